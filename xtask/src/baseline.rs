@@ -1,7 +1,9 @@
-//! `xtask baseline split|parse PATH…`: the least that any reader must do, as a child process of the bench.
+//! `xtask baseline split|parse PATH…`: the least that any reader must do, as a child
+//! process of the bench.
 //!
-//! Reads files (folders recursively, in name order) and finds every newline. Nothing is copied or kept, so that
-//! what boswell costs beyond this is the cost of understanding the bytes. `parse` also looks at every byte of every line as JSON.
+//! Reads files (folders recursively, in name order) and finds every newline. Nothing is copied or
+//! kept, so that what boswell costs beyond this is the cost of understanding the bytes. `parse`
+//! also looks at every byte of every line as JSON.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -24,19 +26,30 @@ pub(crate) struct Split {
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut seen = Split::default();
-    match arguments.split_first().map(|(verb, paths)| (verb.as_str(), paths)) {
-        Some(("split", paths)) => paths.iter().try_for_each(|path| split(Path::new(path), &mut seen))?,
-        Some(("parse", paths)) => paths.iter().try_for_each(|path| parse(Path::new(path), &mut seen))?,
+    match arguments
+        .split_first()
+        .map(|(verb, paths)| (verb.as_str(), paths))
+    {
+        Some(("split", paths)) => paths
+            .iter()
+            .try_for_each(|path| split(Path::new(path), &mut seen))?,
+        Some(("parse", paths)) => paths
+            .iter()
+            .try_for_each(|path| parse(Path::new(path), &mut seen))?,
         _ => return Err("usage: xtask baseline split|parse PATH...".into()),
     }
-    println!("{} files, {} bytes, {} lines, longest {}", seen.files, seen.bytes, seen.lines, seen.longest);
+    println!(
+        "{} files, {} bytes, {} lines, longest {}",
+        seen.files, seen.bytes, seen.lines, seen.longest
+    );
     Ok(())
 }
 
 pub(crate) fn split(path: &Path, seen: &mut Split) -> Outcome {
     if path.is_dir() {
-        let mut below: Vec<_> =
-            std::fs::read_dir(path)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+        let mut below: Vec<_> = std::fs::read_dir(path)?
+            .map(|entry| entry.map(|e| e.path()))
+            .collect::<Result<_, _>>()?;
         below.sort();
         return below.iter().try_for_each(|path| split(path, seen));
     }
@@ -45,7 +58,8 @@ pub(crate) fn split(path: &Path, seen: &mut Split) -> Outcome {
     split_lines(BufReader::with_capacity(BUFFER, file), seen)
 }
 
-/// Reads a file line by line and scans each as one JSON object, strictly; lines that are none count as read.
+/// Reads a file line by line and scans each as one JSON object, strictly; lines that
+/// are none count as read.
 fn parse(path: &Path, seen: &mut Split) -> Outcome {
     let file = File::open(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut reader = BufReader::with_capacity(BUFFER, file);
@@ -80,6 +94,14 @@ mod tests {
     fn split_counts_a_last_line_without_newline() {
         let mut seen = Split::default();
         split_lines(&b"one\n\nthree3\nfour"[..], &mut seen).expect("memory can be read");
-        assert_eq!(seen, Split { files: 0, bytes: 16, lines: 4, longest: 7 });
+        assert_eq!(
+            seen,
+            Split {
+                files: 0,
+                bytes: 16,
+                lines: 4,
+                longest: 7
+            }
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Gets the real agents that the client tests drive: found if installed, else fetched into `target/clients`.
+//! Gets the real agents that the client tests drive: found if installed, else fetched
+//! into `target/clients`.
 //!
 //! They are test clients only. Nothing of them is shipped, and their install scripts are never run.
 
@@ -21,36 +22,59 @@ pub(crate) struct Clients {
     pub(crate) missing: Vec<String>,
 }
 
-/// Finds or installs every client. A client that cannot be had is reported, not an error: the caller decides.
+/// Finds or installs every client. A client that cannot be had is reported, not an
+/// error: the caller decides.
 pub(crate) fn prepare() -> Clients {
-    let mut clients = Clients { environment: Vec::new(), missing: Vec::new() };
+    let mut clients = Clients {
+        environment: Vec::new(),
+        missing: Vec::new(),
+    };
     match node().and_then(|node| Ok((pi(&node)?, node))) {
-        Ok((package, node)) => clients.environment.extend([("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)]),
-        Err(error) => clients.missing.push(format!("tests that compare with pi {PI_VERSION} do not run: {error}")),
+        Ok((package, node)) => clients
+            .environment
+            .extend([("BOSWELL_PI_PACKAGE", package), ("BOSWELL_NODE", node)]),
+        Err(error) => clients.missing.push(format!(
+            "tests that compare with pi {PI_VERSION} do not run: {error}"
+        )),
     }
     match claude::newest() {
         Ok(program) => clients.environment.push(("BOSWELL_CLAUDE", program)),
-        Err(error) => clients.missing.push(format!("tests that run Claude Code do not run: {error}")),
+        Err(error) => clients
+            .missing
+            .push(format!("tests that run Claude Code do not run: {error}")),
     }
     match node().and_then(|_| claude::old()) {
         Ok(script) => clients.environment.push(("BOSWELL_CLAUDE_OLD", script)),
-        Err(error) => clients.missing.push(format!("tests that run an old Claude Code do not run: {error}")),
+        Err(error) => clients.missing.push(format!(
+            "tests that run an old Claude Code do not run: {error}"
+        )),
     }
     match node().and_then(|_| omp::omp()) {
-        Ok((package, bun)) => clients.environment.extend([("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)]),
+        Ok((package, bun)) => clients
+            .environment
+            .extend([("BOSWELL_OMP_PACKAGE", package), ("BOSWELL_BUN", bun)]),
         Err(error) => {
-            clients.missing.push(format!("tests that compare with oh-my-pi {} do not run: {error}", omp::VERSION));
+            clients.missing.push(format!(
+                "tests that compare with oh-my-pi {} do not run: {error}",
+                omp::VERSION
+            ));
         }
     }
     if let Err(error) = strace() {
-        clients.missing.push(format!("tests of the order of system calls do not run: {error}"));
+        clients.missing.push(format!(
+            "tests of the order of system calls do not run: {error}"
+        ));
     }
     if let Err(error) = compiler() {
-        clients.missing.push(format!("tests that inject faults into the program do not run: {error}"));
+        clients.missing.push(format!(
+            "tests that inject faults into the program do not run: {error}"
+        ));
     }
     match chromium() {
         Ok(browser) => clients.environment.push(("BOSWELL_CHROMIUM", browser)),
-        Err(error) => clients.missing.push(format!("tests of pages in a browser do not run: {error}")),
+        Err(error) => clients
+            .missing
+            .push(format!("tests of pages in a browser do not run: {error}")),
     }
     clients
 }
@@ -81,7 +105,10 @@ pub(crate) fn compiler() -> Outcome {
     if !cfg!(target_os = "linux") || workspace::on_path("cc").is_some() {
         return Ok(());
     }
-    install(&["gcc", "libc6-dev"], "a C compiler is needed; install gcc and run again")
+    install(
+        &["gcc", "libc6-dev"],
+        "a C compiler is needed; install gcc and run again",
+    )
 }
 
 fn node() -> Outcome<PathBuf> {
@@ -94,7 +121,9 @@ fn node() -> Outcome<PathBuf> {
 
 fn usable_node() -> Option<PathBuf> {
     let given = std::env::var_os("BOSWELL_NODE").map(PathBuf::from);
-    let node = given.or_else(|| workspace::on_path("node")).or_else(|| workspace::on_path("nodejs"))?;
+    let node = given
+        .or_else(|| workspace::on_path("node"))
+        .or_else(|| workspace::on_path("nodejs"))?;
     workspace::on_path("npm")?;
     let output = Command::new(&node).arg("--version").output().ok()?;
     let version = major_version(&String::from_utf8_lossy(&output.stdout))?;
@@ -102,19 +131,31 @@ fn usable_node() -> Option<PathBuf> {
 }
 
 fn major_version(text: &str) -> Option<u32> {
-    text.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
+    text.trim()
+        .strip_prefix('v')?
+        .split('.')
+        .next()?
+        .parse()
+        .ok()
 }
 
 fn install_node() -> Outcome {
-    install(&["nodejs", "npm"], &format!("node {OLDEST_NODE} or newer and npm are needed; install them and run again"))
+    install(
+        &["nodejs", "npm"],
+        &format!("node {OLDEST_NODE} or newer and npm are needed; install them and run again"),
+    )
 }
 
-/// Only root on a Debian-like system can install without asking anybody; everyone else is told what to do.
+/// Only root on a Debian-like system can install without asking anybody; everyone
+/// else is told what to do.
 pub(crate) fn install(packages: &[&str], instead: &str) -> Outcome {
     if workspace::on_path("apt-get").is_none() || !is_root() {
         return Err(instead.to_owned().into());
     }
-    println!("xtask: running `apt-get update` and `apt-get install -y {}`", packages.join(" "));
+    println!(
+        "xtask: running `apt-get update` and `apt-get install -y {}`",
+        packages.join(" ")
+    );
     apt_get(&["update"])?;
     let mut arguments = vec!["install", "-y", "--no-install-recommends"];
     arguments.extend(packages);
@@ -123,12 +164,18 @@ pub(crate) fn install(packages: &[&str], instead: &str) -> Outcome {
 
 fn apt_get(arguments: &[&str]) -> Outcome {
     let mut command = Command::new("apt-get");
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(std::process::Stdio::null());
+    command
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(std::process::Stdio::null());
     workspace::must_succeed(&mut command)
 }
 
 fn is_root() -> bool {
-    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout.trim_ascii() == b"0")
+    Command::new("id")
+        .arg("-u")
+        .output()
+        .is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
 /// The folder of the installed pi package.
@@ -145,7 +192,9 @@ fn pi(node: &Path) -> Outcome<PathBuf> {
         println!("xtask: pi {PI_VERSION} is already installed");
         return Ok(package);
     }
-    println!("xtask: installing {PI_PACKAGE} {PI_VERSION} from npm into target/clients/pi (no install scripts)");
+    println!(
+        "xtask: installing {PI_PACKAGE} {PI_VERSION} from npm into target/clients/pi (no install scripts)"
+    );
     std::fs::create_dir_all(&folder)?;
     npm_install(&folder, &format!("{PI_PACKAGE}@{PI_VERSION}"))?;
     check_import(node, &package)?;
@@ -156,7 +205,13 @@ fn pi(node: &Path) -> Outcome<PathBuf> {
 fn npm_install(folder: &Path, package: &str) -> Outcome {
     let mut command = Command::new("npm");
     command.arg("install").arg("--prefix").arg(folder);
-    command.args(["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"]);
+    command.args([
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        "--prefer-offline",
+        "--loglevel=error",
+    ]);
     command.arg(package).stdin(std::process::Stdio::null());
     workspace::must_succeed(&mut command)
 }
@@ -167,7 +222,11 @@ fn check_import(node: &Path, package: &Path) -> Outcome {
     let script = "import(require('node:url').pathToFileURL(process.argv[1]).href).then((m) => { \
                   if (typeof m.SessionManager?.open !== 'function') throw new Error('no SessionManager.open'); })";
     let mut command = Command::new(node);
-    command.arg("-e").arg(script).arg(module).stdin(std::process::Stdio::null());
+    command
+        .arg("-e")
+        .arg(script)
+        .arg(module)
+        .stdin(std::process::Stdio::null());
     workspace::must_succeed(&mut command)
 }
 

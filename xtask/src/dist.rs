@@ -1,4 +1,5 @@
-//! `cargo xtask dist`: what is handed to people: one static Linux binary, its manual pages and completions, checksums, an installer.
+//! `cargo xtask dist`: what is handed to people: one static Linux binary, its manual pages and
+//! completions, checksums, an installer.
 
 mod package;
 #[cfg(all(test, unix))]
@@ -15,7 +16,10 @@ const LARGEST: u64 = 15 << 20;
 pub(crate) fn run(_arguments: &[String]) -> Outcome<ExitCode> {
     let triple = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
     if !cfg!(target_os = "linux") {
-        return Err("the static binary is built on Linux; elsewhere use `cargo install --path crates/cli`".into());
+        return Err(
+            "the static binary is built on Linux; elsewhere use `cargo install --path crates/cli`"
+                .into(),
+        );
     }
     prepare(&triple)?;
     let target = workspace::target()?;
@@ -29,21 +33,34 @@ pub(crate) fn run(_arguments: &[String]) -> Outcome<ExitCode> {
     let name = format!("boswell-{}-{triple}", env!("CARGO_PKG_VERSION"));
     package::gather(&binary, &dist.join(&name))?;
     let packed = package::pack(&dist, &name)?;
-    println!("xtask: {} ({:.1} MB unpacked)", packed.archive.display(), size as f64 / 1e6);
+    println!(
+        "xtask: {} ({:.1} MB unpacked)",
+        packed.archive.display(),
+        size as f64 / 1e6
+    );
     println!("xtask: sha256 {}", packed.sha256);
-    println!("xtask: try it with `PREFIX=/tmp/try sh {}`", dist.join("install.sh").display());
+    println!(
+        "xtask: try it with `PREFIX=/tmp/try sh {}`",
+        dist.join("install.sh").display()
+    );
     Ok(ExitCode::SUCCESS)
 }
 
 /// The compiler's library for the target, and a C compiler for SQLite.
 fn prepare(triple: &str) -> Outcome {
     if workspace::on_path("musl-gcc").is_none() {
-        clients::install(&["musl-tools"], "musl-gcc is needed (Debian: musl-tools); install it and run again")?;
+        clients::install(
+            &["musl-tools"],
+            "musl-gcc is needed (Debian: musl-tools); install it and run again",
+        )?;
     }
     let installed = Command::new("rustup").args(["target", "list", "--installed"]).output().map_err(|error| {
         format!("rustup: {error}; install the standard library of Rust for {triple} by other means, or rustup")
     })?;
-    if String::from_utf8_lossy(&installed.stdout).lines().any(|line| line == triple) {
+    if String::from_utf8_lossy(&installed.stdout)
+        .lines()
+        .any(|line| line == triple)
+    {
         return Ok(());
     }
     println!("xtask: running `rustup target add {triple}`");
@@ -53,7 +70,15 @@ fn prepare(triple: &str) -> Outcome {
 fn build(triple: &str, target: &Path) -> Outcome<PathBuf> {
     println!("xtask: building the static binary for {triple}");
     let mut build = workspace::cargo();
-    build.args(["build", "--release", "--locked", "--package", "boswell", "--target", triple]);
+    build.args([
+        "build",
+        "--release",
+        "--locked",
+        "--package",
+        "boswell",
+        "--target",
+        triple,
+    ]);
     // Names of functions would be a sixth of it.
     build.env("CARGO_PROFILE_RELEASE_STRIP", "symbols");
     // Whoever builds it, and where, must not be seen in it: the same sources give the same bytes.
@@ -65,8 +90,10 @@ fn build(triple: &str, target: &Path) -> Outcome<PathBuf> {
 /// Flags by which paths of this machine become names that are the same on every other.
 fn same_everywhere() -> Outcome<Vec<String>> {
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cargo"));
-    let cargo =
-        std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).ok_or("neither CARGO_HOME nor HOME is set")?;
+    let cargo = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(home)
+        .ok_or("neither CARGO_HOME nor HOME is set")?;
     Ok([(cargo, "/cargo"), (workspace::root(), "/boswell")]
         .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()))
         .into())

@@ -1,8 +1,13 @@
 //! Boswell's chores: test, fuzz, soak, bench, house, prose, dist.
 //!
-//! Each command has its own file. This crate is run by people and by CI on a checkout and is never shipped, so it
-//! may print, read the clock and the environment, and open files; the libraries may not.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a chore runner talks to the person who started it")]
+//! Each command has its own file. This crate is run by people and by CI on a checkout and
+//! is never shipped, so it may print, read the clock and the environment, and open files;
+//! the libraries may not.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a chore runner talks to the person who started it"
+)]
 #![expect(
     clippy::disallowed_methods,
     reason = "a chore runner works on the checkout itself: files, clock, environment"

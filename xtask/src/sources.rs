@@ -5,13 +5,24 @@ use std::process::Command;
 
 use crate::workspace;
 
-/// Every tracked or new, not ignored file, relative to the root; all files where git is not at hand.
+/// Every tracked or new, not ignored file, relative to the root; all files
+/// where git is not at hand.
 pub(crate) fn all() -> Vec<PathBuf> {
     let mut git = Command::new("git");
-    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(workspace::root());
+    git.args([
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ])
+    .current_dir(workspace::root());
     let listed = git.output().ok().filter(|output| output.status.success());
     let mut files = match listed {
-        Some(output) => String::from_utf8_lossy(&output.stdout).split_terminator('\0').map(PathBuf::from).collect(),
+        Some(output) => String::from_utf8_lossy(&output.stdout)
+            .split_terminator('\0')
+            .map(PathBuf::from)
+            .collect(),
         None => {
             let mut files = Vec::new();
             walk(Path::new(""), &mut files);
@@ -24,7 +35,9 @@ pub(crate) fn all() -> Vec<PathBuf> {
 }
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
-    let Ok(entries) = std::fs::read_dir(workspace::root().join(folder)) else { return };
+    let Ok(entries) = std::fs::read_dir(workspace::root().join(folder)) else {
+        return;
+    };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let path = folder.join(&name);
@@ -40,7 +53,10 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 pub(crate) fn rust() -> Vec<PathBuf> {
-    all().into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")).collect()
+    all()
+        .into_iter()
+        .filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
+        .collect()
 }
 
 #[cfg(test)]
@@ -49,7 +65,8 @@ pub(crate) fn text(file: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The code of a file as its users get it: no comments, no inline test module. Good enough for words, not for syntax.
+/// The code of a file as its users get it: no comments, no inline test module. Good enough for
+/// words, not for syntax.
 #[cfg(test)]
 pub(crate) fn code(file: &Path) -> String {
     shipped_code(&text(file))
@@ -58,21 +75,25 @@ pub(crate) fn code(file: &Path) -> String {
 #[cfg(test)]
 fn shipped_code(text: &str) -> String {
     let mut lines: Vec<&str> = text.lines().collect();
-    let test_module = lines
-        .windows(2)
-        .position(|pair| pair[0].starts_with("#[cfg(test)]") && pair[1].starts_with("mod ") && pair[1].ends_with('{'));
+    let test_module = lines.windows(2).position(|pair| {
+        pair[0].starts_with("#[cfg(test)]") && pair[1].starts_with("mod ") && pair[1].ends_with('{')
+    });
     lines.truncate(test_module.unwrap_or(lines.len()));
-    let code = lines.into_iter().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
+    let code = lines
+        .into_iter()
+        .map(|line| line.split_once("//").map_or(line, |(code, _)| code));
     code.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether a file belongs to a crate's tests: `tests/…`, `src/**/tests.rs`, `src/**/tests/…`.
 pub(crate) fn is_test(file: &Path) -> bool {
-    file.file_stem().is_some_and(|stem| stem == "tests") || file.components().any(|part| part.as_os_str() == "tests")
+    file.file_stem().is_some_and(|stem| stem == "tests")
+        || file.components().any(|part| part.as_os_str() == "tests")
 }
 
 #[test]
 fn comments_and_test_modules_are_not_code() {
-    let text = "use a; // std::fs\n//! doc\nfn b() {}\n#[cfg(test)]\nmod tests {\n use std::fs;\n}\n";
+    let text =
+        "use a; // std::fs\n//! doc\nfn b() {}\n#[cfg(test)]\nmod tests {\n use std::fs;\n}\n";
     assert_eq!(shipped_code(text), "use a; \n\nfn b() {}");
 }

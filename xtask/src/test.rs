@@ -1,7 +1,8 @@
-//! `cargo xtask test`: every test of the workspace, with the real clients, and the totals at the end.
+//! `cargo xtask test`: every test of the workspace, with the real clients, and
+//! the totals at the end.
 //!
-//! Clients come first because one single `cargo test` runs everything: the client tests are ordinary tests that
-//! look at environment variables.
+//! Clients come first because one single `cargo test` runs everything: the client tests are
+//! ordinary tests that look at environment variables.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{ExitCode, Stdio};
@@ -10,8 +11,10 @@ use crate::clients::Clients;
 use crate::{Outcome, clients, workspace};
 
 /// Variables that name folders of real files; without them the tests that need them are skipped.
-const FOLDERS: [(&str, &str); 2] =
-    [("BOSWELL_CORPUS", "tests over real session files"), ("BOSWELL_CAPTURES", "tests over captured client runs")];
+const FOLDERS: [(&str, &str); 2] = [
+    ("BOSWELL_CORPUS", "tests over real session files"),
+    ("BOSWELL_CAPTURES", "tests over captured client runs"),
+];
 
 pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
     let clients = clients::prepare();
@@ -24,15 +27,23 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
         println!("xtask: SKIPPED: {line}");
     }
     if workspace::in_ci() && !clients.missing.is_empty() {
-        println!("xtask: a CI run may not skip the real clients; each one that is missing counts as a failure");
+        println!(
+            "xtask: a CI run may not skip the real clients; each one that is missing counts as a failure"
+        );
         totals.failed += clients.missing.len() as u64;
     }
     println!("{} passed, {} failed", totals.passed, totals.failed);
-    Ok(if totals.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if totals.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn skipped(clients: &Clients) -> Vec<String> {
-    let unset = FOLDERS.iter().filter(|(variable, _)| std::env::var_os(variable).is_none());
+    let unset = FOLDERS
+        .iter()
+        .filter(|(variable, _)| std::env::var_os(variable).is_none());
     let folders = unset.map(|(variable, what)| format!("{what} do not run: {variable} is not set"));
     clients.missing.iter().cloned().chain(folders).collect()
 }
@@ -41,15 +52,26 @@ fn skipped(clients: &Clients) -> Vec<String> {
 fn cargo_test(arguments: &[String], clients: &Clients) -> Outcome<Totals> {
     println!("xtask: running cargo test --workspace --no-fail-fast");
     let mut command = workspace::cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]).args(arguments);
-    command.envs(clients.environment.iter().map(|(name, value)| (name, value)));
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
+    command
+        .args(["test", "--workspace", "--no-fail-fast"])
+        .args(arguments);
+    command.envs(
+        clients
+            .environment
+            .iter()
+            .map(|(name, value)| (name, value)),
+    );
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()?;
     let mut totals = Totals::default();
     if let Some(stdout) = child.stdout.take() {
         stream(BufReader::new(stdout), &mut totals)?;
     }
     if !child.wait()?.success() {
-        // A build that fails or a test program that is killed prints no result line, and must count all the same.
+        // A build that fails or a test program that is killed prints no result line, and
+        // must count all the same.
         totals.failed = totals.failed.max(1);
     }
     Ok(totals)
@@ -75,7 +97,9 @@ struct Totals {
 
 impl Totals {
     fn add(&mut self, line: &str) {
-        let Some(result) = line.trim().strip_prefix("test result: ") else { return };
+        let Some(result) = line.trim().strip_prefix("test result: ") else {
+            return;
+        };
         let counts = result.split_once(". ").map_or("", |(_, counts)| counts);
         for part in counts.split(';') {
             match part.trim().split_once(' ') {
@@ -96,13 +120,25 @@ mod tests {
         let mut totals = Totals::default();
         totals.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 3 filtered out; finished in 0.10s\n");
         totals.add("test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s");
-        assert_eq!(totals, Totals { passed: 15, failed: 2 });
+        assert_eq!(
+            totals,
+            Totals {
+                passed: 15,
+                failed: 2
+            }
+        );
     }
 
     #[test]
     fn other_lines_count_nothing() {
         let mut totals = Totals::default();
-        for line in ["test 9 passed ... ok", "9 passed; 9 failed", "", "test result: ", "test result: ok"] {
+        for line in [
+            "test 9 passed ... ok",
+            "9 passed; 9 failed",
+            "",
+            "test result: ",
+            "test result: ok",
+        ] {
             totals.add(line);
         }
         assert_eq!(totals, Totals::default());

@@ -21,9 +21,21 @@ pub(crate) fn cargo() -> Command {
 
 /// What `cargo metadata` says of the workspace's own packages.
 pub(crate) fn metadata() -> Outcome<serde_json::Value> {
-    let output = cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).output()?;
+    let output = cargo()
+        .args([
+            "metadata",
+            "--no-deps",
+            "--offline",
+            "--format-version",
+            "1",
+        ])
+        .output()?;
     if !output.status.success() {
-        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr).trim()).into());
+        return Err(format!(
+            "cargo metadata: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )
+        .into());
     }
     Ok(serde_json::from_slice(&output.stdout)?)
 }
@@ -31,14 +43,18 @@ pub(crate) fn metadata() -> Outcome<serde_json::Value> {
 /// Cargo's target folder, wherever the configuration puts it.
 pub(crate) fn target() -> Outcome<PathBuf> {
     let metadata = metadata()?;
-    let folder = metadata["target_directory"].as_str().ok_or("cargo metadata names no target folder")?;
+    let folder = metadata["target_directory"]
+        .as_str()
+        .ok_or("cargo metadata names no target folder")?;
     Ok(PathBuf::from(folder))
 }
 
 /// Looks a program up as a shell would.
 pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
 }
 
 /// Whether this is a CI run, in which nothing may be skipped.
@@ -49,6 +65,12 @@ pub(crate) fn in_ci() -> bool {
 /// Runs a command with its output passed through, and fails with its name if it fails.
 pub(crate) fn must_succeed(command: &mut Command) -> Outcome {
     let name = command.get_program().to_string_lossy().into_owned();
-    let status = command.status().map_err(|error| format!("{name}: {error}"))?;
-    if status.success() { Ok(()) } else { Err(format!("{name} ended with {status}").into()) }
+    let status = command
+        .status()
+        .map_err(|error| format!("{name}: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{name} ended with {status}").into())
+    }
 }

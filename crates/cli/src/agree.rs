@@ -1,6 +1,9 @@
 //! Asks before something that cannot be undone.
 
-#![expect(clippy::print_stderr, reason = "a question is not an answer, so it does not go to stdout")]
+#![expect(
+    clippy::print_stderr,
+    reason = "a question is not an answer, so it does not go to stdout"
+)]
 
 use std::io::BufRead;
 use std::process::ExitCode;
@@ -18,7 +21,8 @@ pub(crate) enum Agreed {
     No(ExitCode),
 }
 
-/// Whether the plan that was shown is to be carried out: `--apply` says so, on a terminal the user is asked.
+/// Whether the plan that was shown is to be carried out: `--apply` says so, on a
+/// terminal the user is asked.
 pub(crate) fn ask(machine: &Machine, apply: bool, question: &str) -> Result<Agreed> {
     if apply {
         return Ok(Agreed::Yes);
@@ -29,7 +33,10 @@ pub(crate) fn ask(machine: &Machine, apply: bool, question: &str) -> Result<Agre
     }
     eprint!("{question} [y/N] ");
     let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer).map_err(|error| Error::io("the terminal", "read", error))?;
+    std::io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Error::io("the terminal", "read", error))?;
     if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes") {
         return Ok(Agreed::Yes);
     }

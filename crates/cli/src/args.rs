@@ -6,7 +6,12 @@ use crate::command;
 
 /// Finds, reads, repairs and keeps the sessions of your coding agents.
 #[derive(Debug, Parser)]
-#[command(name = "boswell", version, disable_help_subcommand = true, max_term_width = 100)]
+#[command(
+    name = "boswell",
+    version,
+    disable_help_subcommand = true,
+    max_term_width = 100
+)]
 #[command(after_help = "Examples:
   boswell                     every session found on this machine, last active first
   boswell show @last          read the last conversation
@@ -23,9 +28,16 @@ pub(crate) struct Args {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Global {
     /// Boswell's own folder [default: the platform's data directory + `boswell`]
-    #[arg(long, global = true, env = "BOSWELL_HOME", hide_env_values = true, value_name = "DIR")]
+    #[arg(
+        long,
+        global = true,
+        env = "BOSWELL_HOME",
+        hide_env_values = true,
+        value_name = "DIR"
+    )]
     pub(crate) home: Option<std::path::PathBuf>,
-    /// Exactly these stores instead of the discovered ones, such as `claude=/home/me/.claude` (repeatable)
+    /// Exactly these stores instead of the discovered ones, such as
+    /// `claude=/home/me/.claude` (repeatable)
     #[arg(long = "store", global = true, value_name = "DIALECT=PATH")]
     pub(crate) stores: Vec<String>,
     /// Write nothing outside boswell's own folder

@@ -8,8 +8,10 @@ pub(crate) use boswell_store::main_checkout;
 /// Keys under which memory of a folder may be filed: first the one that today's client uses.
 pub(crate) fn keys(folder: &Path) -> Vec<String> {
     let own = project_key(&folder.display().to_string());
-    let mut keys: Vec<String> =
-        main_checkout(folder).map(|main| project_key(&main.display().to_string())).into_iter().collect();
+    let mut keys: Vec<String> = main_checkout(folder)
+        .map(|main| project_key(&main.display().to_string()))
+        .into_iter()
+        .collect();
     if !keys.contains(&own) {
         keys.push(own);
     }

@@ -1,6 +1,7 @@
 //! What the user set once for all: one TOML file in the platform's folder for settings.
 //!
-//! Options come before variables of the environment, these before the file, and the file before what is built in.
+//! Options come before variables of the environment, these before the file, and the file
+//! before what is built in.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,13 +49,28 @@ pub(crate) struct AddedStore {
     pub(crate) label: Option<String>,
 }
 
-const fn setting(key: &'static str, default: &'static str, what: &'static str, kind: Kind) -> Setting {
-    Setting { key, default, what, kind }
+const fn setting(
+    key: &'static str,
+    default: &'static str,
+    what: &'static str,
+    kind: Kind,
+) -> Setting {
+    Setting {
+        key,
+        default,
+        what,
+        kind,
+    }
 }
 
 /// Every setting.
 pub(crate) const SETTINGS: &[Setting] = &[
-    setting("color", "auto", "when to use colour", Kind::Word(&["auto", "always", "never"])),
+    setting(
+        "color",
+        "auto",
+        "when to use colour",
+        Kind::Word(&["auto", "always", "never"]),
+    ),
     setting(
         "stores",
         "",
@@ -67,20 +83,60 @@ pub(crate) const SETTINGS: &[Setting] = &[
         "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
         Kind::Globs,
     ),
-    setting("read_only", "false", "write nothing outside boswell's own folder", Kind::Bool),
-    setting("idle", "1h", "how long a session of ours is idle before it is shown as paused", Kind::Span),
-    setting("retention.before", "90d", "how long the vault keeps files as they were before a change", Kind::Span),
-    setting("retention.deleted", "90d", "how long it keeps deleted sessions", Kind::Span),
-    setting("retention.archived", "never", "after what time archived sessions are forgotten", Kind::Span),
-    setting("retention.kept", "never", "after what time kept copies are forgotten", Kind::Span),
+    setting(
+        "read_only",
+        "false",
+        "write nothing outside boswell's own folder",
+        Kind::Bool,
+    ),
+    setting(
+        "idle",
+        "1h",
+        "how long a session of ours is idle before it is shown as paused",
+        Kind::Span,
+    ),
+    setting(
+        "retention.before",
+        "90d",
+        "how long the vault keeps files as they were before a change",
+        Kind::Span,
+    ),
+    setting(
+        "retention.deleted",
+        "90d",
+        "how long it keeps deleted sessions",
+        Kind::Span,
+    ),
+    setting(
+        "retention.archived",
+        "never",
+        "after what time archived sessions are forgotten",
+        Kind::Span,
+    ),
+    setting(
+        "retention.kept",
+        "never",
+        "after what time kept copies are forgotten",
+        Kind::Span,
+    ),
     setting(
         "summary.command",
         "",
         "program and arguments that summarise: text on stdin, answer on stdout",
         Kind::Words,
     ),
-    setting("summary.at_close", "false", "summarise a session when it is closed", Kind::Bool),
-    setting("summary.timeout", "30s", "how long that program may take", Kind::Span),
+    setting(
+        "summary.at_close",
+        "false",
+        "summarise a session when it is closed",
+        Kind::Bool,
+    ),
+    setting(
+        "summary.timeout",
+        "30s",
+        "how long that program may take",
+        Kind::Span,
+    ),
     setting(
         "prices",
         "",
@@ -100,12 +156,15 @@ pub(crate) struct Config {
 impl Config {
     /// Reads the file of this environment; one that is not there holds nothing.
     pub(crate) fn load(env: &Environment) -> Result<Config> {
-        let Some(path) = place(env) else { return Ok(Config::default()) };
+        let Some(path) = place(env) else {
+            return Ok(Config::default());
+        };
         match read(&path) {
             Ok(text) => Config::parse(path, &text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Config { path: Some(path), table: Table::new() })
-            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Config {
+                path: Some(path),
+                table: Table::new(),
+            }),
             Err(error) => Err(Error::io(path.display(), "read the settings", error)),
         }
     }
@@ -117,16 +176,36 @@ impl Config {
                 .hinting("mend the file, or leave it out with `BOSWELL_CONFIG=/dev/null`; `boswell config` lists what can be set")
         };
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
-            let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.lines().count().max(1));
-            wrong(format!("{}{}", line.map(|n| format!("line {n}: ")).unwrap_or_default(), error.message()))
+            let line = error
+                .span()
+                .and_then(|span| text.get(..span.start))
+                .map(|before| before.lines().count().max(1));
+            wrong(format!(
+                "{}{}",
+                line.map(|n| format!("line {n}: ")).unwrap_or_default(),
+                error.message()
+            ))
         })?;
-        let config = Config { path: Some(path.clone()), table };
+        let config = Config {
+            path: Some(path.clone()),
+            table,
+        };
         for key in config.keys() {
-            let at = |item: Option<usize>| line_of(text, &key, item).map(|n| format!("line {n}: ")).unwrap_or_default();
-            let Some(setting) = SETTINGS.iter().find(|it| it.key == key) else {
-                return Err(wrong(format!("{}there is no setting `{}`", at(None), key.escape_debug())));
+            let at = |item: Option<usize>| {
+                line_of(text, &key, item)
+                    .map(|n| format!("line {n}: "))
+                    .unwrap_or_default()
             };
-            config.fits(setting).map_err(|(item, why)| wrong(format!("{}`{key}` {why}", at(item))))?;
+            let Some(setting) = SETTINGS.iter().find(|it| it.key == key) else {
+                return Err(wrong(format!(
+                    "{}there is no setting `{}`",
+                    at(None),
+                    key.escape_debug()
+                )));
+            };
+            config
+                .fits(setting)
+                .map_err(|(item, why)| wrong(format!("{}`{key}` {why}", at(item))))?;
         }
         Ok(config)
     }
@@ -137,7 +216,9 @@ impl Config {
         for (name, value) in &self.table {
             let whole = SETTINGS.iter().any(|it| it.key == name);
             match value {
-                Value::Table(inner) if !whole => keys.extend(inner.keys().map(|key| format!("{name}.{key}"))),
+                Value::Table(inner) if !whole => {
+                    keys.extend(inner.keys().map(|key| format!("{name}.{key}")))
+                }
                 _ => keys.push(name.clone()),
             }
         }
@@ -146,7 +227,9 @@ impl Config {
 
     /// Why what the file says does not fit, and which item of a list is wrong.
     fn fits(&self, setting: &Setting) -> std::result::Result<(), (Option<usize>, String)> {
-        let Some(value) = self.get(setting.key) else { return Ok(()) };
+        let Some(value) = self.get(setting.key) else {
+            return Ok(());
+        };
         let good = match (setting.kind, value) {
             (Kind::Word(words), Value::String(text)) => {
                 return if words.contains(&text.as_str()) {
@@ -160,25 +243,41 @@ impl Config {
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
             (Kind::Globs, Value::Array(items)) => {
                 let fits = |item: &Value| match item.as_str() {
-                    // Whether there is a home is not known here; what a pattern means with one can be checked with any.
+                    // Whether there is a home is not known here; what a pattern means with one can
+                    // be checked with any.
                     Some(text) => Exclusion::new(&[text.to_owned()], Some(Path::new("/home")))
                         .map(drop)
-                        .map_err(|error| format!("{error}: {}", error.reason().unwrap_or_default())),
+                        .map_err(|error| {
+                            format!("{error}: {}", error.reason().unwrap_or_default())
+                        }),
                     None => Err("it is not a text".to_owned()),
                 };
-                let wrong = |at: usize, why: String| (Some(at), format!("has an item that cannot be used: {why}"));
-                return items.iter().enumerate().try_for_each(|(at, item)| fits(item).map_err(|why| wrong(at, why)));
-            }
-            (Kind::Stores, Value::Array(items)) => {
-                let wrong = |(item, why)| (Some(item), format!("has an item that cannot be used: {why}"));
+                let wrong = |at: usize, why: String| {
+                    (Some(at), format!("has an item that cannot be used: {why}"))
+                };
                 return items
                     .iter()
                     .enumerate()
-                    .try_for_each(|(at, item)| added_store(item).map(drop).map_err(|why| wrong((at, why))));
+                    .try_for_each(|(at, item)| fits(item).map_err(|why| wrong(at, why)));
+            }
+            (Kind::Stores, Value::Array(items)) => {
+                let wrong = |(item, why)| {
+                    (
+                        Some(item),
+                        format!("has an item that cannot be used: {why}"),
+                    )
+                };
+                return items.iter().enumerate().try_for_each(|(at, item)| {
+                    added_store(item).map(drop).map_err(|why| wrong((at, why)))
+                });
             }
             _ => false,
         };
-        if good { Ok(()) } else { Err((None, format!("must be like `{}`", example(setting)))) }
+        if good {
+            Ok(())
+        } else {
+            Err((None, format!("must be like `{}`", example(setting))))
+        }
     }
 
     /// What the file says of a setting.
@@ -202,25 +301,40 @@ impl Config {
     /// Several words; none if nothing is said.
     pub(crate) fn words(&self, key: &str) -> Vec<String> {
         let items = self.get(key).and_then(Value::as_array);
-        items.into_iter().flatten().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+        items
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect()
     }
 
     /// What says which projects are excluded; none if the file excludes nothing.
     pub(crate) fn exclusion(&self, env: &Environment) -> Result<Option<Exclusion>> {
         let patterns = self.words("exclude");
-        if patterns.is_empty() { Ok(None) } else { Exclusion::new(&patterns, env.home.as_deref()).map(Some) }
+        if patterns.is_empty() {
+            Ok(None)
+        } else {
+            Exclusion::new(&patterns, env.home.as_deref()).map(Some)
+        }
     }
 
     /// Stores to add to those that are found.
     pub(crate) fn stores(&self) -> Vec<AddedStore> {
         let items = self.get("stores").and_then(Value::as_array);
         // What does not fit was refused when the file was read.
-        items.into_iter().flatten().filter_map(|item| added_store(item).ok()).collect()
+        items
+            .into_iter()
+            .flatten()
+            .filter_map(|item| added_store(item).ok())
+            .collect()
     }
 
     /// A span of time, from the file or built in; none for `never`.
     pub(crate) fn span(&self, key: &str) -> Option<Duration> {
-        let built_in = SETTINGS.iter().find(|it| it.key == key).map(|it| it.default);
+        let built_in = SETTINGS
+            .iter()
+            .find(|it| it.key == key)
+            .map(|it| it.default);
         when::span(self.word(key).or(built_in)?).ok()
     }
 
@@ -238,12 +352,22 @@ impl Config {
 fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
     let store = match item {
         Value::String(text) => match text.split_once('=') {
-            Some((dialect, path)) => AddedStore { dialect: dialect.to_owned(), path: path.to_owned(), label: None },
+            Some((dialect, path)) => AddedStore {
+                dialect: dialect.to_owned(),
+                path: path.to_owned(),
+                label: None,
+            },
             None => return Err("a text must be like `claude=/path/to/.claude`".to_owned()),
         },
         Value::Table(table) => {
-            if let Some(key) = table.keys().find(|key| !matches!(key.as_str(), "dialect" | "path" | "label")) {
-                return Err(format!("there is no `{}`; known are dialect, path and label", key.escape_debug()));
+            if let Some(key) = table
+                .keys()
+                .find(|key| !matches!(key.as_str(), "dialect" | "path" | "label"))
+            {
+                return Err(format!(
+                    "there is no `{}`; known are dialect, path and label",
+                    key.escape_debug()
+                ));
             }
             let text = |key: &str| match table.get(key) {
                 Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -251,18 +375,37 @@ fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
                 None => Ok(None),
             };
             let needed = |key: &str| text(key)?.ok_or_else(|| format!("`{key}` is missing"));
-            AddedStore { dialect: needed("dialect")?, path: needed("path")?, label: text("label")? }
+            AddedStore {
+                dialect: needed("dialect")?,
+                path: needed("path")?,
+                label: text("label")?,
+            }
         }
         _ => return Err("it is neither a table nor a text".to_owned()),
     };
     if boswell_dialect::by_name(&store.dialect).is_none() {
-        let known: Vec<&str> = boswell_dialect::all().iter().map(|dialect| dialect.name()).collect();
-        return Err(format!("there is no dialect `{}`; known are {}", store.dialect.escape_debug(), known.join(", ")));
+        let known: Vec<&str> = boswell_dialect::all()
+            .iter()
+            .map(|dialect| dialect.name())
+            .collect();
+        return Err(format!(
+            "there is no dialect `{}`; known are {}",
+            store.dialect.escape_debug(),
+            known.join(", ")
+        ));
     }
-    if !(Path::new(&store.path).is_absolute() || store.path == "~" || store.path.starts_with("~/")) {
-        return Err(format!("the path `{}` must begin with `/` or `~/`", store.path.escape_debug()));
+    if !(Path::new(&store.path).is_absolute() || store.path == "~" || store.path.starts_with("~/"))
+    {
+        return Err(format!(
+            "the path `{}` must begin with `/` or `~/`",
+            store.path.escape_debug()
+        ));
     }
-    if store.label.as_deref().is_some_and(|label| label.trim().is_empty() || label.chars().count() > 32) {
+    if store
+        .label
+        .as_deref()
+        .is_some_and(|label| label.trim().is_empty() || label.chars().count() > 32)
+    {
         return Err("a label has 1 to 32 characters".to_owned());
     }
     Ok(store)
@@ -303,7 +446,10 @@ fn example(setting: &Setting) -> String {
         Kind::Span => format!("{} = \"30d\"", setting.key),
         Kind::Words => format!("{} = [\"a\", \"b\"]", setting.key),
         Kind::Globs => format!("{} = [\"/srv/secret\", \"~/private/*\"]", setting.key),
-        Kind::Stores => format!("[[{}]] with dialect = \"claude\", path = \"~/.claude-work\"", setting.key),
+        Kind::Stores => format!(
+            "[[{}]] with dialect = \"claude\", path = \"~/.claude-work\"",
+            setting.key
+        ),
         Kind::Table => format!("[{}.\"name\"]", setting.key),
     }
 }
@@ -317,9 +463,13 @@ fn place(env: &Environment) -> Option<PathBuf> {
         return env.in_home("Library/Application Support/boswell/config.toml");
     }
     if cfg!(windows) {
-        return env.path_var("APPDATA").map(|data| data.join("boswell").join("config.toml"));
+        return env
+            .path_var("APPDATA")
+            .map(|data| data.join("boswell").join("config.toml"));
     }
-    let folder = env.path_var("XDG_CONFIG_HOME").or_else(|| env.in_home(".config"));
+    let folder = env
+        .path_var("XDG_CONFIG_HOME")
+        .or_else(|| env.in_home(".config"));
     folder.map(|folder| folder.join("boswell").join("config.toml"))
 }
 
@@ -341,18 +491,41 @@ mod tests {
             parse("idle = \"2h\"\nstores = [\"pi=/x\"]\n[retention]\ndeleted = \"never\"\n[prices.\"m-1\"]\ninput = 3")
                 .unwrap();
         assert_eq!(config.span("idle"), Some(Duration::from_secs(7200)));
-        assert_eq!(config.stores()[0], AddedStore { dialect: "pi".into(), path: "/x".into(), label: None });
+        assert_eq!(
+            config.stores()[0],
+            AddedStore {
+                dialect: "pi".into(),
+                path: "/x".into(),
+                label: None
+            }
+        );
         assert_eq!(config.span("retention.deleted"), None);
-        assert_eq!(config.span("retention.before"), Some(Duration::from_secs(90 * 86400)));
+        assert_eq!(
+            config.span("retention.before"),
+            Some(Duration::from_secs(90 * 86400))
+        );
         assert!(config.get("prices").is_some());
     }
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
-        let why = |text: &str| parse(text).unwrap_err().reason().unwrap_or_default().to_owned();
-        assert!(why("a = 1\nidle = [").starts_with("line 2"), "{}", why("a = 1\nidle = ["));
+        let why = |text: &str| {
+            parse(text)
+                .unwrap_err()
+                .reason()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        assert!(
+            why("a = 1\nidle = [").starts_with("line 2"),
+            "{}",
+            why("a = 1\nidle = [")
+        );
         assert_eq!(why("idel = \"1h\""), "line 1: there is no setting `idel`");
-        assert_eq!(why("[retention]\nold = \"1d\""), "line 2: there is no setting `retention.old`");
+        assert_eq!(
+            why("[retention]\nold = \"1d\""),
+            "line 2: there is no setting `retention.old`"
+        );
         assert!(why("idle = 5").contains("must be like `idle = \"30d\"`"));
         assert!(why("color = \"red\"").contains("is none of auto, always, never"));
     }
@@ -363,14 +536,37 @@ mod tests {
             "[[stores]]\ndialect = \"claude\"\npath = \"~/.claude-work\"\nlabel = \"work\"\n\n[[stores]]\ndialect = \"pi\"\npath = \"/srv/pi\"\n",
         )
         .unwrap();
-        let labels: Vec<Option<String>> = config.stores().into_iter().map(|store| store.label).collect();
+        let labels: Vec<Option<String>> = config
+            .stores()
+            .into_iter()
+            .map(|store| store.label)
+            .collect();
         assert_eq!(labels, [Some("work".to_owned()), None]);
-        let why = |text: &str| parse(text).unwrap_err().reason().unwrap_or_default().to_owned();
-        let second = |table: &str| why(&format!("[[stores]]\ndialect = \"pi\"\npath = \"/x\"\n[[stores]]\n{table}"));
-        assert_eq!(second("path = \"/y\""), "line 4: `stores` has an item that cannot be used: `dialect` is missing");
-        assert!(second("dialect = \"netscape\"\npath = \"/y\"").contains("there is no dialect `netscape`; known are"));
+        let why = |text: &str| {
+            parse(text)
+                .unwrap_err()
+                .reason()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let second = |table: &str| {
+            why(&format!(
+                "[[stores]]\ndialect = \"pi\"\npath = \"/x\"\n[[stores]]\n{table}"
+            ))
+        };
+        assert_eq!(
+            second("path = \"/y\""),
+            "line 4: `stores` has an item that cannot be used: `dialect` is missing"
+        );
+        assert!(
+            second("dialect = \"netscape\"\npath = \"/y\"")
+                .contains("there is no dialect `netscape`; known are")
+        );
         assert!(second("dialect = \"pi\"\npath = \"y\"").contains("must begin with `/` or `~/`"));
-        assert!(second("dialect = \"pi\"\npath = \"/y\"\nlable = \"z\"").contains("there is no `lable`"));
+        assert!(
+            second("dialect = \"pi\"\npath = \"/y\"\nlable = \"z\"")
+                .contains("there is no `lable`")
+        );
         assert!(second("dialect = \"pi\"\npath = \"/y\"\nlabel = \"\"").contains("1 to 32"));
         assert!(why("stores = [\"pi=/x\", 3]").starts_with("line 1: `stores` has an item"));
         assert!(why("stores = \"pi=/x\"").contains("must be like `[[stores]]"));
@@ -378,7 +574,10 @@ mod tests {
 
     #[test]
     fn every_default_fits_its_own_setting() {
-        for setting in SETTINGS.iter().filter(|it| it.kind == Kind::Span && it.default != "never") {
+        for setting in SETTINGS
+            .iter()
+            .filter(|it| it.kind == Kind::Span && it.default != "never")
+        {
             assert!(when::span(setting.default).is_ok(), "{}", setting.key);
         }
     }

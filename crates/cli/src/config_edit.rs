@@ -18,9 +18,11 @@ use crate::machine::{Machine, read_text};
 pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> Result<Config> {
     machine.may_write()?;
     let Some(path) = machine.config.path.clone() else {
-        return Err(Error::new(ErrorKind::Invalid, "there is no place for the settings")
-            .because("neither HOME nor XDG_CONFIG_HOME is set")
-            .hinting("name a file with BOSWELL_CONFIG"));
+        return Err(
+            Error::new(ErrorKind::Invalid, "there is no place for the settings")
+                .because("neither HOME nor XDG_CONFIG_HOME is set")
+                .hinting("name a file with BOSWELL_CONFIG"),
+        );
     };
     // A link that a manager of dotfiles made must stay one: the file behind it is written.
     let path = path.canonicalize().unwrap_or(path);
@@ -29,7 +31,12 @@ pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> R
     // Two of us at once would otherwise lose what the first one added.
     let locks = machine.home()?.join("locks");
     durable::make_folders(&RealDisk, &locks)?;
-    let locks = Locks::new(Arc::new(RealDisk), locks, Owner::this("boswell"), Arc::new(SystemChance));
+    let locks = Locks::new(
+        Arc::new(RealDisk),
+        locks,
+        Owner::this("boswell"),
+        Arc::new(SystemChance),
+    );
     let _turn = locks.exclusive("settings", Wait::For(Duration::from_secs(10)))?;
     let text = match read_text(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -37,8 +44,11 @@ pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> R
     };
     let before = Config::parse(path.clone(), &text)?.words("exclude");
     if let Some(unknown) = remove.iter().find(|pattern| !before.contains(pattern)) {
-        return Err(Error::new(ErrorKind::NotFound, format!("`{}` is not excluded", unknown.escape_debug()))
-            .hinting("see what is excluded with `boswell config`"));
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("`{}` is not excluded", unknown.escape_debug()),
+        )
+        .hinting("see what is excluded with `boswell config`"));
     }
     let mut patterns = before.clone();
     patterns.retain(|pattern| !remove.contains(pattern));
@@ -58,20 +68,37 @@ pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> R
 
 /// The text with another list of patterns.
 fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String> {
-    let list = Value::Array(patterns.iter().map(|pattern| Value::String(pattern.clone())).collect()).to_string();
-    let table = DeTable::parse(text).map_err(|error| Error::new(ErrorKind::Invalid, error.message().to_owned()))?;
-    let place = table.get_ref().iter().find(|(key, _)| key.get_ref() == "exclude").map(|(_, value)| value.span());
+    let list = Value::Array(
+        patterns
+            .iter()
+            .map(|pattern| Value::String(pattern.clone()))
+            .collect(),
+    )
+    .to_string();
+    let table = DeTable::parse(text)
+        .map_err(|error| Error::new(ErrorKind::Invalid, error.message().to_owned()))?;
+    let place = table
+        .get_ref()
+        .iter()
+        .find(|(key, _)| key.get_ref() == "exclude")
+        .map(|(_, value)| value.span());
     let Some(place) = place else {
         // A key of no table has to stand before the first table.
         return Ok(format!("exclude = {list}\n{text}"));
     };
     let old = text.get(place.clone()).unwrap_or_default();
     if old.contains('#') {
-        return Err(Error::new(ErrorKind::Conflict, format!("`exclude` in `{}` is left as it is", path.display()))
-            .because("there may be comments in its list, which would be lost")
-            .hinting("change the list in the file itself"));
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            format!("`exclude` in `{}` is left as it is", path.display()),
+        )
+        .because("there may be comments in its list, which would be lost")
+        .hinting("change the list in the file itself"));
     }
-    let (head, tail) = (text.get(..place.start).unwrap_or_default(), text.get(place.end..).unwrap_or_default());
+    let (head, tail) = (
+        text.get(..place.start).unwrap_or_default(),
+        text.get(place.end..).unwrap_or_default(),
+    );
     Ok(format!("{head}{list}{tail}"))
 }
 
@@ -87,9 +114,18 @@ mod tests {
     #[test]
     fn what_else_is_in_the_file_stays_as_it_is() {
         let text = "# mine\ncolor = \"never\"  # quiet\n\n[retention]\nkept = \"1d\"\n";
-        assert_eq!(changed(text, &["/a"]).unwrap(), format!("exclude = [\"/a\"]\n{text}"));
+        assert_eq!(
+            changed(text, &["/a"]).unwrap(),
+            format!("exclude = [\"/a\"]\n{text}")
+        );
         let text = "a = 1\nexclude = [\n  \"/a\",\n]\n[t]\n";
-        assert_eq!(changed(text, &["/a", "~/b\"c"]).unwrap(), "a = 1\nexclude = [\"/a\", '~/b\"c']\n[t]\n");
-        assert!(changed("exclude = [\"/a\", # why\n]", &["/b"]).is_err(), "comments are not thrown away");
+        assert_eq!(
+            changed(text, &["/a", "~/b\"c"]).unwrap(),
+            "a = 1\nexclude = [\"/a\", '~/b\"c']\n[t]\n"
+        );
+        assert!(
+            changed("exclude = [\"/a\", # why\n]", &["/b"]).is_err(),
+            "comments are not thrown away"
+        );
     }
 }

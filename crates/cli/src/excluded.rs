@@ -1,8 +1,9 @@
-//! What was derived of projects before they were excluded: it goes as soon as boswell learns of the exclusion.
+//! What was derived of projects before they were excluded: it goes as soon as boswell
+//! learns of the exclusion.
 //!
-//! Derived are rows of the catalog, words of the index, and kept copies of sessions whose logs are still there. What the user
-//! archived or deleted, notes, and kept copies that are the last ones stay: they are not listed, and nothing of the user's is
-//! lost by a pattern.
+//! Derived are rows of the catalog, words of the index, and kept copies of sessions whose logs are
+//! still there. What the user archived or deleted, notes, and kept copies that are the last ones
+//! stay: they are not listed, and nothing of the user's is lost by a pattern.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,17 +15,26 @@ use boswell_store::{Chance, Digest, Exclusion, Held, Stores, SystemChance};
 
 use crate::machine::{Machine, read_text};
 
-/// The file that says for which exclusion all of this was done. It holds a hash, and no name of a project.
+/// The file that says for which exclusion all of this was done. It holds a hash, and
+/// no name of a project.
 const STATE: &str = "excluded";
 
-/// Removes what was derived of excluded projects, unless that was done already. What fails is told and tried again by the
-/// next command.
+/// Removes what was derived of excluded projects, unless that was done already. What fails is told
+/// and tried again by the next command.
 pub(crate) fn settle_or_warn(machine: &Machine) {
-    let Some(exclusion) = &machine.exclusion else { return };
-    let purge = Purge { machine, exclusion, stores: &machine.stores };
+    let Some(exclusion) = &machine.exclusion else {
+        return;
+    };
+    let purge = Purge {
+        machine,
+        exclusion,
+        stores: &machine.stores,
+    };
     if let Err(error) = purge.run(&machine.config.words("exclude")) {
         crate::failure::warn(
-            &error.hinting("what is excluded is not shown; the next command tries again to remove it"),
+            &error.hinting(
+                "what is excluded is not shown; the next command tries again to remove it",
+            ),
         );
     }
 }
@@ -40,8 +50,11 @@ pub(crate) struct Purge<'m> {
 impl Purge<'_> {
     /// Removes what was derived, unless that was done for these patterns and what they exclude now.
     pub(crate) fn run(&self, patterns: &[String]) -> Result<()> {
-        let Some(home) = self.machine.home.as_ref().filter(|home| home.is_dir()) else { return Ok(()) };
-        // With stores named on the command line the others are not seen: it is done by the next command without.
+        let Some(home) = self.machine.home.as_ref().filter(|home| home.is_dir()) else {
+            return Ok(());
+        };
+        // With stores named on the command line the others are not seen: it is done by the
+        // next command without.
         if self.machine.is_read_only() || self.machine.named_stores {
             return Ok(());
         }
@@ -53,36 +66,61 @@ impl Purge<'_> {
         }
         let mut paths = self.catalog(home, &hidden)?;
         paths.extend(hidden.iter().filter_map(|held| {
-            Some(PathBuf::from(self.stores.get(held.store)?.backend().describe(held.located.key.as_deref()?)))
+            Some(PathBuf::from(
+                self.stores
+                    .get(held.store)?
+                    .backend()
+                    .describe(held.located.key.as_deref()?),
+            ))
         }));
         self.index(home, &paths)?;
         self.kept(&hidden)?;
         durable::put(&RealDisk, &place, state.as_bytes(), &SystemChance.hex16())
     }
 
-    /// A hash of the patterns and of what they exclude now: a session that comes to be excluded later changes it too.
+    /// A hash of the patterns and of what they exclude now: a session that comes to be excluded
+    /// later changes it too.
     fn fingerprint(&self, patterns: &[String], hidden: &[Held]) -> String {
-        let mut parts: Vec<String> =
-            hidden.iter().filter_map(|held| self.reference(held)).map(|it| it.to_string()).collect();
+        let mut parts: Vec<String> = hidden
+            .iter()
+            .filter_map(|held| self.reference(held))
+            .map(|it| it.to_string())
+            .collect();
         parts.sort();
         parts.extend(patterns.iter().cloned());
         Digest::of(parts.join("\n").as_bytes()).to_string()
     }
 
     fn reference(&self, held: &Held) -> Option<SessionRef> {
-        Some(SessionRef::new(self.stores.get(held.store)?.dialect().name(), &held.located.id))
+        Some(SessionRef::new(
+            self.stores.get(held.store)?.dialect().name(),
+            &held.located.id,
+        ))
     }
 
-    /// Gives back where the logs of the sessions were that the catalog forgot, also of those that are gone.
+    /// Gives back where the logs of the sessions were that the catalog forgot, also of
+    /// those that are gone.
     fn catalog(&self, home: &Path, hidden: &[Held]) -> Result<HashSet<PathBuf>> {
         let path = home.join("catalog.db");
         if !path.is_file() {
             return Ok(HashSet::new());
         }
-        let refs: HashSet<SessionRef> = hidden.iter().filter_map(|held| self.reference(held)).collect();
-        let is_excluded = |facts: &Facts| facts.project.as_deref().is_some_and(|it| self.exclusion.excludes(it));
-        let goes = |reference: &SessionRef, facts: &Facts| refs.contains(reference) || is_excluded(facts);
-        Ok(Catalog::open(&path)?.forget_where(&goes)?.into_iter().collect())
+        let refs: HashSet<SessionRef> = hidden
+            .iter()
+            .filter_map(|held| self.reference(held))
+            .collect();
+        let is_excluded = |facts: &Facts| {
+            facts
+                .project
+                .as_deref()
+                .is_some_and(|it| self.exclusion.excludes(it))
+        };
+        let goes =
+            |reference: &SessionRef, facts: &Facts| refs.contains(reference) || is_excluded(facts);
+        Ok(Catalog::open(&path)?
+            .forget_where(&goes)?
+            .into_iter()
+            .collect())
     }
 
     fn index(&self, home: &Path, paths: &HashSet<PathBuf>) -> Result<()> {
@@ -93,10 +131,17 @@ impl Purge<'_> {
         let mut shown = HashSet::new();
         for (_, store) in self.stores.iter() {
             let (files, _) = store.memory().unwrap_or_default();
-            shown.extend(files.iter().map(|file| PathBuf::from(store.backend().describe(&file.key))));
+            shown.extend(
+                files
+                    .iter()
+                    .map(|file| PathBuf::from(store.backend().describe(&file.key))),
+            );
         }
         let is_hidden_memory = |path: &Path| {
-            let project = path.parent().map(|folder| folder.join(".project")).filter(|it| it.starts_with(home));
+            let project = path
+                .parent()
+                .map(|folder| folder.join(".project"))
+                .filter(|it| it.starts_with(home));
             match project.and_then(|it| read_text(&it).ok()) {
                 Some(project) => self.exclusion.excludes(project.trim()),
                 None => path.extension().is_some_and(|end| end == "md") && !shown.contains(path),
@@ -112,11 +157,17 @@ impl Purge<'_> {
     /// Copies of sessions that are still where they were. Of others the copy may be the last one.
     fn kept(&self, hidden: &[Held]) -> Result<()> {
         let there = hidden.iter().filter_map(|held| {
-            let store = self.stores.get(held.store).filter(|store| store.archived().is_none())?;
+            let store = self
+                .stores
+                .get(held.store)
+                .filter(|store| store.archived().is_none())?;
             Some((self.reference(held)?, store.root().to_owned()))
         });
         let there: HashSet<(SessionRef, PathBuf)> = there.collect();
         let runner = self.machine.reading_runner()?;
-        runner.vault().drop_kept(&|session, root| there.contains(&(session.clone(), root.to_owned()))).map(drop)
+        runner
+            .vault()
+            .drop_kept(&|session, root| there.contains(&(session.clone(), root.to_owned())))
+            .map(drop)
     }
 }

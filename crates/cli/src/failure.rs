@@ -26,10 +26,15 @@ pub(crate) fn code(kind: ErrorKind) -> u8 {
 /// The exit code of a command that did what it could, and said what it could not reach.
 pub(crate) const PARTLY: u8 = 3;
 
-/// Warns about each folder or file that could not be read, and gives the exit code: of success, if there is none.
+/// Warns about each folder or file that could not be read, and gives the exit code: of
+/// success, if there is none.
 pub(crate) fn left_out(machine: &Machine, left_out: &[Error]) -> ExitCode {
     left_out.iter().filter(|_| !machine.quiet).for_each(warn);
-    if left_out.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(PARTLY) }
+    if left_out.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(PARTLY)
+    }
 }
 
 /// Prints an error and gives its exit code.
@@ -65,8 +70,9 @@ pub(crate) fn warn(error: &Error) {
     }
 }
 
-/// Goes on with the other sessions after one that could not be changed. One that its agent has just taken up is left alone with a
-/// warning; any other reason is the command's error once the others are done, for work that was asked for is missing.
+/// Goes on with the other sessions after one that could not be changed. One that its agent has just
+/// taken up is left alone with a warning; any other reason is the command's error once the others
+/// are done, for work that was asked for is missing.
 pub(crate) fn pass_over(error: Error, first: &mut Option<Error>) {
     if first.is_some() || matches!(error.kind(), ErrorKind::Busy | ErrorKind::Conflict) {
         warn(&error);
@@ -90,11 +96,15 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Runs the program. A panic is our bug: it is told in words that help, and what was open is let go of on the way out.
+/// Runs the program. A panic is our bug: it is told in words that help, and what was open is let
+/// go of on the way out.
 pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();
-        let said = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let said = payload
+            .downcast_ref::<&str>()
+            .copied()
+            .or(payload.downcast_ref::<String>().map(String::as_str));
         let said = said.unwrap_or("no reason was given");
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         if std::io::stderr().is_terminal() {
@@ -103,7 +113,8 @@ pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
         }
         eprintln!("{}", bug(said, &place));
     }));
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|_| ExitCode::from(70))
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run))
+        .unwrap_or_else(|_| ExitCode::from(70))
 }
 
 /// What a panic is told as. Its text may quote a session, so it is cut and made harmless.
@@ -151,8 +162,14 @@ mod tests {
         let _ = std::panic::take_hook();
         assert!(same(code, 70), "{code:?}");
         let text = bug("out of\u{1b}[2J range", "src/x.rs:1:2");
-        assert!(text.starts_with("error: boswell met a bug of its own: out of\\x1b[2J range\n"), "{text}");
-        assert!(text.contains("panicked at src/x.rs:1:2") && text.contains("boswell doctor --bundle"), "{text}");
+        assert!(
+            text.starts_with("error: boswell met a bug of its own: out of\\x1b[2J range\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("panicked at src/x.rs:1:2") && text.contains("boswell doctor --bundle"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -177,7 +194,8 @@ mod tests {
         writer.close(Outcome::Completed).unwrap();
     }
 
-    /// The program that the test below starts in a terminal: it draws, hides the cursor, and panics.
+    /// The program that the test below starts in a terminal: it draws, hides
+    /// the cursor, and panics.
     #[test]
     #[ignore = "panics; it is started by the test that looks at what is left of the terminal"]
     fn panics_while_it_draws() {
@@ -194,15 +212,30 @@ mod tests {
     fn a_panic_leaves_a_terminal_with_a_cursor_and_without_colours() {
         // `script` gives a program a terminal of its own; not every machine has it.
         let program = std::env::current_exe().unwrap();
-        let line =
-            format!("'{}' --exact failure::tests::panics_while_it_draws --ignored --nocapture", program.display());
-        let ran = std::process::Command::new("script").args(["-qec", &line, "/dev/null"]).output();
+        let line = format!(
+            "'{}' --exact failure::tests::panics_while_it_draws --ignored --nocapture",
+            program.display()
+        );
+        let ran = std::process::Command::new("script")
+            .args(["-qec", &line, "/dev/null"])
+            .output();
         let Ok(ran) = ran else { return };
         let text = String::from_utf8_lossy(&ran.stdout).into_owned();
-        let (drawn, left) = text.split_once("drawing").unwrap_or_else(|| panic!("it did not draw: {text}"));
+        let (drawn, left) = text
+            .split_once("drawing")
+            .unwrap_or_else(|| panic!("it did not draw: {text}"));
         assert!(drawn.ends_with("\x1b[?25l\x1b[31m"), "{drawn:?}");
-        let (reset, said) = left.split_once("error: ").unwrap_or_else(|| panic!("it said nothing: {left}"));
-        assert_eq!(reset.replace('\r', ""), "\x1b[?25h\x1b[0m\n", "first the terminal, then the words");
-        assert!(said.starts_with("boswell met a bug of its own: a bug in the middle of a line"), "{said}");
+        let (reset, said) = left
+            .split_once("error: ")
+            .unwrap_or_else(|| panic!("it said nothing: {left}"));
+        assert_eq!(
+            reset.replace('\r', ""),
+            "\x1b[?25h\x1b[0m\n",
+            "first the terminal, then the words"
+        );
+        assert!(
+            said.starts_with("boswell met a bug of its own: a bug in the middle of a line"),
+            "{said}"
+        );
     }
 }

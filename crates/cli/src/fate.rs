@@ -23,23 +23,34 @@ impl Fates {
     /// Reads what is kept, and how long each agent keeps sessions.
     pub(crate) fn read(machine: &Machine) -> Result<Fates> {
         let kept = match &machine.home {
-            Some(home) if home.join("vault/kept.jsonl").is_file() => machine.reading_runner()?.vault().kept()?,
+            Some(home) if home.join("vault/kept.jsonl").is_file() => {
+                machine.reading_runner()?.vault().kept()?
+            }
             _ => Kept::default(),
         };
         // Settings that cannot be read say nothing about when sessions go.
-        let days = machine.stores.iter().filter_map(|(id, store)| Some((id, store.deletes_after().ok()??))).collect();
+        let days = machine
+            .stores
+            .iter()
+            .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
+            .collect();
         Ok(Fates { kept, days })
     }
 
     /// Whether a copy of the session as it stands is kept; none where sessions are not kept at all.
     pub(crate) fn is_kept(&self, id: StoreId, store: &Store, located: &Located) -> Option<bool> {
-        self.days.contains_key(&id).then(|| self.kept.has(store, located))
+        self.days
+            .contains_key(&id)
+            .then(|| self.kept.has(store, located))
     }
 
     /// When its agent deletes the session, if it is not used before.
     pub(crate) fn expires(&self, id: StoreId, located: &Located) -> Option<Instant> {
         let days = i64::try_from(*self.days.get(&id)?).ok()?;
-        let at = located.modified?.millis().checked_add(days.checked_mul(DAY)?)?;
+        let at = located
+            .modified?
+            .millis()
+            .checked_add(days.checked_mul(DAY)?)?;
         located.key.is_some().then(|| Instant::from_millis(at))
     }
 
@@ -61,7 +72,12 @@ impl Fates {
             let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
             self.expires(id, located).is_some_and(|at| at <= by)
         };
-        let sessions = sessions.iter().filter(|located| located.owner.is_none() && located.size > 0);
-        sessions.filter(soon).filter(|located| !self.kept.has(store, located)).collect()
+        let sessions = sessions
+            .iter()
+            .filter(|located| located.owner.is_none() && located.size > 0);
+        sessions
+            .filter(soon)
+            .filter(|located| !self.kept.has(store, located))
+            .collect()
     }
 }

@@ -46,7 +46,8 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no place for a catalog.
+    /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no
+    /// place for a catalog.
     pub(crate) fn open(machine: &Machine, create: Create) -> Result<Option<Library>> {
         let (catalog, mut unkept) = match kept_catalog(machine, create) {
             Ok(Some(catalog)) => (catalog, None),
@@ -99,10 +100,22 @@ impl Library {
         wanted: Wanted,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Filled> {
-        let mut filled = match self.catalog.read_missing(&machine.stores, &mut self.entries, wanted, workers(), go_on) {
+        let mut filled = match self.catalog.read_missing(
+            &machine.stores,
+            &mut self.entries,
+            wanted,
+            workers(),
+            go_on,
+        ) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.make_anew(machine)?;
-                self.catalog.read_missing(&machine.stores, &mut self.entries, wanted, workers(), go_on)?
+                self.catalog.read_missing(
+                    &machine.stores,
+                    &mut self.entries,
+                    wanted,
+                    workers(),
+                    go_on,
+                )?
             }
             done => done?,
         };
@@ -113,16 +126,20 @@ impl Library {
         Ok(filled)
     }
 
-    /// The sums over the conversations that are meant. `choose` says which, by the places of their sides among the entries; it is asked
-    /// again if the catalog has to be made anew.
+    /// The sums over the conversations that are meant. `choose` says which, by the places of their
+    /// sides among the entries; it is asked again if the catalog has to be made anew.
     pub(crate) fn tally(&mut self, machine: &Machine, by: By, choose: Choose<'_>) -> Result<Tally> {
         let meant = choose(self)?;
-        match self.catalog.tally(&machine.stores, &self.entries, by, &meant) {
+        match self
+            .catalog
+            .tally(&machine.stores, &self.entries, by, &meant)
+        {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.make_anew(machine)?;
                 self.read(machine, Wanted::Whole, &|| true)?;
                 let meant = choose(self)?;
-                self.catalog.tally(&machine.stores, &self.entries, by, &meant)
+                self.catalog
+                    .tally(&machine.stores, &self.entries, by, &meant)
             }
             done => done,
         }
@@ -136,7 +153,8 @@ impl Library {
         Ok(())
     }
 
-    /// Reads what a list needs of every session; counts of large logs that there is no time to read are left out.
+    /// Reads what a list needs of every session; counts of large logs that there is no time
+    /// to read are left out.
     pub(crate) fn read_for_list(&mut self, machine: &Machine) -> Result<()> {
         self.read(machine, Wanted::Whole, &until(LISTING))?;
         self.read(machine, Wanted::Glance, &|| true)?;
@@ -145,7 +163,11 @@ impl Library {
 
     /// How many sessions could be read.
     pub(crate) fn readable(&self) -> usize {
-        let failed: HashSet<usize> = self.session_errors.iter().map(|(index, _)| *index).collect();
+        let failed: HashSet<usize> = self
+            .session_errors
+            .iter()
+            .map(|(index, _)| *index)
+            .collect();
         self.entries.len() - failed.len()
     }
 
@@ -163,10 +185,21 @@ impl Library {
     }
 
     /// What is known of one session; none of one that could not be read.
-    pub(crate) fn summary(&mut self, machine: &Machine, index: usize) -> Result<Option<(StoreId, Summary)>> {
-        let failed = self.session_errors.iter().any(|(failed, _)| *failed == index);
-        let Some(entry) = self.entries.get_mut(index).filter(|_| !failed) else { return Ok(None) };
-        let Some(store) = machine.stores.get(entry.store) else { return Ok(None) };
+    pub(crate) fn summary(
+        &mut self,
+        machine: &Machine,
+        index: usize,
+    ) -> Result<Option<(StoreId, Summary)>> {
+        let failed = self
+            .session_errors
+            .iter()
+            .any(|(failed, _)| *failed == index);
+        let Some(entry) = self.entries.get_mut(index).filter(|_| !failed) else {
+            return Ok(None);
+        };
+        let Some(store) = machine.stores.get(entry.store) else {
+            return Ok(None);
+        };
         if let Err(error) = self.catalog.load(entry) {
             if error.kind() != ErrorKind::Damaged {
                 return Err(error);
@@ -174,7 +207,9 @@ impl Library {
             // What is kept of it is of no use, so the log itself has to tell.
             entry.forget();
             let entry = std::slice::from_mut(entry);
-            let read = self.catalog.read_missing(&machine.stores, entry, Wanted::Glance, 1, &|| true)?;
+            let read =
+                self.catalog
+                    .read_missing(&machine.stores, entry, Wanted::Glance, 1, &|| true)?;
             if let Some((_, error)) = read.errors.into_iter().next() {
                 self.session_errors.push((index, error));
                 return Ok(None);
@@ -189,26 +224,47 @@ impl Library {
         }
     }
 
-    /// Conversations as a list shows them; counts of large logs that there was no time to read are left out.
-    pub(crate) fn conversations(&mut self, machine: &Machine) -> Result<(Vec<Conversation>, Summaries)> {
+    /// Conversations as a list shows them; counts of large logs that there was no time
+    /// to read are left out.
+    pub(crate) fn conversations(
+        &mut self,
+        machine: &Machine,
+    ) -> Result<(Vec<Conversation>, Summaries)> {
         self.read_for_list(machine)?;
         self.fill(machine, Wanted::Glance, &|| true)?;
-        let sessions = self.summaries(machine).into_iter().map(|(_, store, summary)| (store, summary)).collect();
+        let sessions = self
+            .summaries(machine)
+            .into_iter()
+            .map(|(_, store, summary)| (store, summary))
+            .collect();
         Ok((machine.stores.joined(sessions), self.rest()))
     }
 
-    /// What is known of each session, with its place among the entries. Those that could not be read are left out.
+    /// What is known of each session, with its place among the entries. Those that could not
+    /// be read are left out.
     pub(crate) fn summaries(&mut self, machine: &Machine) -> Vec<(usize, StoreId, Summary)> {
         let mut out = Vec::with_capacity(self.entries.len());
-        self.each_summary(machine, &mut |index, store, summary| out.push((index, store, summary)));
+        self.each_summary(machine, &mut |index, store, summary| {
+            out.push((index, store, summary))
+        });
         out
     }
 
     /// The same one by one.
-    pub(crate) fn each_summary(&mut self, machine: &Machine, sink: &mut dyn FnMut(usize, StoreId, Summary)) {
+    pub(crate) fn each_summary(
+        &mut self,
+        machine: &Machine,
+        sink: &mut dyn FnMut(usize, StoreId, Summary),
+    ) {
         for (index, entry) in self.entries.iter().enumerate() {
-            let Some(store) = machine.stores.get(entry.store) else { continue };
-            if self.session_errors.iter().any(|(failed, _)| *failed == index) {
+            let Some(store) = machine.stores.get(entry.store) else {
+                continue;
+            };
+            if self
+                .session_errors
+                .iter()
+                .any(|(failed, _)| *failed == index)
+            {
                 continue;
             }
             match entry.summary(store) {
@@ -220,13 +276,17 @@ impl Library {
 
     /// What could not be looked at.
     pub(crate) fn rest(&mut self) -> Summaries {
-        let mut rest = Summaries { store_errors: std::mem::take(&mut self.store_errors), ..Summaries::default() };
+        let mut rest = Summaries {
+            store_errors: std::mem::take(&mut self.store_errors),
+            ..Summaries::default()
+        };
         let mut errors = std::mem::take(&mut self.session_errors);
         errors.sort_by_key(|(index, _)| *index);
         errors.dedup_by_key(|(index, _)| *index);
         for (index, error) in errors {
             if let Some(entry) = self.entries.get(index) {
-                rest.session_errors.push((entry.store, entry.located.clone(), error));
+                rest.session_errors
+                    .push((entry.store, entry.located.clone(), error));
             }
         }
         rest
@@ -242,7 +302,8 @@ impl Library {
         Index::open(&self.index)
     }
 
-    /// Goes on with the index for a moment, after the answer was given. What fails here is tried again next time.
+    /// Goes on with the index for a moment, after the answer was given. What fails here is
+    /// tried again next time.
     pub(crate) fn index_a_little(&self, machine: &Machine, index: &Index, sources: &StoreSources) {
         let time = until(AFTERWARDS);
         let _ = self.index_until(machine, index, sources, &mut || time());
@@ -260,40 +321,64 @@ impl Library {
             return Ok(boswell_find::Progress::default());
         }
         let backlog = index.backlog(sources.settled());
-        // With stores named on the command line the others are not seen, and so not known to be gone.
+        // With stores named on the command line the others are not seen, and so
+        // not known to be gone.
         if backlog.strangers && !machine.named_stores {
-            let here: HashSet<_> = sources.sources().iter().map(|source| &source.reference).collect();
+            let here: HashSet<_> = sources
+                .sources()
+                .iter()
+                .map(|source| &source.reference)
+                .collect();
             index.retain(&|reference| here.contains(reference))?;
         }
         if backlog.behind.is_empty() {
-            return Ok(boswell_find::Progress { complete: true, ..boswell_find::Progress::default() });
+            return Ok(boswell_find::Progress {
+                complete: true,
+                ..boswell_find::Progress::default()
+            });
         }
         durable::make_folders(&RealDisk, &self.index)?;
         index.update(&mut backlog.behind.into_iter().cloned(), sources, go_on)
     }
 
     /// Everything that can be searched: `summaries` in order, then memory.
-    pub(crate) fn sources(&self, machine: &Machine, summaries: &[(usize, StoreId, Summary)]) -> Result<StoreSources> {
+    pub(crate) fn sources(
+        &self,
+        machine: &Machine,
+        summaries: &[(usize, StoreId, Summary)],
+    ) -> Result<StoreSources> {
         let mut sources = StoreSources::with_capacity(summaries.len());
         for (place, (index, store, summary)) in summaries.iter().enumerate() {
-            let Some((store, entry)) = machine.stores.get(*store).zip(self.entries.get(*index)) else { continue };
+            let Some((store, entry)) = machine.stores.get(*store).zip(self.entries.get(*index))
+            else {
+                continue;
+            };
             sources.add_session(place, store, summary, entry);
         }
         self.with_memory(machine, sources)
     }
 
-    /// The same by their places among the entries. Few need a closer look; what the others say is told to who chooses among them.
+    /// The same by their places among the entries. Few need a closer look; what the others say is
+    /// told to who chooses among them.
     pub(crate) fn sources_at_a_glance(
         &mut self,
         machine: &Machine,
         mut look: Option<Look<'_>>,
     ) -> Result<StoreSources> {
         let noted = Noted::read(machine)?;
-        let failed: HashSet<usize> = self.session_errors.iter().map(|(index, _)| *index).collect();
+        let failed: HashSet<usize> = self
+            .session_errors
+            .iter()
+            .map(|(index, _)| *index)
+            .collect();
         let mut sources = StoreSources::with_capacity(self.entries.len());
         for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
-            let Some(entry) = self.entries.get(index) else { continue };
-            let Some(store) = machine.stores.get(entry.store) else { continue };
+            let Some(entry) = self.entries.get(index) else {
+                continue;
+            };
+            let Some(store) = machine.stores.get(entry.store) else {
+                continue;
+            };
             let dialect = store.dialect().name();
             // A title may stand in an index, in a file beside the log, or in a note.
             if entry.stands_alone() && !noted.speaks_of(dialect, &entry.located.id) {
@@ -310,7 +395,9 @@ impl Library {
                     _ => {}
                 }
             }
-            let Some((_, mut summary)) = self.summary(machine, index)? else { continue };
+            let Some((_, mut summary)) = self.summary(machine, index)? else {
+                continue;
+            };
             noted.add_to(std::iter::once(&mut summary));
             if let Some(look) = &mut look {
                 look(index, &Side::of(&summary));
@@ -322,7 +409,8 @@ impl Library {
         self.with_memory(machine, sources)
     }
 
-    /// Ends with the process: giving back the room of each session on its own would take longer than many a list.
+    /// Ends with the process: giving back the room of each session on its own would take
+    /// longer than many a list.
     pub(crate) fn leave(mut self) {
         std::mem::forget(std::mem::take(&mut self.entries));
     }
@@ -334,7 +422,11 @@ impl Library {
             // A store whose memory cannot be listed is warned about when its sessions are.
             let _ = sources.add_memory(store, entry);
         }
-        if let Some((home, own)) = machine.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
+        if let Some((home, own)) = machine
+            .home
+            .as_ref()
+            .zip(boswell_dialect::by_name("boswell"))
+        {
             own_memory(machine, &Store::in_folder(own, home), &mut sources)?;
         }
         Ok(sources)
@@ -343,9 +435,16 @@ impl Library {
 
 /// Boswell's own pages of every project.
 fn own_memory(machine: &Machine, store: &Store, sources: &mut StoreSources) -> Result<()> {
-    for project in store.backend().list("memory")?.iter().filter(|info| info.is_folder()) {
+    for project in store
+        .backend()
+        .list("memory")?
+        .iter()
+        .filter(|info| info.is_folder())
+    {
         if machine.exclusion.is_some() {
-            let folder = store.file(&format!("{}/.project", project.key), 64 << 10)?.unwrap_or_default();
+            let folder = store
+                .file(&format!("{}/.project", project.key), 64 << 10)?
+                .unwrap_or_default();
             if !machine.shows(Some(String::from_utf8_lossy(&folder).trim())) {
                 continue;
             }
@@ -365,8 +464,11 @@ fn kept_catalog(machine: &Machine, create: Create) -> Result<Option<Catalog>> {
             return if create == Create::No {
                 Ok(None)
             } else {
-                Err(Error::new(ErrorKind::Denied, format!("nothing is kept in `{}`", home.display()))
-                    .because("boswell was told to write nothing"))
+                Err(Error::new(
+                    ErrorKind::Denied,
+                    format!("nothing is kept in `{}`", home.display()),
+                )
+                .because("boswell was told to write nothing"))
             };
         }
         (Some(home), _) => home,
@@ -382,12 +484,13 @@ fn kept_catalog(machine: &Machine, create: Create) -> Result<Option<Catalog>> {
     Catalog::open(&home.join("catalog.db")).map(Some)
 }
 
-/// How often a catalog or index that another process uses is tried again, and how long is waited in between.
+/// How often a catalog or index that another process uses is tried again, and how long
+/// is waited in between.
 const ATTEMPTS: u32 = 30;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Forgets sessions in catalog and index, where there are any. `is_gone` is asked with the session and the key of its log,
-/// `is_own_path` with the path of a file.
+/// Forgets sessions in catalog and index, where there are any. `is_gone` is asked with the session
+/// and the key of its log, `is_own_path` with the path of a file.
 pub(crate) fn forget(
     home: &Path,
     is_gone: &dyn Fn(&SessionRef, &str) -> bool,
@@ -395,7 +498,9 @@ pub(crate) fn forget(
 ) -> Result<()> {
     let index = home.join("index");
     if index.is_dir() {
-        patiently(&|| Index::open(&index).purge_where(&|source| is_own_path(&source.dialect, &source.id)))?;
+        patiently(&|| {
+            Index::open(&index).purge_where(&|source| is_own_path(&source.dialect, &source.id))
+        })?;
     }
     let catalog = home.join("catalog.db");
     if catalog.is_file() {
@@ -418,6 +523,8 @@ fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
 /// Says once why the next answer will take as long as this one.
 pub(crate) fn say_unkept(machine: &Machine, unkept: Option<&Error>) {
     if let Some(error) = unkept.filter(|_| !machine.quiet) {
-        crate::failure::say(&format!("answered by reading every log, without catalog and index: {error}"));
+        crate::failure::say(&format!(
+            "answered by reading every log, without catalog and index: {error}"
+        ));
     }
 }

@@ -1,6 +1,9 @@
 //! The machine the command runs on: the one place that reads environment, clock and terminal.
 
-#![expect(clippy::disallowed_methods, reason = "the command line is where environment and clock are read")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the command line is where environment and clock are read"
+)]
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -12,8 +15,8 @@ use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
 use boswell_store::{
-    Chance, Conversation, Exclusion, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores,
-    Summaries, Summary, SystemChance,
+    Chance, Conversation, Exclusion, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector,
+    Side, Store, Stores, Summaries, Summary, SystemChance,
 };
 
 use crate::args::{Color, Global};
@@ -54,9 +57,17 @@ impl Machine {
         let home = home(global, &env);
         let mut stores = all_stores(global, &env, &config, home.as_deref())?;
         if let Some(home) = &home {
-            let runner = Runner::new(Arc::new(RealDisk), home, Arc::new(SystemChance), Owner::this("boswell"));
-            // A record of operations that cannot be read is told by `ops`; everything else can do without.
-            stores = stores.with_home(home).with_archived(runner.archived().unwrap_or_default());
+            let runner = Runner::new(
+                Arc::new(RealDisk),
+                home,
+                Arc::new(SystemChance),
+                Owner::this("boswell"),
+            );
+            // A record of operations that cannot be read is told by `ops`; everything
+            // else can do without.
+            stores = stores
+                .with_home(home)
+                .with_archived(runner.archived().unwrap_or_default());
         }
         let exclusion = config.exclusion(&env)?.map(Arc::new);
         stores = stores.excluding(exclusion.as_ref());
@@ -64,7 +75,9 @@ impl Machine {
         let color = match (global.color, config.word("color")) {
             (Color::Always, _) | (Color::Auto, Some("always")) => true,
             (Color::Never, _) | (Color::Auto, Some("never")) => false,
-            (Color::Auto, _) => terminal && env.var("NO_COLOR").is_none() && env.var("TERM") != Some("dumb"),
+            (Color::Auto, _) => {
+                terminal && env.var("NO_COLOR").is_none() && env.var("TERM") != Some("dumb")
+            }
         };
         Ok(Machine {
             now: now(),
@@ -75,7 +88,11 @@ impl Machine {
             width: width(terminal, &env),
             named_stores: !global.stores.is_empty(),
             home,
-            home_origin: if global.home.is_some() { "option or BOSWELL_HOME" } else { "built in" },
+            home_origin: if global.home.is_some() {
+                "option or BOSWELL_HOME"
+            } else {
+                "built in"
+            },
             read_only: global.read_only || config.is_on("read_only"),
             config,
             exclusion,
@@ -86,7 +103,11 @@ impl Machine {
 
     /// Whether something about a project may be shown.
     pub(crate) fn shows(&self, project: Option<&str>) -> bool {
-        !self.exclusion.as_ref().zip(project).is_some_and(|(exclusion, project)| exclusion.excludes(project))
+        !self
+            .exclusion
+            .as_ref()
+            .zip(project)
+            .is_some_and(|(exclusion, project)| exclusion.excludes(project))
     }
 
     /// Boswell's own folder. Commands that write need one.
@@ -113,8 +134,11 @@ impl Machine {
         if !self.read_only {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Denied, "this command writes, and boswell was told to write nothing")
-            .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
+        Err(Error::new(
+            ErrorKind::Denied,
+            "this command writes, and boswell was told to write nothing",
+        )
+        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
     }
 
     /// A store made writable: its locks are kept in boswell's own folder.
@@ -128,18 +152,28 @@ impl Machine {
     /// Fails for a session that is in the vault: there it can only be read.
     pub(crate) fn refuse_archived(&self, store: &Store) -> Result<()> {
         store.archived().map_or(Ok(()), |session| {
-            Err(Error::new(ErrorKind::Conflict, format!("{session} is archived"))
-                .because("what is in the vault can be read, but not changed or resumed")
-                .hinting(format!("put it back first with `boswell restore {}`", session.to_argument())))
+            Err(
+                Error::new(ErrorKind::Conflict, format!("{session} is archived"))
+                    .because("what is in the vault can be read, but not changed or resumed")
+                    .hinting(format!(
+                        "put it back first with `boswell restore {}`",
+                        session.to_argument()
+                    )),
+            )
         })
     }
 
     /// A store for which plans can be made, but nothing be written.
     pub(crate) fn planning(&self, store: Store) -> Store {
-        store.writable(Arc::new(RealDisk), Arc::new(SystemChance), Path::new("/dev/null/locks"))
+        store.writable(
+            Arc::new(RealDisk),
+            Arc::new(SystemChance),
+            Path::new("/dev/null/locks"),
+        )
     }
 
-    /// What carries out plans. What an earlier run left unfinished is finished or taken back first, interrupted purges too.
+    /// What carries out plans. What an earlier run left unfinished is finished or taken back first,
+    /// interrupted purges too.
     pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;
         for recovered in runner.recover()? {
@@ -147,7 +181,9 @@ impl Machine {
                 let what = match recovered.outcome {
                     RecoveryOutcome::Forward => "was finished now".to_owned(),
                     RecoveryOutcome::Back => "was taken back".to_owned(),
-                    RecoveryOutcome::Unsettled(error) => format!("could be neither finished nor taken back: {error}"),
+                    RecoveryOutcome::Unsettled(error) => {
+                        format!("could be neither finished nor taken back: {error}")
+                    }
                 };
                 crate::failure::say(&format!(
                     "operation {} of an earlier run stopped in the middle and {what}",
@@ -163,13 +199,23 @@ impl Machine {
 
     /// The same, for looking only.
     pub(crate) fn reading_runner(&self) -> Result<Runner> {
-        Ok(Runner::new(Arc::new(RealDisk), self.home()?, Arc::new(SystemChance), Owner::this("boswell")))
+        Ok(Runner::new(
+            Arc::new(RealDisk),
+            self.home()?,
+            Arc::new(SystemChance),
+            Owner::this("boswell"),
+        ))
     }
 
     /// Notes of sessions.
     pub(crate) fn notes(&self) -> Result<Notes> {
         let home = self.home()?;
-        let locks = Locks::new(Arc::new(RealDisk), home.join("locks"), Owner::this("boswell"), Arc::new(SystemChance));
+        let locks = Locks::new(
+            Arc::new(RealDisk),
+            home.join("locks"),
+            Owner::this("boswell"),
+            Arc::new(SystemChance),
+        );
         Notes::load(Arc::new(RealDisk), home, locks)
     }
 
@@ -185,8 +231,12 @@ impl Machine {
 
     /// Adds what notes say of sessions.
     pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
-        conversations.iter_mut().for_each(|conversation| self.add_status(conversation));
-        let sides = conversations.iter_mut().flat_map(|it| std::iter::once(&mut it.front).chain(&mut it.linked));
+        conversations
+            .iter_mut()
+            .for_each(|conversation| self.add_status(conversation));
+        let sides = conversations
+            .iter_mut()
+            .flat_map(|it| std::iter::once(&mut it.front).chain(&mut it.linked));
         self.add_notes(sides.map(|(_, summary)| summary))
     }
 
@@ -199,7 +249,10 @@ impl Machine {
     }
 
     /// Adds what notes say of sessions, before they are joined.
-    pub(crate) fn add_notes<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) -> Result<()> {
+    pub(crate) fn add_notes<'s>(
+        &self,
+        summaries: impl Iterator<Item = &'s mut Summary>,
+    ) -> Result<()> {
         Noted::read(self)?.add_to(summaries);
         Ok(())
     }
@@ -208,17 +261,25 @@ impl Machine {
     pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve(session)?;
-        Ok(Resolved { store: self.writable(found.store)?, located: found.located })
+        Ok(Resolved {
+            store: self.writable(found.store)?,
+            located: found.located,
+        })
     }
 
-    /// The same for what is said about a conversation, not in it: that is kept by the program that the user talks to.
+    /// The same for what is said about a conversation, not in it: that is kept by the program
+    /// that the user talks to.
     pub(crate) fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve_front(session)?;
-        Ok(Resolved { store: self.writable(found.store)?, located: found.located })
+        Ok(Resolved {
+            store: self.writable(found.store)?,
+            located: found.located,
+        })
     }
 
-    /// Finds the session that is meant, of linked ones the front, for showing what would be written.
+    /// Finds the session that is meant, of linked ones the front, for showing
+    /// what would be written.
     pub(crate) fn resolve_front(&self, session: &str) -> Result<Resolved> {
         self.resolve_side(session, Side::Front)
     }
@@ -240,10 +301,19 @@ impl Machine {
             Some(newest) => newest?.side(self, side)?,
             None => self.stores.resolve(&selector, &self.env.cwd, side)?,
         };
-        if self.exclusion.is_some() && !self.quiet && matches!(selector, Selector::Ref(..) | Selector::Path(_)) {
-            let project = found.store.summary(&found.located).ok().and_then(|summary| summary.facts.project);
+        if self.exclusion.is_some()
+            && !self.quiet
+            && matches!(selector, Selector::Ref(..) | Selector::Path(_))
+        {
+            let project = found
+                .store
+                .summary(&found.located)
+                .ok()
+                .and_then(|summary| summary.facts.project);
             if !self.shows(project.as_deref()) {
-                crate::failure::say("this session is of an excluded project; it is found because it was named in full");
+                crate::failure::say(
+                    "this session is of an excluded project; it is found because it was named in full",
+                );
             }
         }
         Ok(found)
@@ -252,24 +322,48 @@ impl Machine {
     /// The session that this terminal was last used for in this folder.
     fn breadcrumb(&self) -> Option<Resolved> {
         let terminal = TerminalId::of(&self.env)?;
-        let agents = self.stores.iter().filter(|(_, store)| is_pi_like(store.dialect().name()));
+        let agents = self
+            .stores
+            .iter()
+            .filter(|(_, store)| is_pi_like(store.dialect().name()));
         let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
-        let state = self.env.path_var("XDG_STATE_HOME").map(|state| state.join("xcsh/terminal-sessions"));
-        let own = self.home.as_ref().map(|home| home.join("terminal-sessions"));
+        let state = self
+            .env
+            .path_var("XDG_STATE_HOME")
+            .map(|state| state.join("xcsh/terminal-sessions"));
+        let own = self
+            .home
+            .as_ref()
+            .map(|home| home.join("terminal-sessions"));
         // Several programs may have noted this terminal: whoever did so last was used last.
         let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
-        let noted =
-            |folder: &PathBuf| std::fs::metadata(folder.join(terminal.as_str())).and_then(|it| it.modified()).ok();
+        let noted = |folder: &PathBuf| {
+            std::fs::metadata(folder.join(terminal.as_str()))
+                .and_then(|it| it.modified())
+                .ok()
+        };
         crumbs.sort_by_key(|folder| std::cmp::Reverse(noted(folder)));
         for folder in crumbs {
-            let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd) else { continue };
+            let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd)
+            else {
+                continue;
+            };
             // A crumb of a store that was not asked for leads nowhere.
-            let below = self.stores.iter().any(|(_, store)| path.starts_with(store.root()));
+            let below = self
+                .stores
+                .iter()
+                .any(|(_, store)| path.starts_with(store.root()));
             if let Ok((store, located)) = self.stores.at_path(&path)
                 && below
                 && located.hidden.is_none()
                 && (self.exclusion.is_none()
-                    || self.shows(store.summary(&located).ok().and_then(|it| it.facts.project).as_deref()))
+                    || self.shows(
+                        store
+                            .summary(&located)
+                            .ok()
+                            .and_then(|it| it.facts.project)
+                            .as_deref(),
+                    ))
             {
                 return Some(Resolved { store, located });
             }
@@ -277,29 +371,45 @@ impl Machine {
         None
     }
 
-    /// Notes that this terminal is used for a session from now on: in boswell's own folder, for `continue`.
+    /// Notes that this terminal is used for a session from now on: in boswell's own
+    /// folder, for `continue`.
     ///
     /// Best effort: a session is taken up whether or not it can be noted.
     pub(crate) fn note_terminal(&self, found: &Resolved, cwd: &Path) {
-        let (Some(terminal), Some(home), Some(key)) = (TerminalId::of(&self.env), &self.home, &found.located.key)
+        let (Some(terminal), Some(home), Some(key)) =
+            (TerminalId::of(&self.env), &self.home, &found.located.key)
         else {
             return;
         };
         if !self.read_only {
             let path = PathBuf::from(found.store.backend().describe(key));
             let unique = SystemChance.hex16();
-            let _ = breadcrumb::write(&RealDisk, &home.join("terminal-sessions"), &terminal, cwd, &path, &unique);
+            let _ = breadcrumb::write(
+                &RealDisk,
+                &home.join("terminal-sessions"),
+                &terminal,
+                cwd,
+                &path,
+                &unique,
+            );
         }
     }
 }
 
 #[cfg(test)]
 impl Machine {
-    /// A machine with these stores on which nothing is set, an hour from now: what was written just now can be trusted.
+    /// A machine with these stores on which nothing is set, an hour from now: what was written
+    /// just now can be trusted.
     pub(crate) fn of_test(stores: Stores, home: PathBuf, cwd: PathBuf) -> Machine {
         let (tmp, vars) = (cwd.clone(), std::collections::BTreeMap::new());
         Machine {
-            env: Environment { home: None, cwd, tmp, terminal: None, vars },
+            env: Environment {
+                home: None,
+                cwd,
+                tmp,
+                terminal: None,
+                vars,
+            },
             stores,
             now: Instant::from_millis(now().millis() + 3_600_000),
             json: false,
@@ -317,8 +427,14 @@ impl Machine {
     }
 }
 
-/// The stores that were named on the command line; else those that are found, and those that the settings add.
-fn all_stores(global: &Global, env: &Environment, config: &Config, home: Option<&Path>) -> Result<Stores> {
+/// The stores that were named on the command line; else those that are found, and those
+/// that the settings add.
+fn all_stores(
+    global: &Global,
+    env: &Environment,
+    config: &Config,
+    home: Option<&Path>,
+) -> Result<Stores> {
     let added = config.stores();
     if global.stores.is_empty() {
         let mut stores = Stores::discover(env, home.unwrap_or(Path::new(".boswell")));
@@ -329,12 +445,18 @@ fn all_stores(global: &Global, env: &Environment, config: &Config, home: Option<
     }
     let mut stores = Stores::default();
     for named in &global.stores {
-        let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty()) else {
-            return Err(Error::new(ErrorKind::Invalid, format!("`--store {}` names no place", named.escape_debug()))
-                .hinting("write `--store claude=/path/to/.claude`"));
+        let Some((dialect, path)) = named.split_once('=').filter(|(_, path)| !path.is_empty())
+        else {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`--store {}` names no place", named.escape_debug()),
+            )
+            .hinting("write `--store claude=/path/to/.claude`"));
         };
         stores.add(dialect, path)?;
-        let is_it = |it: &&AddedStore| it.dialect == dialect && expanded(&it.path, env) == env.cwd.join(path);
+        let is_it = |it: &&AddedStore| {
+            it.dialect == dialect && expanded(&it.path, env) == env.cwd.join(path)
+        };
         if let Some(label) = added.iter().find(is_it).and_then(|it| it.label.as_deref()) {
             stores.add_labelled(dialect, PathBuf::from(path), Some(label))?;
         }
@@ -347,12 +469,20 @@ fn is_pi_like(dialect: &str) -> bool {
     matches!(dialect, "pi" | "omp" | "xcsh" | "boswell")
 }
 
-/// The status of one of our own sessions: active unless it was ended, and paused once nothing happened for that long.
+/// The status of one of our own sessions: active unless it was ended, and paused once nothing
+/// happened for that long.
 fn own_status(summary: &Summary, now: Instant, idle: Option<std::time::Duration>) -> String {
-    let idle = idle.and_then(|idle| i64::try_from(idle.as_millis()).ok()).unwrap_or(i64::MAX);
+    let idle = idle
+        .and_then(|idle| i64::try_from(idle.as_millis()).ok())
+        .unwrap_or(i64::MAX);
     match summary.facts.status.as_deref() {
         Some(status) if status != "active" => status.to_owned(),
-        _ if summary.last_active().is_some_and(|at| now.millis() - at.millis() > idle) => "paused".to_owned(),
+        _ if summary
+            .last_active()
+            .is_some_and(|at| now.millis() - at.millis() > idle) =>
+        {
+            "paused".to_owned()
+        }
         _ => "active".to_owned(),
     }
 }
@@ -363,14 +493,18 @@ pub(crate) fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
     move || start.elapsed() < limit
 }
 
-/// Whether a process of that number runs, and began when it should; where the system tells no times, its number counts.
+/// Whether a process of that number runs, and began when it should; where the system tells no
+/// times, its number counts.
 pub(crate) fn runs_since(pid: u32, start: Option<&str>) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
     match (stat, start) {
         // The name of a program may hold anything: numbers are counted from behind it.
         (Ok(stat), Some(start)) => {
             let numbers = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-            numbers.split_whitespace().nth(19).is_none_or(|began| began == start)
+            numbers
+                .split_whitespace()
+                .nth(19)
+                .is_none_or(|began| began == start)
         }
         (Ok(_), None) => true,
         (Err(_), _) => !cfg!(target_os = "linux") && SystemLiveness.process(pid) == Alive::Yes,
@@ -399,10 +533,11 @@ pub(crate) fn new_file(path: &Path) -> Result<std::fs::File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => {
-            Error::new(ErrorKind::Invalid, format!("there is a file `{}` already", path.display()))
-                .hinting("give another name, or remove it first")
-        }
+        std::io::ErrorKind::AlreadyExists => Error::new(
+            ErrorKind::Invalid,
+            format!("there is a file `{}` already", path.display()),
+        )
+        .hinting("give another name, or remove it first"),
         _ => Error::io(path.display(), "make the file", error),
     })
 }
@@ -413,11 +548,13 @@ pub(crate) fn new_script(path: &Path, text: &str) -> Result<()> {
     let mut file = new_file(path)?;
     let written = file.write_all(text.as_bytes());
     #[cfg(unix)]
-    let written = written.and_then(|()| file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700)));
+    let written = written
+        .and_then(|()| file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700)));
     written.map_err(|error| Error::io(path.display(), "write the script", error))
 }
 
-/// Bytes that may still be written where a path is, or would be; none where the system does not say.
+/// Bytes that may still be written where a path is, or would be; none where the
+/// system does not say.
 #[cfg(unix)]
 pub(crate) fn free_space(path: &Path) -> Option<u64> {
     let there = path.ancestors().find(|it| it.exists())?;
@@ -442,9 +579,12 @@ pub(crate) fn is_new_or_empty(path: &Path) -> Result<bool> {
 }
 
 fn environment() -> Result<Environment> {
-    let cwd = std::env::current_dir().map_err(|error| Error::io(".", "find the working folder", error))?;
+    let cwd = std::env::current_dir()
+        .map_err(|error| Error::io(".", "find the working folder", error))?;
     // Variables that are not Unicode cannot name a place that we could print or pass on.
-    let vars = std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))).collect();
+    let vars = std::env::vars_os()
+        .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+        .collect();
     let terminal = std::fs::read_link("/proc/self/fd/0")
         .ok()
         .and_then(|p| p.to_str().map(str::to_owned))
@@ -467,18 +607,26 @@ fn home(global: &Global, env: &Environment) -> Option<PathBuf> {
         return env.in_home("Library/Application Support/boswell");
     }
     if cfg!(windows) {
-        return env.path_var("LOCALAPPDATA").map(|data| data.join("boswell"));
+        return env
+            .path_var("LOCALAPPDATA")
+            .map(|data| data.join("boswell"));
     }
-    env.path_var("XDG_DATA_HOME").map(|data| data.join("boswell")).or_else(|| env.in_home(".local/share/boswell"))
+    env.path_var("XDG_DATA_HOME")
+        .map(|data| data.join("boswell"))
+        .or_else(|| env.in_home(".local/share/boswell"))
 }
 
 fn now() -> Instant {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
     Instant::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn width(terminal: bool, env: &Environment) -> usize {
     let asked = env.var("COLUMNS").and_then(|columns| columns.parse().ok());
-    let real = terminal.then(|| terminal_size::terminal_size().map(|(w, _)| usize::from(w.0))).flatten();
+    let real = terminal
+        .then(|| terminal_size::terminal_size().map(|(w, _)| usize::from(w.0)))
+        .flatten();
     asked.or(real).unwrap_or(120).clamp(40, 500)
 }

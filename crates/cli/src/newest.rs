@@ -1,7 +1,10 @@
-//! `@last` and `@here` by the catalog: only logs that changed since the last command are opened, as for `list`.
+//! `@last` and `@here` by the catalog: only logs that changed since the last command are
+//! opened, as for `list`.
 //!
-//! Where there is no catalog (no home yet, `--read-only`, a catalog that cannot be used) the answer is the same, and costs a look
-//! into every log: [`Stores::resolve`](boswell_store::Stores::resolve). Notes are not asked: they rename sessions, and move none.
+//! Where there is no catalog (no home yet, `--read-only`, a catalog that cannot be used) the
+//! answer is the same, and costs a look into every log:
+//! [`Stores::resolve`](boswell_store::Stores::resolve). Notes are not asked: they rename
+//! sessions, and move none.
 
 use std::collections::BTreeMap;
 
@@ -30,11 +33,21 @@ pub(crate) fn in_catalog(machine: &Machine, selector: &Selector) -> Option<Resul
     library.read(machine, Wanted::Glance, &|| true).ok()?;
     let sorted = Sorted::of(machine, &mut library, &Noted::default()).ok()?;
     match choose(machine, selector, &library, sorted) {
-        Ok(Chosen::Joined(conversation)) => Some(Ok(Newest { library, conversation: *conversation })),
+        Ok(Chosen::Joined(conversation)) => Some(Ok(Newest {
+            library,
+            conversation: *conversation,
+        })),
         Ok(Chosen::Alone(index)) => {
             let front = library.summary(machine, index).ok().flatten()?;
-            let conversation = Conversation { front, linked: Vec::new(), dangling: Vec::new() };
-            Some(Ok(Newest { library, conversation }))
+            let conversation = Conversation {
+                front,
+                linked: Vec::new(),
+                dangling: Vec::new(),
+            };
+            Some(Ok(Newest {
+                library,
+                conversation,
+            }))
         }
         Err(error) => Some(Err(error)),
     }
@@ -46,25 +59,47 @@ enum Chosen {
     Alone(usize),
 }
 
-fn choose(machine: &Machine, selector: &Selector, library: &Library, sorted: Sorted) -> Result<Chosen> {
+fn choose(
+    machine: &Machine,
+    selector: &Selector,
+    library: &Library,
+    sorted: Sorted,
+) -> Result<Chosen> {
     let Sorted { far, near } = sorted;
     let places: Vec<usize> = near.keys().copied().collect();
     let joined = machine.stores.joined_at(near.into_values().collect());
     let place = |(at, conversation): (usize, Conversation)| Some((*places.get(at)?, conversation));
     let mut joined: BTreeMap<usize, Conversation> = joined.into_iter().filter_map(place).collect();
-    let shown = joined.iter().filter(|(_, it)| it.front.1.hidden().is_none());
-    let mut candidates: Vec<(usize, Option<Instant>)> = shown.map(|(at, it)| (*at, it.last_active())).collect();
-    candidates.extend(far.into_iter().filter_map(|at| Some((at, alone(machine, library.entries.get(at)?)?))));
+    let shown = joined
+        .iter()
+        .filter(|(_, it)| it.front.1.hidden().is_none());
+    let mut candidates: Vec<(usize, Option<Instant>)> =
+        shown.map(|(at, it)| (*at, it.last_active())).collect();
+    candidates.extend(
+        far.into_iter()
+            .filter_map(|at| Some((at, alone(machine, library.entries.get(at)?)?))),
+    );
     // Of several that were active at the same time the last one of the listing counts.
     candidates.sort_unstable_by_key(|(at, _)| *at);
     let folders = |at: usize| {
         let joined = joined.get(&at);
-        let traits = library.entries.get(at).filter(|_| joined.is_none()).and_then(Entry::traits);
-        joined.into_iter().flat_map(Conversation::projects).chain(traits.and_then(|it| it.project.as_deref()))
+        let traits = library
+            .entries
+            .get(at)
+            .filter(|_| joined.is_none())
+            .and_then(Entry::traits);
+        joined
+            .into_iter()
+            .flat_map(Conversation::projects)
+            .chain(traits.and_then(|it| it.project.as_deref()))
     };
-    let candidates = candidates.into_iter().map(|(at, active)| (at, active, folders(at)));
+    let candidates = candidates
+        .into_iter()
+        .map(|(at, active)| (at, active, folders(at)));
     let newest = selector.most_recent(&machine.env.cwd, candidates)?;
-    Ok(joined.remove(&newest).map_or(Chosen::Alone(newest), |it| Chosen::Joined(Box::new(it))))
+    Ok(joined
+        .remove(&newest)
+        .map_or(Chosen::Alone(newest), |it| Chosen::Joined(Box::new(it))))
 }
 
 /// When a session was last active that is a conversation of its own; none if it is hidden.
@@ -77,20 +112,36 @@ fn alone(machine: &Machine, entry: &Entry) -> Option<Option<Instant>> {
 impl Newest {
     /// The side of it that is meant.
     pub(crate) fn side(self, machine: &Machine, side: Side<'_>) -> Result<Resolved> {
-        let Newest { library, mut conversation } = self;
+        let Newest {
+            library,
+            mut conversation,
+        } = self;
         if !conversation.linked.is_empty() {
-            // The catalog may have counted the records of one side and not those of the other. The fuller one is found by looking
-            // at both in the same way.
-            for (store, summary) in std::iter::once(&mut conversation.front).chain(&mut conversation.linked) {
-                if let Some(Ok(seen)) = machine.stores.get(*store).map(|store| store.summary(&summary.located)) {
+            // The catalog may have counted the records of one side and not those of the other. The
+            // fuller one is found by looking at both in the same way.
+            for (store, summary) in
+                std::iter::once(&mut conversation.front).chain(&mut conversation.linked)
+            {
+                if let Some(Ok(seen)) = machine
+                    .stores
+                    .get(*store)
+                    .map(|store| store.summary(&summary.located))
+                {
                     *summary = seen;
                 }
             }
         }
         let found = machine.stores.side_of(conversation, side, |dialect, id| {
-            let is_of =
-                |entry: &&Entry| machine.stores.get(entry.store).is_some_and(|it| it.dialect().name() == dialect);
-            let found = library.entries.iter().find(|entry| entry.located.id == id && is_of(entry))?;
+            let is_of = |entry: &&Entry| {
+                machine
+                    .stores
+                    .get(entry.store)
+                    .is_some_and(|it| it.dialect().name() == dialect)
+            };
+            let found = library
+                .entries
+                .iter()
+                .find(|entry| entry.located.id == id && is_of(entry))?;
             Some((found.store, found.located.clone()))
         });
         library.leave();

@@ -14,8 +14,15 @@ pub(crate) struct Noted(BTreeMap<SessionRef, SessionNotes>);
 impl Noted {
     /// All notes there are.
     pub(crate) fn read(machine: &Machine) -> Result<Noted> {
-        let is_there = machine.home.as_ref().is_some_and(|home| home.join("notes.jsonl").is_file());
-        if is_there { Ok(Noted(machine.notes()?.all())) } else { Ok(Noted::default()) }
+        let is_there = machine
+            .home
+            .as_ref()
+            .is_some_and(|home| home.join("notes.jsonl").is_file());
+        if is_there {
+            Ok(Noted(machine.notes()?.all()))
+        } else {
+            Ok(Noted::default())
+        }
     }
 
     /// Whether any note speaks of a session.
@@ -54,5 +61,10 @@ fn overlay(facts: &mut Facts, notes: &SessionNotes) {
     if let Some(summary) = &notes.summary {
         facts.summary = Some(summary.clone());
     }
-    facts.labels.extend(notes.labels.iter().map(|(entry, label)| (entry.clone(), Some(label.clone()))));
+    facts.labels.extend(
+        notes
+            .labels
+            .iter()
+            .map(|(entry, label)| (entry.clone(), Some(label.clone()))),
+    );
 }

@@ -59,7 +59,8 @@ impl Output {
 
     /// One JSON line, by who writes it.
     pub(crate) fn written(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
-        // A buffer that is kept, and nothing copied that is fine as it is: a record may be many megabytes long.
+        // A buffer that is kept, and nothing copied that is fine as it is: a record may be
+        // many megabytes long.
         let mut line = std::mem::take(&mut self.line);
         line.clear();
         write(&mut line);
@@ -113,24 +114,27 @@ impl Output {
                 self.gone = true;
                 Ok(())
             }
-            Err(error) => {
-                Err(Error::new(ErrorKind::Unavailable, "cannot write the answer to standard output").caused_by(error))
-            }
+            Err(error) => Err(Error::new(
+                ErrorKind::Unavailable,
+                "cannot write the answer to standard output",
+            )
+            .caused_by(error)),
         }
     }
 }
 
-/// A value on one line that a terminal can show: valid UTF-8, and what is not to be seen written by its number, so that the
-/// value is the same once it is parsed.
+/// A value on one line that a terminal can show: valid UTF-8, and what is not to be seen written by
+/// its number, so that the value is the same once it is parsed.
 ///
-/// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes that are not UTF-8,
-/// and white space other than blanks between their tokens.
+/// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes
+/// that are not UTF-8, and white space other than blanks between their tokens.
 pub(crate) fn json_line(value: &Json) -> String {
     harmless(value.to_bytes())
 }
 
 fn harmless(line: Vec<u8>) -> String {
-    let text = String::from_utf8(line).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    let text = String::from_utf8(line)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     let text = whole_characters(text);
     if !text.char_indices().any(|(at, c)| is_hostile(&text, at, c)) {
         return text;
@@ -154,21 +158,26 @@ fn harmless(line: Vec<u8>) -> String {
     out
 }
 
-/// Whether two bytes begin an escape of a character by its number, unless the first is itself escaped.
+/// Whether two bytes begin an escape of a character by its number, unless the
+/// first is itself escaped.
 fn is_number(first: u8, second: u8) -> bool {
     (first == b'\\') & (second == b'u')
 }
 
-/// Whether something holds of any two bytes that follow each other. Looked at in blocks, so that a machine can take many at
-/// once.
+/// Whether something holds of any two bytes that follow each other. Looked at in blocks, so that a
+/// machine can take many at once.
 fn any_pair(bytes: &[u8], holds: impl Fn(u8, u8) -> bool) -> bool {
     let seconds = bytes.get(1..).unwrap_or(b"").chunks(256);
     bytes.chunks(256).zip(seconds).any(|(firsts, seconds)| {
-        firsts.iter().zip(seconds).fold(false, |seen, (first, second)| seen | holds(*first, *second))
+        firsts
+            .iter()
+            .zip(seconds)
+            .fold(false, |seen, (first, second)| seen | holds(*first, *second))
     })
 }
 
-/// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and strict parsers refuse.
+/// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and
+/// strict parsers refuse.
 fn whole_characters(text: String) -> String {
     if !any_pair(text.as_bytes(), is_number) {
         return text;
@@ -203,16 +212,25 @@ mod tests {
     fn json_lines_hold_no_control_characters_and_mean_the_same() {
         let said = "a\u{9b}\u{202e}\u{7f}会\u{e0041}\u{61c}👩\u{200d}💻";
         let text = json_line(&Json::object().with("t", said));
-        assert_eq!(text, "{\"t\":\"a\\u009b\\u202e\\u007f会\\udb40\\udc41\\u061c👩\u{200d}💻\"}");
+        assert_eq!(
+            text,
+            "{\"t\":\"a\\u009b\\u202e\\u007f会\\udb40\\udc41\\u061c👩\u{200d}💻\"}"
+        );
         let back: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(back["t"], said);
     }
 
     #[test]
     fn white_space_between_tokens_becomes_blank_and_bytes_that_are_not_utf8_are_replaced() {
-        let value = Json::object().with("a", Json::Raw(b"{\t\"q\\\\\":\r\n\"\xff\x7f\\\"\t\"}".to_vec()));
+        let value = Json::object().with(
+            "a",
+            Json::Raw(b"{\t\"q\\\\\":\r\n\"\xff\x7f\\\"\t\"}".to_vec()),
+        );
         let text = json_line(&value);
-        assert_eq!(text, "{\"a\":{ \"q\\\\\":  \"\u{fffd}\\u007f\\\"\\u0009\"}}");
+        assert_eq!(
+            text,
+            "{\"a\":{ \"q\\\\\":  \"\u{fffd}\\u007f\\\"\\u0009\"}}"
+        );
     }
 
     #[test]

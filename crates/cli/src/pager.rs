@@ -1,6 +1,9 @@
 //! A pager for answers that outgrow the screen.
 
-#![expect(clippy::disallowed_methods, reason = "the pager is chosen by the environment")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the pager is chosen by the environment"
+)]
 
 use std::io::{IsTerminal, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,9 +15,11 @@ pub(crate) struct Pager {
 }
 
 impl Pager {
-    /// Starts the pager on a terminal; elsewhere, or when there is none, gives plain standard output.
+    /// Starts the pager on a terminal; elsewhere, or when there is none, gives
+    /// plain standard output.
     ///
-    /// `less -FRX` shows what fits on one screen and ends at once, so that short answers stay as they are.
+    /// `less -FRX` shows what fits on one screen and ends at once, so that short
+    /// answers stay as they are.
     pub(crate) fn start(wanted: bool) -> Pager {
         if !wanted || !std::io::stdout().is_terminal() {
             return Pager { child: None };
@@ -30,15 +35,25 @@ impl Pager {
             }
             None => Command::new("less"),
         };
-        command.env("LESS", std::env::var("LESS").unwrap_or_else(|_| "FRX".to_owned())).env("LESSCHARSET", "utf-8");
-        Pager { child: command.stdin(Stdio::piped()).spawn().ok() }
+        command
+            .env(
+                "LESS",
+                std::env::var("LESS").unwrap_or_else(|_| "FRX".to_owned()),
+            )
+            .env("LESSCHARSET", "utf-8");
+        Pager {
+            child: command.stdin(Stdio::piped()).spawn().ok(),
+        }
     }
 
     /// Where to write.
     pub(crate) fn writer(&mut self) -> Box<dyn Write> {
         match self.child.as_mut().and_then(|child| child.stdin.take()) {
             Some(stdin) => Box::new(std::io::BufWriter::with_capacity(1 << 16, stdin)),
-            None => Box::new(std::io::BufWriter::with_capacity(1 << 16, std::io::stdout())),
+            None => Box::new(std::io::BufWriter::with_capacity(
+                1 << 16,
+                std::io::stdout(),
+            )),
         }
     }
 }

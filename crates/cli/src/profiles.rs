@@ -1,4 +1,5 @@
-//! Folders that look like second profiles of an agent, such as `~/.claude-work`. They are named, never read.
+//! Folders that look like second profiles of an agent, such as `~/.claude-work`. They
+//! are named, never read.
 
 use std::path::PathBuf;
 
@@ -18,27 +19,47 @@ pub(crate) struct Profile {
     pub(crate) root: PathBuf,
 }
 
-/// Looks for folders that are named like the usual one of an agent with something added, and hold its folder of sessions.
-/// Only names are looked at: whose sessions these are, the user says in the settings.
+/// Looks for folders that are named like the usual one of an agent with something added, and
+/// hold its folder of sessions. Only names are looked at: whose sessions these are, the user
+/// says in the settings.
 pub(crate) fn others(env: &Environment, stores: &Stores) -> Vec<Profile> {
-    let Some(home) = &env.home else { return Vec::new() };
-    let names: Vec<String> = RealDisk.list(home).unwrap_or_default().into_iter().map(|(name, _)| name).collect();
+    let Some(home) = &env.home else {
+        return Vec::new();
+    };
+    let names: Vec<String> = RealDisk
+        .list(home)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     // Where an agent looks when no variable says otherwise.
-    let usual = Environment { vars: Default::default(), ..env.clone() };
+    let usual = Environment {
+        vars: Default::default(),
+        ..env.clone()
+    };
     let mut found = Vec::new();
     for dialect in all() {
         found.extend(of_dialect(*dialect, &usual, &names));
     }
-    let is_known =
-        |it: &Profile| stores.iter().any(|(_, store)| store.dialect().name() == it.dialect && store.root() == it.root);
+    let is_known = |it: &Profile| {
+        stores
+            .iter()
+            .any(|(_, store)| store.dialect().name() == it.dialect && store.root() == it.root)
+    };
     found.retain(|it| !is_known(it));
     found.sort_by(|a, b| (a.dialect, &a.root).cmp(&(b.dialect, &b.root)));
     found.dedup();
     found
 }
 
-fn of_dialect(dialect: &'static dyn Dialect, usual: &Environment, names: &[String]) -> Vec<Profile> {
-    let (Some(home), Some(sessions)) = (&usual.home, dialect.sessions_folder()) else { return Vec::new() };
+fn of_dialect(
+    dialect: &'static dyn Dialect,
+    usual: &Environment,
+    names: &[String],
+) -> Vec<Profile> {
+    let (Some(home), Some(sessions)) = (&usual.home, dialect.sessions_folder()) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
     for place in dialect.places(usual) {
         let Some((name, rest)) = place.strip_prefix(home).ok().and_then(|below| {
@@ -48,12 +69,24 @@ fn of_dialect(dialect: &'static dyn Dialect, usual: &Environment, names: &[Strin
         }) else {
             continue;
         };
-        let is_like = |other: &&String| other.strip_prefix(&name).is_some_and(|more| more.starts_with(MARKS));
+        let is_like = |other: &&String| {
+            other
+                .strip_prefix(&name)
+                .is_some_and(|more| more.starts_with(MARKS))
+        };
         for other in names.iter().filter(is_like) {
             let root: PathBuf = home.join(other).join(&rest).components().collect();
             let is_folder = |stat: boswell_store::disk::Stat| stat.kind == StatKind::Folder;
-            if RealDisk.stat(&root.join(sessions)).ok().flatten().is_some_and(is_folder) {
-                found.push(Profile { dialect: dialect.name(), root });
+            if RealDisk
+                .stat(&root.join(sessions))
+                .ok()
+                .flatten()
+                .is_some_and(is_folder)
+            {
+                found.push(Profile {
+                    dialect: dialect.name(),
+                    root,
+                });
             }
         }
     }

@@ -1,6 +1,10 @@
 //! News of long work, on a terminal and only after a moment.
 
-#![expect(clippy::disallowed_methods, clippy::print_stderr, reason = "progress is a matter of clock and terminal")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "progress is a matter of clock and terminal"
+)]
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -20,7 +24,14 @@ impl Progress {
     /// Starts counting.
     pub(crate) fn new(what: &'static str, total: usize, quiet: bool) -> Progress {
         let enabled = !quiet && std::io::stderr().is_terminal();
-        Progress { what, total, done: 0, start: Instant::now(), shown: None, enabled }
+        Progress {
+            what,
+            total,
+            done: 0,
+            start: Instant::now(),
+            shown: None,
+            enabled,
+        }
     }
 
     /// One more is done.
@@ -29,7 +40,10 @@ impl Progress {
         if !self.enabled || self.start.elapsed() < Duration::from_millis(250) {
             return;
         }
-        if self.shown.is_none_or(|at| at.elapsed() > Duration::from_millis(100)) {
+        if self
+            .shown
+            .is_none_or(|at| at.elapsed() > Duration::from_millis(100))
+        {
             self.shown = Some(Instant::now());
             eprint!("\r{} {} of {}…\x1b[K", self.what, self.done, self.total);
         }

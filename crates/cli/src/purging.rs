@@ -7,17 +7,21 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, Located, by_name};
 use boswell_model::{Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::{BlobId, Blobs, Chance, Purged, Purging, Runner, Store, SystemChance, Wait, blobs};
+use boswell_store::{
+    BlobId, Blobs, Chance, Purged, Purging, Runner, Store, SystemChance, Wait, blobs,
+};
 
 use crate::machine::Machine;
 
-/// Held while a purge is under way: a marker that is found without it was left by a process that was killed.
+/// Held while a purge is under way: a marker that is found without it was left by a
+/// process that was killed.
 pub(crate) const LOCK: &str = "purge";
 
 /// Dialects whose records name blobs.
 const WITH_BLOBS: [&str; 3] = ["boswell", "omp", "xcsh"];
 
-/// Removes everything but the session's own files, which must be gone. Every step can be made again.
+/// Removes everything but the session's own files, which must be gone. Every
+/// step can be made again.
 pub(crate) fn finish(machine: &Machine, runner: &Runner, purging: &Purging) -> Result<Purged> {
     let home = machine.home()?;
     let mut purged = runner.purge(purging)?;
@@ -25,23 +29,28 @@ pub(crate) fn finish(machine: &Machine, runner: &Runner, purging: &Purging) -> R
     remove_crumbs(home, purging);
     remove_cache(home);
     let is_gone = |session: &SessionRef, key: &str| {
-        purging.sessions.contains(session) || (session.dialect == purging.session().dialect && purging.is_own_file(key))
+        purging.sessions.contains(session)
+            || (session.dialect == purging.session().dialect && purging.is_own_file(key))
     };
     let is_own_path = |dialect: &str, path: &str| {
-        dialect == purging.session().dialect && (purging.paths.iter().any(|it| it == path) || purging.is_own_file(path))
+        dialect == purging.session().dialect
+            && (purging.paths.iter().any(|it| it == path) || purging.is_own_file(path))
     };
     crate::library::forget(home, &is_gone, &is_own_path)?;
     runner.end_purge(purging)?;
     Ok(purged)
 }
 
-/// Finishes purges that were interrupted; what cannot be finished is told and stays for the next time.
+/// Finishes purges that were interrupted; what cannot be finished is told and
+/// stays for the next time.
 pub(crate) fn resume(machine: &Machine, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());
     }
     // Another process is at it.
-    let Ok(_lock) = runner.locks().exclusive(LOCK, Wait::No) else { return Ok(()) };
+    let Ok(_lock) = runner.locks().exclusive(LOCK, Wait::No) else {
+        return Ok(());
+    };
     for purging in runner.purges()? {
         let session = purging.session();
         if is_there(machine, &purging)? {
@@ -63,11 +72,15 @@ pub(crate) fn resume(machine: &Machine, runner: &Runner) -> Result<()> {
 
 /// Tells of interrupted purges, for commands that only read.
 pub(crate) fn tell(machine: &Machine) {
-    let Some(home) = machine.home.as_ref().filter(|_| !machine.quiet) else { return };
+    let Some(home) = machine.home.as_ref().filter(|_| !machine.quiet) else {
+        return;
+    };
     if !home.join("ops").is_dir() {
         return;
     }
-    let Ok(runner) = machine.reading_runner() else { return };
+    let Ok(runner) = machine.reading_runner() else {
+        return;
+    };
     let Ok(purges) = runner.purges() else { return };
     for session in runner.scrubs().unwrap_or_default() {
         crate::failure::say(&format!(
@@ -89,12 +102,22 @@ pub(crate) fn tell(machine: &Machine) {
 /// Whether the session is still in its store.
 fn is_there(machine: &Machine, purging: &Purging) -> Result<bool> {
     let session = purging.session();
-    let Some(dialect) = by_name(&session.dialect) else { return Ok(false) };
+    let Some(dialect) = by_name(&session.dialect) else {
+        return Ok(false);
+    };
     let known = machine.stores.iter().map(|(_, store)| store);
-    let store =
-        known.into_iter().find(|store| store.dialect().name() == session.dialect && store.root() == purging.root);
-    let store = store.cloned().unwrap_or_else(|| Store::in_folder(dialect, &purging.root));
-    Ok(store.whole().list()?.sessions.iter().any(|located| located.id == session.id && located.owner.is_none()))
+    let store = known
+        .into_iter()
+        .find(|store| store.dialect().name() == session.dialect && store.root() == purging.root);
+    let store = store
+        .cloned()
+        .unwrap_or_else(|| Store::in_folder(dialect, &purging.root));
+    Ok(store
+        .whole()
+        .list()?
+        .sessions
+        .iter()
+        .any(|located| located.id == session.id && located.owner.is_none()))
 }
 
 /// The sessions of subagents of a session, and those below them.
@@ -104,7 +127,10 @@ pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<Located>> {
     let mut owners = vec![id.to_owned()];
     while let Some(owner) = owners.pop() {
         for located in all.iter().filter(|it| it.owner.as_deref() == Some(&owner)) {
-            if !family.iter().any(|known| known.id == located.id && known.key == located.key) {
+            if !family
+                .iter()
+                .any(|known| known.id == located.id && known.key == located.key)
+            {
                 owners.push(located.id.clone());
                 family.push(located.clone());
             }
@@ -113,20 +139,33 @@ pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<Located>> {
     Ok(family)
 }
 
-/// What records of a session name in blobs, and the names of what boswell keeps of them beyond what was written.
-pub(crate) fn named(machine: &Machine, store: &Store, logs: &[Located]) -> Result<(Vec<BlobId>, Vec<String>)> {
+/// What records of a session name in blobs, and the names of what boswell keeps of them
+/// beyond what was written.
+pub(crate) fn named(
+    machine: &Machine,
+    store: &Store,
+    logs: &[Located],
+) -> Result<(Vec<BlobId>, Vec<String>)> {
     let (mut ids, mut wholes) = (BTreeSet::new(), BTreeSet::new());
     if !WITH_BLOBS.contains(&store.dialect().name()) {
         return Ok((Vec::new(), Vec::new()));
     }
-    let own = machine.home.as_ref().filter(|home| home.join("blobs/whole").is_dir());
+    let own = machine
+        .home
+        .as_ref()
+        .filter(|home| home.join("blobs/whole").is_dir());
     let own = own.map(|home| Blobs::new(Arc::new(RealDisk), home, &SystemChance.hex16()));
     for located in logs.iter().filter(|located| located.key.is_some()) {
         let session = store.read(located, Depth::Heads)?;
         for slot in session.log().slots() {
             let bytes = session.entry(slot)?.bytes;
             ids.extend(blobs::references(&bytes));
-            if let Some((name, id)) = own.as_ref().map(|own| own.kept_whole(&bytes)).transpose()?.flatten() {
+            if let Some((name, id)) = own
+                .as_ref()
+                .map(|own| own.kept_whole(&bytes))
+                .transpose()?
+                .flatten()
+            {
                 wholes.insert(name);
                 ids.insert(id);
             }
@@ -137,15 +176,19 @@ pub(crate) fn named(machine: &Machine, store: &Store, logs: &[Located]) -> Resul
 
 /// Removes blobs that no other session names.
 ///
-/// Blobs lie in the root of their store: boswell's own sessions share those of its home, an agent's those of the agent. What
-/// boswell keeps of records beyond what was written lies in its home.
+/// Blobs lie in the root of their store: boswell's own sessions share those of its home, an agent's
+/// those of the agent. What boswell keeps of records beyond what was written lies in its home.
 fn remove_blobs(machine: &Machine, home: &Path, purging: &Purging) -> Result<usize> {
     if purging.blobs.is_empty() && purging.wholes.is_empty() {
         return Ok(0);
     }
     let (mut still, mut wholes) = (BTreeSet::new(), BTreeSet::new());
     let homes = [purging.root.as_path(), home];
-    for (_, store) in machine.stores.iter_with_archived().filter(|(_, store)| homes.contains(&store.root())) {
+    for (_, store) in machine
+        .stores
+        .iter_with_archived()
+        .filter(|(_, store)| homes.contains(&store.root()))
+    {
         // An excluded session needs its blobs as any other does.
         let (ids, names) = named(machine, store, &store.whole().list()?.sessions)?;
         still.extend(ids);
@@ -168,19 +211,24 @@ fn remove_blobs(machine: &Machine, home: &Path, purging: &Purging) -> Result<usi
     Ok(removed)
 }
 
-/// Removes the notes of which session a terminal was used for. They name its file, nothing else, so this is best effort.
+/// Removes the notes of which session a terminal was used for. They name its file, nothing else, so
+/// this is best effort.
 fn remove_crumbs(home: &Path, purging: &Purging) {
     let folder = home.join("terminal-sessions");
     for (name, _) in RealDisk.list(&folder).unwrap_or_default() {
         let path = folder.join(&name);
         let text = crate::machine::read_text(&path).unwrap_or_default();
-        if text.lines().any(|line| purging.paths.iter().any(|it| it == line)) {
+        if text
+            .lines()
+            .any(|line| purging.paths.iter().any(|it| it == line))
+        {
             let _ = RealDisk.remove(&path);
         }
     }
 }
 
-/// Removes copies of prompt histories that a process which was killed left behind. One that is in use stays open without its name.
+/// Removes copies of prompt histories that a process which was killed left behind. One that is in
+/// use stays open without its name.
 fn remove_cache(home: &Path) {
     let folder = home.join("cache");
     for (name, _) in RealDisk.list(&folder).unwrap_or_default() {

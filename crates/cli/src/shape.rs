@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use boswell_model::json::Json;
-use boswell_model::{Block, EntryKind, Flags, Framing, Instant, MediaSource, SessionRef, Slot, Usage, View};
+use boswell_model::{
+    Block, EntryKind, Flags, Framing, Instant, MediaSource, SessionRef, Slot, Usage, View,
+};
 use boswell_store::{Conversation, NewEntry, Session, Store, Summary, drift};
 
 use crate::command::resume;
@@ -11,22 +13,45 @@ use crate::fate::Fates;
 use crate::machine::Machine;
 
 /// The `session` shape of a summary.
-pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summary], resume: Option<Json>) -> Json {
+pub(crate) fn session(
+    summary: &Summary,
+    store: Option<&Store>,
+    linked: &[&Summary],
+    resume: Option<Json>,
+) -> Json {
     let facts = &summary.facts;
     let known = |count: u64| summary.complete.then_some(count);
     let total = facts.usage.total();
-    let usage = if total.is_unknown() || !summary.complete { facts.stated.usage } else { total };
-    let kinds = facts.kinds.iter().map(|(word, count)| (word.clone(), Json::from(*count))).collect();
+    let usage = if total.is_unknown() || !summary.complete {
+        facts.stated.usage
+    } else {
+        total
+    };
+    let kinds = facts
+        .kinds
+        .iter()
+        .map(|(word, count)| (word.clone(), Json::from(*count)))
+        .collect();
     let has_log = summary.located.key.is_some();
     let has_messages = summary.located.framing != Framing::Document;
-    let live = store.map(|store| store.was_live(&summary.reference.id)).filter(|pids| !pids.is_empty());
-    let live = live.map_or(Json::Null, |pids| Json::Array(pids.into_iter().map(Json::from).collect()));
+    let live = store
+        .map(|store| store.was_live(&summary.reference.id))
+        .filter(|pids| !pids.is_empty());
+    let live = live.map_or(Json::Null, |pids| {
+        Json::Array(pids.into_iter().map(Json::from).collect())
+    });
     Json::object()
         .with("v", 1)
         .with("type", "session")
         .with("ref", summary.reference.to_string())
         .with("id", facts.id.as_deref().unwrap_or(&summary.reference.id))
-        .with("agent", facts.agent.as_deref().or(store.map(|s| s.dialect().agent())))
+        .with(
+            "agent",
+            facts
+                .agent
+                .as_deref()
+                .or(store.map(|s| s.dialect().agent())),
+        )
         .with("dialect", summary.reference.dialect.as_str())
         .with("store_label", store.and_then(Store::label))
         .with("name", crate::terminal::cut(&summary.name(), 50))
@@ -34,21 +59,54 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("title_source", facts.title_source.as_deref())
         .with("summary", facts.summary.as_deref())
         .with("first_prompt", facts.first_prompt.as_deref())
-        .with("project", facts.project.as_deref().filter(|p| !p.is_empty()))
+        .with(
+            "project",
+            facts.project.as_deref().filter(|p| !p.is_empty()),
+        )
         .with("status", facts.status.as_deref())
         .with("error", facts.error.as_deref())
         .with("tags", facts.tags.clone())
-        .with("metadata", Json::Object(facts.metadata.iter().map(|(k, v)| (k.clone(), Json::from(v))).collect()))
+        .with(
+            "metadata",
+            Json::Object(
+                facts
+                    .metadata
+                    .iter()
+                    .map(|(k, v)| (k.clone(), Json::from(v)))
+                    .collect(),
+            ),
+        )
         .with("created", facts.created.map(|t| t.to_rfc3339()))
         .with("last_active", summary.last_active().map(|t| t.to_rfc3339()))
-        .with("revision", has_log.then(|| summary.located.size.to_string()))
+        .with(
+            "revision",
+            has_log.then(|| summary.located.size.to_string()),
+        )
         .with("leaf", summary.leaf.as_deref())
         .with("messages", crate::command::list::messages(summary))
-        .with("turns", known(facts.turns).filter(|_| has_log && facts.stated.turns.is_none()).or(facts.stated.turns))
+        .with(
+            "turns",
+            known(facts.turns)
+                .filter(|_| has_log && facts.stated.turns.is_none())
+                .or(facts.stated.turns),
+        )
         .with("entries", known(summary.records).filter(|_| has_log))
-        .with("tool_calls", known(facts.tool_calls).filter(|_| has_log && has_messages))
-        .with("duration_ms", facts.duration_ms.filter(|_| summary.complete))
-        .with("kinds", if summary.complete { Json::Object(kinds) } else { Json::Null })
+        .with(
+            "tool_calls",
+            known(facts.tool_calls).filter(|_| has_log && has_messages),
+        )
+        .with(
+            "duration_ms",
+            facts.duration_ms.filter(|_| summary.complete),
+        )
+        .with(
+            "kinds",
+            if summary.complete {
+                Json::Object(kinds)
+            } else {
+                Json::Null
+            },
+        )
         .with("tokens", tokens(&usage))
         .with("cost_usd", usage.cost)
         .with("premium_requests", usage.premium_requests)
@@ -56,19 +114,37 @@ pub(crate) fn session(summary: &Summary, store: Option<&Store>, linked: &[&Summa
         .with("git_branch", facts.git_branch.as_deref())
         .with("permission_mode", facts.permission_mode.as_deref())
         .with("agent_version", facts.agent_version.as_deref())
-        .with("parent", facts.parent.as_deref().or(summary.located.owner.as_deref()))
+        .with(
+            "parent",
+            facts.parent.as_deref().or(summary.located.owner.as_deref()),
+        )
         .with(
             "external_ids",
-            Json::Object(facts.external_ids.iter().map(|(k, v)| (k.clone(), Json::from(v))).collect()),
+            Json::Object(
+                facts
+                    .external_ids
+                    .iter()
+                    .map(|(k, v)| (k.clone(), Json::from(v)))
+                    .collect(),
+            ),
         )
-        .with("links", linked.iter().map(|other| link(summary, other)).collect::<Vec<_>>())
+        .with(
+            "links",
+            linked
+                .iter()
+                .map(|other| link(summary, other))
+                .collect::<Vec<_>>(),
+        )
         .with("path", summary.path.as_deref())
         .with("bytes", summary.located.size)
         .with("problems", summary.complete.then_some(summary.gaps))
         .with("live", live)
         .with("pinned", facts.is_pinned())
         .with("kept", Json::Null)
-        .with("archived", facts.archived || summary.located.hidden == Some("archived"))
+        .with(
+            "archived",
+            facts.archived || summary.located.hidden == Some("archived"),
+        )
         .with("expires", Json::Null)
         .with("subagents", Json::Null)
         .with("attachments", Json::Null)
@@ -82,12 +158,23 @@ pub(crate) fn conversation(machine: &Machine, conversation: &Conversation, fates
     let (store, front) = &conversation.front;
     let linked: Vec<&Summary> = conversation.linked.iter().map(|(_, s)| s).collect();
     let resume = resume::command_for(machine, conversation).map(|(command, env)| {
-        Json::object().with("argv", command.argv).with("cwd", command.cwd).with("env", resume::env_shape(&env))
+        Json::object()
+            .with("argv", command.argv)
+            .with("cwd", command.cwd)
+            .with("env", resume::env_shape(&env))
     });
     let shape = session(front, stores.get(*store), &linked, resume);
-    let kept = stores.get(*store).and_then(|it| fates.is_kept(*store, it, &front.located));
-    let expires = fates.expires(*store, &front.located).map(|time| time.to_rfc3339());
-    filled(filled(shape, "kept", kept.into()), "expires", expires.into())
+    let kept = stores
+        .get(*store)
+        .and_then(|it| fates.is_kept(*store, it, &front.located));
+    let expires = fates
+        .expires(*store, &front.located)
+        .map(|time| time.to_rfc3339());
+    filled(
+        filled(shape, "kept", kept.into()),
+        "expires",
+        expires.into(),
+    )
 }
 
 /// Gives a member of an object its value.
@@ -103,8 +190,16 @@ fn filled(mut shape: Json, key: &str, value: Json) -> Json {
 fn link(front: &Summary, other: &Summary) -> Json {
     // Of a long log only the ends are read here; then nothing is said of what was not counted.
     let compared = front.complete && other.complete;
-    let drift = compared.then(|| drift(front, other).into_iter().map(|it| Json::from(it.word())).collect::<Vec<_>>());
-    Json::object().with("ref", other.reference.to_string()).with("path", other.path.as_deref()).with("drift", drift)
+    let drift = compared.then(|| {
+        drift(front, other)
+            .into_iter()
+            .map(|it| Json::from(it.word()))
+            .collect::<Vec<_>>()
+    });
+    Json::object()
+        .with("ref", other.reference.to_string())
+        .with("path", other.path.as_deref())
+        .with("drift", drift)
 }
 
 /// The `op` shape of what was done to a session.
@@ -145,19 +240,29 @@ fn block(block: &Block) -> Json {
                 .with("name", name)
                 .with("input", parsed.unwrap_or_else(|_| Json::from(input)))
         }
-        Block::Result { call, text, is_error } => {
-            typed("tool_result").with("call", call).with("text", text).with("is_error", *is_error)
-        }
+        Block::Result {
+            call,
+            text,
+            is_error,
+        } => typed("tool_result")
+            .with("call", call)
+            .with("text", text)
+            .with("is_error", *is_error),
         Block::Media { mime, source } => {
             let (bytes, reference) = match source {
                 MediaSource::Inline(base64) => (Some(base64.len() / 4 * 3), None),
                 MediaSource::Reference(name) => (None, Some(name.as_str())),
             };
-            typed("media").with("mime", mime.as_deref()).with("bytes", bytes).with("reference", reference)
+            typed("media")
+                .with("mime", mime.as_deref())
+                .with("bytes", bytes)
+                .with("reference", reference)
         }
         Block::Other { word, json } => {
             let parsed = boswell_model::json::Raw::parse(json.as_bytes()).map(Json::from);
-            typed("other").with("word", word).with("json", parsed.unwrap_or_else(|_| Json::from(json)))
+            typed("other")
+                .with("word", word)
+                .with("json", parsed.unwrap_or_else(|_| Json::from(json)))
         }
         _ => typed("other"),
     }
@@ -184,7 +289,8 @@ pub(crate) fn entry(
     parts.map_or(Json::Null, |parts| parts.shape(raw))
 }
 
-/// What is said of an entry, whether it is one of a session that was read or one that a follower handed out.
+/// What is said of an entry, whether it is one of a session that was read or one that a
+/// follower handed out.
 #[derive(Debug)]
 pub(crate) struct EntryParts<'e> {
     pub(crate) session: &'e SessionRef,
@@ -263,21 +369,34 @@ impl<'e> EntryParts<'e> {
             .with("role", self.kind.role())
             .with("at", self.time.map(|time| time.to_rfc3339()))
             .with("line", self.line)
-            .with("text", text.or_else(|| view.and_then(|view| view.remark.clone())))
+            .with(
+                "text",
+                text.or_else(|| view.and_then(|view| view.remark.clone())),
+            )
             .with("content", view.map(content).unwrap_or_default())
             .with("model", view.and_then(|view| view.model.as_deref()))
-            .with("usage", view.and_then(|view| view.usage.as_ref()).map_or(Json::Null, tokens))
+            .with(
+                "usage",
+                view.and_then(|view| view.usage.as_ref())
+                    .map_or(Json::Null, tokens),
+            )
             .with("stop_reason", view.and_then(|view| view.stop.as_deref()))
             .with("tool", view.map_or(Json::Null, tool))
             .with("on_branch", self.on_branch)
             .with("leaf", self.leaf)
-            .with("hidden", self.hidden || view.is_some_and(|view| view.hidden));
+            .with(
+                "hidden",
+                self.hidden || view.is_some_and(|view| view.hidden),
+            );
         if !raw {
             return shape;
         }
         match std::str::from_utf8(self.bytes) {
             Ok(text) => shape.with("raw", text),
-            Err(_) => shape.with("raw_base64", crate::command::attachments::base64(self.bytes)),
+            Err(_) => shape.with(
+                "raw_base64",
+                crate::command::attachments::base64(self.bytes),
+            ),
         }
     }
 }
@@ -285,13 +404,19 @@ impl<'e> EntryParts<'e> {
 /// The first call or result of an entry.
 fn tool(view: &View) -> Json {
     if let Some((id, name, _)) = view.calls().next() {
-        return Json::object().with("name", name).with("call", id).with("is_error", Json::Null);
+        return Json::object()
+            .with("name", name)
+            .with("call", id)
+            .with("is_error", Json::Null);
     }
     let result = view.blocks.iter().find_map(|block| match block {
         Block::Result { call, is_error, .. } => Some((call, *is_error)),
         _ => None,
     });
     result.map_or(Json::Null, |(call, is_error)| {
-        Json::object().with("name", view.tool.as_deref()).with("call", call).with("is_error", is_error)
+        Json::object()
+            .with("name", view.tool.as_deref())
+            .with("call", call)
+            .with("is_error", is_error)
     })
 }

@@ -1,7 +1,8 @@
 //! Sessions in the order of a list, of which only those that are shown are looked at closely.
 //!
-//! Order and number are known at a glance for most sessions. What else is to be said of one (its notes, the files beside it, the
-//! conversation that it is part of) is asked for when it comes to be shown, unless the list is chosen by such things.
+//! Order and number are known at a glance for most sessions. What else is to be said of one (its
+//! notes, the files beside it, the conversation that it is part of) is asked for when it comes to
+//! be shown, unless the list is chosen by such things.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -57,7 +58,12 @@ impl<'m> Shelf<'m> {
         if let Some(here) = library.as_mut().filter(|_| look == Look::Glance) {
             let rows = glanced(machine, here)?;
             let rest = here.rest();
-            return Ok(Shelf { machine, library, rows, rest });
+            return Ok(Shelf {
+                machine,
+                library,
+                rows,
+                rest,
+            });
         }
         let (mut conversations, rest) = match &mut library {
             Some(library) => library.conversations(machine)?,
@@ -68,8 +74,16 @@ impl<'m> Shelf<'m> {
             let mut gone = ghosts::all(machine, &conversations)?;
             conversations.append(&mut gone);
         }
-        let rows = conversations.into_iter().map(|it| Row::Whole(Box::new(it))).collect();
-        Ok(Shelf { machine, library, rows, rest })
+        let rows = conversations
+            .into_iter()
+            .map(|it| Row::Whole(Box::new(it)))
+            .collect();
+        Ok(Shelf {
+            machine,
+            library,
+            rows,
+            rest,
+        })
     }
 
     /// What could not be looked at.
@@ -96,8 +110,13 @@ impl<'m> Shelf<'m> {
         self.rows = rows;
     }
 
-    /// Leaves out conversations that are not asked for; of what was only glanced at, what its log says has to do.
-    pub(crate) fn retain(&mut self, takes: impl Fn(&Conversation) -> bool, takes_side: impl Fn(&Side<'_>) -> bool) {
+    /// Leaves out conversations that are not asked for; of what was only glanced at, what
+    /// its log says has to do.
+    pub(crate) fn retain(
+        &mut self,
+        takes: impl Fn(&Conversation) -> bool,
+        takes_side: impl Fn(&Side<'_>) -> bool,
+    ) {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| match row {
             Row::Whole(conversation) => takes(conversation),
@@ -115,29 +134,48 @@ impl<'m> Shelf<'m> {
         self.library.map(Library::leave).unwrap_or_default();
     }
 
-    /// Puts them in order. Ids break ties, so that the order never depends on how a folder happens to be read.
+    /// Puts them in order. Ids break ties, so that the order never depends on how a
+    /// folder happens to be read.
     pub(crate) fn sort(&mut self, by: Sort) {
-        let mut keyed: Vec<(Key, Row)> =
-            std::mem::take(&mut self.rows).into_iter().map(|r| (self.key(&r, by), r)).collect();
-        keyed.sort_by(|(a, one), (b, other)| a.cmp(b).then_with(|| self.reference(one).cmp(&self.reference(other))));
+        let mut keyed: Vec<(Key, Row)> = std::mem::take(&mut self.rows)
+            .into_iter()
+            .map(|r| (self.key(&r, by), r))
+            .collect();
+        keyed.sort_by(|(a, one), (b, other)| {
+            a.cmp(b)
+                .then_with(|| self.reference(one).cmp(&self.reference(other)))
+        });
         self.rows = keyed.into_iter().map(|(_, row)| row).collect();
     }
 
-    /// Leaves out what an earlier page showed. A cursor holds what the order goes by beside the ref: a session that was
-    /// appended to meanwhile has moved up, and what comes behind its old place must not begin there.
+    /// Leaves out what an earlier page showed. A cursor holds what the order goes by beside the
+    /// ref: a session that was appended to meanwhile has moved up, and what comes behind its old
+    /// place must not begin there.
     pub(crate) fn skip_to(&mut self, by: Sort, cursor: &str) -> Result<()> {
         let place = match parse_cursor(by, cursor) {
             Some((session, key)) => {
                 let at = (key, (session.dialect.as_str(), session.id.as_str()));
-                Some(self.rows.iter().take_while(|row| (self.key(row, by), self.reference(row)) <= at).count())
+                Some(
+                    self.rows
+                        .iter()
+                        .take_while(|row| (self.key(row, by), self.reference(row)) <= at)
+                        .count(),
+                )
             }
             None => {
-                let is_named = |(dialect, id): (&str, &str)| cursor.split_once(':') == Some((dialect, id));
-                self.rows.iter().position(|row| is_named(self.reference(row))).map(|at| at + 1)
+                let is_named =
+                    |(dialect, id): (&str, &str)| cursor.split_once(':') == Some((dialect, id));
+                self.rows
+                    .iter()
+                    .position(|row| is_named(self.reference(row)))
+                    .map(|at| at + 1)
             }
         };
         let Some(place) = place else {
-            let what = format!("the cursor `{}` fits no session of this list", cursor.escape_debug());
+            let what = format!(
+                "the cursor `{}` fits no session of this list",
+                cursor.escape_debug()
+            );
             return Err(Error::new(ErrorKind::Invalid, what)
                 .because("the session that it names is gone, or the filters are others than before")
                 .hinting("start again without --cursor"));
@@ -152,12 +190,22 @@ impl<'m> Shelf<'m> {
         if let Some(library) = &mut self.library {
             library.load_many(self.rows.len().saturating_sub(offset).min(limit))?;
         }
-        for row in std::mem::take(&mut self.rows).into_iter().skip(offset).take(limit) {
+        for row in std::mem::take(&mut self.rows)
+            .into_iter()
+            .skip(offset)
+            .take(limit)
+        {
             match (row, &mut self.library) {
                 (Row::Whole(conversation), _) => page.push(*conversation),
                 (Row::Glanced(index), Some(library)) => {
-                    let Some(front) = library.summary(self.machine, index)? else { continue };
-                    let mut conversation = Conversation { front, linked: Vec::new(), dangling: Vec::new() };
+                    let Some(front) = library.summary(self.machine, index)? else {
+                        continue;
+                    };
+                    let mut conversation = Conversation {
+                        front,
+                        linked: Vec::new(),
+                        dangling: Vec::new(),
+                    };
                     self.machine.add_status(&mut conversation);
                     page.push(conversation);
                 }
@@ -180,7 +228,9 @@ impl<'m> Shelf<'m> {
         match row {
             Row::Whole(conversation) => conversation.front.1.hidden().is_some(),
             Row::Glanced(index) => {
-                let Some((entry, glance)) = self.glance(*index) else { return true };
+                let Some((entry, glance)) = self.glance(*index) else {
+                    return true;
+                };
                 is_hidden(self.reference(row).0, entry, &glance)
             }
         }
@@ -189,9 +239,9 @@ impl<'m> Shelf<'m> {
     fn last_active(&self, row: &Row) -> Option<Instant> {
         match row {
             Row::Whole(conversation) => last_active(conversation),
-            Row::Glanced(index) => {
-                self.glance(*index).and_then(|(it, glance)| glance.last_active().or(it.located.modified))
-            }
+            Row::Glanced(index) => self
+                .glance(*index)
+                .and_then(|(it, glance)| glance.last_active().or(it.located.modified)),
         }
     }
 
@@ -202,7 +252,11 @@ impl<'m> Shelf<'m> {
                 (&reference.dialect, &reference.id)
             }
             Row::Glanced(index) => self.entry(*index).map_or(("", ""), |entry| {
-                let dialect = self.machine.stores.get(entry.store).map_or("", |store| store.dialect().name());
+                let dialect = self
+                    .machine
+                    .stores
+                    .get(entry.store)
+                    .map_or("", |store| store.dialect().name());
                 (dialect, &entry.located.id)
             }),
         }
@@ -213,12 +267,21 @@ impl<'m> Shelf<'m> {
             Row::Whole(conversation) => key_of(conversation, by),
             Row::Glanced(index) => match by {
                 Sort::Active => Key::Time(Reverse(self.last_active(row))),
-                Sort::Created => Key::Time(Reverse(self.glance(*index).and_then(|(_, glance)| glance.created()))),
-                Sort::Messages => Key::Number(Reverse(self.glance(*index).and_then(|(entry, glance)| {
-                    let counts = entry.is_current() && entry.located.framing != Framing::Document;
-                    counts.then(|| glance.messages()).or(glance.stated_messages())
-                }))),
-                Sort::Size => Key::Number(Reverse(self.entry(*index).map(|entry| entry.located.size))),
+                Sort::Created => Key::Time(Reverse(
+                    self.glance(*index).and_then(|(_, glance)| glance.created()),
+                )),
+                Sort::Messages => {
+                    Key::Number(Reverse(self.glance(*index).and_then(|(entry, glance)| {
+                        let counts =
+                            entry.is_current() && entry.located.framing != Framing::Document;
+                        counts
+                            .then(|| glance.messages())
+                            .or(glance.stated_messages())
+                    })))
+                }
+                Sort::Size => {
+                    Key::Number(Reverse(self.entry(*index).map(|entry| entry.located.size)))
+                }
                 // A name is not known at a glance, and so such lists are looked at closely.
                 Sort::Name => Key::Name(String::new()),
             },
@@ -244,7 +307,9 @@ pub(crate) fn cursor_of(conversation: &Conversation, by: Sort) -> String {
         Key::Time(Reverse(Some(time))) => format!("{reference}@{}", time.to_rfc3339()),
         Key::Number(Reverse(Some(number))) => format!("{reference}@{number}"),
         // Names do not move when something is appended.
-        Key::Time(Reverse(None)) | Key::Number(Reverse(None)) | Key::Name(_) => reference.to_string(),
+        Key::Time(Reverse(None)) | Key::Number(Reverse(None)) | Key::Name(_) => {
+            reference.to_string()
+        }
     }
 }
 
@@ -273,21 +338,27 @@ fn glanced(machine: &Machine, library: &mut Library) -> Result<Vec<Row>> {
 pub(crate) struct Sorted {
     /// Of these a glance will do.
     pub(crate) far: Vec<usize>,
-    /// Sides of conversations that are kept in several places, because only a summary can join them, and what notes or side files
-    /// speak of. Those that cannot be read are left out.
+    /// Sides of conversations that are kept in several places, because only a summary can join
+    /// them, and what notes or side files speak of. Those that cannot be read are left out.
     pub(crate) near: BTreeMap<usize, (StoreId, Summary)>,
 }
 
 impl Sorted {
     pub(crate) fn of(machine: &Machine, library: &mut Library, noted: &Noted) -> Result<Sorted> {
-        let dialect = |entry: &Entry| machine.stores.get(entry.store).map_or("", |store| store.dialect().name());
-        let (mut far, mut close): (Vec<usize>, Vec<usize>) = (0..library.entries.len()).partition(|index| {
-            let is_far = |entry: &Entry| {
-                entry.glance().is_some_and(|glance| !glance.is_linked())
-                    && !noted.speaks_of(dialect(entry), &entry.located.id)
-            };
-            library.entries.get(*index).is_some_and(is_far)
-        });
+        let dialect = |entry: &Entry| {
+            machine
+                .stores
+                .get(entry.store)
+                .map_or("", |store| store.dialect().name())
+        };
+        let (mut far, mut close): (Vec<usize>, Vec<usize>) =
+            (0..library.entries.len()).partition(|index| {
+                let is_far = |entry: &Entry| {
+                    entry.glance().is_some_and(|glance| !glance.is_linked())
+                        && !noted.speaks_of(dialect(entry), &entry.located.id)
+                };
+                library.entries.get(*index).is_some_and(is_far)
+            });
         let mut near = look_closely(machine, library, &close)?;
         let links: HashSet<(&str, String)> = (near.values())
             .filter_map(|(store, summary)| Some((machine.stores.get(*store)?, summary)))
@@ -299,7 +370,9 @@ impl Sorted {
                 entry.glance().is_some_and(|glance| glance.is_renamed())
                     || links.contains(&(dialect(entry), entry.located.id.clone()))
             };
-            (close, far) = far.into_iter().partition(|index| library.entries.get(*index).is_some_and(is_side));
+            (close, far) = far
+                .into_iter()
+                .partition(|index| library.entries.get(*index).is_some_and(is_side));
             near.append(&mut look_closely(machine, library, &close)?);
         }
         Ok(Sorted { far, near })
@@ -310,13 +383,17 @@ impl Sorted {
 pub(crate) fn is_hidden(dialect: &str, entry: &Entry, glance: &Glance) -> bool {
     let located = &entry.located;
     let is_empty = || {
-        let (records, talk) = (glance.has_records(), glance.is_conversation() || glance.is_titled());
+        let (records, talk) = (
+            glance.has_records(),
+            glance.is_conversation() || glance.is_titled(),
+        );
         Summary::holds_nothing(dialect, located.framing, records, talk)
     };
     located.hidden.is_some() || glance.is_hidden() || (entry.is_current() && is_empty())
 }
 
-/// Everything that is known of some sessions, in their order; those that cannot be read are left out.
+/// Everything that is known of some sessions, in their order; those that cannot
+/// be read are left out.
 fn look_closely(
     machine: &Machine,
     library: &mut Library,

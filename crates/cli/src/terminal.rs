@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use boswell_model::without_hostile;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Makes text harmless on a terminal: everything that could move the cursor, change colours, turn the reading
-/// direction or hide is shown as what it is. Newlines and tabs stay.
+/// Makes text harmless on a terminal: everything that could move the cursor, change colours, turn
+/// the reading direction or hide is shown as what it is. Newlines and tabs stay.
 pub(crate) fn escape(text: &str) -> String {
     let shown = without_hostile(text, |c, out| {
         if c == '\n' || c == '\t' {
@@ -49,8 +49,8 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     out
 }
 
-/// Characters with all that is drawn onto them: an emoji of several parts must not be cut between two of them, which
-/// would leave a joiner that joins nothing.
+/// Characters with all that is drawn onto them: an emoji of several parts must not be cut between
+/// two of them, which would leave a joiner that joins nothing.
 fn clusters(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -101,7 +101,11 @@ impl Style {
 
     /// Puts the style around a text that is harmless already.
     pub(crate) fn paint(self, text: &str, color: bool) -> String {
-        if color && !text.is_empty() { format!("\x1b[{}m{text}\x1b[0m", self.code()) } else { text.to_owned() }
+        if color && !text.is_empty() {
+            format!("\x1b[{}m{text}\x1b[0m", self.code())
+        } else {
+            text.to_owned()
+        }
     }
 }
 
@@ -114,8 +118,13 @@ mod tests {
         let hostile = "a\x1b[2J\u{9b}31m\u{202e}b\r\x07\u{2066}c\u{200f}\u{feff}\u{61c}会\n\tok";
         let shown = escape(hostile);
         let unseen = |c: char| boswell_model::unseen(c).is_some();
-        assert!(!shown.chars().any(|c| unseen(c) && c != '\n' && c != '\t'), "{shown:?}");
-        assert!(shown.contains("\\x1b[2J") && shown.contains("\\u{202e}") && shown.contains("会\n\tok"));
+        assert!(
+            !shown.chars().any(|c| unseen(c) && c != '\n' && c != '\t'),
+            "{shown:?}"
+        );
+        assert!(
+            shown.contains("\\x1b[2J") && shown.contains("\\u{202e}") && shown.contains("会\n\tok")
+        );
     }
 
     #[test]
@@ -125,6 +134,9 @@ mod tests {
         assert_eq!(fit("会话", 6), "会话  ");
         assert_eq!(columns(&fit("会话恢复一二", 7)), 7);
         assert_eq!(columns("👩\u{200D}💻"), 2);
-        assert_eq!(cut("👩\u{200D}💻👩\u{200D}💻👩\u{200D}💻", 5), "👩\u{200D}💻👩\u{200D}💻…");
+        assert_eq!(
+            cut("👩\u{200D}💻👩\u{200D}💻👩\u{200D}💻", 5),
+            "👩\u{200D}💻👩\u{200D}💻…"
+        );
     }
 }

@@ -33,7 +33,14 @@ pub(crate) fn install(
     let timer = "[Unit]\nDescription=Keep copies of agents' sessions every hour\n\n[Timer]\nOnStartupSec=5min\nOnUnitActiveSec=1h\n\n[Install]\nWantedBy=timers.target\n";
     for (name, text) in [(SERVICE, service.as_str()), (TIMER, timer)] {
         let path = folder.join(name);
-        step(out, &format!("write {}: {}", path.display(), text.trim().replace('\n', "; ")))?;
+        step(
+            out,
+            &format!(
+                "write {}: {}",
+                path.display(),
+                text.trim().replace('\n', "; ")
+            ),
+        )?;
         if !dry_run {
             durable::make_folders(&RealDisk, &folder)?;
             durable::put(&RealDisk, &path, text.as_bytes(), &SystemChance.hex16())?;
@@ -42,7 +49,10 @@ pub(crate) fn install(
     if !dry_run {
         systemctl(machine, &["enable", "--now", TIMER]);
     }
-    Ok(Trigger::Timer { root: store.root().to_owned(), folder })
+    Ok(Trigger::Timer {
+        root: store.root().to_owned(),
+        folder,
+    })
 }
 
 /// Stops the timer and removes its files.
@@ -65,21 +75,36 @@ pub(crate) fn remove(machine: &Machine, folder: &Path, out: &mut Output) -> Resu
 
 fn folder(machine: &Machine) -> Result<PathBuf> {
     if !cfg!(target_os = "linux") {
-        return Err(Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
-            .hinting("run `boswell keep run` from a timer of your own"));
+        return Err(
+            Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
+                .hinting("run `boswell keep run` from a timer of your own"),
+        );
     }
-    let config = machine.env.path_var("XDG_CONFIG_HOME").or_else(|| machine.env.in_home(".config"));
-    config.map(|config| config.join("systemd/user")).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, "there is no folder for a timer")
-            .because("neither HOME nor XDG_CONFIG_HOME is set")
-    })
+    let config = machine
+        .env
+        .path_var("XDG_CONFIG_HOME")
+        .or_else(|| machine.env.in_home(".config"));
+    config
+        .map(|config| config.join("systemd/user"))
+        .ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "there is no folder for a timer")
+                .because("neither HOME nor XDG_CONFIG_HOME is set")
+        })
 }
 
 fn systemctl(machine: &Machine, words: &[&str]) {
     let quiet = |command: &mut Command| {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|s| s.success())
     };
     if !quiet(Command::new("systemctl").arg("--user").args(words)) && !machine.quiet {
-        crate::failure::say(&format!("systemd did not answer; say `systemctl --user {}` yourself", words.join(" ")));
+        crate::failure::say(&format!(
+            "systemd did not answer; say `systemctl --user {}` yourself",
+            words.join(" ")
+        ));
     }
 }

@@ -23,18 +23,26 @@ pub(crate) fn of(machine: &Machine, found: &Resolved) -> Result<Transcript> {
         return Ok(Transcript::Own);
     }
     let session = found.store.read(&found.located, Depth::Facts)?;
-    let Some(link) = dialect.links(session.facts(), &found.located.id).into_iter().next() else {
+    let Some(link) = dialect
+        .links(session.facts(), &found.located.id)
+        .into_iter()
+        .next()
+    else {
         return Ok(Transcript::Own);
     };
     let other = SessionRef::new(link.dialect, &link.id);
     let selector = Selector::Ref(link.dialect.to_owned(), link.id);
-    match machine.stores.resolve(&selector, &machine.env.cwd, Side::Fuller) {
+    match machine
+        .stores
+        .resolve(&selector, &machine.env.cwd, Side::Fuller)
+    {
         Ok(there) if there.located.id == other.id => Ok(Transcript::There(Box::new(there))),
         _ => Ok(Transcript::Gone(other)),
     }
 }
 
-/// The session to read: its transcript where it is only about one. Says which one it went to, or that there is none.
+/// The session to read: its transcript where it is only about one. Says which one it went to,
+/// or that there is none.
 pub(crate) fn followed(machine: &Machine, found: Resolved) -> Result<Resolved> {
     let (title, id) = (found.store.dialect().title(), found.located.id.clone());
     match of(machine, &found)? {
@@ -42,7 +50,9 @@ pub(crate) fn followed(machine: &Machine, found: Resolved) -> Result<Resolved> {
         Transcript::There(there) => {
             if !machine.quiet {
                 let reference = SessionRef::new(there.store.dialect().name(), &there.located.id);
-                crate::failure::say(&format!("{title} keeps no messages; this is {reference}, where they are"));
+                crate::failure::say(&format!(
+                    "{title} keeps no messages; this is {reference}, where they are"
+                ));
             }
             Ok(*there)
         }
@@ -58,5 +68,8 @@ pub(crate) fn followed(machine: &Machine, found: Resolved) -> Result<Resolved> {
 /// The sentence about a transcript that is not there.
 pub(crate) fn gone(id: &str, other: &SessionRef) -> String {
     let other = other.to_string();
-    format!("the transcript {} of session {id} is not there: resume will start empty", other.escape_debug())
+    format!(
+        "the transcript {} of session {id} is not there: resume will start empty",
+        other.escape_debug()
+    )
 }

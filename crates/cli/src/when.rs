@@ -4,7 +4,8 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 
 const DAY: i64 = 86_400_000;
 
-/// Reads `2026-01-31`, a full RFC 3339 time, or an age such as `30m`, `12h`, `7d`, `2w`; also `today` and `yesterday` (UTC).
+/// Reads `2026-01-31`, a full RFC 3339 time, or an age such as `30m`, `12h`, `7d`, `2w`; also
+/// `today` and `yesterday` (UTC).
 pub(crate) fn parse(text: &str, now: Instant) -> Result<Instant> {
     let midnight = now.millis() - now.millis().rem_euclid(DAY);
     match text {
@@ -20,11 +21,15 @@ pub(crate) fn parse(text: &str, now: Instant) -> Result<Instant> {
         Some('w') => Some(7 * DAY),
         _ => None,
     };
-    let count = text.get(..text.len().saturating_sub(1)).and_then(|digits| digits.parse::<i64>().ok());
+    let count = text
+        .get(..text.len().saturating_sub(1))
+        .and_then(|digits| digits.parse::<i64>().ok());
     if let (Some(unit), Some(count)) = (unit, count)
         && count >= 0
     {
-        return Ok(Instant::from_millis(now.millis().saturating_sub(count.saturating_mul(unit))));
+        return Ok(Instant::from_millis(
+            now.millis().saturating_sub(count.saturating_mul(unit)),
+        ));
     }
     Instant::parse(text).ok_or_else(|| {
         Error::new(ErrorKind::Invalid, format!("`{}` is no time", text.escape_debug())).hinting(
@@ -46,10 +51,15 @@ pub(crate) fn span(text: &str) -> Result<std::time::Duration> {
         "w" => Some(604_800_000),
         _ => None,
     };
-    let span = millis.zip(count.parse::<u64>().ok()).and_then(|(unit, count)| count.checked_mul(unit));
+    let span = millis
+        .zip(count.parse::<u64>().ok())
+        .and_then(|(unit, count)| count.checked_mul(unit));
     span.map(std::time::Duration::from_millis).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, format!("`{}` is no span of time", text.escape_debug()))
-            .hinting("write 500ms, 10s, 2m, 12h or 30d")
+        Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is no span of time", text.escape_debug()),
+        )
+        .hinting("write 500ms, 10s, 2m, 12h or 30d")
     })
 }
 
@@ -73,7 +83,11 @@ pub(crate) fn date(then: Instant) -> String {
 
 /// Date and minute, UTC.
 pub(crate) fn minute(then: Instant) -> String {
-    then.to_rfc3339().chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
+    then.to_rfc3339()
+        .chars()
+        .take(16)
+        .map(|c| if c == 'T' { ' ' } else { c })
+        .collect()
 }
 
 #[cfg(test)]

@@ -71,7 +71,8 @@ pub struct Subagent {
 pub struct FilesThen {
     /// The prompt that they were recorded for.
     pub prompt: String,
-    /// Path, relative to the session's folder unless it lies outside, and key of its copy; none if there was no file.
+    /// Path, relative to the session's folder unless it lies outside, and key of its copy; none
+    /// if there was no file.
     pub files: Vec<(String, Option<String>)>,
     /// Keys of every copy of each of these files: what stands in one of them can be got back.
     pub known: Vec<(String, String)>,

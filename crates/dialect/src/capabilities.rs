@@ -105,6 +105,9 @@ impl Capabilities {
 
     /// How well `operation` is supported.
     pub fn support(&self, operation: Operation) -> Support {
-        self.table.iter().find(|(o, _)| *o == operation).map_or(Support::No, |(_, s)| *s)
+        self.table
+            .iter()
+            .find(|(o, _)| *o == operation)
+            .map_or(Support::No, |(_, s)| *s)
     }
 }

@@ -15,22 +15,37 @@ pub trait Chance: Send + Sync + fmt::Debug {
     /// An id of sixteen hex digits.
     fn hex16(&self) -> String {
         let random = self.random().to_be_bytes();
-        let digit = |half: u8| if half < 10 { b'0' + half } else { b'a' - 10 + half };
-        let digits = random.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)]).collect();
+        let digit = |half: u8| {
+            if half < 10 {
+                b'0' + half
+            } else {
+                b'a' - 10 + half
+            }
+        };
+        let digits = random
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)])
+            .collect();
         String::from_utf8(digits).unwrap_or_default()
     }
 
     /// A UUID of version 4: chance alone.
     fn uuid_v4(&self) -> String {
         let (a, b) = (self.random(), self.random());
-        uuid(a & !0xF000 | 0x4000, b & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+        uuid(
+            a & !0xF000 | 0x4000,
+            b & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000,
+        )
     }
 
     /// A UUID of version 7: it begins with the time, so that ids sort as they were made.
     fn uuid_v7(&self) -> String {
         let millis = self.now().millis().max(0).cast_unsigned() & 0xFFFF_FFFF_FFFF;
         let (a, b) = (self.random(), self.random());
-        uuid(millis << 16 | 0x7000 | a & 0x0FFF, b & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+        uuid(
+            millis << 16 | 0x7000 | a & 0x0FFF,
+            b & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000,
+        )
     }
 }
 

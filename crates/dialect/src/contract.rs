@@ -6,23 +6,24 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Flags, Framing, Head, Instant, Log, Message, Names, Problem, Result, SessionView,
-    Settings, Slot, Tip, View,
+    Context, ContextItem, Facts, Flags, Framing, Head, Instant, Log, Message, Names, Problem,
+    Result, SessionView, Settings, Slot, Tip, View,
 };
 
 use crate::resume_decision::Probe;
 use crate::{
-    Asked, AtWork, Capabilities, Chance, Depth, Draft, Environment, Files, FilesThen, ForkPlace, Found, Intention,
-    KnownReader, Likeness, Located, LockSpec, MemoryFile, Mend, Mending, NewLog, NewSession, Operation, Orphan, Pair,
-    Parent, Permissions, Planned, ResumeCommand, Sample, SessionLink, Settled, SideFile, Spoken, StoreIntention,
-    Subagent, Within, unsupported,
+    Asked, AtWork, Capabilities, Chance, Depth, Draft, Environment, Files, FilesThen, ForkPlace,
+    Found, Intention, KnownReader, Likeness, Located, LockSpec, MemoryFile, Mend, Mending, NewLog,
+    NewSession, Operation, Orphan, Pair, Parent, Permissions, Planned, ResumeCommand, Sample,
+    SessionLink, Settled, SideFile, Spoken, StoreIntention, Subagent, Within, unsupported,
 };
 
 /// One agent family's way of writing sessions.
 ///
-/// The order of calls when a session is read: [`begin`](Dialect::begin) from what the listing knows; for each record
-/// [`head`](Dialect::head) and, if more than the tree is wanted, [`fold`](Dialect::fold); [`link`](Dialect::link) once all
-/// heads are there; then any question about tip, branch, context. No method may panic on any input.
+/// The order of calls when a session is read: [`begin`](Dialect::begin) from what the listing
+/// knows; for each record [`head`](Dialect::head) and, if more than the tree is wanted,
+/// [`fold`](Dialect::fold); [`link`](Dialect::link) once all heads are there; then any question
+/// about tip, branch, context. No method may panic on any input.
 pub trait Dialect: Send + Sync + fmt::Debug {
     /// Its name in refs and options, such as `claude`.
     fn name(&self) -> &'static str;
@@ -41,15 +42,15 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Roots where the agent would keep its sessions in this environment, most likely one first.
     fn places(&self, env: &Environment) -> Vec<PathBuf>;
 
-    /// The variables that make the agent use the store of a session, with their values; none where no variable chooses its
-    /// folder. `root` is the store's and `key` the session's below it: a root may lie deeper than the folder that the agent
-    /// asks for.
+    /// The variables that make the agent use the store of a session, with their values; none where
+    /// no variable chooses its folder. `root` is the store's and `key` the session's below it: a
+    /// root may lie deeper than the folder that the agent asks for.
     fn store_variables(&self, _root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         Vec::new()
     }
 
-    /// The folder below a root that holds the agent's sessions. By it a second profile, such as `~/.claude-work`, is told
-    /// from a folder that only has a similar name.
+    /// The folder below a root that holds the agent's sessions. By it a second profile, such as
+    /// `~/.claude-work`, is told from a folder that only has a similar name.
     fn sessions_folder(&self) -> Option<&'static str> {
         None
     }
@@ -57,11 +58,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Finds every session below a root from names and small index files, without reading logs.
     fn discover(&self, files: &dyn Files) -> Result<Found>;
 
-    /// Whether `id` is one that the agent itself would accept. Never true for an id that starts with `-`.
+    /// Whether `id` is one that the agent itself would accept. Never true for an id
+    /// that starts with `-`.
     fn id_is_valid(&self, id: &str) -> bool;
 
-    /// Whether a session that was found may be listed under its id. Subagents may have ids of another form; none may start
-    /// with `-`.
+    /// Whether a session that was found may be listed under its id. Subagents may have ids of
+    /// another form; none may start with `-`.
     fn is_usable(&self, located: &Located) -> bool {
         self.id_is_valid(&located.id)
     }
@@ -74,7 +76,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Framing::Lines
     }
 
-    /// Whether an id stands for one entry of a session only; false where the agent counts anew after a rewind.
+    /// Whether an id stands for one entry of a session only; false where the agent counts
+    /// anew after a rewind.
     fn ids_are_unique(&self) -> bool {
         true
     }
@@ -82,26 +85,38 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Whether an object found behind garbage is a record of its own, not a part of a torn one.
     fn is_record(&self, object: &Object<'_>) -> bool;
 
-    /// What is known before the log is read: from the row or document of an index, from the file's name.
+    /// What is known before the log is read: from the row or document of an index,
+    /// from the file's name.
     fn begin(&self, _located: &Located) -> Facts {
         Facts::default()
     }
 
-    /// Fills in the head of a record. Runs for every record of every file: fast, no look at payloads beyond need.
+    /// Fills in the head of a record. Runs for every record of every file: fast, no look at
+    /// payloads beyond need.
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names);
 
     /// Gathers what the record says about the session.
     fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts);
 
-    /// What side files of the session say about it (a title file, an archive mark); called after the log was read.
-    fn fold_side_files(&self, _files: &dyn Files, _located: &Located, _facts: &mut Facts) -> Result<()> {
+    /// What side files of the session say about it (a title file, an archive mark); called
+    /// after the log was read.
+    fn fold_side_files(
+        &self,
+        _files: &dyn Files,
+        _located: &Located,
+        _facts: &mut Facts,
+    ) -> Result<()> {
         Ok(())
     }
 
-    /// The parent of every entry. By default that which it names; of doubled ids the last one counts.
+    /// The parent of every entry. By default that which it names; of doubled ids
+    /// the last one counts.
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
         let by_id = log.by_id();
-        log.heads.iter().map(|head| head.parent.and_then(|parent| by_id.last(parent))).collect()
+        log.heads
+            .iter()
+            .map(|head| head.parent.and_then(|parent| by_id.last(parent)))
+            .collect()
     }
 
     /// Where the conversation stands according to the agent's newest version.
@@ -109,25 +124,34 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// The entry that the user means by "where it stands": the tip with metadata folded away.
     fn leaf(&self, view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
-        let conversation =
-            |slot: &Slot| view.log.head(*slot).is_some_and(|h| h.kind.is_conversation() && !h.flags.has(Flags::HIDDEN));
-        tip.slot().and_then(|slot| view.tree.ancestors(slot).find(conversation))
+        let conversation = |slot: &Slot| {
+            view.log
+                .head(*slot)
+                .is_some_and(|h| h.kind.is_conversation() && !h.flags.has(Flags::HIDDEN))
+        };
+        tip.slot()
+            .and_then(|slot| view.tree.ancestors(slot).find(conversation))
     }
 
     /// The entries of a branch in reading order, also those before a compaction.
     fn branch(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
-        Ok(tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default())
+        Ok(tip
+            .slot()
+            .map(|slot| view.tree.path(slot))
+            .unwrap_or_default())
     }
 
     /// What a person reads of a record.
     fn view(&self, object: &Object<'_>) -> View;
 
-    /// The text of a record as its view would show it, where it stands in the record; none where only the view tells.
+    /// The text of a record as its view would show it, where it stands in the record; none where
+    /// only the view tells.
     fn spoken<'a>(&self, _object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
         None
     }
 
-    /// A record as it may be shown raw: credentials that the agent keeps inside are replaced, all else stays.
+    /// A record as it may be shown raw: credentials that the agent keeps inside are
+    /// replaced, all else stays.
     ///
     /// For eyes only. An exact export hands out the record itself.
     fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
@@ -137,49 +161,69 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// What a model would be sent at a tip.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context>;
 
-    /// Whether the end of a log is enough for the context at a tip. Asked about a log that holds its first line and everything
-    /// from some line to its end; the answer must be the one that the whole log would give.
+    /// Whether the end of a log is enough for the context at a tip. Asked about a log that holds
+    /// its first line and everything from some line to its end; the answer must be the one that the
+    /// whole log would give.
     fn reach(&self, _view: &SessionView<'_>, _tip: Tip) -> Result<Reach> {
         Ok(Reach::Whole)
     }
 
-    /// Settings that stand outside the log, such as in an index row; called on a context once it is built.
+    /// Settings that stand outside the log, such as in an index row; called on a
+    /// context once it is built.
     fn settings_beside(&self, _located: &Located, _settings: &mut Settings) {}
 
-    /// Renders one message of a context from the records it is made of, in the order of [`ContextItem::slots`].
+    /// Renders one message of a context from the records it is made of, in the order of
+    /// [`ContextItem::slots`].
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message;
 
-    /// The messages of a context as they go to a provider: in the roles that providers know, every call followed by its answer.
-    /// Storage is not concerned.
+    /// The messages of a context as they go to a provider: in the roles that providers know, every
+    /// call followed by its answer. Storage is not concerned.
     fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
         messages
             .into_iter()
             .enumerate()
-            .map(|(at, message)| Sent { from: Some(at), joined: Vec::new(), message })
+            .map(|(at, message)| Sent {
+                from: Some(at),
+                joined: Vec::new(),
+                message,
+            })
             .collect()
     }
 
-    /// How deep a session is read to be checked: less than everything where neither [`check`](Dialect::check) nor
-    /// [`links`](Dialect::links) asks for facts.
+    /// How deep a session is read to be checked: less than everything where neither
+    /// [`check`](Dialect::check) nor [`links`](Dialect::links) asks for facts.
     fn check_depth(&self) -> Depth {
         Depth::Pairs
     }
 
-    /// Adds problems that only this dialect knows. Those of bytes, links and calls are found for all dialects alike.
-    fn check(&self, _view: &SessionView<'_>, _facts: &Facts, _problems: &mut Vec<Problem>) -> Result<()> {
+    /// Adds problems that only this dialect knows. Those of bytes, links and calls are found
+    /// for all dialects alike.
+    fn check(
+        &self,
+        _view: &SessionView<'_>,
+        _facts: &Facts,
+        _problems: &mut Vec<Problem>,
+    ) -> Result<()> {
         Ok(())
     }
 
-    /// Calls and answers that an entry holds, by the ids of the calls. Gives what else is seen in passing: [`Flags::REFUSED`].
+    /// Calls and answers that an entry holds, by the ids of the calls. Gives what else is seen in
+    /// passing: [`Flags::REFUSED`].
     fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
         let view = self.view(object);
-        view.calls().filter_map(|(id, _, _)| names.intern(id)).map(Pair::Call).for_each(&mut *sink);
-        view.results().filter_map(|id| names.intern(id)).map(Pair::Answer).for_each(sink);
+        view.calls()
+            .filter_map(|(id, _, _)| names.intern(id))
+            .map(Pair::Call)
+            .for_each(&mut *sink);
+        view.results()
+            .filter_map(|id| names.intern(id))
+            .map(Pair::Answer)
+            .for_each(sink);
         Flags::default()
     }
 
-    /// The entries of a branch that the agent's newest version itself reaches: fewer than [`branch`](Dialect::branch) gives
-    /// where it loses records that are in the file.
+    /// The entries of a branch that the agent's newest version itself reaches: fewer than
+    /// [`branch`](Dialect::branch) gives where it loses records that are in the file.
     fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
         self.branch(view, tip)
     }
@@ -189,8 +233,9 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         &[]
     }
 
-    /// What could be done about problems that only this dialect understands. Records that share a line, stand behind garbage or
-    /// are there twice are seen to for all dialects alike, and before this is asked.
+    /// What could be done about problems that only this dialect understands. Records that share a
+    /// line, stand behind garbage or are there twice are seen to for all dialects alike, and
+    /// before this is asked.
     fn mends(&self, _mending: &Mending<'_>) -> Result<Vec<Mend>> {
         Ok(Vec::new())
     }
@@ -200,7 +245,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(None)
     }
 
-    /// Where a repaired fork of the session goes; `original` is how people name its log. None where none can be made.
+    /// Where a repaired fork of the session goes; `original` is how people name its log. None
+    /// where none can be made.
     fn repaired_fork(&self, _mending: &Mending<'_>, _original: &str) -> Result<Option<ForkPlace>> {
         Ok(None)
     }
@@ -215,7 +261,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(Vec::new())
     }
 
-    /// Keys of the folders that the agent makes as locks, as far as there are some, in the order in which they are taken.
+    /// Keys of the folders that the agent makes as locks, as far as there are some, in the order in
+    /// which they are taken.
     fn lock_folders(&self, _files: &dyn Files) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
@@ -230,24 +277,36 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
-    /// The agent's own command that takes the conversation up again; none where that cannot be done safely.
+    /// The agent's own command that takes the conversation up again; none where that
+    /// cannot be done safely.
     fn resume(&self, _facts: &Facts, _located: &Located) -> Option<ResumeCommand> {
         None
     }
 
     /// The same with a say in what the agent may do without asking.
-    fn resume_with(&self, facts: &Facts, located: &Located, _permissions: Permissions) -> Option<ResumeCommand> {
+    fn resume_with(
+        &self,
+        facts: &Facts,
+        located: &Located,
+        _permissions: Permissions,
+    ) -> Option<ResumeCommand> {
         self.resume(facts, located)
     }
 
-    /// Processes that the agent's own registry says are at work on sessions; whether they still live is for the store to find out.
+    /// Processes that the agent's own registry says are at work on sessions; whether they still
+    /// live is for the store to find out.
     fn at_work(&self, _files: &dyn Files) -> Result<Vec<AtWork>> {
         Ok(Vec::new())
     }
 
-    /// The same for a front program that first looks into its engine's store; none where [`resume`](Dialect::resume) or
-    /// the engine's own session decides. An error where starting either way could part the conversation.
-    fn resume_by(&self, _located: &Located, _probe: &dyn Fn(&SessionLink) -> Probe) -> Result<Option<ResumeCommand>> {
+    /// The same for a front program that first looks into its engine's store; none where
+    /// [`resume`](Dialect::resume) or the engine's own session decides. An error where starting
+    /// either way could part the conversation.
+    fn resume_by(
+        &self,
+        _located: &Located,
+        _probe: &dyn Fn(&SessionLink) -> Probe,
+    ) -> Result<Option<ResumeCommand>> {
         Ok(None)
     }
 
@@ -256,13 +315,14 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Whether a log that begins with these bytes is sure to take entries, none of which needs anything that its header says: then
-    /// nobody need look at the header.
+    /// Whether a log that begins with these bytes is sure to take entries, none of which needs
+    /// anything that its header says: then nobody need look at the header.
     fn is_own_beginning(&self, _bytes: &[u8]) -> bool {
         false
     }
 
-    /// The id of the entry that is all of a line, where that can be told at a glance; none says nothing.
+    /// The id of the entry that is all of a line, where that can be told at a
+    /// glance; none says nothing.
     fn id_at_a_glance<'l>(&self, _line: &'l [u8]) -> Option<&'l str> {
         None
     }
@@ -274,7 +334,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Encodes a draft as a record of this dialect, without the line end, behind what `out` holds.
     fn encode(&self, _draft: &Draft, _settled: Settled<'_>, _out: &mut Vec<u8>) -> Result<()> {
-        Err(unsupported(self.name(), "be appended to", "see what each store can with `boswell stores`"))
+        Err(unsupported(
+            self.name(),
+            "be appended to",
+            "see what each store can with `boswell stores`",
+        ))
     }
 
     /// The record alone.
@@ -284,8 +348,15 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(record)
     }
 
-    /// As [`encode`](Dialect::encode), for a session of which this much is known, where records repeat it.
-    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, _session: Within<'_>, out: &mut Vec<u8>) -> Result<()> {
+    /// As [`encode`](Dialect::encode), for a session of which this much is known,
+    /// where records repeat it.
+    fn encode_in(
+        &self,
+        draft: &Draft,
+        settled: Settled<'_>,
+        _session: Within<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         self.encode(draft, settled, out)
     }
 
@@ -294,7 +365,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         chance.hex16()
     }
 
-    /// Whether [`hang`](Dialect::hang) has to be asked for the parent of a new entry; if not, that is the last entry with an id.
+    /// Whether [`hang`](Dialect::hang) has to be asked for the parent of a new entry; if not, that
+    /// is the last entry with an id.
     fn hangs_by_view(&self) -> bool {
         false
     }
@@ -311,7 +383,11 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// The log of a new session with that id.
     fn new_log(&self, _new: &NewSession, _id: &str, _now: Instant) -> Result<NewLog> {
-        Err(unsupported(self.name(), "be made here", "see what each store can with `boswell stores`"))
+        Err(unsupported(
+            self.name(),
+            "be made here",
+            "see what each store can with `boswell stores`",
+        ))
     }
 
     /// Where a new log goes in this store; by default where [`new_log`](Dialect::new_log) says.
@@ -319,22 +395,30 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         Ok(key)
     }
 
-    /// Whether [`plan`](Dialect::plan) knows this operation; if so it is preferred to appending drafts.
+    /// Whether [`plan`](Dialect::plan) knows this operation; if so it is preferred
+    /// to appending drafts.
     fn plans(&self, _operation: Operation) -> bool {
         false
     }
 
-    /// Locks under which a session is read and changed for an intention, in the order in which they are taken.
+    /// Locks under which a session is read and changed for an intention, in the order in
+    /// which they are taken.
     fn locks(&self, located: &Located, intention: &Intention) -> Vec<LockSpec> {
         intention.own_locks(self.name(), &located.id)
     }
 
-    /// What has to happen for an intention to come true. The locks that [`locks`](Dialect::locks) named are held.
+    /// What has to happen for an intention to come true. The locks that
+    /// [`locks`](Dialect::locks) named are held.
     fn plan(&self, _asked: &Asked<'_>, _intention: &Intention) -> Result<Planned> {
-        Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
+        Err(unsupported(
+            self.name(),
+            "be changed like that",
+            "see what each store can with `boswell stores`",
+        ))
     }
 
-    /// Whether a new session is more than a log: then it is made by [`plan_store`](Dialect::plan_store).
+    /// Whether a new session is more than a log: then it is made by
+    /// [`plan_store`](Dialect::plan_store).
     fn creates_by_plan(&self) -> bool {
         false
     }
@@ -345,43 +429,65 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// What has to happen for an intention about the whole store. The locks that it needs are held.
-    fn plan_store(&self, _files: &dyn Files, _intention: &StoreIntention, _chance: &dyn Chance) -> Result<Planned> {
-        Err(unsupported(self.name(), "be changed like that", "see what each store can with `boswell stores`"))
+    fn plan_store(
+        &self,
+        _files: &dyn Files,
+        _intention: &StoreIntention,
+        _chance: &dyn Chance,
+    ) -> Result<Planned> {
+        Err(unsupported(
+            self.name(),
+            "be changed like that",
+            "see what each store can with `boswell stores`",
+        ))
     }
 
-    /// The folder that a change of the whole store happens in, where that is more than its root: the agent may keep a part of
-    /// its state beside it. Keys of the plan are below this folder.
+    /// The folder that a change of the whole store happens in, where that is more than its root:
+    /// the agent may keep a part of its state beside it. Keys of the plan are below this folder.
     fn plan_root(&self, root: &Path, _intention: &StoreIntention) -> PathBuf {
         root.to_owned()
     }
 
-    /// After how many days the agent itself deletes sessions that were not changed since; none if it never does.
+    /// After how many days the agent itself deletes sessions that were not changed since;
+    /// none if it never does.
     fn deletes_after(&self, _files: &dyn Files) -> Result<Option<u64>> {
         Ok(None)
     }
 
     /// Files of the project as they stood at an entry, where the agent keeps copies of them.
-    fn files_at(&self, _located: &Located, _view: &SessionView<'_>, _entry: Slot) -> Result<Option<FilesThen>> {
+    fn files_at(
+        &self,
+        _located: &Located,
+        _view: &SessionView<'_>,
+        _entry: Slot,
+    ) -> Result<Option<FilesThen>> {
         Ok(None)
     }
 
     /// Subagents of a session, with the calls that started them.
-    fn subagents(&self, _files: &dyn Files, _located: &Located, _view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+    fn subagents(
+        &self,
+        _files: &dyn Files,
+        _located: &Located,
+        _view: &SessionView<'_>,
+    ) -> Result<Vec<Subagent>> {
         Ok(Vec::new())
     }
 
-    /// Key of the file that holds the whole output of a tool, where the record has only its beginning.
+    /// Key of the file that holds the whole output of a tool, where the record
+    /// has only its beginning.
     fn spilled(&self, _located: &Located, _object: &Object<'_>) -> Option<String> {
         None
     }
 
-    /// Brings the change of a shared file from `base` to `ours` into what somebody else made of it since; none where
-    /// that cannot be done. For indexes, which agents rewrite all the time.
+    /// Brings the change of a shared file from `base` to `ours` into what somebody else made of it
+    /// since; none where that cannot be done. For indexes, which agents rewrite all the time.
     fn merge(&self, _key: &str, _base: &[u8], _ours: &[u8], _theirs: &[u8]) -> Option<Vec<u8>> {
         None
     }
 
-    /// Whether a file of this key speaks of several sessions, such as an index or a history of prompts.
+    /// Whether a file of this key speaks of several sessions, such as an index or
+    /// a history of prompts.
     fn is_shared(&self, _key: &str) -> bool {
         false
     }
@@ -398,7 +504,9 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Files that an entry read or changed through a tool.
     fn touched(&self, view: &View) -> Vec<(String, String)> {
-        view.calls().flat_map(|(_, name, input)| tool_paths(name, input)).collect()
+        view.calls()
+            .flat_map(|(_, name, input)| tool_paths(name, input))
+            .collect()
     }
 }
 

@@ -1,4 +1,5 @@
-//! What a caller hands in to be written: intentions in the words of the model, encoded by a dialect.
+//! What a caller hands in to be written: intentions in the words of the model,
+//! encoded by a dialect.
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
@@ -104,7 +105,8 @@ pub enum Body {
     },
     /// A name for the session.
     Title(String),
-    /// A record in the dialect's own shape: a JSON object. What it lacks of id, parent and time is filled in.
+    /// A record in the dialect's own shape: a JSON object. What it lacks of id, parent
+    /// and time is filled in.
     Native(Vec<u8>),
 }
 
@@ -149,7 +151,8 @@ pub struct Answer {
     pub model: Option<String>,
     /// What it cost.
     pub usage: Usage,
-    /// Why it ended: `stop`, `length`, `toolUse`, `error`, `aborted`; none for `toolUse` when it calls tools, else `stop`.
+    /// Why it ended: `stop`, `length`, `toolUse`, `error`, `aborted`; none for `toolUse` when it
+    /// calls tools, else `stop`.
     pub stop_reason: Option<String>,
     /// What went wrong.
     pub error: Option<String>,
@@ -158,7 +161,12 @@ pub struct Answer {
 impl Draft {
     /// A draft of that body below the tip.
     pub fn new(body: Body) -> Self {
-        Draft { id: None, parent: Parent::Tip, at: None, body }
+        Draft {
+            id: None,
+            parent: Parent::Tip,
+            at: None,
+            body,
+        }
     }
 
     /// Something the user says.
@@ -168,7 +176,10 @@ impl Draft {
 
     /// Something the model says.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Draft::answer(Answer { content: vec![Part::Text(text.into())], ..Answer::default() })
+        Draft::answer(Answer {
+            content: vec![Part::Text(text.into())],
+            ..Answer::default()
+        })
     }
 
     /// A whole answer of a model.
@@ -177,14 +188,26 @@ impl Draft {
     }
 
     /// What a tool answers.
-    pub fn tool_result(call: impl Into<String>, tool: impl Into<String>, text: impl Into<String>) -> Self {
+    pub fn tool_result(
+        call: impl Into<String>,
+        tool: impl Into<String>,
+        text: impl Into<String>,
+    ) -> Self {
         let content = vec![Part::Text(text.into())];
-        Draft::new(Body::ToolResult { call: call.into(), tool: tool.into(), content, is_error: false })
+        Draft::new(Body::ToolResult {
+            call: call.into(),
+            tool: tool.into(),
+            content,
+            is_error: false,
+        })
     }
 
     /// State of an extension.
     pub fn custom(kind: impl Into<String>, data: Json) -> Self {
-        Draft::new(Body::Custom { kind: kind.into(), data: Some(data) })
+        Draft::new(Body::Custom {
+            kind: kind.into(),
+            data: Some(data),
+        })
     }
 
     /// Gives it an id of the caller's: writing it twice is then writing it once.
@@ -295,8 +318,15 @@ pub struct Around {
 impl Around {
     /// What an environment says; paths that are not Unicode are left out.
     pub fn of(env: &crate::Environment) -> Self {
-        let text = |path: &std::path::Path| path.to_str().filter(|text| !text.is_empty()).map(str::to_owned);
-        Around { home: env.home.as_deref().and_then(text), tmp: text(&env.tmp) }
+        let text = |path: &std::path::Path| {
+            path.to_str()
+                .filter(|text| !text.is_empty())
+                .map(str::to_owned)
+        };
+        Around {
+            home: env.home.as_deref().and_then(text),
+            tmp: text(&env.tmp),
+        }
     }
 }
 
@@ -306,14 +336,18 @@ pub enum Visible {
     /// At once.
     #[default]
     AtOnce,
-    /// With the first answer of a model, as the pi family does it; until then it lies under a hidden name, just as durable.
+    /// With the first answer of a model, as the pi family does it; until then it lies under a
+    /// hidden name, just as durable.
     WithFirstAnswer,
 }
 
 impl NewSession {
     /// A session held in a folder.
     pub fn in_project(project: impl Into<String>) -> Self {
-        NewSession { project: project.into(), ..NewSession::default() }
+        NewSession {
+            project: project.into(),
+            ..NewSession::default()
+        }
     }
 
     /// With an id of the caller's.
@@ -342,15 +376,24 @@ pub struct NewLog {
 
 /// The error for what a dialect cannot express.
 pub fn unsupported(dialect: &str, what: &str, instead: &str) -> Error {
-    Error::new(ErrorKind::Unsupported, format!("a session of the dialect `{dialect}` cannot {what}"))
-        .hinting(instead.to_owned())
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("a session of the dialect `{dialect}` cannot {what}"),
+    )
+    .hinting(instead.to_owned())
 }
 
 /// Checks that bytes are one JSON object.
 pub fn one_object(bytes: &[u8]) -> Result<boswell_model::json::Raw<'_>> {
     match boswell_model::json::Raw::parse(bytes) {
         Ok(raw) if raw.kind() == boswell_model::json::Kind::Object => Ok(raw),
-        Ok(_) => Err(Error::new(ErrorKind::Invalid, "an entry must be a JSON object")),
-        Err(fault) => Err(Error::new(ErrorKind::Invalid, "an entry must be a JSON object").because(fault.to_string())),
+        Ok(_) => Err(Error::new(
+            ErrorKind::Invalid,
+            "an entry must be a JSON object",
+        )),
+        Err(fault) => Err(
+            Error::new(ErrorKind::Invalid, "an entry must be a JSON object")
+                .because(fault.to_string()),
+        ),
     }
 }

@@ -21,7 +21,10 @@ pub struct Environment {
 impl Environment {
     /// A variable that is set and not empty.
     pub fn var(&self, name: &str) -> Option<&str> {
-        self.vars.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.vars
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
     }
 
     /// A path below the home folder.
@@ -29,7 +32,8 @@ impl Environment {
         self.home.as_ref().map(|home| home.join(relative))
     }
 
-    /// A path from a variable; a leading `~` stands for the home folder, a relative one starts at the working folder.
+    /// A path from a variable; a leading `~` stands for the home folder, a relative one starts
+    /// at the working folder.
     pub fn path_var(&self, name: &str) -> Option<PathBuf> {
         let value = self.var(name)?;
         match (value.strip_prefix("~/"), value, &self.home) {

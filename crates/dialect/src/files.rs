@@ -18,7 +18,8 @@ pub enum FileKind {
     Other,
 }
 
-/// What tells one state of a file from every other: while all of it stays the same, so do the bytes.
+/// What tells one state of a file from every other: while all of it stays the
+/// same, so do the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// Device and number of the file.
@@ -52,7 +53,9 @@ impl FileInfo {
 
     /// The name without `suffix`, if it ends so and something is left.
     pub fn stem(&self, suffix: &str) -> Option<&str> {
-        self.name().strip_suffix(suffix).filter(|stem| !stem.is_empty())
+        self.name()
+            .strip_suffix(suffix)
+            .filter(|stem| !stem.is_empty())
     }
 
     /// Whether it is a regular file.
@@ -68,7 +71,8 @@ impl FileInfo {
 
 /// Read access to the files of one store.
 pub trait Files {
-    /// What stands directly in a folder (`""` is the root), sorted by name. A folder that is not there is empty.
+    /// What stands directly in a folder (`""` is the root), sorted by name. A folder that
+    /// is not there is empty.
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>>;
 
     /// What stands at a key; none if nothing does.
@@ -77,8 +81,9 @@ pub trait Files {
     /// Up to `len` bytes from `at`. A file that is not there is [`ErrorKind::NotFound`].
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>>;
 
-    /// A small file in which a person sets up the agent, also behind a link that leads out of the store; none if it is not there,
-    /// or longer than `limit`. Only single settings are taken from it: it is never shown, exported or copied.
+    /// A small file in which a person sets up the agent, also behind a link that leads out of the
+    /// store; none if it is not there, or longer than `limit`. Only single settings are taken from
+    /// it: it is never shown, exported or copied.
     fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         self.read_whole(key, limit)
     }
@@ -91,19 +96,23 @@ pub trait Files {
     /// A whole file, refused when it is longer than `limit`; none if it is not there.
     fn read_whole(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         match self.stat(key)? {
-            Some(info) if info.is_file() && info.size <= limit => {
-                self.read(key, 0, usize::try_from(info.size).unwrap_or(usize::MAX)).map(Some)
-            }
+            Some(info) if info.is_file() && info.size <= limit => self
+                .read(key, 0, usize::try_from(info.size).unwrap_or(usize::MAX))
+                .map(Some),
             Some(info) if info.is_file() => Err(Error::new(
                 ErrorKind::Invalid,
-                format!("`{key}` is {} bytes long, more than the {limit} that such a file may have", info.size),
+                format!(
+                    "`{key}` is {} bytes long, more than the {limit} that such a file may have",
+                    info.size
+                ),
             )),
             _ => Ok(None),
         }
     }
 }
 
-/// Files of a store of which one folder that cannot be listed does not hide the others: it is passed over and remembered.
+/// Files of a store of which one folder that cannot be listed does not hide the others: it is
+/// passed over and remembered.
 ///
 /// For reading. A plan must know what it does not see, and goes without this.
 pub struct Skipping<'f> {
@@ -114,7 +123,10 @@ pub struct Skipping<'f> {
 impl<'f> Skipping<'f> {
     /// The same files.
     pub fn new(files: &'f dyn Files) -> Self {
-        Skipping { files, skipped: RefCell::default() }
+        Skipping {
+            files,
+            skipped: RefCell::default(),
+        }
     }
 
     /// The folders that could not be listed, and why.
@@ -175,14 +187,28 @@ impl MemoryFiles {
             });
         }
         let below = format!("{key}/");
-        let any = self.files.range(below.clone()..).next().is_some_and(|(k, _)| k.starts_with(&below));
-        any.then(|| FileInfo { key: key.to_owned(), kind: FileKind::Folder, size: 0, modified: None, identity: None })
+        let any = self
+            .files
+            .range(below.clone()..)
+            .next()
+            .is_some_and(|(k, _)| k.starts_with(&below));
+        any.then(|| FileInfo {
+            key: key.to_owned(),
+            kind: FileKind::Folder,
+            size: 0,
+            modified: None,
+            identity: None,
+        })
     }
 }
 
 impl Files for MemoryFiles {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
-        let below = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let below = if folder.is_empty() {
+            String::new()
+        } else {
+            format!("{folder}/")
+        };
         let mut out: Vec<FileInfo> = Vec::new();
         for key in self.files.keys().filter(|k| k.starts_with(&below)) {
             let rest = key.get(below.len()..).unwrap_or("");
@@ -202,7 +228,10 @@ impl Files for MemoryFiles {
 
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
         let Some((bytes, _)) = self.files.get(key) else {
-            return Err(Error::new(ErrorKind::NotFound, format!("there is no file `{key}`")));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no file `{key}`"),
+            ));
         };
         let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
         let to = from.saturating_add(len).min(bytes.len());
@@ -220,7 +249,14 @@ mod tests {
         for key in ["a.json", "p/x.jsonl", "p/x/sub/1", "p.d/y", "p/z"] {
             files.put(key, "1", None);
         }
-        let keys = |folder: &str| files.list(folder).unwrap().into_iter().map(|i| i.key).collect::<Vec<_>>();
+        let keys = |folder: &str| {
+            files
+                .list(folder)
+                .unwrap()
+                .into_iter()
+                .map(|i| i.key)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(keys(""), ["a.json", "p", "p.d"]);
         assert_eq!(keys("p"), ["p/x", "p/x.jsonl", "p/z"]);
         assert_eq!(keys("nowhere"), [] as [&str; 0]);

@@ -1,8 +1,11 @@
-//! Intentions: what somebody wants to happen to a session or a store, before a dialect turns it into a plan.
+//! Intentions: what somebody wants to happen to a session or a store, before a dialect
+//! turns it into a plan.
 //!
-//! Two ways lead into a log. Where a dialect [`appends`](crate::Dialect::appends), drafts go through the session's writer. All
-//! else is an intention: the store takes the locks that [`Dialect::locks`](crate::Dialect::locks) names, reads the session
-//! again under them, asks [`Dialect::plan`](crate::Dialect::plan), and the runner carries the plan out so that it can be undone.
+//! Two ways lead into a log. Where a dialect [`appends`](crate::Dialect::appends), drafts
+//! go through the session's writer. All else is an intention: the store takes the locks
+//! that [`Dialect::locks`](crate::Dialect::locks) names, reads the session again under
+//! them, asks [`Dialect::plan`](crate::Dialect::plan), and the runner carries the plan out
+//! so that it can be undone.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +19,8 @@ use crate::{Chance, Draft, Files, Located, LockSpec, NewSession, Operation, Plan
 pub enum Intention {
     /// Add entries, in this order.
     Append(Vec<Draft>),
-    /// The same, only if the session is where the caller believes it to be. What a retry sent before is not added again.
+    /// The same, only if the session is where the caller believes it to be. What a retry sent
+    /// before is not added again.
     AppendAfter {
         /// Where that is.
         expect: Expected,
@@ -56,7 +60,8 @@ pub enum Intention {
     Delete,
     /// Bring it to the newest format version of its agent.
     Migrate,
-    /// Mend what is damaged. The store plans this one itself; dialects say what could be done and which locks it takes.
+    /// Mend what is damaged. The store plans this one itself; dialects say what could be done and
+    /// which locks it takes.
     Repair,
 }
 
@@ -98,8 +103,13 @@ impl Intention {
     /// Boswell's own locks for it: the lease where it is needed, and the append lock of the log.
     pub fn own_locks(&self, dialect: &str, id: &str) -> Vec<LockSpec> {
         let name = format!("{dialect}-{id}");
-        let lease = self.needs_lease().then(|| LockSpec::Os { name: name.clone() });
-        lease.into_iter().chain([LockSpec::Append { name }]).collect()
+        let lease = self
+            .needs_lease()
+            .then(|| LockSpec::Os { name: name.clone() });
+        lease
+            .into_iter()
+            .chain([LockSpec::Append { name }])
+            .collect()
     }
 }
 
@@ -128,7 +138,8 @@ pub enum StoreIntention {
     },
     /// Write the agent's own index anew from the truth.
     Index,
-    /// The same, with what is known of sessions beyond their logs, where the index has a place for it.
+    /// The same, with what is known of sessions beyond their logs, where the
+    /// index has a place for it.
     IndexWith {
         /// What sessions were about, by id.
         summaries: BTreeMap<String, String>,
@@ -152,7 +163,9 @@ pub struct Asked<'a> {
 
 impl std::fmt::Debug for Asked<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Asked").field("located", self.located).finish_non_exhaustive()
+        f.debug_struct("Asked")
+            .field("located", self.located)
+            .finish_non_exhaustive()
     }
 }
 
@@ -176,6 +189,9 @@ pub struct Planned {
 impl Planned {
     /// Only a plan.
     pub fn of(plan: Plan) -> Self {
-        Planned { plan, ..Planned::default() }
+        Planned {
+            plan,
+            ..Planned::default()
+        }
     }
 }

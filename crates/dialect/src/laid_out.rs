@@ -1,11 +1,13 @@
-//! New JSON laid out like the file that it goes into: compact, or indented as what stands around it.
+//! New JSON laid out like the file that it goes into: compact, or indented as
+//! what stands around it.
 //!
-//! A `gap` is the white space before the members of the object that a value goes into; without a line end in it the value is
-//! compact.
+//! A `gap` is the white space before the members of the object that a value goes into; without a
+//! line end in it the value is compact.
 
 use boswell_model::json::Json;
 
-/// Values between brackets, each on a line of its own where the object around them is indented by `gap`.
+/// Values between brackets, each on a line of its own where the object around them
+/// is indented by `gap`.
 pub(crate) fn array(items: &[Vec<u8>], gap: &[u8]) -> Vec<u8> {
     let (inner, outer) = deeper(gap);
     wrapped(b'[', items, &inner, &outer, b']')
@@ -15,8 +17,10 @@ pub(crate) fn array(items: &[Vec<u8>], gap: &[u8]) -> Vec<u8> {
 pub(crate) fn object(members: &[(&str, Vec<u8>)], gap: &[u8]) -> Vec<u8> {
     let (inner, outer) = deeper(gap);
     let colon: &[u8] = if gap.is_empty() { b":" } else { b": " };
-    let members: Vec<Vec<u8>> =
-        members.iter().map(|(key, value)| [Json::from(*key).to_bytes().as_slice(), colon, value].concat()).collect();
+    let members: Vec<Vec<u8>> = members
+        .iter()
+        .map(|(key, value)| [Json::from(*key).to_bytes().as_slice(), colon, value].concat())
+        .collect();
     wrapped(b'{', &members, &inner, &outer, b'}')
 }
 
@@ -39,7 +43,10 @@ fn wrapped(open: u8, items: &[Vec<u8>], inner: &[u8], outer: &[u8], close: u8) -
 /// The white space before a value one level deeper, and before the bracket that closes it.
 fn deeper(gap: &[u8]) -> (Vec<u8>, Vec<u8>) {
     match gap.iter().rposition(|byte| *byte == b'\n') {
-        Some(at) => ([gap, gap.get(at + 1..).unwrap_or(b"")].concat(), gap.to_vec()),
+        Some(at) => (
+            [gap, gap.get(at + 1..).unwrap_or(b"")].concat(),
+            gap.to_vec(),
+        ),
         None => (Vec::new(), Vec::new()),
     }
 }
@@ -53,7 +60,10 @@ mod tests {
         let items = [b"1".to_vec(), b"2".to_vec()];
         assert_eq!(array(&items, b"\n  "), b"[\n    1,\n    2\n  ]");
         assert_eq!(array(&items, b""), b"[1,2]");
-        assert_eq!(object(&[("k", b"1".to_vec())], b"\n  "), b"{\n    \"k\": 1\n  }");
+        assert_eq!(
+            object(&[("k", b"1".to_vec())], b"\n  "),
+            b"{\n    \"k\": 1\n  }"
+        );
         assert_eq!(array(&[], b"\n  "), b"[]");
     }
 }

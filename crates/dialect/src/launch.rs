@@ -1,8 +1,9 @@
 //! How an agent is started on a session: a new one, an existing one, or a copy of one.
 //!
-//! Agents take either the id of a session to create or the id of one to resume, never both, except for a copy. A
-//! [`Launch`] is one of the three, so the two cannot be combined by mistake; [`resume_decision`](crate::resume_decision)
-//! chooses. Nothing is started here: the words for a command line and the options for an SDK are data.
+//! Agents take either the id of a session to create or the id of one to resume, never both, except
+//! for a copy. A [`Launch`] is one of the three, so the two cannot be combined by mistake;
+//! [`resume_decision`](crate::resume_decision) chooses. Nothing is started here: the words for a
+//! command line and the options for an SDK are data.
 
 mod confirm;
 mod id;
@@ -29,7 +30,8 @@ pub enum Launch {
         /// The last entry that counts; what follows it is left behind.
         at: Option<EntryId>,
     },
-    /// A session is copied and the copy taken up; made with [`Launch::fork`], because the two ids must differ.
+    /// A session is copied and the copy taken up; made with [`Launch::fork`], because the
+    /// two ids must differ.
     #[non_exhaustive]
     Fork {
         /// The session that is copied.
@@ -58,9 +60,12 @@ impl Launch {
     /// A copy of one session under another id.
     pub fn fork(from: SessionId, id: SessionId, at: Option<EntryId>) -> Result<Launch> {
         if from == id {
-            return Err(Error::new(ErrorKind::Invalid, format!("session {id} cannot be copied onto itself"))
-                .because("a copy needs an id of its own")
-                .hinting("give the copy a new id, or resume the session instead"));
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("session {id} cannot be copied onto itself"),
+            )
+            .because("a copy needs an id of its own")
+            .hinting("give the copy a new id, or resume the session instead"));
         }
         Ok(Launch::Fork { from, id, at })
     }
@@ -76,10 +81,17 @@ impl Launch {
     pub fn sdk_options(&self) -> Result<SdkOptions> {
         let entry = |at: &Option<EntryId>| at.as_ref().map(|at| uuid(at.as_str())).transpose();
         let options = match self {
-            Launch::New { id } => SdkOptions { session_id: Some(uuid(id.as_str())?), ..SdkOptions::default() },
+            Launch::New { id } => SdkOptions {
+                session_id: Some(uuid(id.as_str())?),
+                ..SdkOptions::default()
+            },
             Launch::Resume { id, at } => {
                 let resume = Some(uuid(id.as_str())?);
-                SdkOptions { resume, resume_session_at: entry(at)?, ..SdkOptions::default() }
+                SdkOptions {
+                    resume,
+                    resume_session_at: entry(at)?,
+                    ..SdkOptions::default()
+                }
             }
             Launch::Fork { from, id, at } => SdkOptions {
                 session_id: Some(uuid(id.as_str())?),
@@ -91,7 +103,8 @@ impl Launch {
         Ok(options)
     }
 
-    /// The words for Claude's command line. An entry to start at works only without its screen (`-p`).
+    /// The words for Claude's command line. An entry to start at works only
+    /// without its screen (`-p`).
     pub fn argv(&self) -> Result<Vec<String>> {
         let options = self.sdk_options()?;
         let mut words: Vec<String> = Vec::new();
@@ -116,9 +129,12 @@ fn uuid(text: &str) -> Result<String> {
     if is_uuid(text) {
         return Ok(text.to_owned());
     }
-    Err(Error::new(ErrorKind::Unsupported, format!("claude cannot be started on `{text}`"))
-        .because("it takes UUIDs only")
-        .hinting("start a new session under a UUID"))
+    Err(Error::new(
+        ErrorKind::Unsupported,
+        format!("claude cannot be started on `{text}`"),
+    )
+    .because("it takes UUIDs only")
+    .hinting("start a new session under a UUID"))
 }
 
 #[cfg(test)]
@@ -140,26 +156,62 @@ mod tests {
     fn each_launch_has_its_own_words() {
         for (launch, words) in [
             (Launch::New { id: id(A) }, vec!["--session-id", A]),
-            (Launch::Resume { id: id(A), at: None }, vec!["--resume", A]),
-            (Launch::Resume { id: id(A), at: entry(B) }, vec!["--resume", A, "--resume-session-at", B]),
-            (Launch::fork(id(A), id(B), None).unwrap(), vec!["--resume", A, "--fork-session", "--session-id", B]),
+            (
+                Launch::Resume {
+                    id: id(A),
+                    at: None,
+                },
+                vec!["--resume", A],
+            ),
+            (
+                Launch::Resume {
+                    id: id(A),
+                    at: entry(B),
+                },
+                vec!["--resume", A, "--resume-session-at", B],
+            ),
+            (
+                Launch::fork(id(A), id(B), None).unwrap(),
+                vec!["--resume", A, "--fork-session", "--session-id", B],
+            ),
         ] {
             assert_eq!(launch.argv().unwrap(), words);
             let options = launch.sdk_options().unwrap();
             let both = options.session_id.is_some() && options.resume.is_some();
-            assert_eq!(both, options.fork_session, "make and take up go together only for a copy");
+            assert_eq!(
+                both, options.fork_session,
+                "make and take up go together only for a copy"
+            );
         }
     }
 
     #[test]
     fn copy_onto_itself_cannot_be_built() {
-        assert_eq!(Launch::fork(id(A), id(A), None).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(
+            Launch::fork(id(A), id(A), None).unwrap_err().kind(),
+            ErrorKind::Invalid
+        );
     }
 
     #[test]
     fn id_that_claude_would_not_take_is_refused_before_it_is_started() {
         let legacy = id("session-1738800000-abc123");
-        assert_eq!(Launch::New { id: legacy.clone() }.argv().unwrap_err().kind(), ErrorKind::Unsupported);
-        assert_eq!(Launch::Resume { id: id(A), at: entry("abc") }.argv().unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(
+            Launch::New { id: legacy.clone() }
+                .argv()
+                .unwrap_err()
+                .kind(),
+            ErrorKind::Unsupported
+        );
+        assert_eq!(
+            Launch::Resume {
+                id: id(A),
+                at: entry("abc")
+            }
+            .argv()
+            .unwrap_err()
+            .kind(),
+            ErrorKind::Unsupported
+        );
     }
 }

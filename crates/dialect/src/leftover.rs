@@ -4,7 +4,8 @@ use boswell_model::Result;
 
 use crate::{FileInfo, FileKind, Files};
 
-/// Levels of folders that are looked into. No agent nests deeper, and a link that leads back up must not be followed for ever.
+/// Levels of folders that are looked into. No agent nests deeper, and a link that leads back up
+/// must not be followed for ever.
 const DEEPEST: usize = 8;
 
 /// Files that belonged to a session of which there is no log.
@@ -38,7 +39,12 @@ impl Orphan {
     }
 
     /// Everything below a folder; none if there is no file.
-    pub fn folder(files: &dyn Files, key: &str, session: Option<&str>, what: &'static str) -> Result<Option<Orphan>> {
+    pub fn folder(
+        files: &dyn Files,
+        key: &str,
+        session: Option<&str>,
+        what: &'static str,
+    ) -> Result<Option<Orphan>> {
         let mut found = Orphan {
             session: session.map(str::to_owned),
             what,
@@ -77,9 +83,14 @@ mod tests {
         for key in ["a/s/1.txt", "a/s/t/2.txt", "a/s/t/u/3.txt", "a/other"] {
             files.put(key, "xy", None);
         }
-        let found = Orphan::folder(&files, "a/s", Some("s"), "files").unwrap().unwrap();
+        let found = Orphan::folder(&files, "a/s", Some("s"), "files")
+            .unwrap()
+            .unwrap();
         assert_eq!((found.files.len(), found.bytes), (3, 6));
         assert_eq!(found.folders, ["a/s/t/u", "a/s/t", "a/s"]);
-        assert_eq!(Orphan::folder(&files, "nowhere", None, "files").unwrap(), None);
+        assert_eq!(
+            Orphan::folder(&files, "nowhere", None, "files").unwrap(),
+            None
+        );
     }
 }

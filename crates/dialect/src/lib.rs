@@ -1,8 +1,9 @@
 //! How each coding agent writes its sessions.
 //!
-//! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`; an intention becomes a plan.
-//! It does no I/O and reads no clock or environment: files come through [`Files`], the environment is an argument.
-//! One folder per agent family; [`all`] lists what there is.
+//! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`; an
+//! intention becomes a plan. It does no I/O and reads no clock or environment: files come
+//! through [`Files`], the environment is an argument. One folder per agent family; [`all`]
+//! lists what there is.
 
 mod beside;
 mod capabilities;
@@ -42,8 +43,8 @@ pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{Dialect, Reach, Sent, tool_paths};
 pub use draft::{
-    Answer, Around, Body, Copies, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled, Visible, Within,
-    one_object, unsupported,
+    Answer, Around, Body, Copies, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled,
+    Visible, Within, one_object, unsupported,
 };
 pub use environment::Environment;
 pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles, Skipping};
@@ -54,5 +55,7 @@ pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
 pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Patch, Piece, Splice};
-pub use resuming::{AtWork, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment};
+pub use resuming::{
+    AtWork, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
+};
 pub use spoken::Spoken;

@@ -10,7 +10,8 @@ use crate::{FileInfo, Identity};
 pub struct Found {
     /// Sessions, in no particular order.
     pub sessions: Vec<Located>,
-    /// What is wrong with the store as a whole, such as an index that does not agree with the files: key and problem.
+    /// What is wrong with the store as a whole, such as an index that does not agree with the
+    /// files: key and problem.
     pub problems: Vec<(String, Problem)>,
     /// Those among them that hide sessions: folders that could not be listed.
     pub unlisted: Vec<(String, Problem)>,

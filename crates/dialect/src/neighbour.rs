@@ -1,7 +1,8 @@
 //! Finds the entry that another one was written below when its own link is gone.
 //!
-//! An agent writes each entry below the one where it stands, so the neighbour is the end of the branch that was written last.
-//! Where one branch alone is open at that point of the file there is no doubt; where several are, the nearest stands out.
+//! An agent writes each entry below the one where it stands, so the neighbour is the end of the
+//! branch that was written last. Where one branch alone is open at that point of the file there is
+//! no doubt; where several are, the nearest stands out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,10 +14,12 @@ use crate::Confidence;
 #[derive(Debug)]
 pub(crate) struct Neighbours<'a> {
     log: &'a Log,
-    /// For every entry whether it is part of the tree, and of which writer's: the conversation, or a side chain.
+    /// For every entry whether it is part of the tree, and of which writer's: the
+    /// conversation, or a side chain.
     writer: Vec<Option<bool>>,
     up: Vec<Option<Slot>>,
-    /// Whether some parent stands behind its child: only then can an earlier entry hang below a later one.
+    /// Whether some parent stands behind its child: only then can an earlier entry
+    /// hang below a later one.
     forward: bool,
 }
 
@@ -33,28 +36,47 @@ pub(crate) struct Lost {
 const FARTHEST: usize = 100_000;
 
 impl<'a> Neighbours<'a> {
-    /// `writer` says of every entry whether it is part of the tree and whether it belongs to a side chain; `up` is its parent.
+    /// `writer` says of every entry whether it is part of the tree and whether it belongs to a side
+    /// chain; `up` is its parent.
     pub(crate) fn new(log: &'a Log, writer: Vec<Option<bool>>, up: Vec<Option<Slot>>) -> Self {
-        let forward = up.iter().enumerate().any(|(at, up)| up.is_some_and(|up| up.index() >= at));
-        Neighbours { log, writer, up, forward }
+        let forward = up
+            .iter()
+            .enumerate()
+            .any(|(at, up)| up.is_some_and(|up| up.index() >= at));
+        Neighbours {
+            log,
+            writer,
+            up,
+            forward,
+        }
     }
 
-    /// The neighbour of each entry of `lost`, none where nothing stands before it. Their own links are not looked at.
-    pub(crate) fn find(&self, lost: &BTreeMap<Slot, Lost>) -> HashMap<Slot, (Option<Slot>, Confidence)> {
+    /// The neighbour of each entry of `lost`, none where nothing stands before it. Their own
+    /// links are not looked at.
+    pub(crate) fn find(
+        &self,
+        lost: &BTreeMap<Slot, Lost>,
+    ) -> HashMap<Slot, (Option<Slot>, Confidence)> {
         let mut up = self.up.clone();
         lost.keys().for_each(|slot| set(&mut up, *slot, None));
         let mut found = HashMap::new();
         let mut adopted: HashMap<Name, Option<Slot>> = HashMap::new();
         let mut ends = [Ends::default(), Ends::default()];
         for (slot, head) in self.log.entries() {
-            let Some(side) = self.writer.get(slot.index()).copied().flatten() else { continue };
+            let Some(side) = self.writer.get(slot.index()).copied().flatten() else {
+                continue;
+            };
             let ends = if side { &mut ends[1] } else { &mut ends[0] };
             if let Some(lost) = lost.get(&slot) {
-                let free = |above: &Slot| *above != slot && (!self.forward || !hangs_below(&up, *above, slot));
+                let free = |above: &Slot| {
+                    *above != slot && (!self.forward || !hangs_below(&up, *above, slot))
+                };
                 let brothers = lost.family.and_then(|family| adopted.get(&family).copied());
                 let (near, confidence) = match (lost.known.filter(free), brothers) {
                     (Some(known), _) => (Some(known), Confidence::Certain),
-                    (None, Some(brothers)) if brothers.as_ref().is_none_or(free) => (brothers, Confidence::Likely),
+                    (None, Some(brothers)) if brothers.as_ref().is_none_or(free) => {
+                        (brothers, Confidence::Likely)
+                    }
                     _ => self.nearest(&up, ends, slot),
                 };
                 if let Some(family) = lost.family.filter(|_| lost.known.is_none()) {
@@ -70,7 +92,11 @@ impl<'a> Neighbours<'a> {
                 ends.open.remove(&above);
             }
             // Of parallel answers the conversation goes on from one; the others are no open ends.
-            if let Some(last) = ends.order.last().filter(|last| self.log.kind(**last) == EntryKind::ToolResult) {
+            if let Some(last) = ends
+                .order
+                .last()
+                .filter(|last| self.log.kind(**last) == EntryKind::ToolResult)
+            {
                 ends.open.remove(last);
             }
             ends.open.insert(slot);
@@ -85,7 +111,14 @@ impl<'a> Neighbours<'a> {
             None => (None, Confidence::Certain),
             Some(near) => {
                 let alone = ends.open.len() == 1 && ends.open.contains(near);
-                (Some(*near), if alone { Confidence::Certain } else { Confidence::Likely })
+                (
+                    Some(*near),
+                    if alone {
+                        Confidence::Certain
+                    } else {
+                        Confidence::Likely
+                    },
+                )
             }
         }
     }

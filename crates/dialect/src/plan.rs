@@ -1,8 +1,8 @@
 //! Plans: what has to happen in a store's files for an intention to come true.
 //!
-//! A dialect turns "give it this title" or "remove it" into a plan and does nothing itself; one runner in `boswell-store`
-//! takes the locks, checks what must hold, carries the steps out and can take them back. Keys are paths below the store's
-//! root, parts joined by `/`.
+//! A dialect turns "give it this title" or "remove it" into a plan and does nothing itself; one
+//! runner in `boswell-store` takes the locks, checks what must hold, carries the steps out and can
+//! take them back. Keys are paths below the store's root, parts joined by `/`.
 
 use std::fmt;
 
@@ -21,7 +21,8 @@ pub struct Plan {
     pub preconditions: Vec<Precondition>,
     /// What is done, in this order.
     pub steps: Vec<Step>,
-    /// Keys of files that follow from others, such as an index: undoing makes them anew instead of putting them back.
+    /// Keys of files that follow from others, such as an index: undoing makes them anew instead
+    /// of putting them back.
     pub derived: Vec<String>,
 }
 
@@ -101,14 +102,16 @@ pub enum Modified {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Adds lines at the end; a torn last line stays on a line of its own. A file that is not there is made.
+    /// Adds lines at the end; a torn last line stays on a line of its own. A file that
+    /// is not there is made.
     Append {
         /// The key.
         key: String,
         /// Whole lines.
         bytes: Vec<u8>,
     },
-    /// The same, and the file keeps its time: where the time is data, and what is added is nothing that was said.
+    /// The same, and the file keeps its time: where the time is data, and what is added is
+    /// nothing that was said.
     AppendKeepingTime {
         /// The key.
         key: String,
@@ -139,7 +142,8 @@ pub enum Step {
         /// Its time.
         modified: Modified,
     },
-    /// Makes a file from pieces of another, or of itself, and new bytes: for files that are too large to be held in memory.
+    /// Makes a file from pieces of another, or of itself, and new bytes: for files that are too
+    /// large to be held in memory.
     Assemble {
         /// The key.
         key: String,
@@ -198,7 +202,11 @@ pub enum Check {
 impl Plan {
     /// A plan without steps.
     pub fn new(kind: impl Into<String>, title: impl Into<String>) -> Self {
-        Plan { kind: kind.into(), title: title.into(), ..Plan::default() }
+        Plan {
+            kind: kind.into(),
+            title: title.into(),
+            ..Plan::default()
+        }
     }
 
     /// Adds a lock.
@@ -229,7 +237,8 @@ impl Plan {
         self
     }
 
-    /// Whether more than one thing changes, so that a crash between two must be made good afterwards.
+    /// Whether more than one thing changes, so that a crash between two must be
+    /// made good afterwards.
     pub fn intent(&self) -> bool {
         self.steps.iter().filter(|step| step.changes()).count() > 1
     }
@@ -237,7 +246,12 @@ impl Plan {
     /// Every key that a step changes, once, in the order of the steps.
     pub fn keys(&self) -> Vec<&str> {
         let mut keys = Vec::new();
-        for key in self.steps.iter().filter(|step| step.changes()).flat_map(Step::keys) {
+        for key in self
+            .steps
+            .iter()
+            .filter(|step| step.changes())
+            .flat_map(Step::keys)
+        {
             if !keys.contains(&key) {
                 keys.push(key);
             }
@@ -249,22 +263,39 @@ impl Plan {
 impl Step {
     /// Adds lines to a file.
     pub fn append(key: impl Into<String>, lines: impl Into<Vec<u8>>) -> Self {
-        Step::Append { key: key.into(), bytes: lines.into() }
+        Step::Append {
+            key: key.into(),
+            bytes: lines.into(),
+        }
     }
 
     /// Replaces or makes a file.
     pub fn put(key: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
-        Step::Put { key: key.into(), bytes: bytes.into(), mode: None, modified: Modified::Now }
+        Step::Put {
+            key: key.into(),
+            bytes: bytes.into(),
+            mode: None,
+            modified: Modified::Now,
+        }
     }
 
     /// Replaces the one occurrence of `old`.
     pub fn edit(key: impl Into<String>, old: impl Into<Vec<u8>>, new: impl Into<Vec<u8>>) -> Self {
-        Step::Edit { key: key.into(), at: None, old: old.into(), new: new.into(), modified: Modified::Now }
+        Step::Edit {
+            key: key.into(),
+            at: None,
+            old: old.into(),
+            new: new.into(),
+            modified: Modified::Now,
+        }
     }
 
     /// Gives a file or folder another name.
     pub fn rename(from: impl Into<String>, to: impl Into<String>) -> Self {
-        Step::Rename { from: from.into(), to: to.into() }
+        Step::Rename {
+            from: from.into(),
+            to: to.into(),
+        }
     }
 
     /// Removes a file.
@@ -314,8 +345,12 @@ impl fmt::Display for Precondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Precondition::Absent { key } => write!(f, "needs {} to be free", shown(key)),
-            Precondition::Unchanged { key, .. } => write!(f, "needs {} to be as it was", shown(key)),
-            Precondition::NotLive { key } => write!(f, "needs nobody to be at work on {}", shown(key)),
+            Precondition::Unchanged { key, .. } => {
+                write!(f, "needs {} to be as it was", shown(key))
+            }
+            Precondition::NotLive { key } => {
+                write!(f, "needs nobody to be at work on {}", shown(key))
+            }
         }
     }
 }
@@ -326,12 +361,26 @@ impl fmt::Display for Step {
             Step::Append { key, bytes } | Step::AppendKeepingTime { key, bytes } => {
                 write!(f, "append {} bytes to {}", bytes.len(), shown(key))
             }
-            Step::Put { key, bytes, .. } => write!(f, "write {} bytes to {}", bytes.len(), shown(key)),
-            Step::Edit { key, old, new, .. } => {
-                write!(f, "replace {} bytes by {} in {}", old.len(), new.len(), shown(key))
+            Step::Put { key, bytes, .. } => {
+                write!(f, "write {} bytes to {}", bytes.len(), shown(key))
             }
-            Step::Assemble { key, from, patch, .. } => {
-                let new: usize = patch.pieces().iter().map(|p| if let Piece::New(b) = p { b.len() } else { 0 }).sum();
+            Step::Edit { key, old, new, .. } => {
+                write!(
+                    f,
+                    "replace {} bytes by {} in {}",
+                    old.len(),
+                    new.len(),
+                    shown(key)
+                )
+            }
+            Step::Assemble {
+                key, from, patch, ..
+            } => {
+                let new: usize = patch
+                    .pieces()
+                    .iter()
+                    .map(|p| if let Piece::New(b) = p { b.len() } else { 0 })
+                    .sum();
                 write!(
                     f,
                     "write {} bytes to {}, {new} of them new, the others from {}",
@@ -343,7 +392,9 @@ impl fmt::Display for Step {
             Step::Rename { from, to } => write!(f, "rename {} to {}", shown(from), shown(to)),
             Step::Remove { key } => write!(f, "remove {}", shown(key)),
             Step::MakeFolder { key } => write!(f, "make the folder {}", shown(key)),
-            Step::RemoveFolder { key } => write!(f, "remove the folder {} if it is empty", shown(key)),
+            Step::RemoveFolder { key } => {
+                write!(f, "remove the folder {} if it is empty", shown(key))
+            }
             Step::Verify { key, .. } => write!(f, "check {}", shown(key)),
         }
     }
@@ -353,10 +404,24 @@ impl fmt::Display for Step {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Quotes are harmless, and titles hold them.
-        writeln!(f, "{}", self.title.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))?;
-        self.locks.iter().try_for_each(|lock| writeln!(f, "  {lock}"))?;
-        self.preconditions.iter().try_for_each(|condition| writeln!(f, "  {condition}"))?;
-        self.steps.iter().try_for_each(|step| writeln!(f, "  {step}"))
+        writeln!(
+            f,
+            "{}",
+            self.title
+                .escape_debug()
+                .to_string()
+                .replace("\\'", "'")
+                .replace("\\\"", "\"")
+        )?;
+        self.locks
+            .iter()
+            .try_for_each(|lock| writeln!(f, "  {lock}"))?;
+        self.preconditions
+            .iter()
+            .try_for_each(|condition| writeln!(f, "  {condition}"))?;
+        self.steps
+            .iter()
+            .try_for_each(|step| writeln!(f, "  {step}"))
     }
 }
 
@@ -367,7 +432,9 @@ mod tests {
     #[test]
     fn a_plan_reads_as_one_line_per_step_and_shows_no_control_characters() {
         let plan = Plan::new("rename", "title it Ann's \u{1b}[31mred")
-            .locking(LockSpec::AgentMkdir { key: "sessions.lock".into() })
+            .locking(LockSpec::AgentMkdir {
+                key: "sessions.lock".into(),
+            })
             .requiring(Precondition::Absent { key: "b".into() })
             .step(Step::append("a\nb", "x\n"))
             .step(Step::rename("a", "b"));
@@ -381,7 +448,14 @@ mod tests {
     #[test]
     fn only_plans_that_change_more_than_one_thing_need_an_intent() {
         let one = Plan::new("append", "one").step(Step::append("a", "x\n"));
-        assert!(!one.clone().step(Step::Verify { key: "a".into(), is: Check::Len(2) }).intent());
+        assert!(
+            !one.clone()
+                .step(Step::Verify {
+                    key: "a".into(),
+                    is: Check::Len(2)
+                })
+                .intent()
+        );
         let two = one.step(Step::remove("b"));
         assert!(two.intent());
         assert_eq!(two.keys(), ["a", "b"]);

@@ -1,8 +1,8 @@
 //! Reads a session through its dialect, line by line.
 
 use boswell_model::{
-    EntryKind, Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView, Slot, SpanKind,
-    Splitter, Tree,
+    EntryKind, Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView,
+    Slot, SpanKind, Splitter, Tree,
 };
 
 use crate::{Dialect, Located, Pair};
@@ -12,7 +12,8 @@ use crate::{Dialect, Located, Pair};
 pub enum Depth {
     /// Heads and links: enough for tree, leaf and context.
     Heads,
-    /// Also which calls of tools they hold, and which answers; nothing about the session as a whole.
+    /// Also which calls of tools they hold, and which answers; nothing about
+    /// the session as a whole.
     Calls,
     /// Also what the records say about the session.
     Facts,
@@ -62,14 +63,23 @@ pub struct ReadSession {
 impl ReadSession {
     /// What a dialect looks at, with `payloads` for the bytes of records.
     pub fn view<'a>(&'a self, payloads: &'a dyn Payloads) -> SessionView<'a> {
-        SessionView { log: &self.log, tree: &self.tree, payloads, pairs: self.pairs.as_deref() }
+        SessionView {
+            log: &self.log,
+            tree: &self.tree,
+            payloads,
+            pairs: self.pairs.as_deref(),
+        }
     }
 }
 
 impl<'d> Reader<'d> {
     /// Starts to read the session that a listing found.
     pub fn new(dialect: &'d dyn Dialect, located: &Located, depth: Depth) -> Self {
-        let log = Log { ended: true, whole: true, ..Log::default() };
+        let log = Log {
+            ended: true,
+            whole: true,
+            ..Log::default()
+        };
         let facts = dialect.begin(located);
         Reader {
             dialect,
@@ -106,7 +116,9 @@ impl<'d> Reader<'d> {
         self.log.ended = line.bytes.last() == Some(&b'\n');
         let dialect = self.dialect;
         let mut splitter = std::mem::take(&mut self.splitter);
-        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| self.piece(piece));
+        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
+            self.piece(piece)
+        });
         self.splitter = splitter;
     }
 
@@ -134,7 +146,12 @@ impl<'d> Reader<'d> {
         }
         let tree = Tree::build(self.dialect.link(&self.log));
         let pairs = self.depth.has_pairs().then_some(self.pairs);
-        ReadSession { log: self.log, tree, facts: self.facts, pairs }
+        ReadSession {
+            log: self.log,
+            tree,
+            facts: self.facts,
+            pairs,
+        }
     }
 
     /// The heads alone, not linked.
@@ -143,7 +160,12 @@ impl<'d> Reader<'d> {
     }
 
     /// Reads a session that is in memory.
-    pub fn read(dialect: &dyn Dialect, located: &Located, bytes: &[u8], depth: Depth) -> ReadSession {
+    pub fn read(
+        dialect: &dyn Dialect,
+        located: &Located,
+        bytes: &[u8],
+        depth: Depth,
+    ) -> ReadSession {
         let mut reader = Reader::new(dialect, located, depth);
         if located.framing == Framing::Lines {
             let mut lines = Lines::new(0, 1);
@@ -161,13 +183,15 @@ impl<'d> Reader<'d> {
                 let mut head = Head::of(&piece.span);
                 self.dialect.head(object, &mut head, &mut self.log.names);
                 if self.depth.has_facts() {
-                    self.dialect.fold(object, &head, &mut self.log.names, &mut self.facts);
+                    self.dialect
+                        .fold(object, &head, &mut self.log.names, &mut self.facts);
                 }
                 if self.depth.has_pairs() && may_pair(head.kind) {
                     let slot = Slot(u32::try_from(self.log.heads.len()).unwrap_or(u32::MAX));
                     let pairs = &mut self.pairs;
                     let sink = &mut |pair| pairs.push((slot, pair));
-                    head.flags.set(self.dialect.pairs(object, &mut self.log.names, sink));
+                    head.flags
+                        .set(self.dialect.pairs(object, &mut self.log.names, sink));
                 }
                 self.log.heads.push(head);
             }
@@ -179,5 +203,12 @@ impl<'d> Reader<'d> {
 
 /// Whether entries of that kind can hold calls or answers.
 pub fn may_pair(kind: EntryKind) -> bool {
-    matches!(kind, EntryKind::Assistant | EntryKind::ToolResult | EntryKind::User | EntryKind::Meta | EntryKind::System)
+    matches!(
+        kind,
+        EntryKind::Assistant
+            | EntryKind::ToolResult
+            | EntryKind::User
+            | EntryKind::Meta
+            | EntryKind::System
+    )
 }

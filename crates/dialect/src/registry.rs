@@ -20,10 +20,15 @@ pub fn all() -> &'static [&'static dyn Dialect] {
 /// The dialect of that name; `unknown` reads any JSON.
 pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
     let unknown: &'static dyn Dialect = &crate::unknown::Unknown;
-    all().iter().copied().chain([unknown]).find(|d| d.name() == name)
+    all()
+        .iter()
+        .copied()
+        .chain([unknown])
+        .find(|d| d.name() == name)
 }
 
-/// Whose session a file is: the dialect it looks most like, the first of equals, or the one for unknown files.
+/// Whose session a file is: the dialect it looks most like, the first of equals, or the
+/// one for unknown files.
 pub fn recognise(sample: &Sample<'_>) -> &'static dyn Dialect {
     let mut best: (&'static dyn Dialect, Likeness) = (&crate::unknown::Unknown, Likeness::No);
     for dialect in all() {

@@ -1,7 +1,8 @@
 //! Mending: what could be done about a damaged session, as data.
 //!
-//! A **mend** says which problem it is about, how sure it is, whom it helps and which bytes change. Nothing is changed here: the
-//! store puts mends together to a [`Patch`], reads the result before anything is written, and lets the runner write it.
+//! A **mend** says which problem it is about, how sure it is, whom it helps and which bytes change.
+//! Nothing is changed here: the store puts mends together to a [`Patch`], reads the result before
+//! anything is written, and lets the runner write it.
 
 use boswell_model::{Facts, Log, Pair, ProblemKind, Repair, SessionView, Slot};
 
@@ -43,7 +44,11 @@ pub struct Splice {
 impl Splice {
     /// Adds bytes before the one at `at`.
     pub fn insert(at: u64, with: impl Into<Vec<u8>>) -> Self {
-        Splice { at, len: 0, with: with.into() }
+        Splice {
+            at,
+            len: 0,
+            with: with.into(),
+        }
     }
 
     /// Where the old bytes end.
@@ -75,10 +80,25 @@ pub struct Mend {
 
 impl Mend {
     /// A change of a record, with nothing in it yet, that helps every reader.
-    pub fn of_record(log: &Log, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Self {
+    pub fn of_record(
+        log: &Log,
+        problem: ProblemKind,
+        slot: Slot,
+        confidence: Confidence,
+        does: String,
+    ) -> Self {
         let line = log.head(slot).map(|head| u64::from(head.line));
         let (repair, helps, splices) = (Repair::Fork, &[][..], Vec::new());
-        Mend { problem, line, slot: Some(slot), repair, confidence, does, helps, splices }
+        Mend {
+            problem,
+            line,
+            slot: Some(slot),
+            repair,
+            confidence,
+            does,
+            helps,
+            splices,
+        }
     }
 }
 
@@ -99,7 +119,9 @@ pub struct Mending<'a> {
 
 impl std::fmt::Debug for Mending<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Mending").field("located", self.located).finish_non_exhaustive()
+        f.debug_struct("Mending")
+            .field("located", self.located)
+            .finish_non_exhaustive()
     }
 }
 
@@ -119,7 +141,10 @@ pub struct KnownReader {
 impl KnownReader {
     /// What it loses to a problem.
     pub fn loss(&self, problem: ProblemKind) -> Option<&'static str> {
-        self.loses.iter().find(|(kind, _)| *kind == problem).map(|(_, loss)| *loss)
+        self.loses
+            .iter()
+            .find(|(kind, _)| *kind == problem)
+            .map(|(_, loss)| *loss)
     }
 }
 
@@ -159,7 +184,10 @@ impl Piece {
     /// A part of it.
     fn part(&self, from: u64, to: u64) -> Piece {
         match self {
-            Piece::Old { at, .. } => Piece::Old { at: at + from, len: to - from },
+            Piece::Old { at, .. } => Piece::Old {
+                at: at + from,
+                len: to - from,
+            },
             Piece::New(bytes) => {
                 let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                 Piece::New(bytes.get(cut(from)..cut(to)).unwrap_or_default().to_vec())
@@ -168,7 +196,8 @@ impl Piece {
     }
 }
 
-/// A file told as pieces of the one before and new bytes between them, so that a large one need not be in memory.
+/// A file told as pieces of the one before and new bytes between them, so that a large one
+/// need not be in memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
     pieces: Vec<Piece>,
@@ -210,8 +239,8 @@ impl Patch {
         }
     }
 
-    /// The same with further splices, whose places are those of this patch's result. They must not overlap; their order is that
-    /// of their places, and of two at one place the first comes first.
+    /// The same with further splices, whose places are those of this patch's result. They must not
+    /// overlap; their order is that of their places, and of two at one place the first comes first.
     #[must_use]
     pub fn spliced(&self, splices: &[Splice]) -> Patch {
         let mut sorted: Vec<&Splice> = splices.iter().collect();
@@ -228,7 +257,8 @@ impl Patch {
         out
     }
 
-    /// Copies a stretch, looking from the piece of this number and place on; gives those of the piece where it ends.
+    /// Copies a stretch, looking from the piece of this number and place on; gives those of the
+    /// piece where it ends.
     fn copy(&self, reached: (usize, u64), from: u64, to: u64, out: &mut Patch) -> (usize, u64) {
         let (mut number, mut start) = reached;
         while let Some(piece) = self.pieces.get(number).filter(|_| start < to) {
@@ -248,7 +278,13 @@ impl Patch {
     fn push(&mut self, piece: Piece) {
         match (self.pieces.last_mut(), piece) {
             (_, piece) if piece.len() == 0 => {}
-            (Some(Piece::Old { at, len }), Piece::Old { at: next, len: more }) if *at + *len == next => *len += more,
+            (
+                Some(Piece::Old { at, len }),
+                Piece::Old {
+                    at: next,
+                    len: more,
+                },
+            ) if *at + *len == next => *len += more,
             (Some(Piece::New(bytes)), Piece::New(more)) => bytes.extend_from_slice(&more),
             (_, piece) => self.pieces.push(piece),
         }
@@ -271,13 +307,27 @@ mod tests {
     fn splices_of_splices_are_splices_of_the_file() {
         let old = "one two three";
         let first = Patch::whole(13).spliced(&[
-            Splice { at: 4, len: 3, with: b"2222".to_vec() },
+            Splice {
+                at: 4,
+                len: 3,
+                with: b"2222".to_vec(),
+            },
             Splice::insert(13, *b"!"),
             Splice::insert(0, *b"> "),
         ]);
         assert_eq!(text(&first, old), "> one 2222 three!");
-        let second =
-            first.spliced(&[Splice { at: 7, len: 2, with: b"xx".to_vec() }, Splice { at: 0, len: 2, with: vec![] }]);
+        let second = first.spliced(&[
+            Splice {
+                at: 7,
+                len: 2,
+                with: b"xx".to_vec(),
+            },
+            Splice {
+                at: 0,
+                len: 2,
+                with: vec![],
+            },
+        ]);
         assert_eq!(text(&second, old), "one 2xx2 three!");
         assert_eq!(second.len(), 15);
     }

@@ -1,12 +1,14 @@
 //! Whether a session of a front program is resumed or created: the one place that decides it.
 //!
-//! A front program such as MyAgents has an id of its own for a session and runs Claude's SDK below it. The SDK takes
-//! `sessionId` (create a session under this id) or `resume` (continue one), never both. The wrong choice costs the user
-//! the model's memory of the conversation, or fails with "already in use".
+//! A front program such as MyAgents has an id of its own for a session and runs Claude's SDK below
+//! it. The SDK takes `sessionId` (create a session under this id) or `resume` (continue one),
+//! never both. The wrong choice costs the user the model's memory of the conversation, or fails
+//! with "already in use".
 //!
-//! What the front program recorded does not prove that the SDK has a transcript, so the transcript decides: where there
-//! is one, creating the session would fail; where there is none, resuming it would. Where it could not be looked for,
-//! either could split the conversation in two, so the session is not started.
+//! What the front program recorded does not prove that the SDK has a transcript, so the transcript
+//! decides: where there is one, creating the session would fail; where there is none, resuming it
+//! would. Where it could not be looked for, either could split the conversation in two, so the
+//! session is not started.
 
 use boswell_model::{Error, ErrorKind, SessionRef};
 
@@ -63,7 +65,8 @@ pub enum Probe {
 pub enum ResumeDecision {
     /// In this way.
     Start(Launch),
-    /// As a new session under an id that is not used yet: the SDK never had it, and would not take the id that it has.
+    /// As a new session under an id that is not used yet: the SDK never had it, and would not
+    /// take the id that it has.
     StartUnderNewId,
 }
 
@@ -83,26 +86,39 @@ pub enum ResumeRefusal {
 }
 
 impl<'a> ResumeFacts<'a> {
-    /// The id under which the SDK has the session, or would: the one that it reported, else the shared one.
+    /// The id under which the SDK has the session, or would: the one that it reported,
+    /// else the shared one.
     pub fn sdk_session(&self) -> Option<&'a str> {
         self.sdk_id.or_else(|| self.unified.then_some(self.id))
     }
 }
 
 /// Decides how a session is started. `probe` is what was found for [`ResumeFacts::sdk_session`].
-pub fn decide(facts: &ResumeFacts<'_>, reason: &ResumeReason, probe: &Probe) -> Result<ResumeDecision, ResumeRefusal> {
+pub fn decide(
+    facts: &ResumeFacts<'_>,
+    reason: &ResumeReason,
+    probe: &Probe,
+) -> Result<ResumeDecision, ResumeRefusal> {
     if facts.unfinished_rewind {
         return Err(ResumeRefusal::UnfinishedRewind);
     }
     if let Some(engine) = facts.other_engine {
         return Err(ResumeRefusal::OtherEngine(engine.to_owned()));
     }
-    // Ids such as `cron-im-<uuid>` are the front program's alone: the SDK refuses them, so it has no transcript of them.
-    let known = facts.sdk_session().filter(|id| is_uuid(id)).and_then(|id| SessionId::parse(id).ok());
+    // Ids such as `cron-im-<uuid>` are the front program's alone: the SDK refuses them, so it has
+    // no transcript of them.
+    let known = facts
+        .sdk_session()
+        .filter(|id| is_uuid(id))
+        .and_then(|id| SessionId::parse(id).ok());
     match (known, probe) {
         (Some(_), Probe::Failed(why)) => Err(ResumeRefusal::ProbeFailed(why.clone())),
         (Some(id), Probe::Found) => {
-            let at = if let ResumeReason::Rewind(entry) = reason { Some(entry.clone()) } else { None };
+            let at = if let ResumeReason::Rewind(entry) = reason {
+                Some(entry.clone())
+            } else {
+                None
+            };
             Ok(ResumeDecision::Start(Launch::Resume { id, at }))
         }
         (known, _) => without_transcript(facts, reason, known),
@@ -117,11 +133,14 @@ fn without_transcript(
     if let ResumeReason::Rewind(entry) = reason {
         return Err(ResumeRefusal::NothingToRewind(entry.clone()));
     }
-    // A process that only warmed up registers the session, and writes its transcript with the first turn.
+    // A process that only warmed up registers the session, and writes its transcript
+    // with the first turn.
     if facts.registered && !facts.prepared {
         return Err(ResumeRefusal::TranscriptGone);
     }
-    Ok(known.map_or(ResumeDecision::StartUnderNewId, |id| ResumeDecision::Start(Launch::New { id })))
+    Ok(known.map_or(ResumeDecision::StartUnderNewId, |id| {
+        ResumeDecision::Start(Launch::New { id })
+    }))
 }
 
 impl ResumeDecision {
@@ -190,9 +209,21 @@ mod tests {
         other_engine: None,
         unfinished_rewind: false,
     };
-    const UNIFIED: ResumeFacts<'_> = ResumeFacts { sdk_id: Some(OWN), ..NEVER_ASKED };
-    const TWO_IDS: ResumeFacts<'_> = ResumeFacts { id: OLD, sdk_id: Some(SDK), unified: false, ..NEVER_ASKED };
-    const NEVER_ASKED_OLD: ResumeFacts<'_> = ResumeFacts { id: OLD, unified: false, ..NEVER_ASKED };
+    const UNIFIED: ResumeFacts<'_> = ResumeFacts {
+        sdk_id: Some(OWN),
+        ..NEVER_ASKED
+    };
+    const TWO_IDS: ResumeFacts<'_> = ResumeFacts {
+        id: OLD,
+        sdk_id: Some(SDK),
+        unified: false,
+        ..NEVER_ASKED
+    };
+    const NEVER_ASKED_OLD: ResumeFacts<'_> = ResumeFacts {
+        id: OLD,
+        unified: false,
+        ..NEVER_ASKED
+    };
 
     fn id(text: &str) -> SessionId {
         SessionId::parse(text).unwrap()
@@ -203,11 +234,17 @@ mod tests {
     }
 
     fn resume(text: &str) -> Result<ResumeDecision, ResumeRefusal> {
-        Ok(ResumeDecision::Start(Launch::Resume { id: id(text), at: None }))
+        Ok(ResumeDecision::Start(Launch::Resume {
+            id: id(text),
+            at: None,
+        }))
     }
 
     fn rewind(text: &str) -> Result<ResumeDecision, ResumeRefusal> {
-        Ok(ResumeDecision::Start(Launch::Resume { id: id(text), at: Some(entry()) }))
+        Ok(ResumeDecision::Start(Launch::Resume {
+            id: id(text),
+            at: Some(entry()),
+        }))
     }
 
     fn create(text: &str) -> Result<ResumeDecision, ResumeRefusal> {
@@ -219,11 +256,17 @@ mod tests {
     }
 
     fn other_than_rewind() -> [ResumeReason; 3] {
-        [ResumeReason::History, ResumeReason::Crash, ResumeReason::ConfigChange]
+        [
+            ResumeReason::History,
+            ResumeReason::Crash,
+            ResumeReason::ConfigChange,
+        ]
     }
 
     fn reasons() -> impl Iterator<Item = ResumeReason> {
-        other_than_rewind().into_iter().chain([ResumeReason::Rewind(entry())])
+        other_than_rewind()
+            .into_iter()
+            .chain([ResumeReason::Rewind(entry())])
     }
 
     #[test]
@@ -231,7 +274,10 @@ mod tests {
         for reason in other_than_rewind() {
             assert_eq!(decide(&UNIFIED, &reason, &Probe::Found), resume(OWN));
         }
-        assert_eq!(decide(&UNIFIED, &ResumeReason::Rewind(entry()), &Probe::Found), rewind(OWN));
+        assert_eq!(
+            decide(&UNIFIED, &ResumeReason::Rewind(entry()), &Probe::Found),
+            rewind(OWN)
+        );
     }
 
     #[test]
@@ -239,17 +285,34 @@ mod tests {
         for reason in other_than_rewind() {
             assert_eq!(decide(&TWO_IDS, &reason, &Probe::Found), resume(SDK));
         }
-        assert_eq!(decide(&TWO_IDS, &ResumeReason::Rewind(entry()), &Probe::Found), rewind(SDK));
+        assert_eq!(
+            decide(&TWO_IDS, &ResumeReason::Rewind(entry()), &Probe::Found),
+            rewind(SDK)
+        );
     }
 
     #[test]
     fn seed_table_of_the_history_has_three_rows() {
-        // The seed trusts what was recorded; here the transcript that the record promises is found as well.
-        assert_eq!(decide(&UNIFIED, &ResumeReason::History, &Probe::Found), resume(OWN));
-        assert_eq!(decide(&TWO_IDS, &ResumeReason::History, &Probe::Found), resume(SDK));
-        assert_eq!(decide(&NEVER_ASKED, &ResumeReason::History, &Probe::Absent), create(OWN));
+        // The seed trusts what was recorded; here the transcript that the record
+        // promises is found as well.
+        assert_eq!(
+            decide(&UNIFIED, &ResumeReason::History, &Probe::Found),
+            resume(OWN)
+        );
+        assert_eq!(
+            decide(&TWO_IDS, &ResumeReason::History, &Probe::Found),
+            resume(SDK)
+        );
+        assert_eq!(
+            decide(&NEVER_ASKED, &ResumeReason::History, &Probe::Absent),
+            create(OWN)
+        );
         let never_unified = decide(&NEVER_ASKED_OLD, &ResumeReason::History, &Probe::Absent);
-        assert_eq!(never_unified, Ok(ResumeDecision::StartUnderNewId), "the SDK would not take its id");
+        assert_eq!(
+            never_unified,
+            Ok(ResumeDecision::StartUnderNewId),
+            "the SDK would not take its id"
+        );
     }
 
     #[test]
@@ -261,8 +324,15 @@ mod tests {
 
     #[test]
     fn session_whose_id_the_sdk_would_not_take_is_made_under_a_new_one_whatever_was_found() {
-        let cron = ResumeFacts { id: "cron-im-x", sdk_id: Some("cron-im-x"), ..UNIFIED };
-        let option = ResumeFacts { sdk_id: Some("--dangerously-skip-permissions"), ..UNIFIED };
+        let cron = ResumeFacts {
+            id: "cron-im-x",
+            sdk_id: Some("cron-im-x"),
+            ..UNIFIED
+        };
+        let option = ResumeFacts {
+            sdk_id: Some("--dangerously-skip-permissions"),
+            ..UNIFIED
+        };
         for facts in [NEVER_ASKED_OLD, cron, option] {
             for probe in [Probe::Found, Probe::Absent, failed()] {
                 let decision = decide(&facts, &ResumeReason::History, &probe).unwrap();
@@ -270,7 +340,13 @@ mod tests {
                 assert_eq!(decision.or_new(id(SDK)), Launch::New { id: id(SDK) });
             }
         }
-        assert_eq!(decide(&UNIFIED, &ResumeReason::Crash, &Probe::Found).unwrap().or_new(id(SDK)).id(), &id(OWN));
+        assert_eq!(
+            decide(&UNIFIED, &ResumeReason::Crash, &Probe::Found)
+                .unwrap()
+                .or_new(id(SDK))
+                .id(),
+            &id(OWN)
+        );
     }
 
     #[test]
@@ -291,22 +367,45 @@ mod tests {
     #[test]
     fn registered_session_is_never_made_again() {
         for facts in [UNIFIED, TWO_IDS, NEVER_ASKED, NEVER_ASKED_OLD] {
-            let facts = ResumeFacts { registered: true, ..facts };
+            let facts = ResumeFacts {
+                registered: true,
+                ..facts
+            };
             for reason in other_than_rewind() {
-                assert_eq!(decide(&facts, &reason, &Probe::Absent), Err(ResumeRefusal::TranscriptGone));
+                assert_eq!(
+                    decide(&facts, &reason, &Probe::Absent),
+                    Err(ResumeRefusal::TranscriptGone)
+                );
             }
         }
         assert_eq!(
-            decide(&ResumeFacts { registered: true, ..UNIFIED }, &ResumeReason::Crash, &Probe::Found),
+            decide(
+                &ResumeFacts {
+                    registered: true,
+                    ..UNIFIED
+                },
+                &ResumeReason::Crash,
+                &Probe::Found
+            ),
             resume(OWN)
         );
     }
 
     #[test]
     fn prepared_session_is_made_even_if_a_warm_up_registered_it() {
-        let prepared = ResumeFacts { registered: true, prepared: true, ..UNIFIED };
-        assert_eq!(decide(&prepared, &ResumeReason::ConfigChange, &Probe::Absent), create(OWN));
-        assert_eq!(decide(&prepared, &ResumeReason::ConfigChange, &Probe::Found), resume(OWN));
+        let prepared = ResumeFacts {
+            registered: true,
+            prepared: true,
+            ..UNIFIED
+        };
+        assert_eq!(
+            decide(&prepared, &ResumeReason::ConfigChange, &Probe::Absent),
+            create(OWN)
+        );
+        assert_eq!(
+            decide(&prepared, &ResumeReason::ConfigChange, &Probe::Found),
+            resume(OWN)
+        );
     }
 
     #[test]
@@ -331,11 +430,20 @@ mod tests {
     fn other_engines_and_unfinished_rewinds_are_refused_whatever_was_found() {
         for reason in reasons() {
             for probe in [Probe::Found, Probe::Absent, failed()] {
-                let codex = ResumeFacts { other_engine: Some("codex"), ..UNIFIED };
+                let codex = ResumeFacts {
+                    other_engine: Some("codex"),
+                    ..UNIFIED
+                };
                 let refused = decide(&codex, &reason, &probe);
                 assert_eq!(refused, Err(ResumeRefusal::OtherEngine("codex".to_owned())));
-                let pending = ResumeFacts { unfinished_rewind: true, ..UNIFIED };
-                assert_eq!(decide(&pending, &reason, &probe), Err(ResumeRefusal::UnfinishedRewind));
+                let pending = ResumeFacts {
+                    unfinished_rewind: true,
+                    ..UNIFIED
+                };
+                assert_eq!(
+                    decide(&pending, &reason, &probe),
+                    Err(ResumeRefusal::UnfinishedRewind)
+                );
             }
         }
     }
@@ -345,8 +453,14 @@ mod tests {
         let session = SessionRef::new("myagents", OWN);
         for (refusal, kind) in [
             (ResumeRefusal::UnfinishedRewind, ErrorKind::Conflict),
-            (ResumeRefusal::OtherEngine("codex".to_owned()), ErrorKind::Unsupported),
-            (ResumeRefusal::ProbeFailed("permission denied".to_owned()), ErrorKind::Unavailable),
+            (
+                ResumeRefusal::OtherEngine("codex".to_owned()),
+                ErrorKind::Unsupported,
+            ),
+            (
+                ResumeRefusal::ProbeFailed("permission denied".to_owned()),
+                ErrorKind::Unavailable,
+            ),
             (ResumeRefusal::TranscriptGone, ErrorKind::NotFound),
             (ResumeRefusal::NothingToRewind(entry()), ErrorKind::NotFound),
         ] {

@@ -1,7 +1,8 @@
 //! Calls of one branch that bear one id, and how to tell them apart with their answers.
 //!
-//! No provider takes two of them. The first keeps its id; a later one whose own answer names a call that nobody made gets that id,
-//! because it is the one that it had; any other gets a new one, and so does the answer below it.
+//! No provider takes two of them. The first keeps its id; a later one whose own answer names a call
+//! that nobody made gets that id, because it is the one that it had; any other gets a new one, and
+//! so does the answer below it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -34,7 +35,8 @@ pub(crate) struct Renamed {
     pub answer: Option<Slot>,
 }
 
-/// Finds them in the calls and answers of a branch, in its order. `below` gives the answers that hang below an entry.
+/// Finds them in the calls and answers of a branch, in its order. `below` gives the answers that
+/// hang below an entry.
 pub(crate) fn find(
     branch: &[(Slot, Pair)],
     all: &[(Slot, Pair)],
@@ -65,21 +67,42 @@ pub(crate) fn find(
         .collect();
     let told_apart = |(slot, calls): (Slot, Vec<(Name, usize)>)| {
         let below = below(slot);
-        let mut strays = below.iter().rev().filter(|(_, call)| !called.contains(call));
+        let mut strays = below
+            .iter()
+            .rev()
+            .filter(|(_, call)| !called.contains(call));
         let mut confidence = Confidence::Certain;
         let mut renamed = Vec::new();
         for (old, nth) in calls.into_iter().rev() {
             if let Some((_, own)) = strays.next() {
-                renamed.push(Renamed { old, nth, new: names.text(*own).to_owned(), answer: None });
+                renamed.push(Renamed {
+                    old,
+                    nth,
+                    new: names.text(*own).to_owned(),
+                    answer: None,
+                });
                 continue;
             }
-            let answer = below.iter().filter(|(_, call)| *call == old).nth(nth).map(|(slot, _)| *slot);
+            let answer = below
+                .iter()
+                .filter(|(_, call)| *call == old)
+                .nth(nth)
+                .map(|(slot, _)| *slot);
             if answer.is_none() {
                 confidence = Confidence::Likely;
             }
-            renamed.push(Renamed { old, nth, new: new_id(), answer });
+            renamed.push(Renamed {
+                old,
+                nth,
+                new: new_id(),
+                answer,
+            });
         }
-        TwinCalls { slot, renamed, confidence }
+        TwinCalls {
+            slot,
+            renamed,
+            confidence,
+        }
     };
     twins.into_iter().map(told_apart).collect()
 }
@@ -89,7 +112,16 @@ pub(crate) const DOES: &str = "give it an id of its own, and the answer below it
 
 /// The record with another id where it says this one.
 pub(crate) fn put_id(record: &[u8], id: &Raw<'_>, new: &str) -> Vec<u8> {
-    let at = id.bytes().as_ptr().addr().saturating_sub(record.as_ptr().addr());
+    let at = id
+        .bytes()
+        .as_ptr()
+        .addr()
+        .saturating_sub(record.as_ptr().addr());
     let (before, after) = (record.get(..at), record.get(at + id.bytes().len()..));
-    [before.unwrap_or_default(), &Json::from(new).to_bytes(), after.unwrap_or_default()].concat()
+    [
+        before.unwrap_or_default(),
+        &Json::from(new).to_bytes(),
+        after.unwrap_or_default(),
+    ]
+    .concat()
 }

@@ -1,13 +1,17 @@
-//! Any file of JSON records whose agent we do not know: read, counted and exported, never interpreted.
+//! Any file of JSON records whose agent we do not know: read, counted and
+//! exported, never interpreted.
 
 use std::path::PathBuf;
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Head, Instant, Message, Names, Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, EntryKind, Facts, Head, Instant, Message, Names, Result, SessionView,
+    Slot, Tip, View,
 };
 
-use crate::{Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support};
+use crate::{
+    Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support,
+};
 
 /// The dialect of files that no other dialect recognises.
 #[derive(Debug)]
@@ -49,7 +53,10 @@ impl Dialect for Unknown {
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
         let word = object.text("type").or_else(|| object.text("role"));
         head.word = word.and_then(|w| names.intern(&w));
-        head.time = object.text("timestamp").and_then(|t| Instant::parse(&t)).map(Into::into);
+        head.time = object
+            .text("timestamp")
+            .and_then(|t| Instant::parse(&t))
+            .map(Into::into);
         head.kind = EntryKind::Unknown;
     }
 
@@ -60,7 +67,9 @@ impl Dialect for Unknown {
 
     /// Nothing is known about how such records hang together: each follows the one before it.
     fn link(&self, log: &boswell_model::Log) -> Vec<Option<Slot>> {
-        log.slots().map(|slot| slot.0.checked_sub(1).map(Slot)).collect()
+        log.slots()
+            .map(|slot| slot.0.checked_sub(1).map(Slot))
+            .collect()
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
@@ -80,8 +89,15 @@ impl Dialect for Unknown {
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
-        let content = records.iter().map(|record| Json::from(record.raw())).collect();
-        Message { role: "unknown".to_owned(), content, native: None }
+        let content = records
+            .iter()
+            .map(|record| Json::from(record.raw()))
+            .collect();
+        Message {
+            role: "unknown".to_owned(),
+            content,
+            native: None,
+        }
     }
 }
 

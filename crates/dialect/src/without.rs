@@ -2,8 +2,8 @@
 
 use boswell_model::json::{Kind, Raw, remove_member, set_member};
 
-/// Lines of which `speaks` is not true. A line that is not JSON goes if it contains one of the ids: it may be all that is
-/// left of a line about that session.
+/// Lines of which `speaks` is not true. A line that is not JSON goes if it contains one of the ids:
+/// it may be all that is left of a line about that session.
 pub(crate) fn lines(bytes: &[u8], ids: &[String], speaks: impl Fn(Raw<'_>) -> bool) -> Vec<u8> {
     let mut left = Vec::with_capacity(bytes.len());
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
@@ -20,25 +20,42 @@ pub(crate) fn lines(bytes: &[u8], ids: &[String], speaks: impl Fn(Raw<'_>) -> bo
 
 /// Whether one of the ids occurs in these bytes.
 pub(crate) fn mentions(bytes: &[u8], ids: &[String]) -> bool {
-    ids.iter().filter(|id| !id.is_empty()).any(|id| memchr::memmem::find(bytes, id.as_bytes()).is_some())
+    ids.iter()
+        .filter(|id| !id.is_empty())
+        .any(|id| memchr::memmem::find(bytes, id.as_bytes()).is_some())
 }
 
-/// A document with an array from which the items go for which `speaks` is true; none where there is no such array.
+/// A document with an array from which the items go for which `speaks` is true; none where
+/// there is no such array.
 ///
 /// `path` leads to the array; it is empty where the document itself is the array.
-pub(crate) fn items(bytes: &[u8], path: &[&str], speaks: impl Fn(Raw<'_>) -> bool) -> Option<Vec<u8>> {
+pub(crate) fn items(
+    bytes: &[u8],
+    path: &[&str],
+    speaks: impl Fn(Raw<'_>) -> bool,
+) -> Option<Vec<u8>> {
     let root = Raw::parse(bytes).ok()?;
     let array = root.at(path).filter(|array| array.kind() == Kind::Array)?;
     let places: Vec<(usize, usize, bool)> = array
         .items()
         .map(|item| {
-            let start = item.bytes().as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
+            let start = item
+                .bytes()
+                .as_ptr()
+                .addr()
+                .wrapping_sub(bytes.as_ptr().addr());
             (start, start.wrapping_add(item.bytes().len()), !speaks(item))
         })
         .collect();
-    let (Some((first, ..)), Some((_, last, _))) = (places.first(), places.last()) else { return Some(bytes.to_vec()) };
+    let (Some((first, ..)), Some((_, last, _))) = (places.first(), places.last()) else {
+        return Some(bytes.to_vec());
+    };
     if !places.iter().any(|(.., stays)| *stays) {
-        let from = array.bytes().as_ptr().addr().wrapping_sub(bytes.as_ptr().addr());
+        let from = array
+            .bytes()
+            .as_ptr()
+            .addr()
+            .wrapping_sub(bytes.as_ptr().addr());
         let end = from.wrapping_add(array.bytes().len());
         return Some([bytes.get(..from)?, b"[]", bytes.get(end..)?].concat());
     }
@@ -47,7 +64,9 @@ pub(crate) fn items(bytes: &[u8], path: &[&str], speaks: impl Fn(Raw<'_>) -> boo
     for (start, end, stays) in &places {
         if *stays {
             // An item brings along the separator that stood before it.
-            let between = before.filter(|_| any).and_then(|before| bytes.get(before..*start));
+            let between = before
+                .filter(|_| any)
+                .and_then(|before| bytes.get(before..*start));
             out.extend_from_slice(between.unwrap_or_default());
             out.extend_from_slice(bytes.get(*start..*end)?);
             any = true;
@@ -58,9 +77,13 @@ pub(crate) fn items(bytes: &[u8], path: &[&str], speaks: impl Fn(Raw<'_>) -> boo
     Some(out)
 }
 
-/// A document with an object below `member` that loses the members of these names; none where there is no such object.
+/// A document with an object below `member` that loses the members of these names; none where
+/// there is no such object.
 pub(crate) fn members(bytes: &[u8], member: &str, ids: &[String]) -> Option<Vec<u8>> {
-    let rows = Raw::parse(bytes).ok()?.get(member).filter(|rows| rows.kind() == Kind::Object)?;
+    let rows = Raw::parse(bytes)
+        .ok()?
+        .get(member)
+        .filter(|rows| rows.kind() == Kind::Object)?;
     let mut left = rows.bytes().to_vec();
     for id in ids {
         // A name may be there twice; each goes.
@@ -68,7 +91,11 @@ pub(crate) fn members(bytes: &[u8], member: &str, ids: &[String]) -> Option<Vec<
             left = remove_member(&left, id).ok()?;
         }
     }
-    if left == rows.bytes() { Some(bytes.to_vec()) } else { set_member(bytes, &[member], &left).ok() }
+    if left == rows.bytes() {
+        Some(bytes.to_vec())
+    } else {
+        set_member(bytes, &[member], &left).ok()
+    }
 }
 
 #[cfg(test)]
@@ -76,7 +103,10 @@ mod tests {
     use super::*;
 
     fn left(text: &str, path: &[&str], gone: &[&str]) -> Option<String> {
-        let is_gone = |item: Raw<'_>| item.get("id").is_some_and(|id| gone.iter().any(|it| id.is(it)));
+        let is_gone = |item: Raw<'_>| {
+            item.get("id")
+                .is_some_and(|id| gone.iter().any(|it| id.is(it)))
+        };
         items(text.as_bytes(), path, is_gone).map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
@@ -84,9 +114,15 @@ mod tests {
     fn items_go_with_one_separator_each_and_all_other_bytes_stay() {
         let all = "[\n  {\"id\":\"a\"},\n  {\"id\":\"b\",\"n\":1.0},\n  {\"id\":\"c\"}\n]\n";
         for (gone, want) in [
-            (&["a"][..], "[\n  {\"id\":\"b\",\"n\":1.0},\n  {\"id\":\"c\"}\n]\n"),
+            (
+                &["a"][..],
+                "[\n  {\"id\":\"b\",\"n\":1.0},\n  {\"id\":\"c\"}\n]\n",
+            ),
             (&["b"], "[\n  {\"id\":\"a\"},\n  {\"id\":\"c\"}\n]\n"),
-            (&["c"], "[\n  {\"id\":\"a\"},\n  {\"id\":\"b\",\"n\":1.0}\n]\n"),
+            (
+                &["c"],
+                "[\n  {\"id\":\"a\"},\n  {\"id\":\"b\",\"n\":1.0}\n]\n",
+            ),
             (&["a", "b"], "[\n  {\"id\":\"c\"}\n]\n"),
             (&["a", "b", "c"], "[]\n"),
             (&["x"], all),
@@ -94,8 +130,14 @@ mod tests {
             assert_eq!(left(all, &[], gone).as_deref(), Some(want), "{gone:?}");
         }
         let below = r#"{"v":1,"rows":[{"id":"a"}, {"id":"b"}],"z":2}"#;
-        assert_eq!(left(below, &["rows"], &["a"]).as_deref(), Some(r#"{"v":1,"rows":[{"id":"b"}],"z":2}"#));
-        assert_eq!(left(r#"{"rows":[]}"#, &["rows"], &["a"]).as_deref(), Some(r#"{"rows":[]}"#));
+        assert_eq!(
+            left(below, &["rows"], &["a"]).as_deref(),
+            Some(r#"{"v":1,"rows":[{"id":"b"}],"z":2}"#)
+        );
+        assert_eq!(
+            left(r#"{"rows":[]}"#, &["rows"], &["a"]).as_deref(),
+            Some(r#"{"rows":[]}"#)
+        );
         assert_eq!(left("{\"rows\":1}", &["rows"], &["a"]), None);
         assert_eq!(left("[{", &[], &["a"]), None);
     }
@@ -103,13 +145,25 @@ mod tests {
     #[test]
     fn lines_and_members_go_and_a_damaged_line_goes_if_it_mentions_the_session() {
         let ids = ["gone".to_owned()];
-        let log = "{\"s\":\"gone\",\"t\":\"x\"}\n{\"s\":\"other\"}\n{\"s\":\"gone\",\"torn\n{\"torn\n";
-        let text = lines(log.as_bytes(), &ids, |raw| raw.get("s").is_some_and(|it| it.is("gone")));
-        assert_eq!(String::from_utf8(text).unwrap(), "{\"s\":\"other\"}\n{\"torn\n");
+        let log =
+            "{\"s\":\"gone\",\"t\":\"x\"}\n{\"s\":\"other\"}\n{\"s\":\"gone\",\"torn\n{\"torn\n";
+        let text = lines(log.as_bytes(), &ids, |raw| {
+            raw.get("s").is_some_and(|it| it.is("gone"))
+        });
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            "{\"s\":\"other\"}\n{\"torn\n"
+        );
         let rows = r#"{"version":1,"index":{"gone":{"T":1},"b":{}},"later":2}"#;
         let want = r#"{"version":1,"index":{"b":{}},"later":2}"#;
-        assert_eq!(members(rows.as_bytes(), "index", &ids).as_deref(), Some(want.as_bytes()));
-        assert_eq!(members(want.as_bytes(), "index", &ids).as_deref(), Some(want.as_bytes()));
+        assert_eq!(
+            members(rows.as_bytes(), "index", &ids).as_deref(),
+            Some(want.as_bytes())
+        );
+        assert_eq!(
+            members(want.as_bytes(), "index", &ids).as_deref(),
+            Some(want.as_bytes())
+        );
         assert_eq!(members(b"{\"index\":null}", "index", &ids), None);
     }
 }

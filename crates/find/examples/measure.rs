@@ -1,9 +1,17 @@
 //! Measures how fast the index is built and answers, over a generated corpus.
 //!
-//! `cargo run --release -p boswell-find --example measure -- 1000 100 1` makes 1,000 sessions of 100 MB with seed 1 below the
-//! system's temporary folder, once, and prints rates per second of CPU time.
-#![expect(clippy::disallowed_methods, clippy::print_stdout, reason = "a measurement reads the clock and prints")]
-#![expect(clippy::unwrap_used, reason = "a measurement that cannot be made may stop")]
+//! `cargo run --release -p boswell-find --example measure -- 1000 100 1` makes 1,000
+//! sessions of 100 MB with seed 1 below the system's temporary folder, once, and prints
+//! rates per second of CPU time.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a measurement reads the clock and prints"
+)]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a measurement that cannot be made may stop"
+)]
 
 #[path = "../src/tests/support.rs"]
 #[expect(dead_code, reason = "the tests use more of it")]
@@ -17,9 +25,15 @@ use boswell_find::{Counting, Effort, Index, Order, Query, Source, SourceReader};
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after = stat.rsplit(')').next().unwrap_or("");
-    let fields: Vec<f64> = after.split_whitespace().filter_map(|f| f.parse().ok()).collect();
+    let fields: Vec<f64> = after
+        .split_whitespace()
+        .filter_map(|f| f.parse().ok())
+        .collect();
     // The first field after the name is a letter and did not parse.
-    fields.get(10).zip(fields.get(11)).map_or(0.0, |(user, system)| (user + system) / 100.0)
+    fields
+        .get(10)
+        .zip(fields.get(11))
+        .map_or(0.0, |(user, system)| (user + system) / 100.0)
 }
 
 fn corpus(sessions: usize, mb: f64, seed: u64) -> PathBuf {
@@ -44,7 +58,10 @@ fn baseline(sources: &[Source], reader: &dyn SourceReader) -> f64 {
 }
 
 fn answers(index: &Index, sources: &[Source], reader: &dyn SourceReader, folder: &std::path::Path) {
-    let effort = Effort { workers: 2, go_on: &|| true };
+    let effort = Effort {
+        workers: 2,
+        go_on: &|| true,
+    };
     let words = |text: &str| Query::parse(text, None).unwrap();
     let shaped = |mut query: Query, order: Order, limit: usize, counting: Counting| {
         (query.order, query.limit, query.counting) = (order, limit, counting);
@@ -58,7 +75,10 @@ fn answers(index: &Index, sources: &[Source], reader: &dyn SourceReader, folder:
         ("middle, newest 50", newest("deadlock")),
         ("common, best 20", words("error")),
         ("common, newest 50", newest("error")),
-        ("common, count", shaped(words("error"), Order::Newest, 0, Counting::Exact)),
+        (
+            "common, count",
+            shaped(words("error"), Order::Newest, 0, Counting::Exact),
+        ),
         ("phrase", words("\"flaky websocket reconnect\"")),
         ("zh 1", words("恢")),
         ("zh 2", words("会话")),
@@ -67,7 +87,15 @@ fn answers(index: &Index, sources: &[Source], reader: &dyn SourceReader, folder:
         ("two letters", words("er")),
         ("absent", words("nosuchwordatall")),
         ("regex, literal", Query::regex("dead.?lock in").unwrap()),
-        ("regex, none", shaped(Query::regex(r"\d{5}-\d{5}").unwrap(), Order::Newest, 20, Counting::Quick)),
+        (
+            "regex, none",
+            shaped(
+                Query::regex(r"\d{5}-\d{5}").unwrap(),
+                Order::Newest,
+                20,
+                Counting::Quick,
+            ),
+        ),
     ];
     for (name, query) in queries {
         let mut warm = Vec::new();
@@ -88,15 +116,26 @@ fn answers(index: &Index, sources: &[Source], reader: &dyn SourceReader, folder:
             warm[2],
             found.hits.len(),
             found.sessions.number,
-            if found.sessions.exact { "" } else { " at least" },
+            if found.sessions.exact {
+                ""
+            } else {
+                " at least"
+            },
         );
     }
 }
 
 fn main() {
-    let numbers: Vec<f64> = std::env::args().skip(1).filter_map(|arg| arg.parse().ok()).collect();
+    let numbers: Vec<f64> = std::env::args()
+        .skip(1)
+        .filter_map(|arg| arg.parse().ok())
+        .collect();
     let number = |index: usize, otherwise: f64| numbers.get(index).copied().unwrap_or(otherwise);
-    let root = corpus(number(0, 1000.0) as usize, number(1, 100.0), number(2, 1.0) as u64);
+    let root = corpus(
+        number(0, 1000.0) as usize,
+        number(1, 100.0),
+        number(2, 1.0) as u64,
+    );
     let files = support::FolderSources::new(&root);
     let sources = files.sources(&root);
     let bytes: u64 = sources.iter().map(|source| source.len).sum();
@@ -105,7 +144,9 @@ fn main() {
         let index = Index::open(folder.path());
         let least = baseline(&sources, &files);
         let (wall, before) = (std::time::Instant::now(), cpu());
-        let progress = index.update(&mut sources.iter().cloned(), &files, &mut || true).unwrap();
+        let progress = index
+            .update(&mut sources.iter().cloned(), &files, &mut || true)
+            .unwrap();
         let (spent, wall) = (cpu() - before, wall.elapsed().as_secs_f64());
         let size = index.size();
         assert!(progress.complete);

@@ -1,12 +1,14 @@
 //! One form for what is written and what is asked for: folded text.
 //!
-//! ASCII is lower-cased. Everything else goes through NFKC and full case folding, so that full-width letters, ligatures,
-//! half-width kana and decomposed accents are found by their usual spelling; characters that show nothing (zero-width
-//! spaces, variation selectors, soft hyphens) are dropped. Query and text pass through the same function, and whether a text
-//! holds a query is decided on the folded forms alone.
+//! ASCII is lower-cased. Everything else goes through NFKC and full case folding, so that
+//! full-width letters, ligatures, half-width kana and decomposed accents are found by their usual
+//! spelling; characters that show nothing (zero-width spaces, variation selectors, soft hyphens)
+//! are dropped. Query and text pass through the same function, and whether a text holds a query is
+//! decided on the folded forms alone.
 //!
-//! Folding works on clusters: a character with the marks that follow it. What stands in one cluster never changes how the
-//! next one folds, so a piece of a text folds as it does inside the whole, and places can be traced back to the original.
+//! Folding works on clusters: a character with the marks that follow it. What stands in one cluster
+//! never changes how the next one folds, so a piece of a text folds as it does inside the whole,
+//! and places can be traced back to the original.
 
 use boswell_model::shows_nothing;
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
@@ -41,7 +43,8 @@ fn push_ascii(text: &str, out: &mut String) {
 pub(crate) struct Traced {
     /// The folded text.
     pub(crate) text: String,
-    /// Where stretches begin: in the folded text, in the original, and whether they run byte by byte.
+    /// Where stretches begin: in the folded text, in the original, and whether
+    /// they run byte by byte.
     stretches: Vec<(usize, usize, bool)>,
     original: usize,
 }
@@ -55,9 +58,15 @@ impl Traced {
             push_ascii(text, &mut out);
             stretches.push((0, 0, true));
         } else {
-            fold_mixed(text, &mut out, &mut |folded, original, linear| stretches.push((folded, original, linear)));
+            fold_mixed(text, &mut out, &mut |folded, original, linear| {
+                stretches.push((folded, original, linear))
+            });
         }
-        Traced { text: out, stretches, original: text.len() }
+        Traced {
+            text: out,
+            stretches,
+            original: text.len(),
+        }
     }
 
     /// The part of the original from which the folded bytes `from..to` came.
@@ -69,25 +78,40 @@ impl Traced {
         };
         let end = match self.stretch(to.saturating_sub(1)) {
             Some((_, (folded, original, true))) => original + (to - folded),
-            Some((index, _)) => self.stretches.get(index + 1).map_or(self.original, |next| next.1),
+            Some((index, _)) => self
+                .stretches
+                .get(index + 1)
+                .map_or(self.original, |next| next.1),
             None => self.original,
         };
-        (start.min(self.original), end.clamp(start.min(self.original), self.original))
+        (
+            start.min(self.original),
+            end.clamp(start.min(self.original), self.original),
+        )
     }
 
     fn stretch(&self, folded: usize) -> Option<(usize, (usize, usize, bool))> {
-        let index = self.stretches.partition_point(|s| s.0 <= folded).checked_sub(1)?;
+        let index = self
+            .stretches
+            .partition_point(|s| s.0 <= folded)
+            .checked_sub(1)?;
         self.stretches.get(index).map(|s| (index, *s))
     }
 }
 
-/// The part of a text that folds the same wherever the text stands: without a leading mark, and without the last character,
-/// which may get one.
+/// The part of a text that folds the same wherever the text stands: without a leading mark, and
+/// without the last character, which may get one.
 pub(crate) fn inner_clusters(text: &str) -> &str {
-    let mut begins = text.char_indices().filter(|(_, c)| begins_cluster(*c)).map(|(at, _)| at);
+    let mut begins = text
+        .char_indices()
+        .filter(|(_, c)| begins_cluster(*c))
+        .map(|(at, _)| at);
     let first = begins.next();
     let last = begins.next_back();
-    first.zip(last).and_then(|(first, last)| text.get(first..last)).unwrap_or("")
+    first
+        .zip(last)
+        .and_then(|(first, last)| text.get(first..last))
+        .unwrap_or("")
 }
 
 fn fold_mixed(text: &str, out: &mut String, stretch: &mut dyn FnMut(usize, usize, bool)) {
@@ -110,7 +134,11 @@ fn fold_mixed(text: &str, out: &mut String, stretch: &mut dyn FnMut(usize, usize
 
 /// How many leading bytes are ASCII and bear no mark.
 fn ascii_stretch(text: &str) -> usize {
-    let len = text.as_bytes().iter().position(|b| *b >= 0x80).unwrap_or(text.len());
+    let len = text
+        .as_bytes()
+        .iter()
+        .position(|b| *b >= 0x80)
+        .unwrap_or(text.len());
     match text.get(len..).and_then(|rest| rest.chars().next()) {
         Some(next) if !begins_cluster(next) => len.saturating_sub(1),
         _ => len,
@@ -121,7 +149,9 @@ fn ascii_stretch(text: &str) -> usize {
 fn cluster(text: &str) -> usize {
     let mut chars = text.char_indices();
     chars.next();
-    chars.find(|(_, c)| begins_cluster(*c)).map_or(text.len(), |(at, _)| at)
+    chars
+        .find(|(_, c)| begins_cluster(*c))
+        .map_or(text.len(), |(at, _)| at)
 }
 
 fn fold_cluster(cluster: &str, out: &mut String) {
@@ -144,7 +174,8 @@ fn fold_char(c: char) -> impl Iterator<Item = char> {
     c.to_uppercase().flat_map(char::to_lowercase)
 }
 
-/// Characters of the scripts without case that NFKC leaves alone: the bulk of Chinese, Japanese and Korean text.
+/// Characters of the scripts without case that NFKC leaves alone: the bulk of Chinese,
+/// Japanese and Korean text.
 fn is_plain(c: char) -> bool {
     matches!(c, '\u{4E00}'..='\u{9FFF}' | '\u{3041}'..='\u{3096}' | '\u{30A1}'..='\u{30FA}' | '\u{30FC}' | '\u{AC00}'..='\u{D7A3}' | '\u{3001}' | '\u{3002}')
 }
@@ -157,7 +188,8 @@ fn begins_cluster(c: char) -> bool {
     let mut first = None;
     decompose_compatible(c, |part| first = first.or(Some(part)));
     let first = first.unwrap_or(c);
-    canonical_combining_class(first) == 0 && is_nfkc_quick(std::iter::once(first)) != IsNormalized::Maybe
+    canonical_combining_class(first) == 0
+        && is_nfkc_quick(std::iter::once(first)) != IsNormalized::Maybe
 }
 
 #[cfg(test)]
@@ -193,9 +225,15 @@ mod tests {
     fn places_trace_back_to_the_original() {
         let text = "Ab ﬁx ＣＤ 会话e\u{301}!";
         let traced = Traced::new(text);
-        for (needle, original) in
-            [("ab", "Ab"), ("fi", "ﬁ"), ("x", "x"), ("cd", "ＣＤ"), ("话", "话"), ("é!", "e\u{301}!"), ("i", "ﬁ")]
-        {
+        for (needle, original) in [
+            ("ab", "Ab"),
+            ("fi", "ﬁ"),
+            ("x", "x"),
+            ("cd", "ＣＤ"),
+            ("话", "话"),
+            ("é!", "e\u{301}!"),
+            ("i", "ﬁ"),
+        ] {
             let at = traced.text.find(needle).unwrap();
             let (from, to) = traced.origin(at, at + needle.len());
             assert_eq!(&text[from..to], original, "{needle}");

@@ -1,8 +1,9 @@
 //! Finds any sentence in any session of any agent.
 //!
-//! An [`Index`] says which words stand where in every [`Source`]; a [`Query`] is what a person asks; a search takes candidates from the
-//! index, scans what the index does not cover yet, and reads every hit again where it came from. Everything here is derived:
-//! the index can be deleted at any time and no text is copied into it.
+//! An [`Index`] says which words stand where in every [`Source`]; a [`Query`] is what a person
+//! asks; a search takes candidates from the index, scans what the index does not cover yet, and
+//! reads every hit again where it came from. Everything here is derived: the index can be deleted
+//! at any time and no text is copied into it.
 //!
 //! It prints nothing, reads no clock and no environment; time limits come as closures.
 

@@ -1,7 +1,7 @@
 //! The prompt history of xcsh and oh-my-pi: a table in SQLite with a full-text index beside it.
 //!
-//! Reading leaves no trace: the database is copied with its `-wal` to a folder of ours and opened there, because SQLite writes side
-//! files even for those who only look.
+//! Reading leaves no trace: the database is copied with its `-wal` to a folder of ours and opened
+//! there, because SQLite writes side files even for those who only look.
 
 mod remember;
 
@@ -26,7 +26,8 @@ pub struct Remembered {
     pub project: Option<String>,
 }
 
-/// A copy of a prompt history, in which nothing of the agent's is touched. It is removed with this value.
+/// A copy of a prompt history, in which nothing of the agent's is touched. It is
+/// removed with this value.
 #[derive(Debug)]
 pub struct PromptHistory {
     db: Option<Connection>,
@@ -34,15 +35,20 @@ pub struct PromptHistory {
 }
 
 impl PromptHistory {
-    /// Copies the database to `cache` under a name that nobody else uses, and opens the copy. None if there is no database.
+    /// Copies the database to `cache` under a name that nobody else uses, and opens the copy. None
+    /// if there is no database.
     pub fn open(database: &Path, cache: &Path, unique: &str) -> Result<Option<PromptHistory>> {
         if !database.is_file() {
             return Ok(None);
         }
         make_private_folder(cache)?;
         let copy = cache.join(format!("history-{unique}.db"));
-        let mut history = PromptHistory { db: None, copy: copy.clone() };
-        // The log first: what a checkpoint moves from it into the database in between is then in both, and in neither never.
+        let mut history = PromptHistory {
+            db: None,
+            copy: copy.clone(),
+        };
+        // The log first: what a checkpoint moves from it into the database in between is then in
+        // both, and in neither never.
         for ending in ["-wal", ""] {
             let from = beside(database, ending);
             match std::fs::copy(&from, beside(&copy, ending)) {
@@ -53,8 +59,11 @@ impl PromptHistory {
         }
         let db = Connection::open(&copy).map_err(|error| fault(database, error))?;
         if !has_table(&db, "history").map_err(|error| fault(database, error))? {
-            return Err(Error::new(ErrorKind::Damaged, format!("`{}` holds no prompt history", database.display()))
-                .because("it has no table `history`"));
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                format!("`{}` holds no prompt history", database.display()),
+            )
+            .because("it has no table `history`"));
         }
         history.db = Some(db);
         Ok(Some(history))
@@ -65,33 +74,45 @@ impl PromptHistory {
         self.rows("SELECT prompt, created_at, cwd FROM history ORDER BY created_at DESC, id DESC LIMIT ?1", None, count)
     }
 
-    /// Prompts that hold words that begin like each of these, newest first. A database without its full-text index answers by scan.
+    /// Prompts that hold words that begin like each of these, newest first. A database without its
+    /// full-text index answers by scan.
     pub fn search(&self, words: &str, count: usize) -> Result<Vec<Remembered>> {
-        let terms: Vec<String> =
-            words.split_whitespace().map(|word| format!("\"{}\"*", word.replace('"', "\"\""))).collect();
+        let terms: Vec<String> = words
+            .split_whitespace()
+            .map(|word| format!("\"{}\"*", word.replace('"', "\"\"")))
+            .collect();
         if terms.is_empty() {
             return Ok(Vec::new());
         }
         let matched = "SELECT h.prompt, h.created_at, h.cwd FROM history_fts f JOIN history h ON h.id = f.rowid \
                        WHERE history_fts MATCH ?2 ORDER BY h.created_at DESC, h.id DESC LIMIT ?1";
-        self.rows(matched, Some(&terms.join(" ")), count).or_else(|_| {
-            let mut all = self.recent(MOST)?;
-            let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
-            all.retain(|it| words.iter().all(|word| it.text.to_lowercase().contains(word.as_str())));
-            all.truncate(count.min(MOST));
-            Ok(all)
-        })
+        self.rows(matched, Some(&terms.join(" ")), count)
+            .or_else(|_| {
+                let mut all = self.recent(MOST)?;
+                let words: Vec<String> = words.split_whitespace().map(str::to_lowercase).collect();
+                all.retain(|it| {
+                    words
+                        .iter()
+                        .all(|word| it.text.to_lowercase().contains(word.as_str()))
+                });
+                all.truncate(count.min(MOST));
+                Ok(all)
+            })
     }
 
     fn rows(&self, sql: &str, term: Option<&str>, count: usize) -> Result<Vec<Remembered>> {
-        let Some(db) = &self.db else { return Ok(Vec::new()) };
+        let Some(db) = &self.db else {
+            return Ok(Vec::new());
+        };
         let fault = |error| fault(&self.copy, error);
         let count = i64::try_from(count.min(MOST)).unwrap_or(0);
         let mut statement = db.prepare(sql).map_err(fault)?;
         let read = |row: &rusqlite::Row<'_>| {
             Ok(Remembered {
                 text: row.get(0)?,
-                at: row.get::<_, Option<i64>>(1)?.map(|at| Instant::from_millis(at.saturating_mul(1000))),
+                at: row
+                    .get::<_, Option<i64>>(1)?
+                    .map(|at| Instant::from_millis(at.saturating_mul(1000))),
                 project: row.get(2)?,
             })
         };
@@ -114,9 +135,11 @@ impl Drop for PromptHistory {
 }
 
 fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
-    db.query_row("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1", [name], |row| {
-        row.get::<_, i64>(0)
-    })
+    db.query_row(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1",
+        [name],
+        |row| row.get::<_, i64>(0),
+    )
     .map(|count| count > 0)
 }
 
@@ -131,7 +154,9 @@ fn make_private_folder(folder: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| Error::io(folder.display(), "make", error))
+    builder
+        .create(folder)
+        .map_err(|error| Error::io(folder.display(), "make", error))
 }
 
 fn fault(path: &Path, error: rusqlite::Error) -> Error {
@@ -143,11 +168,18 @@ fn fault(path: &Path, error: rusqlite::Error) -> Error {
         Some(Code::SystemIoFailure) => ErrorKind::Unavailable,
         _ => ErrorKind::Damaged,
     };
-    Error::new(kind, format!("the prompt history `{}` cannot be used", path.display())).caused_by(error)
+    Error::new(
+        kind,
+        format!("the prompt history `{}` cannot be used", path.display()),
+    )
+    .caused_by(error)
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "tests plant databases and look for traces")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests plant databases and look for traces"
+)]
 mod tests {
     use super::*;
 
@@ -171,22 +203,44 @@ mod tests {
         }
 
         fn open(&self) -> PromptHistory {
-            PromptHistory::open(&self.database(), &self.0.path().join("cache"), "u").unwrap().unwrap()
+            PromptHistory::open(&self.database(), &self.0.path().join("cache"), "u")
+                .unwrap()
+                .unwrap()
         }
     }
 
     #[test]
     fn what_was_remembered_is_read_back_newest_first_without_repeats() {
         let lab = Lab::new();
-        assert!(PromptHistory::open(&lab.database(), &lab.0.path().join("cache"), "u").unwrap().is_none());
-        for (prompt, added) in
-            [(" one ", true), ("one", false), ("two", true), ("  ", false), ("one", true), ("会话恢复", true)]
-        {
-            assert_eq!(remember(&lab.database(), prompt, Some("/p"), at(7)).unwrap(), added, "{prompt}");
+        assert!(
+            PromptHistory::open(&lab.database(), &lab.0.path().join("cache"), "u")
+                .unwrap()
+                .is_none()
+        );
+        for (prompt, added) in [
+            (" one ", true),
+            ("one", false),
+            ("two", true),
+            ("  ", false),
+            ("one", true),
+            ("会话恢复", true),
+        ] {
+            assert_eq!(
+                remember(&lab.database(), prompt, Some("/p"), at(7)).unwrap(),
+                added,
+                "{prompt}"
+            );
         }
         let history = lab.open();
-        assert_eq!(texts(&history.recent(9).unwrap()), ["会话恢复", "one", "two", "one"]);
-        assert_eq!(history.recent(1).unwrap()[0].at, Some(Instant::from_millis(7000)), "to the second");
+        assert_eq!(
+            texts(&history.recent(9).unwrap()),
+            ["会话恢复", "one", "two", "one"]
+        );
+        assert_eq!(
+            history.recent(1).unwrap()[0].at,
+            Some(Instant::from_millis(7000)),
+            "to the second"
+        );
         assert_eq!(history.recent(1).unwrap()[0].project.as_deref(), Some("/p"));
         assert_eq!(history.recent(0).unwrap(), []);
     }
@@ -198,8 +252,14 @@ mod tests {
             remember(&lab.database(), prompt, None, at(1)).unwrap();
         }
         let history = lab.open();
-        assert_eq!(texts(&history.search("fix", 9).unwrap()), ["fixture of a*b", "fix the \"red\" build"]);
-        assert_eq!(texts(&history.search("\"red\" bui", 9).unwrap()), ["fix the \"red\" build"]);
+        assert_eq!(
+            texts(&history.search("fix", 9).unwrap()),
+            ["fixture of a*b", "fix the \"red\" build"]
+        );
+        assert_eq!(
+            texts(&history.search("\"red\" bui", 9).unwrap()),
+            ["fix the \"red\" build"]
+        );
         assert_eq!(texts(&history.search("a*", 9).unwrap()), ["fixture of a*b"]);
         assert_eq!(history.search("", 9).unwrap(), []);
         assert_eq!(history.search("zzz", 9).unwrap(), []);
@@ -232,10 +292,16 @@ mod tests {
             .collect();
         assert_eq!(ids, [3, 7, 8]);
         let table = remember::definition(&db, "history").unwrap();
-        assert!(table.contains("strftime('%s','now')") && !table.contains("unixepoch"), "{table}");
+        assert!(
+            table.contains("strftime('%s','now')") && !table.contains("unixepoch"),
+            "{table}"
+        );
         assert!(remember::definition(&db, "idx_history_created_at").is_ok());
         drop(db);
-        assert_eq!(texts(&lab.open().search("old", 9).unwrap()), ["old", "older"]);
+        assert_eq!(
+            texts(&lab.open().search("old", 9).unwrap()),
+            ["old", "older"]
+        );
     }
 
     #[test]
@@ -243,9 +309,17 @@ mod tests {
         let lab = Lab::new();
         let db = Connection::open(lab.database()).unwrap();
         let table = "CREATE TABLE history(id INTEGER PRIMARY KEY, prompt TEXT NOT NULL UNIQUE, created_at INTEGER, cwd TEXT, session_id TEXT)";
-        db.execute_batch(&format!("{table}; INSERT INTO history(prompt, created_at) VALUES ('kept', 1)")).unwrap();
+        db.execute_batch(&format!(
+            "{table}; INSERT INTO history(prompt, created_at) VALUES ('kept', 1)"
+        ))
+        .unwrap();
         drop(db);
-        assert_eq!(remember(&lab.database(), "new", None, at(3)).unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(
+            remember(&lab.database(), "new", None, at(3))
+                .unwrap_err()
+                .kind(),
+            ErrorKind::Unsupported
+        );
         assert_eq!(texts(&lab.open().recent(9).unwrap()), ["kept"]);
     }
 
@@ -291,10 +365,19 @@ mod tests {
         };
         let before = look();
         let history = lab.open();
-        assert_eq!(texts(&history.recent(9).unwrap()), ["in the log", "in the database"]);
+        assert_eq!(
+            texts(&history.recent(9).unwrap()),
+            ["in the log", "in the database"]
+        );
         drop(history);
         assert_eq!(look(), before);
-        assert_eq!(std::fs::read_dir(lab.0.path().join("cache")).unwrap().count(), 0, "the copy is gone too");
+        assert_eq!(
+            std::fs::read_dir(lab.0.path().join("cache"))
+                .unwrap()
+                .count(),
+            0,
+            "the copy is gone too"
+        );
     }
 
     #[test]
@@ -306,22 +389,34 @@ mod tests {
                 let database = lab.database();
                 scope.spawn(move || {
                     for number in 0..10 {
-                        assert!(remember(&database, &format!("{writer}-{number}"), None, at(number)).unwrap());
+                        assert!(
+                            remember(&database, &format!("{writer}-{number}"), None, at(number))
+                                .unwrap()
+                        );
                     }
                 });
             }
         });
         let history = lab.open();
         assert_eq!(history.recent(100).unwrap().len(), 41);
-        assert_eq!(history.search("3-9", 9).unwrap().len(), 1, "the text index has them too");
+        assert_eq!(
+            history.search("3-9", 9).unwrap().len(),
+            1,
+            "the text index has them too"
+        );
     }
 
     #[test]
     fn what_is_no_database_is_told_and_left_alone() {
         let lab = Lab::new();
-        for bytes in [&b"not a database at all, but long enough to look at"[..], b"", &[0; 4096]] {
+        for bytes in [
+            &b"not a database at all, but long enough to look at"[..],
+            b"",
+            &[0; 4096],
+        ] {
             std::fs::write(lab.database(), bytes).unwrap();
-            let error = PromptHistory::open(&lab.database(), &lab.0.path().join("cache"), "u").unwrap_err();
+            let error =
+                PromptHistory::open(&lab.database(), &lab.0.path().join("cache"), "u").unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Damaged, "{error}");
             assert_eq!(std::fs::read(lab.database()).unwrap(), bytes);
         }

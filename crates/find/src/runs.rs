@@ -1,9 +1,10 @@
 //! Cuts folded text into the terms of the index.
 //!
-//! A run of letters and digits is a word, whatever its script; `_` and punctuation end it. Chinese, Japanese and Korean have
-//! no spaces, so each two neighbours are a term, and a character that stands alone is one. Other signs beyond ASCII are terms
-//! of one character. Words longer than 64 bytes (hashes, base64) are cut into overlapping pieces, so that every stretch of
-//! up to [`WINDOW`] bytes lies inside one piece.
+//! A run of letters and digits is a word, whatever its script; `_` and punctuation end it. Chinese,
+//! Japanese and Korean have no spaces, so each two neighbours are a term, and a character that
+//! stands alone is one. Other signs beyond ASCII are terms of one character. Words longer than 64
+//! bytes (hashes, base64) are cut into overlapping pieces, so that every stretch of up to
+//! [`WINDOW`] bytes lies inside one piece.
 
 use unicode_normalization::char::canonical_combining_class;
 
@@ -37,7 +38,8 @@ const SEPARATOR: u8 = 0;
 const WORD: u8 = 1;
 const BEYOND: u8 = 2;
 
-/// What each byte of folded text can be: a separator, part of an ASCII word, or part of a character beyond ASCII.
+/// What each byte of folded text can be: a separator, part of an ASCII word, or part of a
+/// character beyond ASCII.
 const CLASSES: [u8; 256] = {
     let mut table = [SEPARATOR; 256];
     let mut byte = 0;
@@ -67,7 +69,11 @@ fn class(c: char) -> Option<Class> {
 
 /// Class of any folded character; none for separators.
 pub(crate) fn class_of(c: char) -> Option<Class> {
-    if c.is_ascii() { c.is_ascii_alphanumeric().then_some(Class::Word) } else { class(c) }
+    if c.is_ascii() {
+        c.is_ascii_alphanumeric().then_some(Class::Word)
+    } else {
+        class(c)
+    }
 }
 
 /// Han, kana, Hangul, bopomofo.
@@ -92,7 +98,13 @@ pub(crate) fn next_run(text: &str, at: usize) -> Option<Run> {
             _ => match beyond(text, start) {
                 (None, len) => start += len,
                 (Some(Class::Word), _) => return Some(word_from(text, start)),
-                (Some(Class::Symbol), len) => return Some(Run { class: Class::Symbol, start, end: start + len }),
+                (Some(Class::Symbol), len) => {
+                    return Some(Run {
+                        class: Class::Symbol,
+                        start,
+                        end: start + len,
+                    });
+                }
                 (Some(Class::Ideographs), len) => return Some(ideographs_from(text, start, len)),
             },
         }
@@ -103,12 +115,17 @@ pub(crate) fn next_run(text: &str, at: usize) -> Option<Run> {
 fn word_from(text: &str, start: usize) -> Run {
     let end = ascii_word_end(text.as_bytes(), start);
     if text.as_bytes().get(end).is_none_or(|byte| *byte < 0x80) {
-        return Run { class: Class::Word, start, end };
+        return Run {
+            class: Class::Word,
+            start,
+            end,
+        };
     }
     mixed_word_from(text, start, end)
 }
 
-/// Where the ASCII letters and digits from `start` on end: eight bytes at a time, since most words end within eight.
+/// Where the ASCII letters and digits from `start` on end: eight bytes at a time, since most
+/// words end within eight.
 #[inline]
 fn ascii_word_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
@@ -119,7 +136,12 @@ fn ascii_word_end(bytes: &[u8], start: usize) -> usize {
         }
         at += 8;
     }
-    at + bytes.get(at..).unwrap_or(b"").iter().take_while(|b| CLASSES[usize::from(**b)] == WORD).count()
+    at + bytes
+        .get(at..)
+        .unwrap_or(b"")
+        .iter()
+        .take_while(|b| CLASSES[usize::from(**b)] == WORD)
+        .count()
 }
 
 #[cold]
@@ -135,7 +157,11 @@ fn mixed_word_from(text: &str, start: usize, mut end: usize) -> Run {
             },
         }
     }
-    Run { class: Class::Word, start, end }
+    Run {
+        class: Class::Word,
+        start,
+        end,
+    }
 }
 
 #[cold]
@@ -144,7 +170,11 @@ fn ideographs_from(text: &str, start: usize, first: usize) -> Run {
     while let (Some(Class::Ideographs), len) = beyond(text, end) {
         end += len;
     }
-    Run { class: Class::Ideographs, start, end }
+    Run {
+        class: Class::Ideographs,
+        start,
+        end,
+    }
 }
 
 /// Class and length of the character at `at`, if it is beyond ASCII.
@@ -157,8 +187,9 @@ fn beyond(text: &str, at: usize) -> (Option<Class>, usize) {
 
 /// Hands over where every term of a folded text begins and ends.
 ///
-/// Most text is ASCII, and most of its words are short: those are found 64 bytes at a time, by which bytes are letters and
-/// digits. Whatever touches the end of such a window or a character beyond ASCII is looked at one run at a time.
+/// Most text is ASCII, and most of its words are short: those are found 64 bytes at a time, by
+/// which bytes are letters and digits. Whatever touches the end of such a window or a character
+/// beyond ASCII is looked at one run at a time.
 #[inline]
 pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
@@ -167,19 +198,23 @@ pub(crate) fn terms(text: &str, sink: &mut impl FnMut(usize, usize)) {
         if let Some(window) = bytes.get(at..).and_then(|rest| rest.first_chunk::<WIDTH>()) {
             let words = Words::of(window);
             let mut left = words.letters;
-            while let Some((start, end)) = Words::first(left).filter(|(_, end)| *end < words.ascii) {
+            while let Some((start, end)) = Words::first(left).filter(|(_, end)| *end < words.ascii)
+            {
                 sink(at + start, at + end);
                 // One that ends before the window does leaves less than all to be cleared.
                 left = left >> end << end;
             }
             let rest = Words::first(left).map_or(words.ascii, |(start, _)| start);
             at += rest;
-            // A word at the end of the window is whole in the next one, unless it is longer than that.
+            // A word at the end of the window is whole in the next one, unless it
+            // is longer than that.
             if rest > 0 && words.ascii == WIDTH {
                 continue;
             }
         }
-        let Some(run) = next_run(text, at) else { return };
+        let Some(run) = next_run(text, at) else {
+            return;
+        };
         at = run.end;
         match run.class {
             Class::Word if run.end - run.start <= LONGEST => sink(run.start, run.end),
@@ -210,7 +245,14 @@ impl Words {
             beyond |= first_bits(word & HIGH) << (8 * nth);
         }
         let ascii = beyond.trailing_zeros() as usize;
-        Words { letters: if ascii < WIDTH { letters & !(u64::MAX << ascii) } else { letters }, ascii }
+        Words {
+            letters: if ascii < WIDTH {
+                letters & !(u64::MAX << ascii)
+            } else {
+                letters
+            },
+            ascii,
+        }
     }
 
     /// Where the first stretch of set bits begins and ends.
@@ -280,13 +322,18 @@ mod tests {
     fn cut(text: &str) -> Vec<String> {
         let folded = fold(text);
         let mut found = Vec::new();
-        terms(&folded, &mut |from, to| found.push(String::from_utf8_lossy(&folded.as_bytes()[from..to]).into_owned()));
+        terms(&folded, &mut |from, to| {
+            found.push(String::from_utf8_lossy(&folded.as_bytes()[from..to]).into_owned())
+        });
         found
     }
 
     #[test]
     fn words_end_at_punctuation_and_underscores() {
-        assert_eq!(cut("std::fs::read_dir(\"/tmp\") != Err(E404)"), ["std", "fs", "read", "dir", "tmp", "err", "e404"]);
+        assert_eq!(
+            cut("std::fs::read_dir(\"/tmp\") != Err(E404)"),
+            ["std", "fs", "read", "dir", "tmp", "err", "e404"]
+        );
         assert_eq!(cut("Café ПРИВЕТ"), ["café", "привет"]);
     }
 
@@ -294,15 +341,23 @@ mod tests {
     fn ideographs_are_cut_into_pairs_and_signs_stand_alone() {
         assert_eq!(cut("会话恢复"), ["会话", "话恢", "恢复"]);
         assert_eq!(cut("用React写"), ["用", "react", "写"]);
-        assert_eq!(cut("セッション 한국어"), ["セッ", "ッシ", "ショ", "ョン", "한국", "국어"]);
+        assert_eq!(
+            cut("セッション 한국어"),
+            ["セッ", "ッシ", "ショ", "ョン", "한국", "국어"]
+        );
         assert_eq!(cut("✅ done → ok"), ["✅", "done", "→", "ok"]);
     }
 
     #[test]
     fn long_words_are_cut_into_overlapping_pieces() {
-        let word: String = (0..150).map(|i| char::from(b'a' + (i % 26) as u8)).collect();
+        let word: String = (0..150)
+            .map(|i| char::from(b'a' + (i % 26) as u8))
+            .collect();
         let pieces = cut(&word);
-        assert_eq!(pieces, [&word[..64], &word[32..96], &word[64..128], &word[96..150]]);
+        assert_eq!(
+            pieces,
+            [&word[..64], &word[32..96], &word[64..128], &word[96..150]]
+        );
     }
 
     proptest! {

@@ -1,8 +1,9 @@
-//! Where secrets stand in a file, so that they can be replaced in place: JSON stays JSON, and all other bytes stay.
+//! Where secrets stand in a file, so that they can be replaced in place: JSON stays JSON, and
+//! all other bytes stay.
 //!
-//! Text is looked at as it stands. Strings of JSON are also looked at decoded, because an escape hides what it stands for, and
-//! behind the name of their member; what is found there is mapped back to where it stands escaped. JSON inside of strings is
-//! looked into the same way.
+//! Text is looked at as it stands. Strings of JSON are also looked at decoded, because an escape
+//! hides what it stands for, and behind the name of their member; what is found there is mapped
+//! back to where it stands escaped. JSON inside of strings is looked into the same way.
 
 use std::ops::Range;
 
@@ -38,14 +39,20 @@ impl Removal {
 /// Whether what was found is what stands in the place of a secret.
 pub fn is_removed(found: &[u8]) -> bool {
     let text = found.trim_ascii_start();
-    let text = text.strip_prefix(b"\"").or_else(|| text.strip_prefix(b"'")).unwrap_or(text);
+    let text = text
+        .strip_prefix(b"\"")
+        .or_else(|| text.strip_prefix(b"'"))
+        .unwrap_or(text);
     // The finder may take a part of it for a value.
     text.starts_with(MARK.as_bytes()) || text.starts_with(MARK.trim_end().as_bytes())
 }
 
 /// Whether a file is text: what is not cannot be changed in place.
 pub fn is_text(bytes: &[u8]) -> bool {
-    !bytes.get(..bytes.len().min(SAMPLE)).unwrap_or_default().contains(&0)
+    !bytes
+        .get(..bytes.len().min(SAMPLE))
+        .unwrap_or_default()
+        .contains(&0)
 }
 
 /// Every secret of a file, in order, none inside another.
@@ -94,7 +101,12 @@ fn in_lines(secrets: &Secrets, bytes: &[u8], out: &mut Vec<Removal>) {
         let place = at..at + line.len();
         at = place.end;
         if is_json(line.trim_ascii()) {
-            in_text(secrets, bytes, std::mem::replace(&mut text, place.end..place.end), out);
+            in_text(
+                secrets,
+                bytes,
+                std::mem::replace(&mut text, place.end..place.end),
+                out,
+            );
             in_json(secrets, line, place.start, DEEPEST, out);
         } else {
             text.end = place.end;
@@ -109,7 +121,11 @@ fn in_text(secrets: &Secrets, bytes: &[u8], place: Range<usize>, out: &mut Vec<R
         let value = text.get(secret.range.clone()).unwrap_or_default();
         if !is_removed(value) && !is_inside_mark(text, &secret.range) {
             let range = place.start + secret.range.start..place.start + secret.range.end;
-            out.push(Removal { range, kind: secret.kind, value: value.to_vec() });
+            out.push(Removal {
+                range,
+                kind: secret.kind,
+                value: value.to_vec(),
+            });
         }
     }
 }
@@ -134,14 +150,28 @@ fn tokens(bytes: &[u8]) -> Vec<Token> {
     let (mut at, mut key) = (0, None);
     while let Some(byte) = bytes.get(at) {
         if *byte != b'"' {
-            // An item of an array has no name of its own, and what follows an object none of its members'.
-            key = if matches!(byte, b',' | b'{' | b'[' | b'}' | b']') { None } else { key };
+            // An item of an array has no name of its own, and what follows an object
+            // none of its members'.
+            key = if matches!(byte, b',' | b'{' | b'[' | b'}' | b']') {
+                None
+            } else {
+                key
+            };
             at += 1;
             continue;
         }
         let Ok(end) = value_end(bytes, at) else { break };
-        let is_key = bytes.get(end..).unwrap_or_default().trim_ascii_start().first() == Some(&b':');
-        found.push(Token { start: at, end, key: if is_key { None } else { key.clone() } });
+        let is_key = bytes
+            .get(end..)
+            .unwrap_or_default()
+            .trim_ascii_start()
+            .first()
+            == Some(&b':');
+        found.push(Token {
+            start: at,
+            end,
+            key: if is_key { None } else { key.clone() },
+        });
         if is_key {
             key = Some(at + 1..end.saturating_sub(1));
         }
@@ -154,15 +184,26 @@ fn in_json(secrets: &Secrets, bytes: &[u8], offset: usize, deep: usize, out: &mu
     let tokens = tokens(bytes);
     // As it stands: names of members and their values are seen together.
     for secret in secrets.find(bytes) {
-        for token in tokens.iter().filter(|it| it.start < secret.range.end && it.end > secret.range.start) {
+        for token in tokens
+            .iter()
+            .filter(|it| it.start < secret.range.end && it.end > secret.range.start)
+        {
             let string = Str::trusted(bytes.get(token.start..token.end).unwrap_or_default());
             let inner = token.start + 1;
-            let part = secret.range.start.max(inner)..secret.range.end.min(token.end.saturating_sub(1));
+            let part =
+                secret.range.start.max(inner)..secret.range.end.min(token.end.saturating_sub(1));
             if part.is_empty() {
                 continue;
             }
             let whole = string.whole_escapes(part.start - inner..part.end - inner);
-            push(bytes, offset, inner + whole.start..inner + whole.end, secret.kind, None, out);
+            push(
+                bytes,
+                offset,
+                inner + whole.start..inner + whole.end,
+                secret.kind,
+                None,
+                out,
+            );
         }
     }
     for token in &tokens {
@@ -171,23 +212,48 @@ fn in_json(secrets: &Secrets, bytes: &[u8], offset: usize, deep: usize, out: &mu
 }
 
 /// Looks at a string decoded, behind the name of its member.
-fn in_string(secrets: &Secrets, bytes: &[u8], offset: usize, token: &Token, deep: usize, out: &mut Vec<Removal>) {
+fn in_string(
+    secrets: &Secrets,
+    bytes: &[u8],
+    offset: usize,
+    token: &Token,
+    deep: usize,
+    out: &mut Vec<Removal>,
+) {
     let string = Str::trusted(bytes.get(token.start..token.end).unwrap_or_default());
     if string.is_plain() {
         return;
     }
     let text = string.to_wtf8();
-    let name = token.key.clone().and_then(|key| bytes.get(key)).unwrap_or_default();
-    let lead = if name.is_empty() { Vec::new() } else { [name, b"\": \""].concat() };
+    let name = token
+        .key
+        .clone()
+        .and_then(|key| bytes.get(key))
+        .unwrap_or_default();
+    let lead = if name.is_empty() {
+        Vec::new()
+    } else {
+        [name, b"\": \""].concat()
+    };
     let mut place = |range: Range<usize>, kind: &'static str| {
         let value = text.get(range.clone()).map(<[u8]>::to_vec);
         let raw = string.escaped_range(range);
         let inner = token.start + 1;
-        push(bytes, offset, inner + raw.start..inner + raw.end, kind, value, out);
+        push(
+            bytes,
+            offset,
+            inner + raw.start..inner + raw.end,
+            kind,
+            value,
+            out,
+        );
     };
     for secret in secrets.find(&[&lead, text.as_ref()].concat()) {
         if secret.range.end > lead.len() {
-            place(secret.range.start.saturating_sub(lead.len())..secret.range.end - lead.len(), secret.kind);
+            place(
+                secret.range.start.saturating_sub(lead.len())..secret.range.end - lead.len(),
+                secret.kind,
+            );
         }
     }
     if deep > 0 && is_json(text.trim_ascii()) {
@@ -210,7 +276,11 @@ fn push(
         return;
     }
     let value = value.unwrap_or_else(|| raw.to_vec());
-    out.push(Removal { range: offset + range.start..offset + range.end, kind, value });
+    out.push(Removal {
+        range: offset + range.start..offset + range.end,
+        kind,
+        value,
+    });
 }
 
 #[cfg(test)]
@@ -222,7 +292,12 @@ mod tests {
     fn scrubbed(text: &str) -> String {
         let secrets = Secrets::new().unwrap();
         let new = replaced(text.as_bytes(), &removals(&secrets, text.as_bytes()));
-        assert_eq!(removals(&secrets, &new), [], "a second time finds nothing in {}", String::from_utf8_lossy(&new));
+        assert_eq!(
+            removals(&secrets, &new),
+            [],
+            "a second time finds nothing in {}",
+            String::from_utf8_lossy(&new)
+        );
         String::from_utf8(new).unwrap()
     }
 
@@ -234,7 +309,10 @@ mod tests {
                 "{\"a\": 1.0, \"t\":\"x {}\" }\n{\"b\":2}\n",
                 "{\"a\": 1.0, \"t\":\"x [removed: github-token]\" }\n{\"b\":2}\n",
             ),
-            ("{\n \"t\": [\"{}\"]\n}", "{\n \"t\": [\"[removed: github-token]\"]\n}"),
+            (
+                "{\n \"t\": [\"{}\"]\n}",
+                "{\n \"t\": [\"[removed: github-token]\"]\n}",
+            ),
             (
                 "{\"torn\": \"{}\n{\"t\":\"会{}。\"}\n",
                 "{\"torn\": \"[removed: github-token]\n{\"t\":\"会[removed: github-token]。\"}\n",
@@ -248,11 +326,17 @@ mod tests {
 
     #[test]
     fn an_escaped_secret_is_replaced_where_it_stands() {
-        let escaped: String = KEY.chars().map(|c| format!("\\u{:04x}", c as u32)).collect();
+        let escaped: String = KEY
+            .chars()
+            .map(|c| format!("\\u{:04x}", c as u32))
+            .collect();
         let half = KEY.replace("ghp_", "\\u0067h\\u0070_");
         for secret in [escaped, half] {
             let line = format!("{{\"t\":\"a\\n{secret}\\\"b\",\"u\":\"\\ud83d\"}}\n");
-            assert_eq!(scrubbed(&line), "{\"t\":\"a\\n[removed: github-token]\\\"b\",\"u\":\"\\ud83d\"}\n");
+            assert_eq!(
+                scrubbed(&line),
+                "{\"t\":\"a\\n[removed: github-token]\\\"b\",\"u\":\"\\ud83d\"}\n"
+            );
         }
     }
 
@@ -261,15 +345,24 @@ mod tests {
         let inner = format!("{{\"env\":{{\"TOKEN\":\"\\u0067{}\"}}}}", &KEY[1..]);
         let mut quoted = Vec::new();
         boswell_model::json::write_string(inner.as_bytes(), &mut quoted);
-        let text = scrubbed(&format!("{{\"input\":{}}}\n", String::from_utf8(quoted).unwrap()));
-        assert!(text.contains("[removed: github-token]") && !text.contains("0a1B2c3D"), "{text}");
+        let text = scrubbed(&format!(
+            "{{\"input\":{}}}\n",
+            String::from_utf8(quoted).unwrap()
+        ));
+        assert!(
+            text.contains("[removed: github-token]") && !text.contains("0a1B2c3D"),
+            "{text}"
+        );
         assert!(Raw::parse(text.trim().as_bytes()).is_ok(), "{text}");
     }
 
     #[test]
     fn the_value_of_a_telling_name_is_replaced_and_its_name_stays() {
         let text = scrubbed("{\"client_secret\":\"q7Zt2LmX9vKpR4wYb8Nc\",\"id\":\"x\"}\n");
-        assert_eq!(text, "{\"client_secret\":\"[removed: assigned]\",\"id\":\"x\"}\n");
+        assert_eq!(
+            text,
+            "{\"client_secret\":\"[removed: assigned]\",\"id\":\"x\"}\n"
+        );
         let escaped = scrubbed("{\"client_secret\":\"q7Zt2LmX9vKpR4wYb\\u0038Nc\"}\n");
         assert_eq!(escaped, "{\"client_secret\":\"[removed: assigned]\"}\n");
     }

@@ -3,7 +3,8 @@
 use boswell_dialect::Dialect;
 use boswell_model::json::Object;
 use boswell_model::{
-    Error, ErrorKind, Framing, Head, Instant, Line, Lines, Names, Piece, Result, SessionRef, Splitter,
+    Error, ErrorKind, Framing, Head, Instant, Line, Lines, Names, Piece, Result, SessionRef,
+    Splitter,
 };
 
 use crate::text::Field;
@@ -59,7 +60,15 @@ pub enum Form {
 impl Source {
     /// A line log about which nothing but its length is known.
     pub fn log(reference: SessionRef, generation: u64, len: u64) -> Source {
-        Source { reference, generation, len, modified: None, form: Form::Log(Framing::Lines), about: None, number: 0 }
+        Source {
+            reference,
+            generation,
+            len,
+            modified: None,
+            form: Form::Log(Framing::Lines),
+            about: None,
+            number: 0,
+        }
     }
 
     /// Whether it can grow at its end while all before stays as it is.
@@ -88,7 +97,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    pub(crate) const START: Place = Place { at: 0, slot: 0, line: 1 };
+    pub(crate) const START: Place = Place {
+        at: 0,
+        slot: 0,
+        line: 1,
+    };
 }
 
 /// A record or text that goes by.
@@ -104,7 +117,8 @@ pub(crate) enum Body<'a> {
     Text(Field, &'a str),
 }
 
-/// What a walk meets: records, and the ends of stretches that can be read again on their own. It goes on while the answer is yes.
+/// What a walk meets: records, and the ends of stretches that can be read again on their own. It
+/// goes on while the answer is yes.
 pub(crate) enum Step<'a> {
     Record(Record<'a>),
     /// Everything before was handed over.
@@ -152,7 +166,14 @@ struct Walker<'w> {
 }
 
 impl Walker<'_> {
-    fn lines(&mut self, source: &Source, reader: &dyn SourceReader, from: Place, to: u64, tail: Tail) -> Result<()> {
+    fn lines(
+        &mut self,
+        source: &Source,
+        reader: &dyn SourceReader,
+        from: Place,
+        to: u64,
+        tail: Tail,
+    ) -> Result<()> {
         let mut lines = Lines::new(from.at, from.line);
         let mut buffer = Vec::new();
         let mut at = from.at;
@@ -177,9 +198,15 @@ impl Walker<'_> {
         }
         let dialect = self.dialect;
         let mut splitter = std::mem::take(&mut self.splitter);
-        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| self.piece(&piece));
+        splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
+            self.piece(&piece)
+        });
         self.splitter = splitter;
-        let after = Place { at: line.at + line.bytes.len() as u64, slot: self.slot, line: line.number + 1 };
+        let after = Place {
+            at: line.at + line.bytes.len() as u64,
+            slot: self.slot,
+            line: line.number + 1,
+        };
         self.go_on &= (self.sink)(Step::End(after));
     }
 
@@ -204,13 +231,21 @@ impl Walker<'_> {
             let end = piece.span.at + piece.span.len;
             if piece.span.at >= from.at && end <= to {
                 self.piece(&piece);
-                self.go_on &= (self.sink)(Step::End(Place { at: end, slot: self.slot, line }));
+                self.go_on &= (self.sink)(Step::End(Place {
+                    at: end,
+                    slot: self.slot,
+                    line,
+                }));
             } else {
                 self.slot += 1;
             }
         });
         if self.go_on {
-            (self.sink)(Step::End(Place { at: to, slot: self.slot, line }));
+            (self.sink)(Step::End(Place {
+                at: to,
+                slot: self.slot,
+                line,
+            }));
         }
         Ok(())
     }
@@ -221,24 +256,43 @@ impl Walker<'_> {
             at: 0,
             len: bytes.len() as u64,
             line: 1,
-            kind: boswell_model::SpanKind::Record { nth: 0, bad_utf8: false, salvaged: false },
+            kind: boswell_model::SpanKind::Record {
+                nth: 0,
+                bad_utf8: false,
+                salvaged: false,
+            },
         };
         let text = String::from_utf8_lossy(&bytes);
         let body = Body::Text(field, &text);
-        (self.sink)(Step::Record(Record { slot: 0, head: Head::of(&span), names: &self.names, body }));
-        (self.sink)(Step::End(Place { at: source.len, slot: 1, line: 1 }));
+        (self.sink)(Step::Record(Record {
+            slot: 0,
+            head: Head::of(&span),
+            names: &self.names,
+            body,
+        }));
+        (self.sink)(Step::End(Place {
+            at: source.len,
+            slot: 1,
+            line: 1,
+        }));
         Ok(())
     }
 
     fn piece(&mut self, piece: &Piece<'_>) {
         let Some(object) = &piece.object else { return };
         let mut head = Head::of(&piece.span);
-        // Ids are wanted only of the record at hand; a table that grew with the log would be wasted.
+        // Ids are wanted only of the record at hand; a table that grew with the
+        // log would be wasted.
         if self.names.len() > 1 << 12 {
             self.names = Names::default();
         }
         self.dialect.head(object, &mut head, &mut self.names);
-        let record = Record { slot: self.slot, head, names: &self.names, body: Body::Object(object) };
+        let record = Record {
+            slot: self.slot,
+            head,
+            names: &self.names,
+            body: Body::Object(object),
+        };
         self.go_on &= (self.sink)(Step::Record(record));
         self.slot = self.slot.saturating_add(1);
     }
@@ -246,8 +300,13 @@ impl Walker<'_> {
 
 fn whole(source: &Source, reader: &dyn SourceReader) -> Result<Vec<u8>> {
     if source.len > LARGEST_WHOLE {
-        let what = format!("{} is a single document of {} bytes", source.reference, source.len);
-        return Err(Error::new(ErrorKind::Invalid, what).because("such a file must be read as a whole"));
+        let what = format!(
+            "{} is a single document of {} bytes",
+            source.reference, source.len
+        );
+        return Err(
+            Error::new(ErrorKind::Invalid, what).because("such a file must be read as a whole")
+        );
     }
     let mut bytes = Vec::new();
     reader.read(source, 0, source.len, &mut bytes)?;

@@ -30,7 +30,8 @@ pub struct Memory {
 
 /// What can be searched in stores, and how its bytes are reached.
 ///
-/// There is one source for each of many thousand sessions, and most of them are only counted: so they are kept small.
+/// There is one source for each of many thousand sessions, and most of them are only counted: so
+/// they are kept small.
 #[derive(Debug, Default)]
 pub struct StoreSources {
     sources: Vec<Source>,
@@ -61,10 +62,15 @@ impl StoreSources {
     /// Room for so many.
     pub fn with_capacity(sources: usize) -> StoreSources {
         let (sources, places) = (Vec::with_capacity(sources), Vec::with_capacity(sources));
-        StoreSources { sources, places, stores: Vec::new() }
+        StoreSources {
+            sources,
+            places,
+            stores: Vec::new(),
+        }
     }
 
-    /// Adds a session. Ids may repeat, in copies and in other stores; the path of its log is its name here.
+    /// Adds a session. Ids may repeat, in copies and in other stores; the path of its
+    /// log is its name here.
     ///
     /// A title other than the one that stands in the log is searched beside it.
     pub fn add_session(&mut self, place: usize, store: &Store, summary: &Summary, entry: &Entry) {
@@ -77,7 +83,10 @@ impl StoreSources {
                 project: facts.project.clone(),
                 tags: facts.tags.clone(),
                 models: facts.models.clone(),
-                title: facts.title.clone().filter(|title| title_in_log != Some(title)),
+                title: facts
+                    .title
+                    .clone()
+                    .filter(|title| title_in_log != Some(title)),
             })
         });
     }
@@ -86,7 +95,10 @@ impl StoreSources {
     pub fn add_alone(&mut self, place: usize, store: &Store, traits: &Traits, entry: &Entry) {
         self.add(place, store, entry, || {
             Some(About {
-                agent: agent_name(store, traits.agent.as_deref().unwrap_or(store.dialect().agent())),
+                agent: agent_name(
+                    store,
+                    traits.agent.as_deref().unwrap_or(store.dialect().agent()),
+                ),
                 project: traits.project.clone(),
                 tags: traits.tags.clone(),
                 models: traits.models.clone(),
@@ -100,13 +112,24 @@ impl StoreSources {
         self.add(place, store, entry, || None);
     }
 
-    /// One that was not written down must not be relied on by the index; one that has no log has nothing to search.
-    fn add(&mut self, place: usize, store: &Store, entry: &Entry, about: impl FnOnce() -> Option<About>) {
+    /// One that was not written down must not be relied on by the index; one that has no log
+    /// has nothing to search.
+    fn add(
+        &mut self,
+        place: usize,
+        store: &Store,
+        entry: &Entry,
+        about: impl FnOnce() -> Option<About>,
+    ) {
         let located = &entry.located;
         let Some(key) = &located.key else { return };
         let settled = entry.is_settled();
         let generation = if settled { entry.generation } else { u64::MAX };
-        let generation = if located.framing == Framing::Lines { generation } else { generation ^ located.size << 20 };
+        let generation = if located.framing == Framing::Lines {
+            generation
+        } else {
+            generation ^ located.size << 20
+        };
         let held = self.hold(store, Some(entry.store));
         let reference = SessionRef::new(store.dialect().name(), self.name(held, key));
         let source = Source {
@@ -115,10 +138,19 @@ impl StoreSources {
             about: about().map(Box::new),
             ..Source::log(reference, generation, length(store, key, located.size))
         };
-        self.push(source, Place { origin: Origin::Session(place), store: held, key: key.len(), settled });
+        self.push(
+            source,
+            Place {
+                origin: Origin::Session(place),
+                store: held,
+                key: key.len(),
+                settled,
+            },
+        );
     }
 
-    /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one, says which folders are not there.
+    /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one,
+    /// says which folders are not there.
     pub fn add_memory(&mut self, store: &Store, entry: Option<&Entry>) -> Result<()> {
         let files = match entry {
             // A folder that cannot be listed was reported when the store was.
@@ -126,7 +158,9 @@ impl StoreSources {
             None => store.memory()?.0,
         };
         for file in files {
-            let Some(info) = store.backend().stat(&file.key)? else { continue };
+            let Some(info) = store.backend().stat(&file.key)? else {
+                continue;
+            };
             self.add_text(store, &info, file.project_key);
         }
         Ok(())
@@ -140,17 +174,35 @@ impl StoreSources {
         let reference = SessionRef::new(dialect, &path);
         let stamp = info.identity.map_or(0, |it| {
             let parts = [i128::from(it.file.1), it.modified, it.changed];
-            parts.iter().fold(0_u64, |sum, part| sum.rotate_left(21) ^ (*part as u64))
+            parts
+                .iter()
+                .fold(0_u64, |sum, part| sum.rotate_left(21) ^ (*part as u64))
         });
-        let about = About { agent: dialect.to_owned(), project: Some(project.clone()), ..About::default() };
+        let about = About {
+            agent: dialect.to_owned(),
+            project: Some(project.clone()),
+            ..About::default()
+        };
         let source = Source {
             modified: info.modified,
             form: Form::Text(Field::Memory),
             about: Some(Box::new(about)),
             ..Source::log(reference, stamp, info.size)
         };
-        let origin = Origin::Memory(Box::new(Memory { dialect, path, project }));
-        self.push(source, Place { origin, store: held, key: info.key.len(), settled: true });
+        let origin = Origin::Memory(Box::new(Memory {
+            dialect,
+            path,
+            project,
+        }));
+        self.push(
+            source,
+            Place {
+                origin,
+                store: held,
+                key: info.key.len(),
+                settled: true,
+            },
+        );
     }
 
     /// Where a store stands among those that are held, which it joins if it is not the last one.
@@ -167,7 +219,11 @@ impl StoreSources {
         if !self.stores.last().is_some_and(is_last) {
             let mut root = store.backend().describe(KEY);
             root.truncate(root.len().saturating_sub(KEY.len()));
-            self.stores.push(Held { store: store.clone(), id, root });
+            self.stores.push(Held {
+                store: store.clone(),
+                id,
+                root,
+            });
         }
         self.stores.len() - 1
     }
@@ -178,7 +234,10 @@ impl StoreSources {
 
     fn push(&mut self, source: Source, place: Place) {
         self.places.push(place);
-        self.sources.push(Source { number: self.sources.len(), ..source });
+        self.sources.push(Source {
+            number: self.sources.len(),
+            ..source
+        });
     }
 
     /// The sources.
@@ -188,7 +247,11 @@ impl StoreSources {
 
     /// Those that the index may be built from.
     pub fn settled(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter().zip(&self.places).filter(|(_, place)| place.settled).map(|(source, _)| source)
+        self.sources
+            .iter()
+            .zip(&self.places)
+            .filter(|(_, place)| place.settled)
+            .map(|(source, _)| source)
     }
 
     /// Where a source comes from.
@@ -199,7 +262,10 @@ impl StoreSources {
     fn place(&self, source: &Source) -> Option<(&Store, &str)> {
         let place = self.places.get(source.number)?;
         let name = &self.sources.get(source.number)?.reference.id;
-        Some((&self.stores.get(place.store)?.store, name.get(name.len().checked_sub(place.key)?..)?))
+        Some((
+            &self.stores.get(place.store)?.store,
+            name.get(name.len().checked_sub(place.key)?..)?,
+        ))
     }
 }
 
@@ -209,7 +275,11 @@ const KEY: &str = "key";
 /// How a search calls the agent of a session.
 fn agent_name(store: &Store, agent: &str) -> String {
     let dialect = store.dialect().name();
-    if agent == dialect { agent.to_owned() } else { format!("{dialect} {agent}") }
+    if agent == dialect {
+        agent.to_owned()
+    } else {
+        format!("{dialect} {agent}")
+    }
 }
 
 /// How long a log is: a listing tells it, but for those that their agent compressed.
@@ -217,17 +287,24 @@ fn length(store: &Store, key: &str, listed: u64) -> u64 {
     if !is_packed(key) {
         return listed;
     }
-    store.backend().open(key).and_then(|log| log.end()).unwrap_or(0)
+    store
+        .backend()
+        .open(key)
+        .and_then(|log| log.end())
+        .unwrap_or(0)
 }
 
 impl SourceReader for StoreSources {
     fn dialect(&self, source: &Source) -> &dyn Dialect {
         let unknown: &'static dyn Dialect = &boswell_dialect::unknown::Unknown;
-        self.place(source).map_or(unknown, |(store, _)| store.dialect())
+        self.place(source)
+            .map_or(unknown, |(store, _)| store.dialect())
     }
 
     fn read(&self, source: &Source, at: u64, len: u64, into: &mut Vec<u8>) -> Result<()> {
-        let Some((store, key)) = self.place(source) else { return Ok(()) };
+        let Some((store, key)) = self.place(source) else {
+            return Ok(());
+        };
         let bytes = store.backend().open(key)?.read(at, len)?;
         if into.is_empty() {
             *into = bytes;

@@ -1,8 +1,9 @@
 //! What of an entry can be searched: its text, piece by piece, each with the place it stands in.
 //!
-//! Pieces come from what the dialect shows of a record ([`Dialect::view`]), so whatever a person can read can be found. Two things
-//! are added that a view leaves out: what an agent keeps of a tool's answer only in `toolUseResult`, and every string of a
-//! record that the dialect shows no parts of. Images and other base64 are left out.
+//! Pieces come from what the dialect shows of a record ([`Dialect::view`]), so whatever a person
+//! can read can be found. Two things are added that a view leaves out: what an agent keeps of a
+//! tool's answer only in `toolUseResult`, and every string of a record that the dialect shows no
+//! parts of. Images and other base64 are left out.
 
 use boswell_dialect::{Dialect, Spoken};
 use boswell_model::json::{Object, Str};
@@ -128,7 +129,13 @@ pub fn extract(
     }
 }
 
-fn extract_view(view: &View, object: &Object<'_>, kind: EntryKind, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
+fn extract_view(
+    view: &View,
+    object: &Object<'_>,
+    kind: EntryKind,
+    spoken: Field,
+    sink: &mut dyn FnMut(Field, &str),
+) {
     for block in &view.blocks {
         block_text(block, spoken, sink);
     }
@@ -159,7 +166,10 @@ fn part_text(part: Spoken<'_>, spoken: Field, sink: &mut dyn FnMut(Field, &str))
         Spoken::Text(text) => sink(spoken, &text.to_text()),
         Spoken::Thinking(text) => sink(Field::Thinking, &text.to_text()),
         Spoken::Call(name, input) => {
-            sink(Field::Call, &name.map(|name| name.to_text()).unwrap_or_default());
+            sink(
+                Field::Call,
+                &name.map(|name| name.to_text()).unwrap_or_default(),
+            );
             strings(input, &mut |text| sink(Field::Call, text));
         }
         Spoken::Result(text) => sink(Field::Result, &text.to_text()),
@@ -167,11 +177,19 @@ fn part_text(part: Spoken<'_>, spoken: Field, sink: &mut dyn FnMut(Field, &str))
     }
 }
 
-/// Whether a text that the agent keeps twice is in what is said already, both as they are written in the record.
+/// Whether a text that the agent keeps twice is in what is said already, both as they are
+/// written in the record.
 fn says(part: Spoken<'_>, token: &[u8]) -> bool {
-    let (Spoken::Text(said) | Spoken::Result(said)) = part else { return false };
-    let (said, token) =
-        (said.escaped(), token.strip_prefix(b"\"").and_then(|t| t.strip_suffix(b"\"")).unwrap_or(token));
+    let (Spoken::Text(said) | Spoken::Result(said)) = part else {
+        return false;
+    };
+    let (said, token) = (
+        said.escaped(),
+        token
+            .strip_prefix(b"\"")
+            .and_then(|t| t.strip_suffix(b"\""))
+            .unwrap_or(token),
+    );
     // What begins in the middle of an escape is not the same text.
     let whole = |at: usize| at.checked_sub(1).and_then(|before| said.get(before)) != Some(&b'\\');
     if said.starts_with(token) || said.ends_with(token) && whole(said.len() - token.len()) {
@@ -212,24 +230,30 @@ fn block_text(block: &Block, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
 /// Whether a text that the agent keeps twice is in what is shown already.
 fn shown(view: &View, text: &str) -> bool {
     view.blocks.iter().any(|block| match block {
-        Block::Result { text: shown, .. } | Block::Text(shown) => holds(shown.as_bytes(), text.as_bytes()),
+        Block::Result { text: shown, .. } | Block::Text(shown) => {
+            holds(shown.as_bytes(), text.as_bytes())
+        }
         _ => false,
     })
 }
 
-/// Whether one text stands in another. Most often it is the whole of it; preparing a search for a long text costs more than
-/// looking for its beginning.
+/// Whether one text stands in another. Most often it is the whole of it; preparing a search for a
+/// long text costs more than looking for its beginning.
 fn holds(text: &[u8], part: &[u8]) -> bool {
     if text.starts_with(part) || text.ends_with(part) {
         return true;
     }
     let begin = part.get(..part.len().min(24)).unwrap_or(part);
-    memchr::memmem::find_iter(text, begin).take(64).any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(part)))
+    memchr::memmem::find_iter(text, begin)
+        .take(64)
+        .any(|at| text.get(at..).is_some_and(|rest| rest.starts_with(part)))
 }
 
-/// Hands over every string and number of a JSON text, and every key that is no plain word: maps may be keyed by paths.
+/// Hands over every string and number of a JSON text, and every key that is no plain word: maps
+/// may be keyed by paths.
 ///
-/// Goes from quote to quote, so depth costs nothing. What is no JSON gives some of its text, never a panic.
+/// Goes from quote to quote, so depth costs nothing. What is no JSON gives some of its
+/// text, never a panic.
 fn strings(json: &[u8], sink: &mut dyn FnMut(&str)) {
     strings_but(json, &|_| false, sink);
 }
@@ -242,7 +266,10 @@ fn strings_but(json: &[u8], skip: &dyn Fn(&[u8]) -> bool, sink: &mut dyn FnMut(&
         numbers(json.get(at..start).unwrap_or(b""), skip, sink);
         let end = string_end(json, start);
         let token = json.get(start..end).unwrap_or(b"\"\"");
-        let is_key = json.get(end..).and_then(|rest| rest.iter().find(|b| !b.is_ascii_whitespace())) == Some(&b':');
+        let is_key = json
+            .get(end..)
+            .and_then(|rest| rest.iter().find(|b| !b.is_ascii_whitespace()))
+            == Some(&b':');
         if !(is_key && is_plain_key(token) || skip(token)) {
             sink(&Str::trusted(token).to_text());
         }
@@ -253,7 +280,10 @@ fn strings_but(json: &[u8], skip: &dyn Fn(&[u8]) -> bool, sink: &mut dyn FnMut(&
 
 fn string_end(json: &[u8], start: usize) -> usize {
     let mut at = start + 1;
-    while let Some(step) = json.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+    while let Some(step) = json
+        .get(at..)
+        .and_then(|rest| memchr::memchr2(b'"', b'\\', rest))
+    {
         at += step;
         if json.get(at) == Some(&b'"') {
             return at + 1;
@@ -264,15 +294,22 @@ fn string_end(json: &[u8], start: usize) -> usize {
 }
 
 fn is_plain_key(token: &[u8]) -> bool {
-    token.len() <= 42 && token.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'"' | b'_' | b'-' | b'$'))
+    token.len() <= 42
+        && token
+            .iter()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'"' | b'_' | b'-' | b'$'))
 }
 
 fn numbers(between: &[u8], skip: &dyn Fn(&[u8]) -> bool, sink: &mut dyn FnMut(&str)) {
     if !between.iter().any(u8::is_ascii_digit) {
         return;
     }
-    let part_of_number = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E');
-    for part in between.split(|b| !part_of_number(b)).filter(|part| part.iter().any(u8::is_ascii_digit)) {
+    let part_of_number =
+        |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E');
+    for part in between
+        .split(|b| !part_of_number(b))
+        .filter(|part| part.iter().any(u8::is_ascii_digit))
+    {
         if !skip(part) {
             sink(std::str::from_utf8(part).unwrap_or_default());
         }
@@ -294,7 +331,9 @@ mod tests {
     #[test]
     fn strings_and_numbers_are_found_at_any_depth_and_plain_keys_are_not() {
         assert_eq!(
-            all(r#"{"command":"ls \"a\"\n","n":[1.5,{"deep":["会\u8bdd",-2]}],"src/main.rs":{"add":true}}"#),
+            all(
+                r#"{"command":"ls \"a\"\n","n":[1.5,{"deep":["会\u8bdd",-2]}],"src/main.rs":{"add":true}}"#
+            ),
             ["ls \"a\"\n", "1.5", "会话", "-2", "src/main.rs"]
         );
         let deep = format!("{}\"x\"{}", "[".repeat(200_000), "]".repeat(200_000));

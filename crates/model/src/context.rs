@@ -5,7 +5,8 @@ use crate::{Slot, Tip};
 
 /// The messages for a tip, and the settings recorded on the way to it.
 ///
-/// Holds slots, not payloads: a context of a gigabyte is a list of numbers until it is rendered message by message.
+/// Holds slots, not payloads: a context of a gigabyte is a list of numbers until it is
+/// rendered message by message.
 #[derive(Debug, Default, Clone)]
 pub struct Context {
     /// Where the conversation stands.
@@ -37,7 +38,8 @@ pub enum ContextForm {
     CompactionSummary,
     /// The summary of a branch that was left.
     BranchSummary,
-    /// One of several messages that the entry holds, counted from 0: a compaction that wrote down what it kept.
+    /// One of several messages that the entry holds, counted from 0: a compaction that
+    /// wrote down what it kept.
     Part(u32),
     /// A message of the agent's own making, which no entry holds: a role and a text.
     Made {
@@ -51,12 +53,20 @@ pub enum ContextForm {
 impl ContextItem {
     /// The message that the entry at `slot` holds.
     pub fn stored(slot: Slot) -> Self {
-        ContextItem { slot, more: Vec::new(), form: ContextForm::Stored }
+        ContextItem {
+            slot,
+            more: Vec::new(),
+            form: ContextForm::Stored,
+        }
     }
 
     /// A message in another form.
     pub fn with_form(slot: Slot, form: ContextForm) -> Self {
-        ContextItem { slot, more: Vec::new(), form }
+        ContextItem {
+            slot,
+            more: Vec::new(),
+            form,
+        }
     }
 
     /// Every entry of the message.

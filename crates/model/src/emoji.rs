@@ -40,7 +40,12 @@ mod tests {
         let listed = regex::Regex::new(r"^\p{Extended_Pictographic}$").unwrap();
         let mut buffer = [0; 4];
         for c in '\0'..=char::MAX {
-            assert_eq!(is_pictographic(c), listed.is_match(c.encode_utf8(&mut buffer)), "U+{:04X}", c as u32);
+            assert_eq!(
+                is_pictographic(c),
+                listed.is_match(c.encode_utf8(&mut buffer)),
+                "U+{:04X}",
+                c as u32
+            );
         }
     }
 }

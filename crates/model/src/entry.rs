@@ -138,7 +138,8 @@ impl Flags {
     }
 }
 
-/// What is kept in memory of each record: enough for tree, leaf and listing; the payload is read on demand.
+/// What is kept in memory of each record: enough for tree, leaf and listing; the
+/// payload is read on demand.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
     /// Position in the log.
@@ -157,7 +158,8 @@ pub struct Head {
     pub id: Option<Name>,
     /// The id of its parent, if it names one.
     pub parent: Option<Name>,
-    /// What it belongs to: the API message of which it is a part, or another group of the dialect's.
+    /// What it belongs to: the API message of which it is a part, or another
+    /// group of the dialect's.
     pub group: Option<Name>,
     /// Its own type word.
     pub word: Option<Name>,
@@ -178,7 +180,11 @@ impl From<Instant> for Millis {
 
 impl From<Millis> for Instant {
     fn from(millis: Millis) -> Self {
-        Instant::from_millis(if millis.0 == std::num::NonZeroI64::MIN { 0 } else { millis.0.get() })
+        Instant::from_millis(if millis.0 == std::num::NonZeroI64::MIN {
+            0
+        } else {
+            millis.0.get()
+        })
     }
 }
 
@@ -187,7 +193,12 @@ impl Head {
     pub fn of(span: &Span) -> Self {
         let mut flags = Flags::default();
         let mut place = 0;
-        if let SpanKind::Record { nth, bad_utf8, salvaged } = span.kind {
+        if let SpanKind::Record {
+            nth,
+            bad_utf8,
+            salvaged,
+        } = span.kind
+        {
             place = u16::try_from(nth).unwrap_or(u16::MAX);
             flags.set_if(bad_utf8, Flags::BAD_UTF8);
             flags.set_if(salvaged, Flags::SALVAGED);
@@ -220,7 +231,11 @@ mod tests {
 
     #[test]
     fn a_head_stays_small() {
-        assert!(std::mem::size_of::<Head>() <= 56, "{}", std::mem::size_of::<Head>());
+        assert!(
+            std::mem::size_of::<Head>() <= 56,
+            "{}",
+            std::mem::size_of::<Head>()
+        );
     }
 
     #[test]

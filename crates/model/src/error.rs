@@ -52,7 +52,8 @@ impl ErrorKind {
     }
 }
 
-/// What happened to what, why, and what to do next. The text names the object and never repeats its source.
+/// What happened to what, why, and what to do next. The text names the object and
+/// never repeats its source.
 #[derive(Debug)]
 pub struct Error {
     inner: Box<Inner>,
@@ -70,7 +71,15 @@ struct Inner {
 impl Error {
     /// An error of a kind, with one lower-case sentence about what happened to what.
     pub fn new(kind: ErrorKind, what: impl Into<String>) -> Self {
-        Error { inner: Box::new(Inner { kind, what: what.into(), because: None, hint: None, source: None }) }
+        Error {
+            inner: Box::new(Inner {
+                kind,
+                what: what.into(),
+                because: None,
+                hint: None,
+                source: None,
+            }),
+        }
     }
 
     /// Adds the reason.
@@ -89,7 +98,10 @@ impl Error {
 
     /// Adds the error that caused it.
     #[must_use]
-    pub fn caused_by(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub fn caused_by(
+        mut self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
         self.inner.source = Some(source.into());
         self
     }
@@ -102,7 +114,9 @@ impl Error {
             Io::PermissionDenied | Io::ReadOnlyFilesystem => ErrorKind::Denied,
             Io::StorageFull | Io::QuotaExceeded => ErrorKind::NoSpace,
             Io::WouldBlock | Io::ResourceBusy => ErrorKind::Busy,
-            Io::InvalidInput | Io::InvalidFilename | Io::NotADirectory | Io::IsADirectory => ErrorKind::Invalid,
+            Io::InvalidInput | Io::InvalidFilename | Io::NotADirectory | Io::IsADirectory => {
+                ErrorKind::Invalid
+            }
             _ => ErrorKind::Unavailable,
         };
         Error::new(kind, format!("cannot {doing} `{path}`")).caused_by(source)
@@ -137,6 +151,9 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.inner.source.as_deref().map(|s| s as &(dyn std::error::Error + 'static))
+        self.inner
+            .source
+            .as_deref()
+            .map(|s| s as &(dyn std::error::Error + 'static))
     }
 }

@@ -27,8 +27,8 @@ pub struct Facts {
     pub error: Option<String>,
     /// Tags.
     pub tags: Vec<String>,
-    /// Every tag that a record added (true) or removed (false), for dialects whose records say what changed. Only needed while
-    /// further records are folded in: `tags` is the outcome.
+    /// Every tag that a record added (true) or removed (false), for dialects whose records say what
+    /// changed. Only needed while further records are folded in: `tags` is the outcome.
     pub tag_states: BTreeMap<String, bool>,
     /// Free key and value pairs.
     pub metadata: BTreeMap<String, String>,
@@ -64,11 +64,13 @@ pub struct Facts {
     pub kinds: BTreeMap<String, u64>,
     /// Tokens and cost.
     pub usage: UsageTally,
-    /// Counts and cost that the agent itself recorded elsewhere (an index, a document), for sessions whose log says less.
+    /// Counts and cost that the agent itself recorded elsewhere (an index, a document), for
+    /// sessions whose log says less.
     pub stated: Stated,
     /// Labels in file order: the entry's id, and its label or none if it was cleared.
     pub labels: Vec<(String, Option<String>)>,
-    /// Whether the user should not be shown it in lists, and why: subagent, empty, prepared, archived…
+    /// Whether the user should not be shown it in lists, and why: subagent,
+    /// empty, prepared, archived…
     pub hidden: Option<&'static str>,
     /// Whether the agent marked it as worth keeping.
     pub pinned: bool,
@@ -135,7 +137,8 @@ impl Facts {
         self.last_prompt = Some(short);
     }
 
-    /// Whether it shall stay where it is: its agent marked it as worth keeping, or it has the tag [`PINNED`].
+    /// Whether it shall stay where it is: its agent marked it as worth keeping, or it
+    /// has the tag [`PINNED`].
     pub fn is_pinned(&self) -> bool {
         self.pinned || self.tags.iter().any(|tag| tag == PINNED)
     }

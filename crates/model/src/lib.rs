@@ -1,9 +1,10 @@
 //! The one model of an agent's session.
 //!
-//! Every agent writes its sessions in its own way; this crate holds what they have in common, and nothing else: bytes
-//! that tile into spans, records seen as entries, entries linked into a tree, what a model would be sent for a leaf,
-//! and what is known about the session as a whole. It is pure: no file, no clock, no environment. How a particular
-//! agent writes is the business of `boswell-dialect`, where the bytes live that of `boswell-store`.
+//! Every agent writes its sessions in its own way; this crate holds what they have in common, and
+//! nothing else: bytes that tile into spans, records seen as entries, entries linked into a tree,
+//! what a model would be sent for a leaf, and what is known about the session as a whole. It is
+//! pure: no file, no clock, no environment. How a particular agent writes is the business of
+//! `boswell-dialect`, where the bytes live that of `boswell-store`.
 
 pub mod json;
 

@@ -44,7 +44,8 @@ impl Log {
         self.head(slot).map_or(EntryKind::Unknown, |h| h.kind)
     }
 
-    /// How people name the entry: its id, else `#line`, else `#line.n` for the n-th record of a line.
+    /// How people name the entry: its id, else `#line`, else `#line.n` for the
+    /// n-th record of a line.
     pub fn label(&self, slot: Slot) -> Cow<'_, str> {
         match self.head(slot) {
             Some(Head { id: Some(id), .. }) => Cow::Borrowed(self.names.text(*id)),
@@ -56,7 +57,9 @@ impl Log {
 
     /// The type word that the agent gave the entry.
     pub fn word(&self, slot: Slot) -> &str {
-        self.head(slot).and_then(|h| h.word).map_or("", |w| self.names.text(w))
+        self.head(slot)
+            .and_then(|h| h.word)
+            .map_or("", |w| self.names.text(w))
     }
 
     /// The entry that `label` names: an id (of doubled ones the last), `#line`, or `#line.n`.
@@ -68,8 +71,13 @@ impl Log {
         }
         let place = label.strip_prefix('#')?;
         let (line, nth) = place.split_once('.').unwrap_or((place, "1"));
-        let (line, nth) = (line.parse::<u32>().ok()?, nth.parse::<u16>().ok()?.checked_sub(1)?);
-        self.entries().find(|(_, h)| h.line == line && h.nth == nth).map(|(slot, _)| slot)
+        let (line, nth) = (
+            line.parse::<u32>().ok()?,
+            nth.parse::<u16>().ok()?.checked_sub(1)?,
+        );
+        self.entries()
+            .find(|(_, h)| h.line == line && h.nth == nth)
+            .map(|(slot, _)| slot)
     }
 
     /// For each name the slots that bear it as their id: first and last one.
@@ -96,11 +104,17 @@ pub struct ById {
 impl ById {
     /// The first entry with that id.
     pub fn first(&self, id: Name) -> Option<Slot> {
-        self.slots.get(id.index()).filter(|s| s.0 != u32::MAX).map(|s| Slot(s.0))
+        self.slots
+            .get(id.index())
+            .filter(|s| s.0 != u32::MAX)
+            .map(|s| Slot(s.0))
     }
 
     /// The last entry with that id.
     pub fn last(&self, id: Name) -> Option<Slot> {
-        self.slots.get(id.index()).filter(|s| s.1 != u32::MAX).map(|s| Slot(s.1))
+        self.slots
+            .get(id.index())
+            .filter(|s| s.1 != u32::MAX)
+            .map(|s| Slot(s.1))
     }
 }

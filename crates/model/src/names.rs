@@ -38,10 +38,12 @@ struct Bucket {
 impl Names {
     /// The name of `text`, made if it is new.
     ///
-    /// None only when the table is full (four gigabytes of ids): the entry then counts as one without an id.
+    /// None only when the table is full (four gigabytes of ids): the entry then counts
+    /// as one without an id.
     pub fn intern(&mut self, text: &str) -> Option<Name> {
         let hash = self.hash_of(text.as_bytes());
-        self.known(hash, text.as_bytes()).or_else(|| self.add(hash, text))
+        self.known(hash, text.as_bytes())
+            .or_else(|| self.add(hash, text))
     }
 
     /// The same for a string token. One that is known is not decoded.
@@ -66,8 +68,12 @@ impl Names {
     }
 
     fn known(&self, hash: u32, text: &[u8]) -> Option<Name> {
-        let is_it = |bucket: &Bucket| bucket.hash == hash && slice(&self.text, &self.ends, bucket.name) == text;
-        self.table.find(spread(hash), is_it).map(|bucket| bucket.name)
+        let is_it = |bucket: &Bucket| {
+            bucket.hash == hash && slice(&self.text, &self.ends, bucket.name) == text
+        };
+        self.table
+            .find(spread(hash), is_it)
+            .map(|bucket| bucket.name)
     }
 
     fn add(&mut self, hash: u32, text: &str) -> Option<Name> {
@@ -75,7 +81,10 @@ impl Names {
         let name = Name(NonZeroU32::new(u32::try_from(self.ends.len() + 1).ok()?)?);
         self.text.push_str(text);
         self.ends.push(end);
-        self.table.insert_unique(spread(hash), Bucket { name, hash }, |bucket| spread(bucket.hash));
+        self.table
+            .insert_unique(spread(hash), Bucket { name, hash }, |bucket| {
+                spread(bucket.hash)
+            });
         Some(name)
     }
 
@@ -101,7 +110,8 @@ impl Names {
     }
 }
 
-/// The table finds a bucket by the low bits and tells it from others by the high ones; both come from the half that is kept.
+/// The table finds a bucket by the low bits and tells it from others by the high ones; both come
+/// from the half that is kept.
 fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }
@@ -112,7 +122,11 @@ fn slice<'t>(text: &'t str, ends: &[u32], name: Name) -> &'t [u8] {
 }
 
 fn place(ends: &[u32], name: Name) -> (usize, usize) {
-    let start = name.index().checked_sub(1).and_then(|i| ends.get(i)).map_or(0, |e| *e as usize);
+    let start = name
+        .index()
+        .checked_sub(1)
+        .and_then(|i| ends.get(i))
+        .map_or(0, |e| *e as usize);
     (start, ends.get(name.index()).map_or(start, |e| *e as usize))
 }
 
@@ -123,18 +137,34 @@ mod tests {
     #[test]
     fn equal_texts_share_a_name_and_read_back() {
         let mut names = Names::default();
-        let ids: Vec<_> = (0..2000).map(|i| names.intern(&format!("id-{}", i % 1000)).unwrap()).collect();
+        let ids: Vec<_> = (0..2000)
+            .map(|i| names.intern(&format!("id-{}", i % 1000)).unwrap())
+            .collect();
         assert_eq!(names.len(), 1000);
         assert_eq!(ids[7], ids[1007]);
         assert_eq!(names.text(ids[999]), "id-999");
         assert_eq!(names.find("id-5"), Some(ids[5]));
         assert_eq!(names.find("id-1000"), None);
-        for (token, same) in [("\"id-5\"", "id-5"), ("\"id\\u002d5\"", "id-5"), ("\"new\"", "new")] {
-            assert_eq!(names.intern_token(Str::trusted(token.as_bytes())), names.intern(same), "{token}");
+        for (token, same) in [
+            ("\"id-5\"", "id-5"),
+            ("\"id\\u002d5\"", "id-5"),
+            ("\"new\"", "new"),
+        ] {
+            assert_eq!(
+                names.intern_token(Str::trusted(token.as_bytes())),
+                names.intern(same),
+                "{token}"
+            );
         }
         assert_eq!(names.len(), 1001);
-        assert_eq!(names.intern_token(Str::trusted(b"\"\xFF\"")), names.find("\u{FFFD}"));
+        assert_eq!(
+            names.intern_token(Str::trusted(b"\"\xFF\"")),
+            names.find("\u{FFFD}")
+        );
         assert_eq!(names.len(), 1002);
-        assert_eq!(names.intern("").map(|n| names.text(n).to_owned()), Some(String::new()));
+        assert_eq!(
+            names.intern("").map(|n| names.text(n).to_owned()),
+            Some(String::new())
+        );
     }
 }

@@ -66,7 +66,8 @@ pub enum ProblemKind {
     RefusedBlock,
     /// A title that stands where its agent no longer looks for it.
     LostTitle,
-    /// Calls made at once, which some readers follow only in part. Not damage: the file is as its agent writes it.
+    /// Calls made at once, which some readers follow only in part. Not damage: the file is as
+    /// its agent writes it.
     ParallelCalls,
 }
 
@@ -108,7 +109,8 @@ impl ProblemKind {
         }
     }
 
-    /// Whether something is broken. What is as its agent writes it is changed only for readers that are named.
+    /// Whether something is broken. What is as its agent writes it is changed only for
+    /// readers that are named.
     pub fn is_damage(self) -> bool {
         self != ProblemKind::ParallelCalls
     }
@@ -183,17 +185,29 @@ pub struct Problem {
 impl Problem {
     /// A problem of the file as a whole.
     pub fn of_file(kind: ProblemKind, detail: impl Into<String>) -> Self {
-        Problem { kind, line: None, slot: None, detail: detail.into() }
+        Problem {
+            kind,
+            line: None,
+            slot: None,
+            detail: detail.into(),
+        }
     }
 
     /// A file or folder that cannot be read, with the reason.
     pub fn unreadable(error: &Error) -> Self {
-        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        let cause = std::error::Error::source(error)
+            .map(|cause| format!(": {cause}"))
+            .unwrap_or_default();
         Problem::of_file(ProblemKind::Unreadable, format!("{error}{cause}"))
     }
 
     /// A problem at a line.
     pub fn at_line(kind: ProblemKind, line: u64, detail: impl Into<String>) -> Self {
-        Problem { kind, line: Some(line), slot: None, detail: detail.into() }
+        Problem {
+            kind,
+            line: Some(line),
+            slot: None,
+            detail: detail.into(),
+        }
     }
 }

@@ -14,7 +14,10 @@ pub struct SessionRef {
 impl SessionRef {
     /// A reference from its parts.
     pub fn new(dialect: impl Into<String>, id: impl Into<String>) -> Self {
-        SessionRef { dialect: dialect.into(), id: id.into() }
+        SessionRef {
+            dialect: dialect.into(),
+            id: id.into(),
+        }
     }
 
     /// The reference as one word of a command that people copy into a shell: some agents' ids may

@@ -1,11 +1,13 @@
 //! A counter that an agent states as it grows, and that goes on in forks.
 //!
-//! Such an agent never says what a message cost: it says what everything cost so far, and a fork begins with a copy of what its
-//! parent said. What each statement adds is the difference to the one before it; what was copied belongs to the parent.
+//! Such an agent never says what a message cost: it says what everything cost so far, and a fork
+//! begins with a copy of what its parent said. What each statement adds is the difference to the
+//! one before it; what was copied belongs to the parent.
 
 use crate::{Instant, Name, Usage};
 
-/// How long a pause ends the copying, where turns do not tell when they began. A copy is written in one go.
+/// How long a pause ends the copying, where turns do not tell when they began. A copy
+/// is written in one go.
 const PAUSE: i64 = 1_000;
 
 /// Where the counter of a log stands.
@@ -61,8 +63,11 @@ impl Running {
         if let Some((born, turn)) = self.born.zip(self.turn).filter(|_| self.descends) {
             return turn < born;
         }
-        // Versions without times in their turns: the copy has older times, or those of the moment of the fork.
-        let Some((at, until)) = at.zip(self.copied_until).filter(|_| self.forked) else { return false };
+        // Versions without times in their turns: the copy has older times, or those of
+        // the moment of the fork.
+        let Some((at, until)) = at.zip(self.copied_until).filter(|_| self.forked) else {
+            return false;
+        };
         let copied = at.millis() <= until.millis().saturating_add(PAUSE);
         if copied {
             self.copied_until = Some(at.max(until));
@@ -70,14 +75,16 @@ impl Running {
         copied
     }
 
-    /// What the sum so far adds to the one before it; none if nothing. `newest` is what the agent itself says was added.
+    /// What the sum so far adds to the one before it; none if nothing. `newest` is what the agent
+    /// itself says was added.
     pub fn adds(&mut self, total: Usage, newest: Option<Usage>) -> Option<Usage> {
         let added = match self.last {
             Some(last) => total.since(&last).or_else(|| {
                 self.restarts += 1;
                 newest.or(Some(total))
             }),
-            // Without a beginning of its own the counter was brought along: what came before was counted where it was spent.
+            // Without a beginning of its own the counter was brought along: what came before was
+            // counted where it was spent.
             None if self.forked || self.born.is_none() => newest.or(Some(total)),
             None => Some(total),
         };
@@ -91,7 +98,10 @@ mod tests {
     use super::*;
 
     fn output(count: u64) -> Usage {
-        Usage { output: Some(count), ..Usage::default() }
+        Usage {
+            output: Some(count),
+            ..Usage::default()
+        }
     }
 
     fn at(millis: i64) -> Option<Instant> {
@@ -102,8 +112,13 @@ mod tests {
     fn a_sum_adds_what_it_grew_by_and_a_smaller_one_begins_anew() {
         let mut running = Running::default();
         running.begin(at(0), None);
-        let added: Vec<_> = [5, 5, 9, 2].map(|sum| running.adds(output(sum), None)).into();
-        assert_eq!(added, [Some(output(5)), None, Some(output(4)), Some(output(2))]);
+        let added: Vec<_> = [5, 5, 9, 2]
+            .map(|sum| running.adds(output(sum), None))
+            .into();
+        assert_eq!(
+            added,
+            [Some(output(5)), None, Some(output(4)), Some(output(2))]
+        );
         assert_eq!(running.restarts(), 1);
     }
 
@@ -119,7 +134,11 @@ mod tests {
         };
         assert_eq!(first(true, at(0)), Some(output(7)));
         assert_eq!(first(false, None), Some(output(7)));
-        assert_eq!(first(false, at(0)), Some(output(900)), "lines before it were lost");
+        assert_eq!(
+            first(false, at(0)),
+            Some(output(900)),
+            "lines before it were lost"
+        );
     }
 
     #[test]
@@ -130,7 +149,10 @@ mod tests {
         assert!(!running.is_copied(at(10_001)), "nothing was forked");
         running.forks();
         assert!(running.is_copied(at(400)), "older than the session");
-        assert!(running.is_copied(at(10_900)) && running.is_copied(at(11_800)), "a long copy");
+        assert!(
+            running.is_copied(at(10_900)) && running.is_copied(at(11_800)),
+            "a long copy"
+        );
         assert!(!running.is_copied(at(13_000)));
         running.turn(Instant::from_millis(8_000));
         assert!(running.is_copied(at(13_000)));
@@ -139,6 +161,9 @@ mod tests {
         let mut alone = Running::default();
         alone.begin(at(9_000), None);
         alone.turn(Instant::from_millis(8_000));
-        assert!(!alone.is_copied(at(9_000)), "a session without a parent copies nothing");
+        assert!(
+            !alone.is_copied(at(9_000)),
+            "a session without a parent copies nothing"
+        );
     }
 }

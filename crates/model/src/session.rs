@@ -33,8 +33,14 @@ pub trait Payloads {
 
 impl Payloads for [u8] {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
-        let range = usize::try_from(at).ok().zip(usize::try_from(at.saturating_add(len)).ok());
-        Ok(Cow::Borrowed(range.and_then(|(from, to)| self.get(from..to)).unwrap_or(b"")))
+        let range = usize::try_from(at)
+            .ok()
+            .zip(usize::try_from(at.saturating_add(len)).ok());
+        Ok(Cow::Borrowed(
+            range
+                .and_then(|(from, to)| self.get(from..to))
+                .unwrap_or(b""),
+        ))
     }
 }
 
@@ -59,7 +65,9 @@ pub struct SessionView<'a> {
 
 impl std::fmt::Debug for SessionView<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SessionView").field("records", &self.log.heads.len()).finish_non_exhaustive()
+        f.debug_struct("SessionView")
+            .field("records", &self.log.heads.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -76,14 +84,26 @@ impl<'a> SessionView<'a> {
     pub fn pairs_of(&self, slot: Slot) -> Option<impl Iterator<Item = Pair> + use<'a>> {
         let pairs = self.pairs?;
         let start = pairs.partition_point(|(at, _)| *at < slot);
-        let own = pairs.get(start..).unwrap_or_default().iter().take_while(move |(at, _)| *at == slot);
+        let own = pairs
+            .get(start..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(move |(at, _)| *at == slot);
         Some(own.map(|(_, pair)| *pair))
     }
 
-    /// Reads a record and hands it over scanned. A record that changed under us and is no object now gives `None`.
-    pub fn with_object<T>(&self, slot: Slot, ask: impl FnOnce(&Object<'_>) -> T) -> Result<Option<T>> {
+    /// Reads a record and hands it over scanned. A record that changed under us and is no
+    /// object now gives `None`.
+    pub fn with_object<T>(
+        &self,
+        slot: Slot,
+        ask: impl FnOnce(&Object<'_>) -> T,
+    ) -> Result<Option<T>> {
         let bytes = self.payload(slot)?;
         let mut scanned = Scanned::default();
-        Ok(scanned.scan(&bytes).is_ok().then(|| ask(&scanned.object(&bytes))))
+        Ok(scanned
+            .scan(&bytes)
+            .is_ok()
+            .then(|| ask(&scanned.object(&bytes))))
     }
 }

@@ -1,4 +1,5 @@
-//! Words of commands that a shell reads: those that people copy, and those that are stored to be run later.
+//! Words of commands that a shell reads: those that people copy, and those that are
+//! stored to be run later.
 
 use crate::unseen::{is_hostile, without_hostile};
 
@@ -6,8 +7,10 @@ use crate::unseen::{is_hostile, without_hostile};
 ///
 /// Only for commands that are printed. Commands that we start get their words as an array.
 pub fn shell_quote(word: &str) -> String {
-    let is_plain =
-        |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | ',' | '@' | '%' | '+');
+    let is_plain = |c: char| {
+        c.is_ascii_alphanumeric()
+            || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | ',' | '@' | '%' | '+')
+    };
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
@@ -18,19 +21,23 @@ pub fn shell_quote(word: &str) -> String {
     let escaped = word.replace('\\', "\\\\").replace('\'', "\\'");
     let shown = without_hostile(&escaped, |c, out| {
         let mut buffer = [0; 4];
-        c.encode_utf8(&mut buffer).bytes().for_each(|byte| out.push_str(&format!("\\x{byte:02x}")));
+        c.encode_utf8(&mut buffer)
+            .bytes()
+            .for_each(|byte| out.push_str(&format!("\\x{byte:02x}")));
     });
     format!("$'{shown}'")
 }
 
-/// A word of a command that is stored and run later by a POSIX shell: always in single quotes, every byte as it is.
+/// A word of a command that is stored and run later by a POSIX shell: always in single quotes,
+/// every byte as it is.
 ///
 /// [`shell_quote`] cannot be used there: `$'…'` is unknown to dash, which is `sh` on many systems.
 pub fn shell_literal(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// An option with its value, as [`shell_quote`] does it: a value that starts with `-` must not be taken for an option.
+/// An option with its value, as [`shell_quote`] does it: a value that starts with `-` must not be
+/// taken for an option.
 pub fn shell_option(name: &str, value: &str) -> String {
     let between = if value.starts_with('-') { '=' } else { ' ' };
     format!("{name}{between}{}", shell_quote(value))

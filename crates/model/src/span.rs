@@ -1,8 +1,9 @@
 //! Spans: every byte of a log belongs to exactly one.
 //!
-//! A span is a record, or a gap between records: line ends, blank stretches, NULs left by a crash, garbage, a byte
-//! order mark, or the unfinished tail of an append that may still be under way. Concatenated in order they give back
-//! the file, which is how we know that nothing is ever dropped.
+//! A span is a record, or a gap between records: line ends, blank stretches, NULs left by a
+//! crash, garbage, a byte order mark, or the unfinished tail of an append that may still be
+//! under way. Concatenated in order they give back the file, which is how we know that
+//! nothing is ever dropped.
 
 use memchr::{memchr, memmem};
 
@@ -26,7 +27,8 @@ pub struct Span {
 pub enum SpanKind {
     /// One JSON object.
     Record {
-        /// Which record of its line it is, from 0; more than one means that they are glued together.
+        /// Which record of its line it is, from 0; more than one means that
+        /// they are glued together.
         nth: u32,
         /// Whether some of its bytes are not UTF-8.
         bad_utf8: bool,
@@ -95,14 +97,24 @@ pub struct Splitter {
     scanned: Scanned,
 }
 
-/// Decides whether an object found behind garbage is a record of its own, not a part of the one that was torn.
+/// Decides whether an object found behind garbage is a record of its own, not a part of
+/// the one that was torn.
 pub type IsRecord<'r> = dyn Fn(&Object<'_>) -> bool + 'r;
 
 impl Splitter {
     /// Splits one line of a line-framed log.
-    pub fn line(&mut self, line: Line<'_>, is_record: &IsRecord<'_>, sink: &mut dyn FnMut(Piece<'_>)) {
+    pub fn line(
+        &mut self,
+        line: Line<'_>,
+        is_record: &IsRecord<'_>,
+        sink: &mut dyn FnMut(Piece<'_>),
+    ) {
         let ended = line.bytes.last() == Some(&b'\n');
-        let text = if ended { line.bytes.get(..line.bytes.len() - 1).unwrap_or(b"") } else { line.bytes };
+        let text = if ended {
+            line.bytes.get(..line.bytes.len() - 1).unwrap_or(b"")
+        } else {
+            line.bytes
+        };
         let mut nth = 0;
         let mut at = 0;
         let mut clean = true;
@@ -127,9 +139,14 @@ impl Splitter {
                     continue;
                 }
                 b'{' => {
-                    // Only the first record of a line is worth the index: others on the same line are damage.
+                    // Only the first record of a line is worth the index: others on the
+                    // same line are damage.
                     let first = nth == 0 && clean;
-                    let scanned = if first { self.scanned.scan(rest) } else { self.scanned.scan_plainly(rest) };
+                    let scanned = if first {
+                        self.scanned.scan(rest)
+                    } else {
+                        self.scanned.scan_plainly(rest)
+                    };
                     if let Ok(len) = scanned {
                         emit_record(&line, at, self.scanned.object(rest), nth, !clean, sink);
                         nth += 1;
@@ -140,7 +157,11 @@ impl Splitter {
                 _ => {}
             }
             let len = self.garbage(rest, is_record);
-            let gap = if !ended && at + len == text.len() { Gap::Pending } else { Gap::Garbage };
+            let gap = if !ended && at + len == text.len() {
+                Gap::Pending
+            } else {
+                Gap::Garbage
+            };
             emit_gap(&line, at, len, gap, sink);
             at += len;
             clean = false;
@@ -152,7 +173,11 @@ impl Splitter {
 
     /// Splits a file that is one document. What is no JSON is one gap; then the file has no record.
     pub fn document(&mut self, bytes: &[u8], framing: Framing, sink: &mut dyn FnMut(Piece<'_>)) {
-        let whole = Line { at: 0, number: 1, bytes };
+        let whole = Line {
+            at: 0,
+            number: 1,
+            bytes,
+        };
         let mut start = if bytes.starts_with(b"\xEF\xBB\xBF") {
             emit_gap(&whole, 0, 3, Gap::Bom, sink);
             3
@@ -183,14 +208,31 @@ impl Splitter {
         }
         let after = rest.get(len..).unwrap_or(b"");
         if !after.is_empty() {
-            let gap = if after.iter().all(|b| is_space(*b)) { Gap::Blank } else { Gap::Garbage };
+            let gap = if after.iter().all(|b| is_space(*b)) {
+                Gap::Blank
+            } else {
+                Gap::Garbage
+            };
             emit_gap(&whole, start + len, after.len(), gap, sink);
         }
     }
 
-    /// The items of the array under `key` are records; brackets, commas and all other members are frame.
-    fn rows(&mut self, whole: &Line<'_>, start: usize, body: &[u8], key: &str, sink: &mut dyn FnMut(Piece<'_>)) {
-        let items = self.scanned.object(body).get(key).map(|array| items_in(body, array)).unwrap_or_default();
+    /// The items of the array under `key` are records; brackets, commas and all
+    /// other members are frame.
+    fn rows(
+        &mut self,
+        whole: &Line<'_>,
+        start: usize,
+        body: &[u8],
+        key: &str,
+        sink: &mut dyn FnMut(Piece<'_>),
+    ) {
+        let items = self
+            .scanned
+            .object(body)
+            .get(key)
+            .map(|array| items_in(body, array))
+            .unwrap_or_default();
         self.items(whole, start, body, items, sink);
     }
 
@@ -213,7 +255,14 @@ impl Splitter {
             if item > at {
                 emit_gap(whole, start + at, item - at, Gap::Frame, sink);
             }
-            emit_record(whole, start + item, self.scanned.object(bytes), nth, false, sink);
+            emit_record(
+                whole,
+                start + item,
+                self.scanned.object(bytes),
+                nth,
+                false,
+                sink,
+            );
             nth += 1;
             at = item + len;
         }
@@ -224,7 +273,8 @@ impl Splitter {
 
     /// How far garbage reaches: to the next record on the line, or to its end.
     ///
-    /// Every `{"` is a candidate. The work is bounded, or a torn line of many megabytes would cost its square.
+    /// Every `{"` is a candidate. The work is bounded, or a torn line of many megabytes
+    /// would cost its square.
     fn garbage(&mut self, text: &[u8], is_record: &IsRecord<'_>) -> usize {
         let mut budget = text.len().saturating_mul(8).saturating_add(1 << 16);
         let finder = memmem::Finder::new(b"{\"");
@@ -264,15 +314,37 @@ fn emit_record(
     let bytes = object.raw().bytes();
     let bad_utf8 = !object.is_known_ascii() && simdutf8::basic::from_utf8(bytes).is_err();
     let number = line.number + newlines_before(line, at);
-    let kind = SpanKind::Record { nth, bad_utf8, salvaged };
-    let span = Span { at: line.at + at as u64, len: bytes.len() as u64, line: number, kind };
-    sink(Piece { span, bytes, object: Some(object) });
+    let kind = SpanKind::Record {
+        nth,
+        bad_utf8,
+        salvaged,
+    };
+    let span = Span {
+        at: line.at + at as u64,
+        len: bytes.len() as u64,
+        line: number,
+        kind,
+    };
+    sink(Piece {
+        span,
+        bytes,
+        object: Some(object),
+    });
 }
 
 fn emit_gap(line: &Line<'_>, at: usize, len: usize, gap: Gap, sink: &mut dyn FnMut(Piece<'_>)) {
     let bytes = line.bytes.get(at..at + len).unwrap_or(b"");
-    let span = Span { at: line.at + at as u64, len: len as u64, line: line.number, kind: SpanKind::Gap(gap) };
-    sink(Piece { span, bytes, object: None });
+    let span = Span {
+        at: line.at + at as u64,
+        len: len as u64,
+        line: line.number,
+        kind: SpanKind::Gap(gap),
+    };
+    sink(Piece {
+        span,
+        bytes,
+        object: None,
+    });
 }
 
 fn newlines_before(line: &Line<'_>, at: usize) -> u64 {
@@ -280,7 +352,10 @@ fn newlines_before(line: &Line<'_>, at: usize) -> u64 {
 }
 
 fn run(bytes: &[u8], belongs: impl Fn(u8) -> bool) -> usize {
-    bytes.iter().position(|b| !belongs(*b)).unwrap_or(bytes.len())
+    bytes
+        .iter()
+        .position(|b| !belongs(*b))
+        .unwrap_or(bytes.len())
 }
 
 fn is_space(byte: u8) -> bool {
@@ -289,7 +364,10 @@ fn is_space(byte: u8) -> bool {
 
 /// Where the items of an array stand in the text that holds it, and how long they are.
 fn items_in(body: &[u8], array: Raw<'_>) -> Vec<(usize, usize)> {
-    array.items().map(|item| (offset_in(body, item.bytes()), item.bytes().len())).collect()
+    array
+        .items()
+        .map(|item| (offset_in(body, item.bytes()), item.bytes().len()))
+        .collect()
 }
 
 fn offset_in(whole: &[u8], part: &[u8]) -> usize {
@@ -307,7 +385,11 @@ pub struct Lines {
 impl Lines {
     /// Starts at a line that begins at position `at` and has the number `number`.
     pub fn new(at: u64, number: u64) -> Self {
-        Lines { held: Vec::new(), at, number }
+        Lines {
+            held: Vec::new(),
+            at,
+            number,
+        }
     }
 
     /// Hands over every line that ends in this chunk and keeps the rest.
@@ -341,7 +423,11 @@ impl Lines {
     }
 
     fn emit(&mut self, bytes: &[u8], sink: &mut dyn FnMut(Line<'_>)) {
-        sink(Line { at: self.at, number: self.number, bytes });
+        sink(Line {
+            at: self.at,
+            number: self.number,
+            bytes,
+        });
         self.at += bytes.len() as u64;
         self.number += 1;
     }
@@ -372,17 +458,37 @@ mod tests {
             lines.push(part, &mut |line| splitter.line(line, &typed, &mut take));
         }
         lines.finish(&mut |line| splitter.line(line, &typed, &mut take));
-        assert_eq!(out.iter().flat_map(|(_, b)| b.clone()).collect::<Vec<u8>>(), bytes, "spans tile the file");
-        out.into_iter().map(|(kind, b)| (kind, String::from_utf8_lossy(&b).into_owned())).collect()
+        assert_eq!(
+            out.iter().flat_map(|(_, b)| b.clone()).collect::<Vec<u8>>(),
+            bytes,
+            "spans tile the file"
+        );
+        out.into_iter()
+            .map(|(kind, b)| (kind, String::from_utf8_lossy(&b).into_owned()))
+            .collect()
     }
 
     fn records(bytes: &[u8]) -> Vec<String> {
-        split(bytes, 7).into_iter().filter(|(k, _)| matches!(k, SpanKind::Record { .. })).map(|(_, t)| t).collect()
+        split(bytes, 7)
+            .into_iter()
+            .filter(|(k, _)| matches!(k, SpanKind::Record { .. }))
+            .map(|(_, t)| t)
+            .collect()
     }
 
     fn gaps(bytes: &[u8]) -> Vec<Gap> {
-        let gap = |(kind, _)| if let SpanKind::Gap(gap) = kind { Some(gap) } else { None };
-        split(bytes, 5).into_iter().filter_map(gap).filter(|g| *g != Gap::Newline).collect()
+        let gap = |(kind, _)| {
+            if let SpanKind::Gap(gap) = kind {
+                Some(gap)
+            } else {
+                None
+            }
+        };
+        split(bytes, 5)
+            .into_iter()
+            .filter_map(gap)
+            .filter(|g| *g != Gap::Newline)
+            .collect()
     }
 
     const A: &str = r#"{"type":"a","n":{"x":"}{"}}"#;
@@ -394,7 +500,13 @@ mod tests {
         assert_eq!(records(glued.as_bytes()), [A, B, A]);
         let nths: Vec<_> = split(glued.as_bytes(), 64)
             .iter()
-            .filter_map(|(k, _)| if let SpanKind::Record { nth, .. } = k { Some(*nth) } else { None })
+            .filter_map(|(k, _)| {
+                if let SpanKind::Record { nth, .. } = k {
+                    Some(*nth)
+                } else {
+                    None
+                }
+            })
             .collect();
         assert_eq!(nths, [0, 1, 0]);
     }
@@ -416,7 +528,10 @@ mod tests {
 
     #[test]
     fn the_unfinished_tail_is_pending_and_a_whole_one_without_newline_a_record() {
-        assert_eq!(gaps(format!("{A}\n{{\"type\":\"b").as_bytes()), [Gap::Pending]);
+        assert_eq!(
+            gaps(format!("{A}\n{{\"type\":\"b").as_bytes()),
+            [Gap::Pending]
+        );
         assert_eq!(records(format!("{A}\n{B}").as_bytes()), [A, B]);
         assert_eq!(gaps(b"half\n{\"type\":\"b"), [Gap::Garbage, Gap::Pending]);
     }
@@ -425,7 +540,10 @@ mod tests {
     fn byte_order_marks_carriage_returns_and_values_that_are_no_objects_are_gaps() {
         let bytes = format!("\u{FEFF}{A}\r\n\r\n 12 \n[{B}]\nnull\n");
         assert_eq!(records(bytes.as_bytes()), [A, B]);
-        assert_eq!(gaps(bytes.as_bytes())[..3], [Gap::Bom, Gap::Blank, Gap::Blank]);
+        assert_eq!(
+            gaps(bytes.as_bytes())[..3],
+            [Gap::Bom, Gap::Blank, Gap::Blank]
+        );
     }
 
     #[test]
@@ -436,11 +554,19 @@ mod tests {
 
     fn gaps_whole(bytes: &[u8]) -> Vec<Gap> {
         let mut out = Vec::new();
-        Splitter::default().line(Line { at: 0, number: 1, bytes }, &typed, &mut |p| {
-            if let SpanKind::Gap(gap) = p.span.kind {
-                out.push(gap);
-            }
-        });
+        Splitter::default().line(
+            Line {
+                at: 0,
+                number: 1,
+                bytes,
+            },
+            &typed,
+            &mut |p| {
+                if let SpanKind::Gap(gap) = p.span.kind {
+                    out.push(gap);
+                }
+            },
+        );
         out
     }
 
@@ -457,7 +583,10 @@ mod tests {
             assert_eq!(all, bytes, "spans tile the file");
             kinds.into_iter().filter(|is_record| *is_record).count()
         };
-        assert_eq!(tiles(b"\xEF\xBB\xBF [\n {\"a\":1},\n 7, {\"b\":[{}]}\n]\n"), 2);
+        assert_eq!(
+            tiles(b"\xEF\xBB\xBF [\n {\"a\":1},\n 7, {\"b\":[{}]}\n]\n"),
+            2
+        );
         assert_eq!(tiles(b"[]"), 0);
         assert_eq!(tiles(b"[{\"a\":1}"), 0, "torn");
         assert_eq!(tiles(b"[{\"a\":1}] x"), 0, "followed by something else");
@@ -475,7 +604,13 @@ mod tests {
             }
         });
         assert_eq!(whole, doc);
-        assert_eq!(out, [(3, "{\"id\":\"0\"}".to_owned()), (4, "{\"id\":\"1\"}".to_owned())]);
+        assert_eq!(
+            out,
+            [
+                (3, "{\"id\":\"0\"}".to_owned()),
+                (4, "{\"id\":\"1\"}".to_owned())
+            ]
+        );
     }
 
     proptest! {

@@ -15,7 +15,8 @@ impl Instant {
         self.0
     }
 
-    /// Reads RFC 3339 with any fraction and offset; also `YYYY-MM-DD` and a missing offset, taken as UTC.
+    /// Reads RFC 3339 with any fraction and offset; also `YYYY-MM-DD` and a missing
+    /// offset, taken as UTC.
     ///
     /// Years 0000–9999. Go's zero time `0001-01-01T00:00:00Z` means "never" and is none.
     pub fn parse(text: &str) -> Option<Self> {
@@ -50,18 +51,29 @@ impl Instant {
         let days = self.0.div_euclid(86_400_000);
         let rest = self.0.rem_euclid(86_400_000);
         let (year, month, day) = civil_from_days(days);
-        let (hour, minute, second, millis) = (rest / 3_600_000, rest / 60_000 % 60, rest / 1000 % 60, rest % 1000);
+        let (hour, minute, second, millis) = (
+            rest / 3_600_000,
+            rest / 60_000 % 60,
+            rest / 1000 % 60,
+            rest % 1000,
+        );
         if let 0..=9999 = year {
             let ([y1, y2], [y3, y4]) = (digits(year / 100), digits(year % 100));
             let ([m1, m2], [d1, d2], [h1, h2]) = (digits(month), digits(day), digits(hour));
-            let ([n1, n2], [s1, s2], [_, f1], [f2, f3]) =
-                (digits(minute), digits(second), digits(millis / 100), digits(millis % 100));
+            let ([n1, n2], [s1, s2], [_, f1], [f2, f3]) = (
+                digits(minute),
+                digits(second),
+                digits(millis / 100),
+                digits(millis % 100),
+            );
             out.extend_from_slice(&[
-                y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'.', f1, f2, f3,
-                b'Z',
+                y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1,
+                s2, b'.', f1, f2, f3, b'Z',
             ]);
         } else {
-            let text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
+            let text = format!(
+                "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
+            );
             out.extend_from_slice(text.as_bytes());
         }
     }
@@ -91,9 +103,15 @@ fn time_of_day(bytes: &[u8]) -> Option<i64> {
         second = number(bytes.get(7..9)?)?;
         at = 9;
         if bytes.get(at) == Some(&b'.') {
-            let digits = bytes.get(at + 1..)?.iter().take_while(|b| b.is_ascii_digit()).count();
+            let digits = bytes
+                .get(at + 1..)?
+                .iter()
+                .take_while(|b| b.is_ascii_digit())
+                .count();
             let text = bytes.get(at + 1..at + 1 + digits)?;
-            fraction = (0..3).fold(0, |value, i| value * 10 + text.get(i).map_or(0, |b| i64::from(b - b'0')));
+            fraction = (0..3).fold(0, |value, i| {
+                value * 10 + text.get(i).map_or(0, |b| i64::from(b - b'0'))
+            });
             at += 1 + digits;
         }
     }
@@ -103,8 +121,8 @@ fn time_of_day(bytes: &[u8]) -> Option<i64> {
     let offset = match bytes.get(at) {
         None | Some(b'Z' | b'z') => 0,
         Some(sign @ (b'+' | b'-')) => {
-            let minutes =
-                number(bytes.get(at + 1..at + 3)?)? * 60 + bytes.get(at + 4..at + 6).and_then(number).unwrap_or(0);
+            let minutes = number(bytes.get(at + 1..at + 3)?)? * 60
+                + bytes.get(at + 4..at + 6).and_then(number).unwrap_or(0);
             if *sign == b'-' { -minutes } else { minutes }
         }
         Some(_) => return None,
@@ -113,7 +131,9 @@ fn time_of_day(bytes: &[u8]) -> Option<i64> {
 }
 
 fn number(digits: &[u8]) -> Option<i64> {
-    digits.iter().try_fold(0, |value, b| b.is_ascii_digit().then(|| value * 10 + i64::from(b - b'0')))
+    digits.iter().try_fold(0, |value, b| {
+        b.is_ascii_digit().then(|| value * 10 + i64::from(b - b'0'))
+    })
 }
 
 fn days_in(year: i64, month: i64) -> i64 {
@@ -125,7 +145,8 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar: years run from March, eras are 400 years.
+/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar: years run from
+/// March, eras are 400 years.
 fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     let year = if month <= 2 { year - 1 } else { year };
     let era = year.div_euclid(400);
@@ -138,11 +159,16 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 

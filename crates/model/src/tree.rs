@@ -1,7 +1,8 @@
 //! The tree of a session: entries linked by parent.
 //!
-//! Parents may come later in the file, be missing, name themselves or run in circles, and there may be several roots.
-//! The tree is built without recursion, breaks every circle at one place, and remembers what it met.
+//! Parents may come later in the file, be missing, name themselves or run in circles, and there may
+//! be several roots. The tree is built without recursion, breaks every circle at one place, and
+//! remembers what it met.
 
 use crate::Slot;
 
@@ -19,7 +20,8 @@ pub struct Tree {
 impl Tree {
     /// Builds the tree from each entry's parent. Children keep file order.
     ///
-    /// Where parents run in a circle, the entry of the circle that comes first in the file becomes a root.
+    /// Where parents run in a circle, the entry of the circle that comes first in the
+    /// file becomes a root.
     pub fn build(parents: impl IntoIterator<Item = Option<Slot>>) -> Self {
         let mut up = links(parents);
         let count = up.len();
@@ -28,17 +30,30 @@ impl Tree {
         let mut next_sibling = vec![NONE; count];
         for child in (0..count).rev() {
             let parent = up.get(child).copied().unwrap_or(NONE);
-            if let (Some(first), Some(next)) = (first_child.get_mut(parent as usize), next_sibling.get_mut(child)) {
+            if let (Some(first), Some(next)) = (
+                first_child.get_mut(parent as usize),
+                next_sibling.get_mut(child),
+            ) {
                 *next = *first;
                 *first = child as u32;
             }
         }
-        Tree { up, first_child, next_sibling, cycles }
+        Tree {
+            up,
+            first_child,
+            next_sibling,
+            cycles,
+        }
     }
 
-    /// One entry of every circle that parents run in. In most logs parents come before their children, which is seen at once.
+    /// One entry of every circle that parents run in. In most logs parents come before their
+    /// children, which is seen at once.
     pub fn circles(parents: impl Iterator<Item = Option<Slot>> + Clone) -> Vec<Slot> {
-        if parents.clone().enumerate().all(|(child, parent)| parent.is_none_or(|parent| parent.index() < child)) {
+        if parents
+            .clone()
+            .enumerate()
+            .all(|(child, parent)| parent.is_none_or(|parent| parent.index() < child))
+        {
             return Vec::new();
         }
         break_cycles(&mut links(parents))
@@ -61,7 +76,9 @@ impl Tree {
 
     /// The children of an entry, in file order.
     pub fn children(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
-        std::iter::successors(some(self.first_child.get(slot.index())), |s| some(self.next_sibling.get(s.index())))
+        std::iter::successors(some(self.first_child.get(slot.index())), |s| {
+            some(self.next_sibling.get(s.index()))
+        })
     }
 
     /// Whether nothing hangs below the entry.
@@ -71,7 +88,11 @@ impl Tree {
 
     /// Entries that have no parent.
     pub fn roots(&self) -> impl Iterator<Item = Slot> + '_ {
-        self.up.iter().enumerate().filter(|(_, up)| **up == NONE).map(|(i, _)| Slot(i as u32))
+        self.up
+            .iter()
+            .enumerate()
+            .filter(|(_, up)| **up == NONE)
+            .map(|(i, _)| Slot(i as u32))
     }
 
     /// One entry of every circle that was broken: there its parent link was cut.
@@ -81,7 +102,9 @@ impl Tree {
 
     /// From the entry up to its root, the entry first.
     pub fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
-        std::iter::successors((slot.index() < self.up.len()).then_some(slot), |s| self.parent(*s))
+        std::iter::successors((slot.index() < self.up.len()).then_some(slot), |s| {
+            self.parent(*s)
+        })
     }
 
     /// From the root down to the entry.
@@ -94,14 +117,21 @@ impl Tree {
     /// The deepest entry that both have above them or are.
     pub fn common_ancestor(&self, a: Slot, b: Slot) -> Option<Slot> {
         let (a, b) = (self.path(a), self.path(b));
-        a.iter().zip(&b).take_while(|(x, y)| x == y).last().map(|(x, _)| *x)
+        a.iter()
+            .zip(&b)
+            .take_while(|(x, y)| x == y)
+            .last()
+            .map(|(x, _)| *x)
     }
 
-    /// What is left when one goes from an entry to another (none: before everything), oldest first: what a summary of the branch is about.
+    /// What is left when one goes from an entry to another (none: before everything), oldest first:
+    /// what a summary of the branch is about.
     pub fn left_behind(&self, from: Slot, to: Option<Slot>) -> Vec<Slot> {
         let mut path = self.path(from);
         let shared = to.and_then(|to| self.common_ancestor(from, to));
-        let start = shared.and_then(|shared| path.iter().position(|slot| *slot == shared)).map_or(0, |at| at + 1);
+        let start = shared
+            .and_then(|shared| path.iter().position(|slot| *slot == shared))
+            .map_or(0, |at| at + 1);
         path.drain(..start);
         path
     }
@@ -109,7 +139,10 @@ impl Tree {
 
 /// Parents as numbers; one that is not there is none.
 fn links(parents: impl IntoIterator<Item = Option<Slot>>) -> Vec<u32> {
-    let mut up: Vec<u32> = parents.into_iter().map(|p| p.map_or(NONE, |s| s.0)).collect();
+    let mut up: Vec<u32> = parents
+        .into_iter()
+        .map(|p| p.map_or(NONE, |s| s.0))
+        .collect();
     let count = up.len();
     for parent in &mut up {
         if *parent as usize >= count {
@@ -123,9 +156,14 @@ fn some(link: Option<&u32>) -> Option<Slot> {
     link.copied().filter(|up| *up != NONE).map(Slot)
 }
 
-/// Follows every chain once, marking with the number of the walk; meeting the own mark again means a circle.
+/// Follows every chain once, marking with the number of the walk; meeting the own mark
+/// again means a circle.
 fn break_cycles(up: &mut [u32]) -> Vec<Slot> {
-    if up.iter().enumerate().all(|(child, parent)| (*parent as usize) < child || *parent == NONE) {
+    if up
+        .iter()
+        .enumerate()
+        .all(|(child, parent)| (*parent as usize) < child || *parent == NONE)
+    {
         return Vec::new();
     }
     let mut walk = vec![NONE; up.len()];
@@ -186,12 +224,36 @@ mod tests {
     #[test]
     fn what_is_left_behind_begins_below_the_deepest_common_entry() {
         let t = tree(&[-1, 0, 1, 2, 1, 4, -1]);
-        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(5)))), [2, 3], "to another branch");
-        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(2)))), [3], "to an entry of the branch itself");
-        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(0)))), [1, 2, 3], "to the root");
-        assert_eq!(slots(t.left_behind(Slot(3), None)), [0, 1, 2, 3], "before everything");
-        assert_eq!(slots(t.left_behind(Slot(3), Some(Slot(6)))), [0, 1, 2, 3], "to another root");
-        assert_eq!(slots(t.left_behind(Slot(2), Some(Slot(3)))), [] as [u32; 0], "forward leaves nothing");
+        assert_eq!(
+            slots(t.left_behind(Slot(3), Some(Slot(5)))),
+            [2, 3],
+            "to another branch"
+        );
+        assert_eq!(
+            slots(t.left_behind(Slot(3), Some(Slot(2)))),
+            [3],
+            "to an entry of the branch itself"
+        );
+        assert_eq!(
+            slots(t.left_behind(Slot(3), Some(Slot(0)))),
+            [1, 2, 3],
+            "to the root"
+        );
+        assert_eq!(
+            slots(t.left_behind(Slot(3), None)),
+            [0, 1, 2, 3],
+            "before everything"
+        );
+        assert_eq!(
+            slots(t.left_behind(Slot(3), Some(Slot(6)))),
+            [0, 1, 2, 3],
+            "to another root"
+        );
+        assert_eq!(
+            slots(t.left_behind(Slot(2), Some(Slot(3)))),
+            [] as [u32; 0],
+            "forward leaves nothing"
+        );
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! Characters that a reader cannot see, or that change how other characters are shown.
 //!
-//! This is the one table of them: terminal, JSON, Markdown, HTML, file names, tags and search all ask
-//! it. It covers every code point of the categories Cc, Cf, Zl and Zp and of the properties
+//! This is the one table of them: terminal, JSON, Markdown, HTML, file names, tags and search all
+//! ask it. It covers every code point of the categories Cc, Cf, Zl and Zp and of the properties
 //! `Bidi_Control` and `Default_Ignorable_Code_Point`; a test compares it with Unicode's own data.
 //!
-//! A few of them are part of ordinary writing: the joiner inside an emoji, the variation selector of
-//! an emoji or ideograph, the tags of a flag, the (non-)joiners of Persian and Indic words. Those
-//! stay where they belong, and only there, because the same characters elsewhere hide text.
+//! A few of them are part of ordinary writing: the joiner inside an emoji, the variation selector
+//! of an emoji or ideograph, the tags of a flag, the (non-)joiners of Persian and Indic words.
+//! Those stay where they belong, and only there, because the same characters elsewhere hide text.
 
 use std::borrow::Cow;
 
@@ -85,7 +85,10 @@ pub fn unseen(c: char) -> Option<Unseen> {
         return None;
     }
     let at = TABLE.partition_point(|(_, last, _)| *last < c);
-    TABLE.get(at).filter(|(first, ..)| *first <= c).map(|(.., why)| *why)
+    TABLE
+        .get(at)
+        .filter(|(first, ..)| *first <= c)
+        .map(|(.., why)| *why)
 }
 
 /// Whether a character shows nothing of its own, whatever surrounds it. Controls do not count: they
@@ -104,7 +107,9 @@ pub fn is_hostile(text: &str, at: usize, c: char) -> bool {
     let belongs = match why {
         Control | Bidi | Filler => false,
         Invisible => c == '\u{180E}' && joins_letters(before().next(), after().next()),
-        Joiner => joins_letters(before().next(), after().next()) || joins_emoji(c, before(), after()),
+        Joiner => {
+            joins_letters(before().next(), after().next()) || joins_emoji(c, before(), after())
+        }
         Variation => before().next().is_some_and(|base| has_forms(base, c)),
         Tag => is_of_flag(before(), c, after()),
         Sign => true,
@@ -113,10 +118,16 @@ pub fn is_hostile(text: &str, at: usize, c: char) -> bool {
 }
 
 /// Copies a text, with `instead` called for every hostile character in it.
-pub fn without_hostile<'t>(text: &'t str, mut instead: impl FnMut(char, &mut String)) -> Cow<'t, str> {
+pub fn without_hostile<'t>(
+    text: &'t str,
+    mut instead: impl FnMut(char, &mut String),
+) -> Cow<'t, str> {
     let mut out = String::new();
     let mut done = 0;
-    for (at, c) in text.char_indices().filter(|(at, c)| is_hostile(text, *at, *c)) {
+    for (at, c) in text
+        .char_indices()
+        .filter(|(at, c)| is_hostile(text, *at, *c))
+    {
         out.push_str(text.get(done..at).unwrap_or(""));
         instead(c, &mut out);
         done = at + c.len_utf8();
@@ -140,14 +151,23 @@ fn joins_letters(before: Option<char>, after: Option<char>) -> bool {
         '\u{900}'..='\u{DFF}' => Some(c as u32 & !0x7F),
         _ => None,
     };
-    before.and_then(script).is_some_and(|of| after.and_then(script) == Some(of))
+    before
+        .and_then(script)
+        .is_some_and(|of| after.and_then(script) == Some(of))
 }
 
-/// A joiner makes one emoji of two: a pictograph, its selector and skin tone before it, one after it.
-fn joins_emoji(c: char, before: impl Iterator<Item = char>, mut after: impl Iterator<Item = char>) -> bool {
+/// A joiner makes one emoji of two: a pictograph, its selector and skin tone
+/// before it, one after it.
+fn joins_emoji(
+    c: char,
+    before: impl Iterator<Item = char>,
+    mut after: impl Iterator<Item = char>,
+) -> bool {
     let is_extra = |c: &char| matches!(c, '\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
     let base = before.take(3).find(|c| !is_extra(c));
-    c == '\u{200D}' && base.is_some_and(is_pictographic) && after.next().is_some_and(is_pictographic)
+    c == '\u{200D}'
+        && base.is_some_and(is_pictographic)
+        && after.next().is_some_and(is_pictographic)
 }
 
 /// Whether a character has forms that this selector can choose from.
@@ -165,8 +185,13 @@ fn has_forms(base: char, selector: char) -> bool {
     }
 }
 
-/// Whether a tag character is one of those that name a region behind a black flag: `gbsct` and an end.
-fn is_of_flag(before: impl Iterator<Item = char>, c: char, after: impl Iterator<Item = char>) -> bool {
+/// Whether a tag character is one of those that name a region behind a black
+/// flag: `gbsct` and an end.
+fn is_of_flag(
+    before: impl Iterator<Item = char>,
+    c: char,
+    after: impl Iterator<Item = char>,
+) -> bool {
     // A country of two letters and a subdivision of up to four; more would be room for hidden text.
     const LONGEST: usize = 6;
     let is_name = |c: &char| matches!(c, '\u{E0030}'..='\u{E0039}' | '\u{E0061}'..='\u{E007A}');
@@ -211,8 +236,10 @@ mod tests {
 
     #[test]
     fn the_table_decides_every_code_point_that_unicode_calls_a_control_format_or_ignorable() {
-        let unicode =
-            Regex::new(r"^[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]$").unwrap();
+        let unicode = Regex::new(
+            r"^[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]$",
+        )
+        .unwrap();
         let mut buffer = [0; 4];
         for c in every_char() {
             let listed = unicode.is_match(c.encode_utf8(&mut buffer));
@@ -227,12 +254,21 @@ mod tests {
         let mut buffer = [0; 4];
         for c in every_char() {
             let text: &str = c.encode_utf8(&mut buffer);
-            assert_eq!(unseen(c) == Some(Bidi), bidi.is_match(text), "U+{:04X}", c as u32);
+            assert_eq!(
+                unseen(c) == Some(Bidi),
+                bidi.is_match(text),
+                "U+{:04X}",
+                c as u32
+            );
             if unseen(c).is_some_and(|why| why != Sign) {
                 assert!(is_hostile(text, 0, c), "U+{:04X} alone", c as u32);
             }
             if ignorable.is_match(text) {
-                assert!(is_hostile(text, 0, c) && shows_nothing(c), "U+{:04X} is ignorable", c as u32);
+                assert!(
+                    is_hostile(text, 0, c) && shows_nothing(c),
+                    "U+{:04X} is ignorable",
+                    c as u32
+                );
             }
         }
     }
@@ -280,20 +316,37 @@ mod tests {
             ("x\u{E0041}", "x<E0041>"),
             ("🏴\u{E0067}\u{E0062}", "🏴<E0067><E0062>"),
             ("🏴\u{E007F}", "🏴<E007F>"),
-            ("😀\u{E0067}\u{E0062}\u{E0073}\u{E007F}", "😀<E0067><E0062><E0073><E007F>"),
+            (
+                "😀\u{E0067}\u{E0062}\u{E0073}\u{E007F}",
+                "😀<E0067><E0062><E0073><E007F>",
+            ),
             ("n\u{180E}", "n<180E>"),
         ] {
             assert_eq!(shown(text), expected);
         }
         let long = format!("🏴{}\u{E007F}", "\u{E0061}".repeat(40));
-        assert_eq!(shown(&long).matches("<E0061>").count(), 40, "a flag with a long name hides text");
+        assert_eq!(
+            shown(&long).matches("<E0061>").count(),
+            40,
+            "a flag with a long name hides text"
+        );
     }
 
     #[test]
     fn ordinary_text_of_any_script_is_not_copied() {
-        for text in ["会话 ab", "مرحبا ١٢", "\u{600}١٢", "नमस्ते", "Ünïcödé", "\u{3000}\u{A0}", "\u{E0B0}"]
-        {
-            assert!(matches!(without_hostile(text, |_, _| {}), Cow::Borrowed(_)), "{text}");
+        for text in [
+            "会话 ab",
+            "مرحبا ١٢",
+            "\u{600}١٢",
+            "नमस्ते",
+            "Ünïcödé",
+            "\u{3000}\u{A0}",
+            "\u{E0B0}",
+        ] {
+            assert!(
+                matches!(without_hostile(text, |_, _| {}), Cow::Borrowed(_)),
+                "{text}"
+            );
         }
     }
 }

@@ -15,13 +15,15 @@ pub struct Usage {
     pub cache_read: Option<u64>,
     /// Tokens written to the provider's cache, for however long.
     pub cache_write: Option<u64>,
-    /// Those of them that were written for an hour, which cost more; known only where they are told apart.
+    /// Those of them that were written for an hour, which cost more; known only where
+    /// they are told apart.
     pub cache_write_1h: Option<u64>,
     /// Tokens spent on reasoning, where they are counted apart.
     pub reasoning: Option<u64>,
     /// Dollars, where the agent recorded them.
     pub cost: Option<f64>,
-    /// Requests that a plan counts instead of tokens; some models count as a part of one or as several.
+    /// Requests that a plan counts instead of tokens; some models count as a part
+    /// of one or as several.
     pub premium_requests: Option<f64>,
 }
 
@@ -33,9 +35,17 @@ impl Usage {
 
     /// Whether nothing was spent, or nothing is known.
     pub fn is_nothing(&self) -> bool {
-        let counts = [self.input, self.output, self.cache_read, self.cache_write, self.cache_write_1h, self.reasoning];
+        let counts = [
+            self.input,
+            self.output,
+            self.cache_read,
+            self.cache_write,
+            self.cache_write_1h,
+            self.reasoning,
+        ];
         let parts = [self.cost, self.premium_requests];
-        counts.iter().all(|count| count.unwrap_or(0) == 0) && parts.iter().all(|part| part.unwrap_or(0.0) == 0.0)
+        counts.iter().all(|count| count.unwrap_or(0) == 0)
+            && parts.iter().all(|part| part.unwrap_or(0.0) == 0.0)
     }
 
     /// Zero wherever something is known.
@@ -105,11 +115,13 @@ pub struct Said {
     pub model: Option<Name>,
     /// The request that it answers, where the agent writes that down.
     pub request: Option<Name>,
-    /// Whether the message's id means the same message in every session: copies and forks repeat it then.
+    /// Whether the message's id means the same message in every session: copies and
+    /// forks repeat it then.
     pub everywhere: bool,
     /// Whether the line only repeats what a subagent used, which has a transcript of its own.
     pub relayed: bool,
-    /// The session that the counter was begun in, where an agent states only a sum that goes on in forks.
+    /// The session that the counter was begun in, where an agent states only a sum
+    /// that goes on in forks.
     pub lineage: Option<Name>,
     /// Whether it was copied from the session that this one was forked from, which spent it.
     pub inherited: bool,
@@ -136,7 +148,8 @@ pub struct UsageTally {
 const DAY: i64 = 86_400_000;
 
 impl UsageTally {
-    /// Notes what a line states. Lines of one message state the same sum, growing while it streams: the last one counts.
+    /// Notes what a line states. Lines of one message state the same sum, growing while it streams:
+    /// the last one counts.
     pub fn note(&mut self, message: Option<Name>, usage: Usage) {
         self.note_said(message, usage, Said::default());
     }
@@ -149,7 +162,9 @@ impl UsageTally {
         }
         // What has no name is kept by day and model, so that a long session stays small.
         let day = |at: Option<Instant>| at.map(|at| at.millis().div_euclid(DAY));
-        let alike = |noted: &&mut Noted| noted.said.model == said.model && day(noted.said.at) == day(said.at);
+        let alike = |noted: &&mut Noted| {
+            noted.said.model == said.model && day(noted.said.at) == day(said.at)
+        };
         match self.unnamed.iter_mut().find(alike) {
             Some(noted) => noted.usage.add(&usage),
             None => self.unnamed.push(Noted { usage, said }),
@@ -159,7 +174,11 @@ impl UsageTally {
     /// What was noted, message by message; what has no name comes summed up by day and model.
     pub fn items(&self) -> impl Iterator<Item = (Option<Name>, &Noted)> {
         // In one order, so that sums of money are the same every time.
-        let mut named: Vec<(Name, &Noted)> = self.by_message.iter().map(|(name, noted)| (*name, noted)).collect();
+        let mut named: Vec<(Name, &Noted)> = self
+            .by_message
+            .iter()
+            .map(|(name, noted)| (*name, noted))
+            .collect();
         named.sort_unstable_by_key(|(name, _)| *name);
         let named = named.into_iter().map(|(name, noted)| (Some(name), noted));
         named.chain(self.unnamed.iter().map(|noted| (None, noted)))
@@ -170,7 +189,11 @@ impl UsageTally {
         let mut total = Usage::default();
         for (_, noted) in self.items() {
             // What was inherited is known to have cost nothing here.
-            total.add(&if noted.said.inherited { noted.usage.zeroed() } else { noted.usage });
+            total.add(&if noted.said.inherited {
+                noted.usage.zeroed()
+            } else {
+                noted.usage
+            });
         }
         total
     }
@@ -184,7 +207,10 @@ mod tests {
     fn repeated_lines_of_one_message_count_once_and_unknown_is_not_zero() {
         let mut names = crate::Names::default();
         let (a, b) = (names.intern("a"), names.intern("b"));
-        let said = |output| Usage { output: Some(output), ..Usage::default() };
+        let said = |output| Usage {
+            output: Some(output),
+            ..Usage::default()
+        };
         let mut tally = UsageTally::default();
         for (message, output) in [(a, 1), (a, 9), (b, 4), (None, 2), (None, 2)] {
             tally.note(message, said(output));

@@ -75,19 +75,27 @@ pub struct View {
 impl View {
     /// A view that is one text.
     pub fn text_only(text: impl Into<String>) -> Self {
-        View { blocks: vec![Block::Text(text.into())], ..View::default() }
+        View {
+            blocks: vec![Block::Text(text.into())],
+            ..View::default()
+        }
     }
 
     /// A view that is one line about the entry.
     pub fn remark(line: impl Into<String>) -> Self {
-        View { remark: Some(line.into()), ..View::default() }
+        View {
+            remark: Some(line.into()),
+            ..View::default()
+        }
     }
 
     /// The text of the message: its text parts, and what tools answered.
     pub fn text(&self) -> String {
         let mut out = String::new();
         for block in &self.blocks {
-            let (Block::Text(text) | Block::Result { text, .. }) = block else { continue };
+            let (Block::Text(text) | Block::Result { text, .. }) = block else {
+                continue;
+            };
             if !out.is_empty() && !text.is_empty() {
                 out.push('\n');
             }

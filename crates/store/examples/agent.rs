@@ -1,5 +1,6 @@
-//! A whole agent loop against a scripted model: tool calls, checkpoints, a streamed answer, compaction, memory. It may be
-//! killed at any moment; the next run takes the session up and goes on.
+//! A whole agent loop against a scripted model: tool calls, checkpoints, a streamed
+//! answer, compaction, memory. It may be killed at any moment; the next run takes the
+//! session up and goes on.
 //!
 //! `cargo run -p boswell-store --example agent -- HOME PROJECT [--die-after N]`
 
@@ -15,19 +16,37 @@ use boswell_store::memory::INDEX;
 use boswell_store::model::json::Json;
 use boswell_store::model::{Block, EntryKind, View};
 use boswell_store::prompts::Prompt;
-use boswell_store::{Answer, Blobs, Body, Checkpoints, Draft, Launch, Memories, NewSession, Outcome, Part, Prompts};
+use boswell_store::{
+    Answer, Blobs, Body, Checkpoints, Draft, Launch, Memories, NewSession, Outcome, Part, Prompts,
+};
 use boswell_store::{Chance, Result, Session, SessionWriter, Store, SystemChance, Ticket, Wait};
 
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.
 const CONTEXT_LIMIT: usize = 2_000;
-/// What the user asks, the tool that the model calls with a text for `notes.txt`, and its answer in chunks.
+/// What the user asks, the tool that the model calls with a text for `notes.txt`, and
+/// its answer in chunks.
 const SCRIPT: [(&str, Reply); 3] = [
-    ("how are the builds?", (Some(("read", "")), &["red, ", "all of them"])),
-    ("make them green", (Some(("edit", "every build is green\n")), &["done: ", "they are green"])),
-    ("what did you know before?", (None, &["what my memory says: ", "{memory}"])),
+    (
+        "how are the builds?",
+        (Some(("read", "")), &["red, ", "all of them"]),
+    ),
+    (
+        "make them green",
+        (
+            Some(("edit", "every build is green\n")),
+            &["done: ", "they are green"],
+        ),
+    ),
+    (
+        "what did you know before?",
+        (None, &["what my memory says: ", "{memory}"]),
+    ),
 ];
-type Reply = (Option<(&'static str, &'static str)>, &'static [&'static str]);
+type Reply = (
+    Option<(&'static str, &'static str)>,
+    &'static [&'static str],
+);
 
 struct Agent {
     writer: SessionWriter,
@@ -44,9 +63,21 @@ fn main() -> Result<()> {
 }
 
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let argument = |at: usize, otherwise: &str| arguments.get(at).map_or(otherwise, String::as_str).to_owned();
-    let (home, project) = (PathBuf::from(argument(0, "boswell-agent")), argument(1, "."));
-    let lives = if argument(2, "") == "--die-after" { argument(3, "").parse().unwrap_or(1) } else { usize::MAX };
+    let argument = |at: usize, otherwise: &str| {
+        arguments
+            .get(at)
+            .map_or(otherwise, String::as_str)
+            .to_owned()
+    };
+    let (home, project) = (
+        PathBuf::from(argument(0, "boswell-agent")),
+        argument(1, "."),
+    );
+    let lives = if argument(2, "") == "--die-after" {
+        argument(3, "").parse().unwrap_or(1)
+    } else {
+        usize::MAX
+    };
     // `unique` names temporary files.
     let (disk, unique) = (Arc::new(RealDisk), SystemChance.hex16());
     let store = Store::open(&home)?;
@@ -59,12 +90,25 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         tickets: Vec::new(),
         lives,
     };
-    agent.memories.put(&agent.project, INDEX, "notes.txt tells how the builds are\n")?;
+    agent.memories.put(
+        &agent.project,
+        INDEX,
+        "notes.txt tells how the builds are\n",
+    )?;
     agent.settle()?;
     while let Some((prompt, ..)) = SCRIPT.get(agent.asked()?) {
         agent.compact_if_large()?;
-        let (text, at, project) = ((*prompt).to_owned(), SystemChance.now(), Some(agent.project.clone()));
-        agent.prompts.add(&Prompt { text, at, project, session: Some(SESSION.to_owned()) })?;
+        let (text, at, project) = (
+            (*prompt).to_owned(),
+            SystemChance.now(),
+            Some(agent.project.clone()),
+        );
+        agent.prompts.add(&Prompt {
+            text,
+            at,
+            project,
+            session: Some(SESSION.to_owned()),
+        })?;
         agent.append(Draft::user(*prompt))?;
         agent.turn()?;
     }
@@ -74,7 +118,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
 /// Makes the session, or takes it up where the last run left it.
 fn start(store: &Store, project: &str) -> Result<SessionWriter> {
     let id = SessionId::parse(SESSION)?;
-    let launch = if store.find(SESSION).is_ok() { Launch::Resume { id, at: None } } else { Launch::New { id } };
+    let launch = if store.find(SESSION).is_ok() {
+        Launch::Resume { id, at: None }
+    } else {
+        Launch::New { id }
+    };
     match launch {
         Launch::New { id } => store.create(NewSession::in_project(project).with_id(id.as_str())),
         // A lease ends with its process: the one of a run that was killed is free.
@@ -88,18 +136,38 @@ impl Agent {
         let session = self.writer.session()?;
         if session.context(session.tip()?)?.settings.model.is_none() {
             self.append(Draft::new(Body::ThinkingLevel("low".to_owned())))?;
-            self.append(Draft::new(Body::Model { model: "scripted/one".to_owned(), role: None }))?;
+            self.append(Draft::new(Body::Model {
+                model: "scripted/one".to_owned(),
+                role: None,
+            }))?;
         }
         let said = messages(&session)?;
         let answered: Vec<&str> = said.iter().flat_map(|(_, view)| view.results()).collect();
-        for (call, tool, _) in said.iter().flat_map(|(_, view)| view.calls()).filter(|it| !answered.contains(&it.0)) {
+        for (call, tool, _) in said
+            .iter()
+            .flat_map(|(_, view)| view.calls())
+            .filter(|it| !answered.contains(&it.0))
+        {
             // Nobody knows how far it got. Saying so lets the model look and try again.
-            let content = vec![Part::Text("interrupted: the agent was killed while this ran".to_owned())];
+            let content = vec![Part::Text(
+                "interrupted: the agent was killed while this ran".to_owned(),
+            )];
             let (call, tool) = (call.to_owned(), tool.to_owned());
-            self.append(Draft::new(Body::ToolResult { call, tool, content, is_error: true }))?;
+            self.append(Draft::new(Body::ToolResult {
+                call,
+                tool,
+                content,
+                is_error: true,
+            }))?;
         }
-        let is_over = |(kind, view): &(EntryKind, View)| *kind == EntryKind::Assistant && view.calls().next().is_none();
-        if said.last().is_none_or(is_over) { Ok(()) } else { self.turn() }
+        let is_over = |(kind, view): &(EntryKind, View)| {
+            *kind == EntryKind::Assistant && view.calls().next().is_none()
+        };
+        if said.last().is_none_or(is_over) {
+            Ok(())
+        } else {
+            self.turn()
+        }
     }
 
     /// Asks the model until it answers without a call; then everything of the turn is durable.
@@ -109,47 +177,85 @@ impl Agent {
             self.call(tool, text)?;
         }
         // An entry is written when it is whole: half an answer is no answer.
-        let chunks = self.model()?.1.iter().map(|chunk| chunk.replace("{memory}", memory.trim_end()));
-        self.submit(answer(Part::Text(chunks.inspect(|chunk| println!("… {chunk}")).collect())))?;
+        let chunks = self
+            .model()?
+            .1
+            .iter()
+            .map(|chunk| chunk.replace("{memory}", memory.trim_end()));
+        self.submit(answer(Part::Text(
+            chunks.inspect(|chunk| println!("… {chunk}")).collect(),
+        )))?;
         self.acknowledge()
     }
 
     fn call(&mut self, tool: &str, text: &str) -> Result<()> {
         let id = format!("call-{}", SystemChance.hex16());
         let arguments = Json::object().with("path", "notes.txt").with("text", text);
-        let call = Part::Call { id: id.clone(), name: tool.to_owned(), arguments };
+        let call = Part::Call {
+            id: id.clone(),
+            name: tool.to_owned(),
+            arguments,
+        };
         // Durable before the tool runs: no deed without a record of who asked for it.
         self.append(answer(call))?;
         let (root, now) = (PathBuf::from(&self.project), SystemChance.now());
         let notes = root.join("notes.txt");
         let result = if tool == "edit" {
-            let before = self.checkpoints.capture(&RealDisk, &root, &["notes.txt".as_ref()], Moment::Before, now)?;
+            let before = self.checkpoints.capture(
+                &RealDisk,
+                &root,
+                &["notes.txt".as_ref()],
+                Moment::Before,
+                now,
+            )?;
             self.append(Draft::custom(checkpoint::CUSTOM_TYPE, before.to_json()))?;
             durable::put(&RealDisk, &notes, text.as_bytes(), &id)?;
             format!("wrote {} bytes", text.len())
         } else {
-            String::from_utf8_lossy(&durable::read(&RealDisk, &notes)?.unwrap_or_default()).into_owned()
+            String::from_utf8_lossy(&durable::read(&RealDisk, &notes)?.unwrap_or_default())
+                .into_owned()
         };
         self.submit(Draft::tool_result(id, tool, result))
     }
 
-    /// Lets a summary stand for all but the last answer. The settings in force follow it by themselves.
+    /// Lets a summary stand for all but the last answer. The settings in force
+    /// follow it by themselves.
     fn compact_if_large(&mut self) -> Result<()> {
         let session = self.writer.session()?;
-        let size: usize = messages(&session)?.iter().map(|(_, view)| view.text().len()).sum();
-        let Some(last) = session.leaf()?.filter(|_| size > CONTEXT_LIMIT) else { return Ok(()) };
+        let size: usize = messages(&session)?
+            .iter()
+            .map(|(_, view)| view.text().len())
+            .sum();
+        let Some(last) = session.leaf()?.filter(|_| size > CONTEXT_LIMIT) else {
+            return Ok(());
+        };
         let summary = "the user asked how the builds are"; // a model would write it
-        self.writer.compact(summary, &session.log().label(last), size as u64 / 4)?;
+        self.writer
+            .compact(summary, &session.log().label(last), size as u64 / 4)?;
         self.die_if_told()
     }
 
     /// The scripted model: calls its tool until that went well once since the prompt, then answers.
     fn model(&self) -> Result<Reply> {
         let said = messages(&self.writer.session()?)?;
-        let since = said.iter().rev().take_while(|(kind, _)| *kind != EntryKind::User);
-        let well = |block: &Block| matches!(block, Block::Result { is_error: false, .. });
+        let since = said
+            .iter()
+            .rev()
+            .take_while(|(kind, _)| *kind != EntryKind::User);
+        let well = |block: &Block| {
+            matches!(
+                block,
+                Block::Result {
+                    is_error: false,
+                    ..
+                }
+            )
+        };
         let done = since.flat_map(|(_, view)| &view.blocks).any(well);
-        let (_, (call, chunks)) = SCRIPT.get(self.asked()?.saturating_sub(1)).copied().unwrap_or_default();
+        let (_, (call, chunks)) = SCRIPT
+            .get(self.asked()?.saturating_sub(1))
+            .copied()
+            .unwrap_or_default();
         Ok((call.filter(|_| !done), chunks))
     }
 
@@ -157,7 +263,9 @@ impl Agent {
     fn asked(&self) -> Result<usize> {
         let session = self.writer.session()?;
         let branch = session.branch(session.tip()?)?.into_iter();
-        Ok(branch.filter(|slot| session.log().kind(*slot) == EntryKind::User).count())
+        Ok(branch
+            .filter(|slot| session.log().kind(*slot) == EntryKind::User)
+            .count())
     }
 
     /// Returns at once; the entry may not be durable yet.
@@ -182,7 +290,9 @@ impl Agent {
     fn die_if_told(&mut self) -> Result<()> {
         self.lives -= 1;
         if self.lives == 0 {
-            let _ = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+            let _ = std::process::Command::new("kill")
+                .args(["-9", &std::process::id().to_string()])
+                .status();
         }
         Ok(())
     }
@@ -191,11 +301,21 @@ impl Agent {
 /// What the model would be sent.
 fn messages(session: &Session) -> Result<Vec<(EntryKind, View)>> {
     let context = session.context(session.tip()?)?;
-    let read = |slot| Ok((session.log().kind(slot), session.entry(slot)?.view.unwrap_or_default()));
+    let read = |slot| {
+        Ok((
+            session.log().kind(slot),
+            session.entry(slot)?.view.unwrap_or_default(),
+        ))
+    };
     context.items.iter().map(|item| read(item.slot)).collect()
 }
 
 fn answer(part: Part) -> Draft {
     let (provider, model) = (Some("scripted".to_owned()), Some("one".to_owned()));
-    Draft::answer(Answer { content: vec![part], provider, model, ..Answer::default() })
+    Draft::answer(Answer {
+        content: vec![part],
+        provider,
+        model,
+        ..Answer::default()
+    })
 }

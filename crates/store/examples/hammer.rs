@@ -1,12 +1,17 @@
 //! One of many processes that work on the same session, for the tests that kill them.
 //!
-//! `hammer ROLE HOME SESSION NAME COUNT [BATCH]`. Each entry is called `NAME-NUMBER`, which is its id or begins its text, and
-//! is printed once the entry is acknowledged. Roles: `create` and `defer` (make the session, visible at once or with its first
-//! answer), `drive` (one lease for all), `share` (a lease for each batch), `annotate` and `note` (no lease; with labels and
-//! without), `hold` (takes the lease and waits for the end of its input), `read` (reads until the end of its input), `foreign`
-//! (appends to the file that SESSION names, without any lock, whole lines and half ones).
+//! `hammer ROLE HOME SESSION NAME COUNT [BATCH]`. Each entry is called `NAME-NUMBER`, which is its
+//! id or begins its text, and is printed once the entry is acknowledged. Roles: `create` and
+//! `defer` (make the session, visible at once or with its first answer), `drive` (one lease for
+//! all), `share` (a lease for each batch), `annotate` and `note` (no lease; with labels and
+//! without), `hold` (takes the lease and waits for the end of its input), `read` (reads until the
+//! end of its input), `foreign` (appends to the file that SESSION names, without any lock, whole
+//! lines and half ones).
 
-#![expect(clippy::print_stdout, reason = "what it prints is what the tests look at")]
+#![expect(
+    clippy::print_stdout,
+    reason = "what it prints is what the tests look at"
+)]
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -15,8 +20,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use boswell_store::model::json::Json;
 use boswell_store::model::{Gap, SpanKind};
 use boswell_store::{
-    Body, Draft, Durability, Error, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, SessionWriter, Store,
-    Visible, Wait,
+    Body, Draft, Durability, Error, ErrorKind, Expect, NewSession, Outcome, Receipt, Result,
+    SessionWriter, Store, Visible, Wait,
 };
 
 struct Task {
@@ -33,7 +38,13 @@ fn main() -> Result<()> {
     let (role, home, session, name) = (next(), next(), next(), next());
     let mut number = || next().parse().unwrap_or(1);
     let (count, batch) = (number(), number());
-    let task = Task { home, session, name, count, batch };
+    let task = Task {
+        home,
+        session,
+        name,
+        count,
+        batch,
+    };
     match role.as_str() {
         "create" => create(&task, Visible::AtOnce),
         "defer" => create(&task, Visible::WithFirstAnswer),
@@ -44,14 +55,25 @@ fn main() -> Result<()> {
         "hold" => hold(&task),
         "read" => read(&task),
         "foreign" => foreign(&task).map_err(|error| Error::io(&task.session, "append to", error)),
-        _ => Err(Error::new(ErrorKind::Invalid, format!("`{role}` is no role"))),
+        _ => Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{role}` is no role"),
+        )),
     }
 }
 
 /// Entries of different kinds and lengths; a few are long enough for more than a page.
 fn draft(task: &Task, number: usize) -> Draft {
-    let text = format!("{}-{number} {}", task.name, "x".repeat(number * 37 % 500 + number % 50 / 49 * 9000));
-    if number.is_multiple_of(2) { Draft::user(text) } else { Draft::assistant(text) }
+    let text = format!(
+        "{}-{number} {}",
+        task.name,
+        "x".repeat(number * 37 % 500 + number % 50 / 49 * 9000)
+    );
+    if number.is_multiple_of(2) {
+        Draft::user(text)
+    } else {
+        Draft::assistant(text)
+    }
 }
 
 fn say(receipts: &[Receipt]) -> Result<()> {
@@ -68,7 +90,10 @@ fn say_names(mut names: impl Iterator<Item = String>) -> Result<()> {
 }
 
 fn create(task: &Task, visible: Visible) -> Result<()> {
-    let new = NewSession { visible, ..NewSession::in_project("/proj/demo").with_id(&task.session) };
+    let new = NewSession {
+        visible,
+        ..NewSession::in_project("/proj/demo").with_id(&task.session)
+    };
     let writer = Store::open(&task.home)?.create(new)?;
     println!("created");
     for number in 0..task.count {
@@ -82,7 +107,11 @@ fn drive(task: &Task) -> Result<()> {
     for start in (0..task.count).step_by(task.batch) {
         let named = |number: usize| draft(task, number).with_id(format!("{}-{number}", task.name));
         let batch = numbers(task, start).map(named).collect();
-        let durability = if start % 3 == 0 { Durability::Os } else { Durability::Fsync };
+        let durability = if start % 3 == 0 {
+            Durability::Os
+        } else {
+            Durability::Fsync
+        };
         say(&writer.append_all(batch, Expect::Any, durability)?)?;
     }
     println!("races {}", writer.races());
@@ -98,7 +127,9 @@ fn share(task: &Task) -> Result<()> {
     for start in (0..task.count).step_by(task.batch) {
         let writer: SessionWriter = store.writer(&task.session, Wait::Forever)?;
         // Without ids of its own: looking for those would read the whole log for each lease.
-        let batch = numbers(task, start).map(|number| draft(task, number)).collect();
+        let batch = numbers(task, start)
+            .map(|number| draft(task, number))
+            .collect();
         writer.append_all(batch, Expect::Any, Durability::Fsync)?;
         say_names(numbers(task, start).map(|number| format!("{}-{number}", task.name)))?;
     }
@@ -112,9 +143,15 @@ fn annotate(task: &Task, kinds: usize) -> Result<()> {
             0 => Body::Title(format!("{} {number}", task.name)),
             1 => {
                 let tags = Json::Array(vec![Json::from(task.name.as_str())]);
-                Body::Custom { kind: "boswell.tags".to_owned(), data: Some(Json::object().with("tags", tags)) }
+                Body::Custom {
+                    kind: "boswell.tags".to_owned(),
+                    data: Some(Json::object().with("tags", tags)),
+                }
             }
-            _ => Body::Label { target: "first".to_owned(), label: Some(format!("{}-{number}", task.name)) },
+            _ => Body::Label {
+                target: "first".to_owned(),
+                label: Some(format!("{}-{number}", task.name)),
+            },
         };
         let draft = Draft::new(body).with_id(format!("{}-{number}", task.name));
         say(&[store.annotate(&task.session, draft)?])?;
@@ -141,9 +178,16 @@ fn read(task: &Task) -> Result<()> {
     let (mut looks, mut before) = (0, 0);
     while !stop.load(Ordering::Relaxed) || looks == 0 {
         let session = store.session(&task.session)?;
-        let damaged = session.log().gaps.iter().find(|gap| gap.kind != SpanKind::Gap(Gap::Pending));
+        let damaged = session
+            .log()
+            .gaps
+            .iter()
+            .find(|gap| gap.kind != SpanKind::Gap(Gap::Pending));
         if let Some(gap) = damaged {
-            return Err(Error::new(ErrorKind::Damaged, format!("{} bytes at {} are no record", gap.len, gap.at)));
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                format!("{} bytes at {} are no record", gap.len, gap.at),
+            ));
         }
         if session.log().bytes < before {
             return Err(Error::new(ErrorKind::Damaged, "the log became shorter"));
@@ -162,7 +206,9 @@ fn read(task: &Task) -> Result<()> {
 
 /// A program that knows nothing of locks.
 fn foreign(task: &Task) -> std::io::Result<()> {
-    let mut file = std::fs::OpenOptions::new().append(true).open(&task.session)?;
+    let mut file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&task.session)?;
     for number in 0..task.count {
         let line = format!(
             "{{\"type\":\"custom\",\"id\":\"{0}-{number}\",\"parentId\":null,\"timestamp\":\"2026-10-05T08:00:00.000Z\",\"customType\":\"foreign\"}}\n",

@@ -7,7 +7,9 @@
 use boswell_store::{Draft, NewSession, Outcome, Store};
 
 fn main() -> boswell_store::Result<()> {
-    run(&std::env::args().nth(1).unwrap_or_else(|| "boswell-quickstart".to_owned()))
+    run(&std::env::args()
+        .nth(1)
+        .unwrap_or_else(|| "boswell-quickstart".to_owned()))
 }
 
 pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
@@ -22,7 +24,15 @@ pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
     let context = session.context(session.tip()?)?; // what a model would be sent
     for item in &context.items {
         let message = session.render(item)?.message;
-        println!("{}: {}", message.role, message.content.iter().map(ToString::to_string).collect::<String>());
+        println!(
+            "{}: {}",
+            message.role,
+            message
+                .content
+                .iter()
+                .map(ToString::to_string)
+                .collect::<String>()
+        );
     }
     println!("{}", writer.reference());
     writer.close(Outcome::Completed)

@@ -1,10 +1,11 @@
 //! The writer for programs that run on tokio (feature `tokio`).
 //!
-//! An [`AsyncWriter`] does what a [`SessionWriter`] does, on the runtime's threads for blocking work. A call starts when it
-//! is made, not when its [`Reply`] is first polled, and goes on whatever becomes of the reply: dropping one neither loses
-//! nor doubles the entry, only the receipt. When the runtime ends, calls that have not had their turn are not written and
-//! their replies say so. Calls are written in the order in which they were made; their
-//! waiting for the disk is shared, as between threads.
+//! An [`AsyncWriter`] does what a [`SessionWriter`] does, on the runtime's threads for blocking
+//! work. A call starts when it is made, not when its [`Reply`] is first polled, and goes on
+//! whatever becomes of the reply: dropping one neither loses nor doubles the entry, only the
+//! receipt. When the runtime ends, calls that have not had their turn are not written and their
+//! replies say so. Calls are written in the order in which they were made; their waiting for the
+//! disk is shared, as between threads.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -62,7 +63,8 @@ pub struct AsyncTicket {
     runtime: Handle,
 }
 
-/// What has to wait for nobody's turn once its own has come: the waiting for the disk, and the answer.
+/// What has to wait for nobody's turn once its own has come: the waiting for the
+/// disk, and the answer.
 type Rest = Box<dyn FnOnce() + Send>;
 type Job = Box<dyn FnOnce() -> Rest + Send>;
 
@@ -76,7 +78,11 @@ struct Queue {
 
 impl std::fmt::Debug for Queue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Queue({} waiting)", lock(&self.jobs).as_ref().map_or(0, VecDeque::len))
+        write!(
+            f,
+            "Queue({} waiting)",
+            lock(&self.jobs).as_ref().map_or(0, VecDeque::len)
+        )
     }
 }
 
@@ -92,7 +98,10 @@ impl AsyncWriter {
         AsyncWriter {
             writer,
             runtime,
-            queue: Arc::new(Queue { jobs: Mutex::new(Some(VecDeque::new())), turn: Mutex::new(()) }),
+            queue: Arc::new(Queue {
+                jobs: Mutex::new(Some(VecDeque::new())),
+                turn: Mutex::new(()),
+            }),
         }
     }
 
@@ -131,19 +140,38 @@ impl AsyncWriter {
     }
 
     /// Appends one entry if the session is as expected; answers when it is as durable as asked.
-    pub fn append_with(&self, draft: Draft, expect: Expect, durability: Durability) -> Reply<Receipt> {
-        self.ordered(move |writer| writer.submit_all(vec![draft], expect, durability), Ticket::wait)
+    pub fn append_with(
+        &self,
+        draft: Draft,
+        expect: Expect,
+        durability: Durability,
+    ) -> Reply<Receipt> {
+        self.ordered(
+            move |writer| writer.submit_all(vec![draft], expect, durability),
+            Ticket::wait,
+        )
     }
 
     /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
-    pub fn append_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Reply<Vec<Receipt>> {
-        self.ordered(move |writer| writer.submit_all(drafts, expect, durability), Ticket::wait_all)
+    pub fn append_all(
+        &self,
+        drafts: Vec<Draft>,
+        expect: Expect,
+        durability: Durability,
+    ) -> Reply<Vec<Receipt>> {
+        self.ordered(
+            move |writer| writer.submit_all(drafts, expect, durability),
+            Ticket::wait_all,
+        )
     }
 
     /// Hands an entry to the system; answers before the disk has it.
     pub fn submit(&self, draft: Draft) -> Reply<AsyncTicket> {
         let runtime = self.runtime.clone();
-        self.ordered(move |writer| writer.submit(draft), move |ticket| Ok(AsyncTicket { ticket, runtime }))
+        self.ordered(
+            move |writer| writer.submit(draft),
+            move |ticket| Ok(AsyncTicket { ticket, runtime }),
+        )
     }
 
     /// Answers when everything that was handed over before is durable.
@@ -165,7 +193,10 @@ impl AsyncWriter {
     /// Moves the leaf and leaves a summary, as [`SessionWriter::branch_with_summary`].
     pub fn branch_with_summary(&self, entry: Option<&str>, summary: &str) -> Reply<Receipt> {
         let (entry, summary) = (entry.map(str::to_owned), summary.to_owned());
-        self.ordered(move |writer| writer.branch_with_summary(entry.as_deref(), &summary), Ok)
+        self.ordered(
+            move |writer| writer.branch_with_summary(entry.as_deref(), &summary),
+            Ok,
+        )
     }
 
     /// Stands as before a prompt, as [`SessionWriter::rewind`].
@@ -177,7 +208,10 @@ impl AsyncWriter {
     /// Replaces what came before an entry by a summary, as [`SessionWriter::compact`].
     pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Reply<Receipt> {
         let (summary, first_kept) = (summary.to_owned(), first_kept.to_owned());
-        self.ordered(move |writer| writer.compact(&summary, &first_kept, tokens_before), Ok)
+        self.ordered(
+            move |writer| writer.compact(&summary, &first_kept, tokens_before),
+            Ok,
+        )
     }
 
     /// The session with everything that was handed over before.
@@ -212,7 +246,10 @@ impl AsyncWriter {
         if let Some(jobs) = lock(&self.queue.jobs).as_mut() {
             jobs.push_back(job);
         }
-        let worker = Worker { queue: Arc::clone(&self.queue), came: false };
+        let worker = Worker {
+            queue: Arc::clone(&self.queue),
+            came: false,
+        };
         drop(self.runtime.spawn_blocking(move || worker.work()));
         Reply { answer }
     }
@@ -239,7 +276,8 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         if !self.came {
-            // What waits is given up as a whole: a later call must not be written without an earlier one.
+            // What waits is given up as a whole: a later call must not be written
+            // without an earlier one.
             let given_up = lock(&self.queue.jobs).take();
             drop(given_up);
         }
@@ -264,15 +302,21 @@ impl<T> Future for Reply<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.answer).poll(context).map(|answer| {
             answer.unwrap_or_else(|_| {
-                Err(Error::new(ErrorKind::Unavailable, "the runtime ended before the call had its turn")
-                    .hinting("open the session again on a runtime that lives, and append there"))
+                Err(Error::new(
+                    ErrorKind::Unavailable,
+                    "the runtime ended before the call had its turn",
+                )
+                .hinting("open the session again on a runtime that lives, and append there"))
             })
         })
     }
 }
 
 /// Runs a call that needs no order.
-fn reply<T: Send + 'static>(runtime: &Handle, call: impl FnOnce() -> Result<T> + Send + 'static) -> Reply<T> {
+fn reply<T: Send + 'static>(
+    runtime: &Handle,
+    call: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Reply<T> {
     let (sender, answer) = oneshot::channel();
     drop(runtime.spawn_blocking(move || {
         // Nobody may be listening any more.

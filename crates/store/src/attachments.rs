@@ -1,7 +1,8 @@
 //! Files that belong to a session of our own.
 //!
-//! The bytes are a blob; the name and what they claim to be stand in the session, as the data of a `custom` entry.
-//! Names come from anywhere, so they are made safe when files are written out, not trusted when they come in.
+//! The bytes are a blob; the name and what they claim to be stand in the session, as the data of a
+//! `custom` entry. Names come from anywhere, so they are made safe when files are written out, not
+//! trusted when they come in.
 
 mod file_name;
 mod kind;
@@ -50,25 +51,44 @@ impl Attachments {
         Attachments { blobs }
     }
 
-    /// Keeps a file. Its bytes are durable when this returns; the attachment is not: append it to the session.
+    /// Keeps a file. Its bytes are durable when this returns; the attachment is not:
+    /// append it to the session.
     ///
-    /// Without a MIME type the extension decides. One that the extension or the first bytes contradict is refused.
-    pub fn add(&self, bytes: &[u8], name: &str, mime: Option<&str>, at: Instant) -> Result<Attachment> {
+    /// Without a MIME type the extension decides. One that the extension or the first bytes
+    /// contradict is refused.
+    pub fn add(
+        &self,
+        bytes: &[u8],
+        name: &str,
+        mime: Option<&str>,
+        at: Instant,
+    ) -> Result<Attachment> {
         if name.is_empty() || name.len() > LONGEST_NAME || name.contains('\0') {
-            return Err(Error::new(ErrorKind::Invalid, "attachment has no usable name")
-                .because("a name has 1 to 255 bytes and no NUL")
-                .hinting("give it a shorter name"));
+            return Err(
+                Error::new(ErrorKind::Invalid, "attachment has no usable name")
+                    .because("a name has 1 to 255 bytes and no NUL")
+                    .hinting("give it a shorter name"),
+            );
         }
         let mime = kind::checked(bytes, name, mime)?;
         let blob = self.blobs.put(bytes)?;
-        Ok(Attachment { name: name.to_owned(), mime, blob, len: bytes.len() as u64, at })
+        Ok(Attachment {
+            name: name.to_owned(),
+            mime,
+            blob,
+            len: bytes.len() as u64,
+            at,
+        })
     }
 
-    /// The attachments of a session in file order, on all branches, each with the entry that holds it.
+    /// The attachments of a session in file order, on all branches, each with the
+    /// entry that holds it.
     pub fn list(session: &Session) -> Result<Vec<(String, Attachment)>> {
         let mut found = Vec::new();
         for slot in session.log().slots() {
-            if let Some(Some(attachment)) = custom::data(session, slot, CUSTOM_TYPE, Attachment::from_json)? {
+            if let Some(Some(attachment)) =
+                custom::data(session, slot, CUSTOM_TYPE, Attachment::from_json)?
+            {
                 found.push((session.log().label(slot).into_owned(), attachment));
             }
         }
@@ -80,21 +100,36 @@ impl Attachments {
         self.blobs.get(&attachment.blob)
     }
 
-    /// Writes attachments into a folder under safe names, replacing nothing. Each has its own answer.
-    pub fn extract(&self, attachments: &[Attachment], disk: &dyn Disk, folder: &Path) -> Vec<Result<PathBuf>> {
+    /// Writes attachments into a folder under safe names, replacing nothing.
+    /// Each has its own answer.
+    pub fn extract(
+        &self,
+        attachments: &[Attachment],
+        disk: &dyn Disk,
+        folder: &Path,
+    ) -> Vec<Result<PathBuf>> {
         let write = |(attachment, name): (&Attachment, String)| {
             let bytes = self.read(attachment)?;
             durable::make_folders(disk, folder)?;
             let path = folder.join(name);
-            if disk.is_link(&path).unwrap_or(true) || disk.stat(&path).is_ok_and(|stat| stat.is_some()) {
-                return Err(Error::new(ErrorKind::Conflict, format!("`{}` is there already", path.display()))
-                    .because("attachments replace no files")
-                    .hinting("extract into an empty folder"));
+            if disk.is_link(&path).unwrap_or(true)
+                || disk.stat(&path).is_ok_and(|stat| stat.is_some())
+            {
+                return Err(Error::new(
+                    ErrorKind::Conflict,
+                    format!("`{}` is there already", path.display()),
+                )
+                .because("attachments replace no files")
+                .hinting("extract into an empty folder"));
             }
             durable::create(disk, &path, &bytes)?;
             Ok(path)
         };
-        attachments.iter().zip(safe_names(attachments)).map(write).collect()
+        attachments
+            .iter()
+            .zip(safe_names(attachments))
+            .map(write)
+            .collect()
     }
 }
 

@@ -1,8 +1,9 @@
 //! Reads a log from its end, no further back than a context needs.
 //!
-//! What comes out is a log with its first line and everything from some line to its end, of which the dialect said that the
-//! context is the same as that of the whole log. Where it cannot say so, there is no answer here and the log is read as a
-//! whole: because something is damaged, because settings may stand anywhere, because too much was read in vain.
+//! What comes out is a log with its first line and everything from some line to its end, of which
+//! the dialect said that the context is the same as that of the whole log. Where it cannot say so,
+//! there is no answer here and the log is read as a whole: because something is damaged, because
+//! settings may stand anywhere, because too much was read in vain.
 
 use boswell_dialect::{Depth, Dialect, Located, Reach, ReadSession, Reader};
 use boswell_model::{Facts, Framing, Head, Line, Log, Names, Result, Tip, Tree};
@@ -17,11 +18,16 @@ struct Measure {
     small: u64,
     /// How much is read at once.
     block: u64,
-    /// How much is read before the whole log is, unless that is so long that an eighth of it is more.
+    /// How much is read before the whole log is, unless that is so long that an
+    /// eighth of it is more.
     in_vain: u64,
 }
 
-const MEASURE: Measure = Measure { small: 512 << 10, block: 256 << 10, in_vain: 32 << 20 };
+const MEASURE: Measure = Measure {
+    small: 512 << 10,
+    block: 256 << 10,
+    in_vain: 32 << 20,
+};
 
 /// How much of the beginning is looked at for the first line.
 const HEAD: u64 = 4 << 10;
@@ -61,11 +67,15 @@ fn enough_in_steps(
     }
     let end = object.end()?;
     let mut back = BackReader::new(dialect);
-    let Some(first) = back.first_line(object)? else { return Ok(None) };
+    let Some(first) = back.first_line(object)? else {
+        return Ok(None);
+    };
     let mut to = end;
     while back.bytes <= measure.in_vain.max(located.size / 8) {
         // The more was read in vain, the more is read at once.
-        let Some(from) = back.block(object, to, measure.block.max(back.bytes / 8))? else { return Ok(None) };
+        let Some(from) = back.block(object, to, measure.block.max(back.bytes / 8))? else {
+            return Ok(None);
+        };
         if from <= first {
             return Ok(None);
         }
@@ -98,7 +108,13 @@ struct BackReader<'d> {
 
 impl<'d> BackReader<'d> {
     fn new(dialect: &'d dyn Dialect) -> Self {
-        BackReader { dialect, names: Names::default(), first: Vec::new(), blocks: Vec::new(), bytes: 0 }
+        BackReader {
+            dialect,
+            names: Names::default(),
+            first: Vec::new(),
+            blocks: Vec::new(),
+            bytes: 0,
+        }
     }
 
     /// Reads the first line and gives its position; none if it is damaged.
@@ -119,7 +135,8 @@ impl<'d> BackReader<'d> {
         }))
     }
 
-    /// Reads about `window` bytes before `to` and gives the position where they begin; none if something in them is damaged.
+    /// Reads about `window` bytes before `to` and gives the position where they begin; none if
+    /// something in them is damaged.
     fn block(&mut self, object: &dyn ObjectReader, to: u64, window: u64) -> Result<Option<u64>> {
         let (mut from, mut bytes) = (to, 0);
         let heads = self.heads(&mut |reader| {
@@ -137,9 +154,19 @@ impl<'d> BackReader<'d> {
     }
 
     /// The heads of some lines; none if they are not all whole.
-    #[expect(clippy::type_complexity, reason = "a sink that is handed to a source of lines")]
-    fn heads(&mut self, feed: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<()>) -> Result<Option<Vec<Head>>> {
-        let log = Log { names: std::mem::take(&mut self.names), ended: true, ..Log::default() };
+    #[expect(
+        clippy::type_complexity,
+        reason = "a sink that is handed to a source of lines"
+    )]
+    fn heads(
+        &mut self,
+        feed: &mut dyn FnMut(&mut dyn FnMut(Line<'_>)) -> Result<()>,
+    ) -> Result<Option<Vec<Head>>> {
+        let log = Log {
+            names: std::mem::take(&mut self.names),
+            ended: true,
+            ..Log::default()
+        };
         let mut reader = Reader::resume(self.dialect, Depth::Heads, log, Facts::default());
         feed(&mut |line| reader.line(line))?;
         let log = reader.into_log();
@@ -149,11 +176,27 @@ impl<'d> BackReader<'d> {
 
     /// What was read so far, linked. The names go along; whoever reads on gives them back.
     fn linked(&mut self) -> ReadSession {
-        let heads = self.first.iter().chain(self.blocks.iter().rev().flatten()).copied().collect();
+        let heads = self
+            .first
+            .iter()
+            .chain(self.blocks.iter().rev().flatten())
+            .copied()
+            .collect();
         let names = std::mem::take(&mut self.names);
-        let log = Log { heads, names, bytes: self.bytes, ended: true, ..Log::default() };
+        let log = Log {
+            heads,
+            names,
+            bytes: self.bytes,
+            ended: true,
+            ..Log::default()
+        };
         let tree = Tree::build(self.dialect.link(&log));
-        ReadSession { log, tree, facts: Facts::default(), pairs: Default::default() }
+        ReadSession {
+            log,
+            tree,
+            facts: Facts::default(),
+            pairs: Default::default(),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Large values kept once, by the hash of their content.
 //!
-//! A blob is a file named after the SHA-256 of its bytes. It is durable before its id is handed out, and what is read
-//! is checked against its name, so an entry that names a blob either gets exactly those bytes or is told that they are
-//! damaged. Nothing here deletes: [`Blobs::unreferenced`] only says what no session names.
+//! A blob is a file named after the SHA-256 of its bytes. It is durable before its id is handed
+//! out, and what is read is checked against its name, so an entry that names a blob either gets
+//! exactly those bytes or is told that they are damaged. Nothing here deletes:
+//! [`Blobs::unreferenced`] only says what no session names.
 
 pub mod base64;
 mod inline;
@@ -117,7 +118,8 @@ impl Blobs {
         }
     }
 
-    /// Keeps bytes; they are durable when this returns. What is already kept, whole, is not written again.
+    /// Keeps bytes; they are durable when this returns. What is already kept, whole,
+    /// is not written again.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobId> {
         let id = BlobId::of(bytes);
         let path = self.path(&id);
@@ -141,9 +143,11 @@ impl Blobs {
         })?;
         let found = BlobId::of(&bytes);
         if found != *id {
-            return Err(Error::new(ErrorKind::Damaged, format!("blob {id} is damaged"))
-                .because(format!("its {} bytes have the hash {found}", bytes.len()))
-                .hinting(format!("replace `{}` from a backup", path.display())));
+            return Err(
+                Error::new(ErrorKind::Damaged, format!("blob {id} is damaged"))
+                    .because(format!("its {} bytes have the hash {found}", bytes.len()))
+                    .hinting(format!("replace `{}` from a backup", path.display())),
+            );
         }
         Ok(bytes)
     }
@@ -170,9 +174,12 @@ impl Blobs {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::io(self.folder.display(), "list", error)),
         };
-        let files = names.into_iter().filter(|(_, stat)| stat.kind == StatKind::File);
-        let mut found: Vec<_> =
-            files.filter_map(|(name, stat)| BlobId::parse(&name).map(|id| (id, stat.len))).collect();
+        let files = names
+            .into_iter()
+            .filter(|(_, stat)| stat.kind == StatKind::File);
+        let mut found: Vec<_> = files
+            .filter_map(|(name, stat)| BlobId::parse(&name).map(|id| (id, stat.len)))
+            .collect();
         found.sort_unstable();
         Ok(found)
     }
@@ -184,7 +191,8 @@ impl Blobs {
         Ok(found)
     }
 
-    /// Makes the folder. One that is there may have been made by a process that died before it was durable.
+    /// Makes the folder. One that is there may have been made by a process that died
+    /// before it was durable.
     fn settle_folder(&self) -> Result<()> {
         if !self.shared.settled.load(Ordering::Acquire) {
             durable::make_folders(self.disk.as_ref(), &self.folder)?;
@@ -200,8 +208,13 @@ impl Blobs {
 
     fn stat(&self, id: &BlobId) -> Result<Option<u64>> {
         let path = self.path(id);
-        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
-        Ok(stat.filter(|stat| stat.kind == StatKind::File).map(|stat| stat.len))
+        let stat = self
+            .disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))?;
+        Ok(stat
+            .filter(|stat| stat.kind == StatKind::File)
+            .map(|stat| stat.len))
     }
 
     fn holds(&self, id: &BlobId, len: usize) -> Result<bool> {
@@ -213,6 +226,10 @@ impl Blobs {
     }
 
     fn temp_name(&self) -> String {
-        format!("{}-{}", self.shared.unique, self.shared.count.fetch_add(1, Ordering::Relaxed))
+        format!(
+            "{}-{}",
+            self.shared.unique,
+            self.shared.count.fetch_add(1, Ordering::Relaxed)
+        )
     }
 }

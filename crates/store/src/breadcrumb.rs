@@ -1,8 +1,8 @@
 //! Which session a terminal was last used for.
 //!
-//! One small file per terminal, two lines: the working folder and the session file, as agents of the pi family write
-//! them. `continue` looks here first. A subagent never leaves one: it would take the terminal away from the user's
-//! session.
+//! One small file per terminal, two lines: the working folder and the session file, as agents of
+//! the pi family write them. `continue` looks here first. A subagent never leaves one: it would
+//! take the terminal away from the user's session.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,15 +18,25 @@ const LONGEST: usize = 200;
 pub struct TerminalId(String);
 
 impl TerminalId {
-    /// The terminal of an environment: its device (`pts-3`), or what the terminal program says of itself.
+    /// The terminal of an environment: its device (`pts-3`), or what the terminal
+    /// program says of itself.
     pub fn of(env: &Environment) -> Option<Self> {
-        let device = env.terminal.as_deref().and_then(|path| path.strip_prefix("/dev/"));
+        let device = env
+            .terminal
+            .as_deref()
+            .and_then(|path| path.strip_prefix("/dev/"));
         if let Some(id) = device.and_then(TerminalId::cleaned) {
             return Some(id);
         }
-        let programs =
-            [("kitty", "KITTY_WINDOW_ID"), ("tmux", "TMUX_PANE"), ("apple", "TERM_SESSION_ID"), ("wt", "WT_SESSION")];
-        programs.iter().find_map(|(name, var)| TerminalId::cleaned(&format!("{name}-{}", env.var(var)?)))
+        let programs = [
+            ("kitty", "KITTY_WINDOW_ID"),
+            ("tmux", "TMUX_PANE"),
+            ("apple", "TERM_SESSION_ID"),
+            ("wt", "WT_SESSION"),
+        ];
+        programs
+            .iter()
+            .find_map(|(name, var)| TerminalId::cleaned(&format!("{name}-{}", env.var(var)?)))
     }
 
     /// The id as text.
@@ -36,29 +46,54 @@ impl TerminalId {
 
     /// Anything that could lead out of a folder becomes `-`; what then still is no name is none.
     fn cleaned(text: &str) -> Option<Self> {
-        let id: String =
-            text.chars().map(|c| if matches!(c, '/' | '\\') || c.is_control() { '-' } else { c }).collect();
+        let id: String = text
+            .chars()
+            .map(|c| {
+                if matches!(c, '/' | '\\') || c.is_control() {
+                    '-'
+                } else {
+                    c
+                }
+            })
+            .collect();
         let fine = !id.is_empty() && id.len() <= LONGEST && !id.starts_with(['.', '-']);
         fine.then_some(TerminalId(id))
     }
 }
 
-/// The session file that a terminal was last used for in a folder; none if it is gone or was a subagent's.
-pub fn read(disk: &dyn Disk, folder: &Path, terminal: &TerminalId, cwd: &Path) -> Result<Option<PathBuf>> {
-    let Some(bytes) = durable::read(disk, &folder.join(terminal.as_str()))? else { return Ok(None) };
-    let Ok(text) = String::from_utf8(bytes) else { return Ok(None) };
+/// The session file that a terminal was last used for in a folder; none if it is gone
+/// or was a subagent's.
+pub fn read(
+    disk: &dyn Disk,
+    folder: &Path,
+    terminal: &TerminalId,
+    cwd: &Path,
+) -> Result<Option<PathBuf>> {
+    let Some(bytes) = durable::read(disk, &folder.join(terminal.as_str()))? else {
+        return Ok(None);
+    };
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Ok(None);
+    };
     let mut lines = text.lines();
-    let (Some(then), Some(session)) = (lines.next(), lines.next()) else { return Ok(None) };
+    let (Some(then), Some(session)) = (lines.next(), lines.next()) else {
+        return Ok(None);
+    };
     let session = Path::new(session);
     let here = resolved(Path::new(then)).is_some_and(|then| resolved(cwd) == Some(then));
     if !here || !session.is_absolute() || is_subagent(disk, session) {
         return Ok(None);
     }
-    let stat = disk.stat(session).map_err(|error| Error::io(session.display(), "look at", error))?;
-    Ok(stat.filter(|stat| stat.kind == StatKind::File).map(|_| session.to_path_buf()))
+    let stat = disk
+        .stat(session)
+        .map_err(|error| Error::io(session.display(), "look at", error))?;
+    Ok(stat
+        .filter(|stat| stat.kind == StatKind::File)
+        .map(|_| session.to_path_buf()))
 }
 
-/// Notes that a terminal is used for a session, which need not be visible yet. `unique` names the temporary file.
+/// Notes that a terminal is used for a session, which need not be visible yet. `unique`
+/// names the temporary file.
 pub fn write(
     disk: &dyn Disk,
     folder: &Path,
@@ -68,24 +103,38 @@ pub fn write(
     unique: &str,
 ) -> Result<()> {
     if is_subagent(disk, session) {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` is a subagent's transcript", session.display()))
-            .because("`continue` would open it instead of the user's session")
-            .hinting("note the session that started it"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is a subagent's transcript", session.display()),
+        )
+        .because("`continue` would open it instead of the user's session")
+        .hinting("note the session that started it"));
     }
     let line = |path: &Path| {
-        path.to_str().filter(|text| path.is_absolute() && !text.contains(['\n', '\r'])).map(str::to_owned)
+        path.to_str()
+            .filter(|text| path.is_absolute() && !text.contains(['\n', '\r']))
+            .map(str::to_owned)
     };
     let (Some(cwd_line), Some(session_line)) = (line(cwd), line(session)) else {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be noted", session.display()))
-            .because("folder and session must be absolute Unicode paths on one line each")
-            .hinting("name the session with its id"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be noted", session.display()),
+        )
+        .because("folder and session must be absolute Unicode paths on one line each")
+        .hinting("name the session with its id"));
     };
     durable::make_folders(disk, folder)?;
     let text = format!("{cwd_line}\n{session_line}\n");
-    durable::put(disk, &folder.join(terminal.as_str()), text.as_bytes(), unique)
+    durable::put(
+        disk,
+        &folder.join(terminal.as_str()),
+        text.as_bytes(),
+        unique,
+    )
 }
 
-/// Whether a transcript lies beside the artifacts of another session: in the folder that is named like that session.
+/// Whether a transcript lies beside the artifacts of another session: in the folder that is
+/// named like that session.
 fn is_subagent(disk: &dyn Disk, session: &Path) -> bool {
     let in_folder = |folder: &Path| {
         let owner = folder.file_name().map(|name| {
@@ -93,12 +142,18 @@ fn is_subagent(disk: &dyn Disk, session: &Path) -> bool {
             name.push(".jsonl");
             folder.with_file_name(name)
         });
-        owner.is_some_and(|owner| matches!(disk.stat(&owner), Ok(Some(stat)) if stat.kind == StatKind::File))
+        owner.is_some_and(
+            |owner| matches!(disk.stat(&owner), Ok(Some(stat)) if stat.kind == StatKind::File),
+        )
     };
-    session.components().any(|part| part.as_os_str() == "subagents") || session.ancestors().skip(1).any(in_folder)
+    session
+        .components()
+        .any(|part| part.as_os_str() == "subagents")
+        || session.ancestors().skip(1).any(in_folder)
 }
 
-/// An absolute path without `.`, `..` and trailing separators, by its letters alone; none if it is not absolute.
+/// An absolute path without `.`, `..` and trailing separators, by its letters alone; none
+/// if it is not absolute.
 fn resolved(path: &Path) -> Option<PathBuf> {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -119,19 +174,37 @@ mod tests {
     use crate::disk::RealDisk;
 
     fn terminal(device: Option<&str>, vars: &[(&str, &str)]) -> Option<String> {
-        let mut env = Environment { terminal: device.map(str::to_owned), ..Environment::default() };
-        env.vars = vars.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        let mut env = Environment {
+            terminal: device.map(str::to_owned),
+            ..Environment::default()
+        };
+        env.vars = vars
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
         TerminalId::of(&env).map(|id| id.0)
     }
 
     #[test]
     fn terminals_are_named_as_agents_name_them() {
         for (device, vars, id) in [
-            (Some("/dev/pts/3"), &[("TMUX_PANE", "%1")][..], Some("pts-3")),
+            (
+                Some("/dev/pts/3"),
+                &[("TMUX_PANE", "%1")][..],
+                Some("pts-3"),
+            ),
             (Some("/dev/ttys001"), &[], Some("ttys001")),
-            (None, &[("KITTY_WINDOW_ID", "7"), ("TMUX_PANE", "%1")], Some("kitty-7")),
+            (
+                None,
+                &[("KITTY_WINDOW_ID", "7"), ("TMUX_PANE", "%1")],
+                Some("kitty-7"),
+            ),
             (None, &[("TMUX_PANE", "%1")], Some("tmux-%1")),
-            (None, &[("TERM_SESSION_ID", "w0t0p0:AB")], Some("apple-w0t0p0:AB")),
+            (
+                None,
+                &[("TERM_SESSION_ID", "w0t0p0:AB")],
+                Some("apple-w0t0p0:AB"),
+            ),
             (None, &[("WT_SESSION", "guid")], Some("wt-guid")),
             (None, &[("WT_SESSION", "")], None),
             (None, &[], None),
@@ -142,7 +215,10 @@ mod tests {
 
     #[test]
     fn names_cannot_leave_the_folder() {
-        assert_eq!(terminal(None, &[("TMUX_PANE", "../../x\n")]).as_deref(), Some("tmux-..-..-x-"));
+        assert_eq!(
+            terminal(None, &[("TMUX_PANE", "../../x\n")]).as_deref(),
+            Some("tmux-..-..-x-")
+        );
         assert_eq!(terminal(Some("/dev/.."), &[]), None);
         assert_eq!(terminal(Some("/dev/../etc/x"), &[]), None);
         assert_eq!(terminal(None, &[("WT_SESSION", &"x".repeat(500))]), None);
@@ -155,7 +231,10 @@ mod tests {
 
     impl Lab {
         fn new() -> Self {
-            Lab { folder: tempfile::tempdir().unwrap(), id: TerminalId("pts-3".to_owned()) }
+            Lab {
+                folder: tempfile::tempdir().unwrap(),
+                id: TerminalId("pts-3".to_owned()),
+            }
         }
 
         fn path(&self, name: &str) -> PathBuf {
@@ -174,7 +253,14 @@ mod tests {
         }
 
         fn write(&self, cwd: &str, session: &Path) -> Result<()> {
-            write(&RealDisk, &self.path("terminals"), &self.id, Path::new(cwd), session, "u")
+            write(
+                &RealDisk,
+                &self.path("terminals"),
+                &self.id,
+                Path::new(cwd),
+                session,
+                "u",
+            )
         }
     }
 
@@ -186,10 +272,19 @@ mod tests {
         lab.write("/srv/demo", &session).unwrap();
         assert_eq!(lab.read("/srv/./demo/x/../"), Some(session.clone()));
         assert_eq!(lab.read("/srv/other"), None);
-        let bytes = durable::read(&RealDisk, &lab.path("terminals/pts-3")).unwrap().unwrap();
-        assert_eq!(bytes, format!("/srv/demo\n{}\n", session.display()).as_bytes());
+        let bytes = durable::read(&RealDisk, &lab.path("terminals/pts-3"))
+            .unwrap()
+            .unwrap();
+        assert_eq!(
+            bytes,
+            format!("/srv/demo\n{}\n", session.display()).as_bytes()
+        );
         RealDisk.remove(&session).unwrap();
-        assert_eq!(lab.read("/srv/demo"), None, "a session that is gone is no session");
+        assert_eq!(
+            lab.read("/srv/demo"),
+            None,
+            "a session that is gone is no session"
+        );
     }
 
     #[test]
@@ -197,29 +292,60 @@ mod tests {
         let lab = Lab::new();
         let session = lab.session("1.jsonl");
         let folder = lab.folder.path().display().to_string();
-        for (n, text) in
-            ["", "/srv/demo", "/srv/demo\n", "/srv/demo\nrelative.jsonl\n", &format!("/srv/demo\n{folder}\n")]
-                .iter()
-                .enumerate()
+        for (n, text) in [
+            "",
+            "/srv/demo",
+            "/srv/demo\n",
+            "/srv/demo\nrelative.jsonl\n",
+            &format!("/srv/demo\n{folder}\n"),
+        ]
+        .iter()
+        .enumerate()
         {
             durable::make_folders(&RealDisk, &lab.path("terminals")).unwrap();
-            durable::put(&RealDisk, &lab.path("terminals/pts-3"), text.as_bytes(), &n.to_string()).unwrap();
+            durable::put(
+                &RealDisk,
+                &lab.path("terminals/pts-3"),
+                text.as_bytes(),
+                &n.to_string(),
+            )
+            .unwrap();
             assert_eq!(lab.read("/srv/demo"), None, "{text}");
         }
-        assert_eq!(lab.write("/srv/de\nmo", &session).unwrap_err().kind(), ErrorKind::Invalid);
-        assert_eq!(lab.write("relative", &session).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(
+            lab.write("/srv/de\nmo", &session).unwrap_err().kind(),
+            ErrorKind::Invalid
+        );
+        assert_eq!(
+            lab.write("relative", &session).unwrap_err().kind(),
+            ErrorKind::Invalid
+        );
     }
 
     #[test]
     fn subagents_neither_leave_nor_get_a_breadcrumb() {
         let lab = Lab::new();
         lab.session("s/1.jsonl");
-        for name in ["s/1/0-Task.jsonl", "s/1/deep/er.jsonl", "claude/subagents/agent-1.jsonl"] {
+        for name in [
+            "s/1/0-Task.jsonl",
+            "s/1/deep/er.jsonl",
+            "claude/subagents/agent-1.jsonl",
+        ] {
             let transcript = lab.session(name);
-            assert_eq!(lab.write("/srv/demo", &transcript).unwrap_err().kind(), ErrorKind::Invalid, "{name}");
+            assert_eq!(
+                lab.write("/srv/demo", &transcript).unwrap_err().kind(),
+                ErrorKind::Invalid,
+                "{name}"
+            );
             durable::make_folders(&RealDisk, &lab.path("terminals")).unwrap();
             let text = format!("/srv/demo\n{}\n", transcript.display());
-            durable::put(&RealDisk, &lab.path("terminals/pts-3"), text.as_bytes(), "f").unwrap();
+            durable::put(
+                &RealDisk,
+                &lab.path("terminals/pts-3"),
+                text.as_bytes(),
+                "f",
+            )
+            .unwrap();
             assert_eq!(lab.read("/srv/demo"), None, "{name}");
         }
     }

@@ -1,10 +1,13 @@
-//! Carries out what is wanted of a session or a store: locks, then a look at what is there, then the dialect's plan.
+//! Carries out what is wanted of a session or a store: locks, then a look at what is there,
+//! then the dialect's plan.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_dialect::{Asked, Depth, Intention, Located, LockSpec, Plan, Planned, Step, StoreIntention};
+use boswell_dialect::{
+    Asked, Depth, Intention, Located, LockSpec, Plan, Planned, Step, StoreIntention,
+};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::backend::{BackendFiles, FsBackend, lock_name};
@@ -25,7 +28,8 @@ pub struct CarriedOut {
 }
 
 impl Store {
-    /// What carrying out an intention would change. Takes no lock: by the time it is carried out the plan may be another.
+    /// What carrying out an intention would change. Takes no lock: by the time it is carried out
+    /// the plan may be another.
     pub fn plan(&self, located: &Located, intention: &Intention) -> Result<Planned> {
         let session = self.read(located, Depth::Facts)?;
         self.plan_for(&session, intention)
@@ -36,28 +40,44 @@ impl Store {
         let chance = self.writing()?.chance.as_ref();
         let reach = self.dialect().plan_root(self.root(), intention);
         if reach == self.root() {
-            let mut planned = self.dialect().plan_store(&BackendFiles(self.backend()), intention, chance)?;
-            if matches!(intention, StoreIntention::Index | StoreIntention::IndexWith { .. }) {
+            let mut planned =
+                self.dialect()
+                    .plan_store(&BackendFiles(self.backend()), intention, chance)?;
+            if matches!(
+                intention,
+                StoreIntention::Index | StoreIntention::IndexWith { .. }
+            ) {
                 self.leave_excluded(&mut planned)?;
             }
             return Ok(planned);
         }
-        self.dialect().plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
+        self.dialect()
+            .plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
     }
 
-    /// Leaves indexes that are in a folder of excluded sessions as they are. An index that all projects share stays whole: its
-    /// agent needs every row.
+    /// Leaves indexes that are in a folder of excluded sessions as they are. An index that all
+    /// projects share stays whole: its agent needs every row.
     fn leave_excluded(&self, planned: &mut Planned) -> Result<()> {
-        let folder = |located: &Located| located.key.as_deref()?.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let folder = |located: &Located| {
+            located
+                .key
+                .as_deref()?
+                .rsplit_once('/')
+                .map(|(folder, _)| folder.to_owned())
+        };
         let hidden: HashSet<String> = self.excluded()?.iter().filter_map(folder).collect();
         if hidden.is_empty() {
             return Ok(());
         }
         let shown: HashSet<String> = self.list()?.sessions.iter().filter_map(folder).collect();
         let is_left = |key: &str| {
-            key.rsplit_once('/').is_some_and(|(folder, _)| hidden.contains(folder) && !shown.contains(folder))
+            key.rsplit_once('/')
+                .is_some_and(|(folder, _)| hidden.contains(folder) && !shown.contains(folder))
         };
-        planned.plan.steps.retain(|step| !step.keys().iter().any(|key| is_left(key)));
+        planned
+            .plan
+            .steps
+            .retain(|step| !step.keys().iter().any(|key| is_left(key)));
         planned.plan.derived.retain(|key| !is_left(key));
         Ok(())
     }
@@ -85,14 +105,22 @@ impl Store {
 
     /// The session again, as a listing finds it now.
     pub(crate) fn look_again(&self, located: &Located) -> Result<Located> {
-        let mut now = self.whole().list()?.sessions.into_iter().filter(|it| it.id == located.id);
+        let mut now = self
+            .whole()
+            .list()?
+            .sessions
+            .into_iter()
+            .filter(|it| it.id == located.id);
         let same_key = |it: &Located| it.key == located.key;
         let first = now.next();
         match first {
             Some(it) if same_key(&it) => Ok(it),
             first => now.find(same_key).or(first).ok_or_else(|| {
-                Error::new(ErrorKind::NotFound, format!("the session `{}` is not there any more", located.id))
-                    .hinting("see the sessions with `boswell list --hidden`")
+                Error::new(
+                    ErrorKind::NotFound,
+                    format!("the session `{}` is not there any more", located.id),
+                )
+                .hinting("see the sessions with `boswell list --hidden`")
             }),
         }
     }
@@ -114,21 +142,39 @@ impl Store {
             let log = located.key.as_ref().map(|key| self.root().join(key));
             log.is_some_and(|log| log.ancestors().any(|path| touched.contains(path)))
         };
-        Ok(self.whole().list()?.sessions.into_iter().filter(moves).collect())
+        Ok(self
+            .whole()
+            .list()?
+            .sessions
+            .into_iter()
+            .filter(moves)
+            .collect())
     }
 }
 
 impl Runner {
     /// Carries out what is wanted of a session. The session is read again once the locks are held.
-    pub fn carry_out(&self, store: &Store, located: &Located, intention: &Intention) -> Result<CarriedOut> {
+    pub fn carry_out(
+        &self,
+        store: &Store,
+        located: &Located,
+        intention: &Intention,
+    ) -> Result<CarriedOut> {
         let dialect = store.dialect();
         let session = SessionRef::new(dialect.name(), &located.id);
-        let reason = if *intention == Intention::Delete { Reason::Deleted } else { Reason::Before };
+        let reason = if *intention == Intention::Delete {
+            Reason::Deleted
+        } else {
+            Reason::Before
+        };
         let locks = dialect.locks(located, intention);
-        self.carry(store.folder()?, &session, reason, &locks, &|| store.plan_anew(located, intention))
+        self.carry(store.folder()?, &session, reason, &locks, &|| {
+            store.plan_anew(located, intention)
+        })
     }
 
-    /// Moves a session into the vault in the way in which its dialect deletes one; from there it can be read and restored.
+    /// Moves a session into the vault in the way in which its dialect deletes one; from there it
+    /// can be read and restored.
     pub fn archive(&self, store: &Store, located: &Located) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
         let locks = store.dialect().locks(located, &Intention::Delete);
@@ -140,8 +186,8 @@ impl Runner {
         })
     }
 
-    /// The same for an intention that depends on what the session is by then, such as one more tag. `like` is one of its sort,
-    /// which tells the locks.
+    /// The same for an intention that depends on what the session is by then, such as one more tag.
+    /// `like` is one of its sort, which tells the locks.
     pub fn carry_out_with(
         &self,
         store: &Store,
@@ -150,10 +196,16 @@ impl Runner {
         intention: &dyn Fn(&boswell_model::Facts) -> Intention,
     ) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
-        self.carry(store.folder()?, &session, Reason::Before, &store.dialect().locks(located, like), &|| {
-            let session = store.read(&store.look_again(located)?, Depth::Facts)?;
-            store.plan_for(&session, &intention(session.facts()))
-        })
+        self.carry(
+            store.folder()?,
+            &session,
+            Reason::Before,
+            &store.dialect().locks(located, like),
+            &|| {
+                let session = store.read(&store.look_again(located)?, Depth::Facts)?;
+                store.plan_for(&session, &intention(session.facts()))
+            },
+        )
     }
 
     /// Carries out what is wanted of a store as a whole.
@@ -167,7 +219,9 @@ impl Runner {
         let root = dialect.plan_root(store.folder()?, intention);
         if !matches!(intention, StoreIntention::Move { .. }) {
             let locks = dialect.store_locks(intention);
-            return self.carry(&root, &session, Reason::Before, &locks, &|| store.plan_store(intention));
+            return self.carry(&root, &session, Reason::Before, &locks, &|| {
+                store.plan_store(intention)
+            });
         }
         let mut locks = self.leases(store, &store.moved(&root, &store.plan_store(intention)?)?)?;
         locks.extend(dialect.store_locks(intention));
@@ -178,8 +232,8 @@ impl Runner {
         })
     }
 
-    /// Carries out a plan that is made once the locks are held, and so sees what other processes did before. The plan itself names no
-    /// locks.
+    /// Carries out a plan that is made once the locks are held, and so sees what other processes
+    /// did before. The plan itself names no locks.
     pub fn run_with(
         &self,
         root: &Path,
@@ -192,8 +246,8 @@ impl Runner {
         Ok(carried.operation)
     }
 
-    /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of sessions, and no more locks than
-    /// files can be open.
+    /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of
+    /// sessions, and no more locks than files can be open.
     fn leases(&self, store: &Store, sessions: &[Located]) -> Result<Vec<LockSpec>> {
         let mut leases = Vec::new();
         for located in sessions {
@@ -216,7 +270,13 @@ impl Runner {
         let mut attempt = 1;
         loop {
             let mut planned = None;
-            let start = Start { root, session, reason, undoes: None, locks: locks.to_vec() };
+            let start = Start {
+                root,
+                session,
+                reason,
+                undoes: None,
+                locks: locks.to_vec(),
+            };
             let operated = self.operate(&start, || {
                 let it = planned.insert(plan()?);
                 self.check(root, &it.plan.preconditions)?;
@@ -224,14 +284,20 @@ impl Runner {
             });
             match (operated, planned) {
                 (Ok(operation), Some(planned)) => return Ok(CarriedOut { operation, planned }),
-                // Somebody came between the plan and its first change: what was begun is taken back, and all is read again.
-                (Err(error), Some(_)) if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS => {
+                // Somebody came between the plan and its first change: what was begun is taken
+                // back, and all is read again.
+                (Err(error), Some(_))
+                    if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS =>
+                {
                     self.disk.pause(Duration::from_millis(20 * attempt));
                     attempt += 1;
                 }
                 (Err(error), _) => return Err(error),
                 (Ok(_), None) => {
-                    return Err(Error::new(ErrorKind::Internal, "an operation was carried out without a plan"));
+                    return Err(Error::new(
+                        ErrorKind::Internal,
+                        "an operation was carried out without a plan",
+                    ));
                 }
             }
         }

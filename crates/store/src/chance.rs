@@ -1,6 +1,9 @@
 //! The machine's own clock and chance.
 
-#![expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the clock"
+)]
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -14,7 +17,9 @@ pub struct SystemChance;
 
 impl Chance for SystemChance {
     fn now(&self) -> Instant {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Instant::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use boswell_dialect::Pair;
-use boswell_model::{Flags, Framing, Gap, Name, Names, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind};
+use boswell_model::{
+    Flags, Framing, Gap, Name, Names, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
+};
 
 use crate::Session;
 
@@ -28,10 +30,16 @@ pub fn check(session: &Session) -> Result<Report> {
     of_ids(session, &mut problems)?;
     of_calls(session, &mut problems)?;
     of_blobs(session, &mut problems)?;
-    session.dialect().check(&session.view(), session.facts(), &mut problems)?;
+    session
+        .dialect()
+        .check(&session.view(), session.facts(), &mut problems)?;
     problems.sort_by_key(|problem| (problem.line, problem.kind));
     let (reachable, total) = crate::repair::reach(session)?;
-    Ok(Report { problems, reachable, total })
+    Ok(Report {
+        problems,
+        reachable,
+        total,
+    })
 }
 
 fn of_file(session: &Session, problems: &mut Vec<Problem>) {
@@ -42,28 +50,45 @@ fn of_file(session: &Session, problems: &mut Vec<Problem>) {
     if log.bytes == 0 {
         problems.push(Problem::of_file(ProblemKind::Empty, "the file is empty"));
     } else if is_document(session) {
-        problems.push(Problem::of_file(ProblemKind::NotLines, "the file is one JSON document, not one record a line"));
+        problems.push(Problem::of_file(
+            ProblemKind::NotLines,
+            "the file is one JSON document, not one record a line",
+        ));
     } else {
-        problems.push(Problem::of_file(ProblemKind::Empty, format!("{} bytes, and no record among them", log.bytes)));
+        problems.push(Problem::of_file(
+            ProblemKind::Empty,
+            format!("{} bytes, and no record among them", log.bytes),
+        ));
     }
 }
 
 fn is_document(session: &Session) -> bool {
-    let payload = session.view().payloads.payload(0, session.log().bytes.min(64 << 20));
+    let payload = session
+        .view()
+        .payloads
+        .payload(0, session.log().bytes.min(64 << 20));
     payload.is_ok_and(|bytes| {
-        boswell_model::json::Raw::parse(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes)).is_ok()
+        boswell_model::json::Raw::parse(bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes))
+            .is_ok()
     })
 }
 
 fn of_gaps(session: &Session, problems: &mut Vec<Problem>) {
-    for Span { len, line, kind, .. } in &session.log().gaps {
+    for Span {
+        len, line, kind, ..
+    } in &session.log().gaps
+    {
         let (kind, detail) = match kind {
             SpanKind::Gap(Gap::Pending) => (
                 ProblemKind::TornTail,
-                format!("{len} bytes after the last line end are no record; they may still be written"),
+                format!(
+                    "{len} bytes after the last line end are no record; they may still be written"
+                ),
             ),
             SpanKind::Gap(Gap::Nul) => (ProblemKind::NulBytes, format!("{len} NUL bytes")),
-            SpanKind::Gap(Gap::Garbage) => (ProblemKind::NotJson, format!("{len} bytes are no record")),
+            SpanKind::Gap(Gap::Garbage) => {
+                (ProblemKind::NotJson, format!("{len} bytes are no record"))
+            }
             _ => continue,
         };
         problems.push(Problem::at_line(kind, *line, detail));
@@ -74,16 +99,27 @@ fn of_heads(session: &Session, problems: &mut Vec<Problem>) {
     let lines = session.located().framing == Framing::Lines;
     for (slot, head) in session.log().entries() {
         let mut add = |kind, detail: String| {
-            problems.push(Problem { kind, line: Some(head.line.into()), slot: Some(slot), detail })
+            problems.push(Problem {
+                kind,
+                line: Some(head.line.into()),
+                slot: Some(slot),
+                detail,
+            })
         };
         if head.flags.has(Flags::GLUED) && lines {
             add(
                 ProblemKind::GluedRecords,
-                format!("record {} of its line: a line end is missing before it", head.nth + 1),
+                format!(
+                    "record {} of its line: a line end is missing before it",
+                    head.nth + 1
+                ),
             );
         }
         if head.flags.has(Flags::BAD_UTF8) {
-            add(ProblemKind::InvalidUtf8, "some of its bytes are not UTF-8".to_owned());
+            add(
+                ProblemKind::InvalidUtf8,
+                "some of its bytes are not UTF-8".to_owned(),
+            );
         }
     }
 }
@@ -111,7 +147,12 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
     for slot in session.tree().cycles() {
         let line = log.head(*slot).map(|h| h.line.into());
         let detail = "its parents run in a circle back to it".to_owned();
-        problems.push(Problem { kind: ProblemKind::ParentCycle, line, slot: Some(*slot), detail });
+        problems.push(Problem {
+            kind: ProblemKind::ParentCycle,
+            line,
+            slot: Some(*slot),
+            detail,
+        });
     }
 }
 
@@ -122,15 +163,32 @@ fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
     let log = session.log();
     let by_id = log.by_id();
     for (slot, head) in log.entries() {
-        let Some(first) = head.id.and_then(|id| by_id.first(id)).filter(|first| *first != slot) else { continue };
+        let Some(first) = head
+            .id
+            .and_then(|id| by_id.first(id))
+            .filter(|first| *first != slot)
+        else {
+            continue;
+        };
         let same = session.view().payload(first)? == session.view().payload(slot)?;
         let line = log.head(first).map_or(0, |h| h.line);
         let (kind, detail) = if same {
-            (ProblemKind::DuplicateRecord, format!("the same record stands at line {line}"))
+            (
+                ProblemKind::DuplicateRecord,
+                format!("the same record stands at line {line}"),
+            )
         } else {
-            (ProblemKind::DuplicateId, format!("another record at line {line} has the same id"))
+            (
+                ProblemKind::DuplicateId,
+                format!("another record at line {line} has the same id"),
+            )
         };
-        problems.push(Problem { kind, line: Some(head.line.into()), slot: Some(slot), detail });
+        problems.push(Problem {
+            kind,
+            line: Some(head.line.into()),
+            slot: Some(slot),
+            detail,
+        });
     }
     Ok(())
 }
@@ -150,7 +208,8 @@ fn of_blobs(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
     Ok(())
 }
 
-/// Pairs calls of tools with their answers, over all branches: an answer anywhere in the file is an answer.
+/// Pairs calls of tools with their answers, over all branches: an answer anywhere in
+/// the file is an answer.
 fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
     let gathered;
     let log = session.log();
@@ -163,7 +222,12 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
     };
     let at = |kind, slot: Slot, detail: String| {
         let line = log.head(slot).map(|head| head.line.into());
-        Problem { kind, line, slot: Some(slot), detail }
+        Problem {
+            kind,
+            line,
+            slot: Some(slot),
+            detail,
+        }
     };
     let id = |slot: Slot| log.head(slot).and_then(|head| head.id);
     let mut calls: HashMap<Name, (Slot, bool)> = HashMap::new();
@@ -171,10 +235,17 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         let Pair::Call(call) = pair else { continue };
         match calls.get(call) {
             // One record may stand in the file twice; that is reported as what it is.
-            Some((known, _)) if known != slot && id(*known) == id(*slot) && id(*slot).is_some() => {}
+            Some((known, _)) if known != slot && id(*known) == id(*slot) && id(*slot).is_some() => {
+            }
             Some((known, _)) => {
-                let (name, line) = (names.text(*call), log.head(*known).map_or(0, |head| head.line));
-                let detail = format!("the call `{}` stands at line {line} already", name.escape_debug());
+                let (name, line) = (
+                    names.text(*call),
+                    log.head(*known).map_or(0, |head| head.line),
+                );
+                let detail = format!(
+                    "the call `{}` stands at line {line} already",
+                    name.escape_debug()
+                );
                 problems.push(at(ProblemKind::DuplicateCall, *slot, detail));
             }
             None => drop(calls.insert(*call, (*slot, false))),
@@ -193,14 +264,18 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
     }
     for (call, (slot, _)) in calls.into_iter().filter(|(_, (_, answered))| !answered) {
         let view = session.entry(slot)?.view.unwrap_or_default();
-        let name = view.calls().find(|(id, _, _)| *id == names.text(call)).map_or("a tool", |(_, name, _)| name);
+        let name = view
+            .calls()
+            .find(|(id, _, _)| *id == names.text(call))
+            .map_or("a tool", |(_, name, _)| name);
         let detail = format!("the call of {} was never answered", name.escape_debug());
         problems.push(at(ProblemKind::MissingResult, slot, detail));
     }
     Ok(())
 }
 
-/// For a session that was not read for its calls: every record that can hold one is looked at again.
+/// For a session that was not read for its calls: every record that can hold
+/// one is looked at again.
 fn gather_pairs(session: &Session) -> Result<(Names, Vec<(Slot, Pair)>)> {
     let mut pairs = Vec::new();
     let mut names = session.log().names.clone();
@@ -209,15 +284,22 @@ fn gather_pairs(session: &Session) -> Result<(Names, Vec<(Slot, Pair)>)> {
             continue;
         }
         session.view().with_object(slot, |object| {
-            session.dialect().pairs(object, &mut names, &mut |pair| pairs.push((slot, pair)));
+            session
+                .dialect()
+                .pairs(object, &mut names, &mut |pair| pairs.push((slot, pair)));
         })?;
     }
     Ok((names, pairs))
 }
 
-/// What kind of repair helps against a problem of this session. Bytes on a line of their own hurt nobody.
+/// What kind of repair helps against a problem of this session. Bytes on a line of
+/// their own hurt nobody.
 pub fn repair_of(session: &Session, problem: &Problem) -> Repair {
-    if is_apart(session, problem) { Repair::None } else { problem.kind.repair() }
+    if is_apart(session, problem) {
+        Repair::None
+    } else {
+        problem.kind.repair()
+    }
 }
 
 /// Names of the known readers that a problem of this session hurts.
@@ -226,16 +308,26 @@ pub fn hurt(session: &Session, problem: &Problem) -> Vec<&'static str> {
         return Vec::new();
     }
     let readers = session.dialect().readers().iter();
-    readers.filter(|reader| reader.loss(problem.kind).is_some()).map(|reader| reader.name).collect()
+    readers
+        .filter(|reader| reader.loss(problem.kind).is_some())
+        .map(|reader| reader.name)
+        .collect()
 }
 
 fn is_apart(session: &Session, problem: &Problem) -> bool {
     if !matches!(problem.kind, ProblemKind::NotJson | ProblemKind::NulBytes) {
         return false;
     }
-    let Some(line) = problem.line else { return false };
+    let Some(line) = problem.line else {
+        return false;
+    };
     let log = session.log();
-    let first = log.heads.partition_point(|head| u64::from(head.line) < line);
-    let shares = log.heads.get(first).is_some_and(|head| u64::from(head.line) == line);
+    let first = log
+        .heads
+        .partition_point(|head| u64::from(head.line) < line);
+    let shares = log
+        .heads
+        .get(first)
+        .is_some_and(|head| u64::from(head.line) == line);
     !shares && (log.ended || line < log.lines)
 }

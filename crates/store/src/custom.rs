@@ -17,9 +17,16 @@ pub(crate) fn data<T>(
         return Ok(None);
     }
     let payload = session.view().payload(slot)?.into_owned();
-    let Ok(record) = Raw::parse(&payload) else { return Ok(None) };
-    if !record.get("customType").is_some_and(|found| found.is(custom_type)) {
+    let Ok(record) = Raw::parse(&payload) else {
+        return Ok(None);
+    };
+    if !record
+        .get("customType")
+        .is_some_and(|found| found.is(custom_type))
+    {
         return Ok(None);
     }
-    Ok(Some(read(record.get("data").unwrap_or(Raw::trusted(b"null")))))
+    Ok(Some(read(
+        record.get("data").unwrap_or(Raw::trusted(b"null")),
+    )))
 }

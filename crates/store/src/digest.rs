@@ -78,7 +78,10 @@ impl Hasher {
     }
 
     /// How many bytes were added.
-    #[expect(clippy::len_without_is_empty, reason = "a digest of nothing is a digest")]
+    #[expect(
+        clippy::len_without_is_empty,
+        reason = "a digest of nothing is a digest"
+    )]
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -125,7 +128,10 @@ mod tests {
     #[test]
     fn digests_print_and_read_back() {
         let empty = Digest::of(b"");
-        assert_eq!(empty.to_string(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            empty.to_string(),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
         assert_eq!(Digest::parse(&empty.to_string()), Some(empty));
         for bad in ["", "E3", &"g".repeat(64), &"E".repeat(64)] {
             assert_eq!(Digest::parse(bad), None);

@@ -1,8 +1,8 @@
 //! Projects that the user excluded: their sessions are not listed, kept, indexed or served.
 //!
-//! [`Store::list`] and [`Store::discover`] are the one place where sessions are left out, so that no command has to remember
-//! it. What must see every session to be safe (is a client at work on it, whose files are these, which blobs are still named)
-//! asks [`Store::whole`].
+//! [`Store::list`] and [`Store::discover`] are the one place where sessions are left out, so that
+//! no command has to remember it. What must see every session to be safe (is a client at work on
+//! it, whose files are these, which blobs are still named) asks [`Store::whole`].
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -39,26 +39,33 @@ struct Seen {
 }
 
 impl Exclusion {
-    /// Reads patterns of paths: absolute ones, `~/…`, or `**/…` for a folder anywhere. `*` stays within one folder name.
+    /// Reads patterns of paths: absolute ones, `~/…`, or `**/…` for a folder anywhere. `*` stays
+    /// within one folder name.
     pub fn new(patterns: &[String], home: Option<&Path>) -> Result<Exclusion> {
         let (mut globs, mut folders) = (GlobSetBuilder::new(), Vec::new());
         for pattern in patterns {
             let wrong = |why: String| {
-                Error::new(ErrorKind::Invalid, format!("`{}` excludes nothing", pattern.escape_debug()))
-                    .because(why)
-                    .hinting("write a folder like `/srv/secret`, `~/jobs/*` or `**/secret`")
+                Error::new(
+                    ErrorKind::Invalid,
+                    format!("`{}` excludes nothing", pattern.escape_debug()),
+                )
+                .because(why)
+                .hinting("write a folder like `/srv/secret`, `~/jobs/*` or `**/secret`")
             };
             for text in spellings(pattern, home).map_err(wrong)? {
                 let glob = GlobBuilder::new(&text)
                     .literal_separator(true)
-                    // Where the file system does not tell capital letters from small ones, neither do we.
+                    // Where the file system does not tell capital letters from small
+                    // ones, neither do we.
                     .case_insensitive(cfg!(any(windows, target_os = "macos")))
                     .build();
                 globs.add(glob.map_err(|error| wrong(error.kind().to_string()))?);
                 folders.push(text);
             }
         }
-        let globs = globs.build().map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
+        let globs = globs
+            .build()
+            .map_err(|error| Error::new(ErrorKind::Invalid, error.to_string()))?;
         Ok(Exclusion {
             globs,
             folders,
@@ -68,8 +75,8 @@ impl Exclusion {
         })
     }
 
-    /// Whether sessions of a project are left out: it matches, lies in a folder that does, or is a worktree of one that does;
-    /// by its name or by the real path behind links.
+    /// Whether sessions of a project are left out: it matches, lies in a folder that does, or is a
+    /// worktree of one that does; by its name or by the real path behind links.
     pub fn excludes(&self, project: &str) -> bool {
         if project.is_empty() {
             return false;
@@ -98,16 +105,22 @@ impl Exclusion {
         path.ancestors().any(|folder| self.globs.is_match(folder))
     }
 
-    /// Whether memory that is filed under this name is that of a folder which a pattern names outright. Names of other folders
-    /// cannot be turned back into paths: of those the sessions in the same folder say whose they are.
+    /// Whether memory that is filed under this name is that of a folder which a pattern names
+    /// outright. Names of other folders cannot be turned back into paths: of those the sessions in
+    /// the same folder say whose they are.
     pub(crate) fn names_memory(&self, project_key: &str) -> bool {
-        self.folders.iter().any(|folder| boswell_dialect::claude::project_key(folder) == project_key)
+        self.folders
+            .iter()
+            .any(|folder| boswell_dialect::claude::project_key(folder) == project_key)
     }
 
     /// Takes sessions of excluded projects out of what was found, and gives them back.
     pub(crate) fn take_out(&self, store: &Store, found: &mut Found) -> Vec<Located> {
         let verdicts = self.of_sessions(store, &found.sessions);
-        let folder = |key: &str| key.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+        let folder = |key: &str| {
+            key.rsplit_once('/')
+                .map_or(String::new(), |(folder, _)| folder.to_owned())
+        };
         let (mut shown, mut hidden) = (HashSet::new(), HashSet::new());
         for (located, verdict) in found.sessions.iter().zip(&verdicts) {
             if let (Some(key), Some(verdict), None) = (&located.key, verdict, &located.owner) {
@@ -119,11 +132,13 @@ impl Exclusion {
             }
         }
         // A log that says nothing of its project is taken for one of those it lies with.
-        let lies_hidden = |key: &str| hidden.contains(&folder(key)) && !shown.contains(&folder(key));
+        let lies_hidden =
+            |key: &str| hidden.contains(&folder(key)) && !shown.contains(&folder(key));
         let mut owners = HashSet::new();
         let mut goes = Vec::with_capacity(verdicts.len());
         for (located, verdict) in found.sessions.iter().zip(verdicts) {
-            let goes_out = verdict.unwrap_or_else(|| located.key.as_deref().is_some_and(lies_hidden));
+            let goes_out =
+                verdict.unwrap_or_else(|| located.key.as_deref().is_some_and(lies_hidden));
             if goes_out && located.owner.is_none() {
                 owners.insert(located.id.clone());
             }
@@ -136,7 +151,10 @@ impl Exclusion {
         let mut out = Vec::new();
         let mut goes = goes.into_iter();
         found.sessions.retain(|located| {
-            let of_owner = located.owner.as_ref().is_some_and(|owner| owners.contains(owner));
+            let of_owner = located
+                .owner
+                .as_ref()
+                .is_some_and(|owner| owners.contains(owner));
             let stays = !goes.next().unwrap_or(false) && !of_owner;
             if !stays {
                 out.push(located.clone());
@@ -148,7 +166,10 @@ impl Exclusion {
 
     /// Of each session whether its project is excluded; none where it names no project.
     fn of_sessions(&self, store: &Store, sessions: &[Located]) -> Vec<Option<bool>> {
-        let verdict = |located: &Located| self.project_of(store, located).map(|project| self.excludes(&project));
+        let verdict = |located: &Located| {
+            self.project_of(store, located)
+                .map(|project| self.excludes(&project))
+        };
         if sessions.len() < FEW {
             return sessions.iter().map(verdict).collect();
         }
@@ -156,7 +177,10 @@ impl Exclusion {
         let share = sessions.len().div_ceil(workers);
         std::thread::scope(|scope| {
             let read = |part: &[Located]| part.iter().map(verdict).collect::<Vec<_>>();
-            let threads: Vec<_> = sessions.chunks(share).map(|part| (part, scope.spawn(move || read(part)))).collect();
+            let threads: Vec<_> = sessions
+                .chunks(share)
+                .map(|part| (part, scope.spawn(move || read(part))))
+                .collect();
             let joined = threads.into_iter().map(|(part, thread)| {
                 // A thread that failed knows nothing: then nothing is known of its sessions.
                 thread.join().unwrap_or_else(|_| vec![None; part.len()])
@@ -166,18 +190,39 @@ impl Exclusion {
     }
 
     fn project_of(&self, store: &Store, located: &Located) -> Option<String> {
-        let name = (store.root().to_owned(), located.key.clone().unwrap_or_else(|| format!("\0{}", located.id)));
+        let name = (
+            store.root().to_owned(),
+            located
+                .key
+                .clone()
+                .unwrap_or_else(|| format!("\0{}", located.id)),
+        );
         let (size, modified) = (located.size, located.modified);
-        if let Some(seen) = lock(&self.seen).get(&name).filter(|it| (it.size, it.modified) == (size, modified)) {
+        if let Some(seen) = lock(&self.seen)
+            .get(&name)
+            .filter(|it| (it.size, it.modified) == (size, modified))
+        {
             return seen.project.clone();
         }
-        let project = store.summary(located).ok().and_then(|summary| summary.facts.project).filter(|it| !it.is_empty());
-        lock(&self.seen).insert(name, Seen { size, modified, project: project.clone() });
+        let project = store
+            .summary(located)
+            .ok()
+            .and_then(|summary| summary.facts.project)
+            .filter(|it| !it.is_empty());
+        lock(&self.seen).insert(
+            name,
+            Seen {
+                size,
+                modified,
+                project: project.clone(),
+            },
+        );
         project
     }
 }
 
-/// A pattern as it is matched: with `~` expanded, and once more with the links resolved that its beginning leads through.
+/// A pattern as it is matched: with `~` expanded, and once more with the links resolved that its
+/// beginning leads through.
 fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<String>, String> {
     let text = pattern.trim().trim_end_matches('/');
     let home = home.map(|home| globset::escape(&home.display().to_string()));
@@ -203,8 +248,10 @@ fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<Stri
     let mut spelled = vec![whole.clone()];
     if let Ok(found) = Path::new(if start.is_empty() { "/" } else { &start }).canonicalize() {
         let found = globset::escape(&found.display().to_string());
-        let real =
-            std::iter::once(found.trim_end_matches('/')).chain(rest.iter().copied()).collect::<Vec<_>>().join("/");
+        let real = std::iter::once(found.trim_end_matches('/'))
+            .chain(rest.iter().copied())
+            .collect::<Vec<_>>()
+            .join("/");
         if real != whole && !whole.starts_with("**/") && !real.is_empty() {
             spelled.push(real);
         }
@@ -216,7 +263,9 @@ fn spellings(pattern: &str, home: Option<&Path>) -> std::result::Result<Vec<Stri
 fn real(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let Ok(found) = folder.canonicalize() {
-            return path.strip_prefix(folder).map_or(found.clone(), |rest| found.join(rest));
+            return path
+                .strip_prefix(folder)
+                .map_or(found.clone(), |rest| found.join(rest));
         }
     }
     path.to_owned()
@@ -231,20 +280,38 @@ mod tests {
     use super::*;
 
     fn exclusion(patterns: &[&str]) -> Exclusion {
-        let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let patterns: Vec<String> = patterns
+            .iter()
+            .map(|pattern| (*pattern).to_owned())
+            .collect();
         Exclusion::new(&patterns, Some(Path::new("/home/u"))).unwrap()
     }
 
     #[test]
     fn a_pattern_matches_a_folder_and_all_below_it() {
         let it = exclusion(&["/srv/secret/", "~/jobs/*", "**/private", "/x/{a,b}"]);
-        for project in ["/srv/secret", "/srv/secret/sub/deep", "/home/u/jobs/a", "/home/u/jobs/a/b", "~/jobs/a"] {
+        for project in [
+            "/srv/secret",
+            "/srv/secret/sub/deep",
+            "/home/u/jobs/a",
+            "/home/u/jobs/a/b",
+            "~/jobs/a",
+        ] {
             assert!(it.excludes(project), "{project}");
         }
         for project in ["/any/where/private", "/private/x", "/x/a", "/x/b/c"] {
             assert!(it.excludes(project), "{project}");
         }
-        for project in ["/srv/secret2", "/srv", "/home/u/jobs", "/home/u", "/any/privately", "/x/c", "", "/"] {
+        for project in [
+            "/srv/secret2",
+            "/srv",
+            "/home/u/jobs",
+            "/home/u",
+            "/any/privately",
+            "/x/c",
+            "",
+            "/",
+        ] {
             assert!(!it.excludes(project), "{project}");
         }
     }
@@ -259,9 +326,13 @@ mod tests {
     #[test]
     fn what_cannot_be_meant_is_refused() {
         for pattern in ["", "  ", "/", "secret", "./x", "~other/x", "/a/[b"] {
-            let error = Exclusion::new(&[pattern.to_owned()], Some(Path::new("/home/u"))).unwrap_err();
+            let error =
+                Exclusion::new(&[pattern.to_owned()], Some(Path::new("/home/u"))).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Invalid, "{pattern:?}");
-            assert!(error.reason().is_some() && error.hint().is_some(), "{pattern:?}");
+            assert!(
+                error.reason().is_some() && error.hint().is_some(),
+                "{pattern:?}"
+            );
         }
         assert!(Exclusion::new(&["~/x".to_owned()], None).is_err());
     }

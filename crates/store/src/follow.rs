@@ -1,19 +1,22 @@
 //! Follows a session while another program writes to it.
 //!
-//! A [`Follower`] hands out every whole record once, and reads only the bytes that it has not seen. A line without its
-//! end is held back until it ends. When the log is cut or replaced there is a new generation. Nothing waits here: the
-//! caller polls when it likes.
+//! A [`Follower`] hands out every whole record once, and reads only the bytes that it has not seen.
+//! A line without its end is held back until it ends. When the log is cut or replaced there is a
+//! new generation. Nothing waits here: the caller polls when it likes.
 //!
-//! A follower may begin behind what is there already, without reading it. It then does not know how many lines come before,
-//! so that its entries have no line number; the parent of its first entry is known if the entry names it or if the record before it is
-//! at most [`PEEK`] bytes away. [`Follower::counting_lines`] counts when an entry has nothing but its line to go by.
+//! A follower may begin behind what is there already, without reading it. It then does not know how
+//! many lines come before, so that its entries have no line number; the parent of its first entry
+//! is known if the entry names it or if the record before it is at most [`PEEK`] bytes away.
+//! [`Follower::counting_lines`] counts when an entry has nothing but its line to go by.
 
 mod batch;
 
 use std::sync::Arc;
 
 use boswell_dialect::Located;
-use boswell_model::{EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, View};
+use boswell_model::{
+    EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, View,
+};
 
 use crate::blobs::Blobs;
 use crate::{ObjectReader, Store};
@@ -86,9 +89,11 @@ pub struct News {
 pub struct NewEntry {
     /// Its id, if it has one.
     pub id: Option<String>,
-    /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None without id and line.
+    /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None
+    /// without id and line.
     pub label: Option<String>,
-    /// How people name its parent. The parent that an entry names is not looked for in what was there before.
+    /// How people name its parent. The parent that an entry names is not looked for in
+    /// what was there before.
     pub parent: Option<String>,
     /// What it is.
     pub kind: EntryKind,
@@ -111,8 +116,8 @@ pub struct NewEntry {
 }
 
 impl Follower {
-    /// Follows a session from its first entry on. One that is not visible yet gives nothing until it is. Of a log that is cut or
-    /// replaced everything is handed out again.
+    /// Follows a session from its first entry on. One that is not visible yet gives nothing until
+    /// it is. Of a log that is cut or replaced everything is handed out again.
     pub fn new(store: &Store, id: &str) -> Result<Follower> {
         let key = match store.find(id) {
             Ok(located) => Some(key_of(&located)?),
@@ -122,7 +127,8 @@ impl Follower {
         Ok(Follower::at(store, id, key, Rewritten::Everything))
     }
 
-    /// Follows a session from what comes next on; of a line without its end, from the start of that line.
+    /// Follows a session from what comes next on; of a line without its end, from
+    /// the start of that line.
     pub fn from_end(store: &Store, id: &str) -> Result<Follower> {
         let mut follower = Follower::new(store, id)?;
         if let Some(object) = follower.open()? {
@@ -132,9 +138,10 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Follows a session behind what a listing found: the first `located.size` bytes were there before, and only a line that
-    /// was not ended then is handed out whole. Of a log that is cut or replaced only what is added later is handed out, since
-    /// nothing says which of its records are new.
+    /// Follows a session behind what a listing found: the first `located.size` bytes were
+    /// there before, and only a line that was not ended then is handed out whole. Of a log
+    /// that is cut or replaced only what is added later is handed out, since nothing says
+    /// which of its records are new.
     pub fn behind(store: &Store, located: &Located) -> Result<Follower> {
         let key = key_of(located)?;
         let mut follower = Follower::at(store, &located.id, Some(key), Rewritten::Additions);
@@ -142,15 +149,22 @@ impl Follower {
             && let Some(object) = follower.open()?
         {
             let (file, end) = (object.identity()?, object.end()?);
-            let is_other = located.identity.zip(file).is_some_and(|(then, now)| then.file != now);
-            let start = if is_other || end < located.size { end } else { located.size };
+            let is_other = located
+                .identity
+                .zip(file)
+                .is_some_and(|(then, now)| then.file != now);
+            let start = if is_other || end < located.size {
+                end
+            } else {
+                located.size
+            };
             follower.skip(object.as_ref(), start)?;
         }
         Ok(follower)
     }
 
-    /// Counts the lines before its start once an entry comes that has no id: such an entry can be named by its line only. That
-    /// reads what was there before, once and in pieces.
+    /// Counts the lines before its start once an entry comes that has no id: such an entry can be
+    /// named by its line only. That reads what was there before, once and in pieces.
     #[must_use]
     pub fn counting_lines(mut self) -> Follower {
         self.counts_lines = true;
@@ -160,14 +174,31 @@ impl Follower {
     fn at(store: &Store, id: &str, key: Option<String>, rewritten: Rewritten) -> Follower {
         let (seen, blobs) = (Seen::nothing(None), store.blobs());
         let (store, id) = (store.clone(), id.to_owned());
-        Follower { store, blobs, id, key, seen, generation: 0, rewritten, counts_lines: false }
+        Follower {
+            store,
+            blobs,
+            id,
+            key,
+            seen,
+            generation: 0,
+            rewritten,
+            counts_lines: false,
+        }
     }
 
     /// Everything new since the last poll.
     pub fn poll(&mut self) -> Result<News> {
-        let Some(object) = self.open()? else { return Ok(News { generation: self.generation, ..News::default() }) };
+        let Some(object) = self.open()? else {
+            return Ok(News {
+                generation: self.generation,
+                ..News::default()
+            });
+        };
         let (identity, end) = (object.identity()?, object.end()?);
-        if identity != self.seen.identity || end < self.seen.end || !self.seen.still_there(object.as_ref(), end)? {
+        if identity != self.seen.identity
+            || end < self.seen.end
+            || !self.seen.still_there(object.as_ref(), end)?
+        {
             let was_read = self.seen.end > 0;
             self.seen = Seen::nothing(identity);
             if was_read && self.rewritten == Rewritten::Additions {
@@ -178,9 +209,11 @@ impl Follower {
         let dialect = self.store.dialect();
         let mut batch = Batch::new(dialect, self.blobs.as_ref(), self.seen.last.clone());
         let read = if identity.is_some() {
-            self.seen.read_file(object.as_ref(), end, &mut |line| batch.line(line))
+            self.seen
+                .read_file(object.as_ref(), end, &mut |line| batch.line(line))
         } else {
-            self.seen.read_rows(object.as_ref(), &mut |line| batch.line(line))
+            self.seen
+                .read_rows(object.as_ref(), &mut |line| batch.line(line))
         };
         // Then the position is the old one, and so must be the last record.
         read?;
@@ -191,7 +224,11 @@ impl Follower {
         let (entries, last) = batch.finish(object.as_ref(), self.seen.lines_before);
         self.seen.last = last;
         let more = identity.is_some() && self.seen.end < end;
-        Ok(News { entries, generation: self.generation, more })
+        Ok(News {
+            entries,
+            generation: self.generation,
+            more,
+        })
     }
 
     /// Goes on behind the last line that ends before `end`.
@@ -202,10 +239,15 @@ impl Follower {
                 self.seen = seen;
                 let mut batch = Batch::new(self.store.dialect(), None, Log::default());
                 // Number 0: the lines behind it count from 1.
-                batch.line(Line { at: self.seen.start - line.len() as u64, number: 0, bytes: &line });
+                batch.line(Line {
+                    at: self.seen.start - line.len() as u64,
+                    number: 0,
+                    bytes: &line,
+                });
                 (_, self.seen.last) = batch.finish(object, None);
             }
-            // Positions need not be bytes here, so that there is no looking back for the end of a line.
+            // Positions need not be bytes here, so that there is no looking back
+            // for the end of a line.
             None => while self.poll()?.more {},
         }
         Ok(())
@@ -244,22 +286,51 @@ impl Seen {
         }
     }
 
-    /// Everything up to the last line end before `end` was seen. Also returns the line that ends there, if it is short.
-    fn behind(object: &dyn ObjectReader, identity: (u64, u64), end: u64) -> Result<(Seen, Vec<u8>)> {
+    /// Everything up to the last line end before `end` was seen. Also returns the line that ends
+    /// there, if it is short.
+    fn behind(
+        object: &dyn ObjectReader,
+        identity: (u64, u64),
+        end: u64,
+    ) -> Result<(Seen, Vec<u8>)> {
         let start = line_start(object, end)?;
         let from = start.saturating_sub(PEEK);
         let before = object.read(from, start - from)?;
-        let window = before.get(before.len().saturating_sub(WINDOW)..).unwrap_or_default().to_vec();
+        let window = before
+            .get(before.len().saturating_sub(WINDOW)..)
+            .unwrap_or_default()
+            .to_vec();
         let body = before.strip_suffix(b"\n").unwrap_or(&before);
-        let line_at = memchr::memrchr(b'\n', body).map(|at| at + 1).or((from == 0).then_some(0));
-        let line = line_at.and_then(|at| before.get(at..)).unwrap_or_default().to_vec();
+        let line_at = memchr::memrchr(b'\n', body)
+            .map(|at| at + 1)
+            .or((from == 0).then_some(0));
+        let line = line_at
+            .and_then(|at| before.get(at..))
+            .unwrap_or_default()
+            .to_vec();
         let lines_before = (start == 0).then_some(0);
         let nothing = Seen::nothing(Some(identity));
-        Ok((Seen { start, end: start, window, lines: Lines::new(start, 1), lines_before, ..nothing }, line))
+        Ok((
+            Seen {
+                start,
+                end: start,
+                window,
+                lines: Lines::new(start, 1),
+                lines_before,
+                ..nothing
+            },
+            line,
+        ))
     }
 
-    /// Reads on in a file, whose positions are bytes: each is read once, also those of a line that has no end yet.
-    fn read_file(&mut self, object: &dyn ObjectReader, end: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+    /// Reads on in a file, whose positions are bytes: each is read once, also those of a line
+    /// that has no end yet.
+    fn read_file(
+        &mut self,
+        object: &dyn ObjectReader,
+        end: u64,
+        sink: &mut dyn FnMut(Line<'_>),
+    ) -> Result<()> {
         let (begin, enough) = (self.end, end.min(self.end + ENOUGH));
         while self.end < enough {
             let chunk = match object.read(self.end, CHUNK.min(enough - self.end)) {
@@ -276,7 +347,11 @@ impl Seen {
     }
 
     /// Reads on where positions are what the backend says they are.
-    fn read_rows(&mut self, object: &dyn ObjectReader, sink: &mut dyn FnMut(Line<'_>)) -> Result<()> {
+    fn read_rows(
+        &mut self,
+        object: &dyn ObjectReader,
+        sink: &mut dyn FnMut(Line<'_>),
+    ) -> Result<()> {
         let (mut count, mut pending) = (self.count, None);
         let end = object.lines(self.end, self.count + 1, &mut |line| {
             if line.bytes.last() == Some(&b'\n') {
@@ -338,8 +413,11 @@ fn count_lines(object: &dyn ObjectReader, end: u64) -> Result<u64> {
 fn key_of(located: &Located) -> Result<String> {
     match &located.key {
         Some(key) if located.framing == Framing::Lines => Ok(key.clone()),
-        _ => Err(Error::new(ErrorKind::Unsupported, format!("session {} cannot be followed", located.id))
-            .because("it is no log that entries are added to")
-            .hinting("read it again when its file changes")),
+        _ => Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("session {} cannot be followed", located.id),
+        )
+        .because("it is no log that entries are added to")
+        .hinting("read it again when its file changes")),
     }
 }

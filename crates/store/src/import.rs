@@ -1,8 +1,9 @@
 //! Brings a session of another place into boswell's own store, as a log of its own.
 //!
-//! The pi family writes as we do: its records come byte for byte. Sessions of other dialects are told anew, so that a model is
-//! sent the same messages in the same order; what our format has no place for becomes a `custom` entry that holds the original
-//! record. The branch on which the conversation stands comes first, so that every reader finds it whole; other branches follow.
+//! The pi family writes as we do: its records come byte for byte. Sessions of other dialects are
+//! told anew, so that a model is sent the same messages in the same order; what our format has no
+//! place for becomes a `custom` entry that holds the original record. The branch on which the
+//! conversation stands comes first, so that every reader finds it whole; other branches follow.
 //! What lay beside the source goes into the artifact folder of the new session.
 
 mod artifact;
@@ -23,20 +24,27 @@ use crate::{Session, SessionWriter, Store};
 
 pub use beside::{Imported, LeftBehind};
 
-/// How much an import may bring over: the file may come from anywhere, and the log is made in memory.
+/// How much an import may bring over: the file may come from anywhere, and the
+/// log is made in memory.
 #[derive(Debug, Clone, Copy)]
 pub struct ImportLimits {
     /// Records of each log of the source, and files beside it.
     pub records: usize,
-    /// Containers within each other in one record. Programs that read sessions go that deep by calling themselves.
+    /// Containers within each other in one record. Programs that read sessions go that deep
+    /// by calling themselves.
     pub depth: usize,
-    /// Bytes of each log that is made, with all that is put back into its records; and of all files beside the source.
+    /// Bytes of each log that is made, with all that is put back into its records; and of all
+    /// files beside the source.
     pub bytes: usize,
 }
 
 impl Default for ImportLimits {
     fn default() -> Self {
-        ImportLimits { records: 4_000_000, depth: 1_000, bytes: 2 << 30 }
+        ImportLimits {
+            records: 4_000_000,
+            depth: 1_000,
+            bytes: 2 << 30,
+        }
     }
 }
 
@@ -44,7 +52,8 @@ impl Default for ImportLimits {
 const FAMILY: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
 
 impl Store {
-    /// Makes a session of all that another one holds. `origin` says where it came from, and stands in its first entry.
+    /// Makes a session of all that another one holds. `origin` says where it came from, and
+    /// stands in its first entry.
     pub fn import(&self, source: &Session, new: NewSession, origin: Json) -> Result<SessionWriter> {
         self.import_within(source, new, origin, ImportLimits::default())
     }
@@ -62,10 +71,19 @@ impl Store {
     }
 
     /// The log that a session becomes, under a new id.
-    fn told(&self, source: &Session, new: &NewSession, origin: Json, limits: ImportLimits) -> Result<(String, NewLog)> {
+    fn told(
+        &self,
+        source: &Session,
+        new: &NewSession,
+        origin: Json,
+        limits: ImportLimits,
+    ) -> Result<(String, NewLog)> {
         refuse_too_large(source, limits)?;
         let chance = &self.writing()?.chance;
-        let id = new.id.clone().unwrap_or_else(|| self.dialect().session_id(chance.as_ref()));
+        let id = new
+            .id
+            .clone()
+            .unwrap_or_else(|| self.dialect().session_id(chance.as_ref()));
         let now = uuid_v7_time(&id).unwrap_or_else(|| chance.now());
         let mut log = self.first_lines(new, &id, now)?;
         let mut importing = Importing {
@@ -75,9 +93,16 @@ impl Store {
             out: std::mem::take(&mut log.bytes),
             ids: HashMap::new(),
             firsts: HashMap::new(),
-            heard: message::Heard { model: source.facts().models.first().cloned(), ..message::Heard::default() },
+            heard: message::Heard {
+                model: source.facts().models.first().cloned(),
+                ..message::Heard::default()
+            },
         };
-        importing.custom("boswell.meta", Some(Json::object().with("import", origin)), None)?;
+        importing.custom(
+            "boswell.meta",
+            Some(Json::object().with("import", origin)),
+            None,
+        )?;
         let leaf = if FAMILY.contains(&source.dialect().name()) && importing.all_have_ids()? {
             importing.copy()?
         } else {
@@ -114,9 +139,16 @@ impl Importing<'_> {
         let hangs = |slot: &Slot| log.head(*slot).is_some_and(|head| head.parent.is_some());
         let branch = self.source.branch(self.source.tip()?)?;
         Ok(log.gaps.is_empty()
-            && branch.iter().filter(|slot| Some(**slot) != header).skip(1).all(hangs)
+            && branch
+                .iter()
+                .filter(|slot| Some(**slot) != header)
+                .skip(1)
+                .all(hangs)
             && log.entries().all(|(slot, head)| {
-                Some(slot) == header || head.id.is_some() || head.kind == EntryKind::Header || log.word(slot) == "title"
+                Some(slot) == header
+                    || head.id.is_some()
+                    || head.kind == EntryKind::Header
+                    || log.word(slot) == "title"
             }))
     }
 
@@ -131,7 +163,11 @@ impl Importing<'_> {
             let bytes = self.source.entry(slot)?.bytes;
             self.line(self.source.whole(bytes.into()).trim_ascii())?;
         }
-        Ok(self.source.tip()?.slot().map(|tip| log.label(tip).into_owned()))
+        Ok(self
+            .source
+            .tip()?
+            .slot()
+            .map(|tip| log.label(tip).into_owned()))
     }
 
     /// Tells every entry anew: first the branch on which it stands, then the others.
@@ -141,35 +177,57 @@ impl Importing<'_> {
             if self.ids.contains_key(&slot) || Some(slot) == self.source.header() {
                 continue;
             }
-            let above = std::iter::successors(self.source.tree().parent(slot), |it| self.source.tree().parent(*it))
-                .take(self.limits.records)
-                .find_map(|it| self.ids.get(&it).cloned());
+            let above = std::iter::successors(self.source.tree().parent(slot), |it| {
+                self.source.tree().parent(*it)
+            })
+            .take(self.limits.records)
+            .find_map(|it| self.ids.get(&it).cloned());
             let bodies = convert::tell(self.source, slot, &mut self.heard)?;
             self.add(&[slot], bodies, above)?;
         }
         for gap in &self.source.log().gaps {
-            let data = Json::object().with("at", gap.at).with("bytes", gap.len).with("damaged", true);
+            let data = Json::object()
+                .with("at", gap.at)
+                .with("bytes", gap.len)
+                .with("damaged", true);
             self.custom("boswell.import", Some(data), None)?;
         }
         Ok(leaf)
     }
 
     /// Adds what entries become, below `parent`; gives the id of the last of it.
-    fn add(&mut self, slots: &[Slot], bodies: Vec<Body>, parent: Option<String>) -> Result<Option<String>> {
+    fn add(
+        &mut self,
+        slots: &[Slot],
+        bodies: Vec<Body>,
+        parent: Option<String>,
+    ) -> Result<Option<String>> {
         let mut parent = parent;
-        let at = slots.iter().find_map(|slot| self.source.log().head(*slot)?.instant());
+        let at = slots
+            .iter()
+            .find_map(|slot| self.source.log().head(*slot)?.instant());
         let chance = &self.store.writing()?.chance;
         let mut first = None;
         for body in bodies {
             let id = chance.hex16();
             let body = match body {
                 // Nothing from before is kept: it names itself.
-                Body::Compaction { summary, first_kept, tokens_before } if first_kept.is_empty() => {
-                    Body::Compaction { summary, first_kept: id.clone(), tokens_before }
-                }
+                Body::Compaction {
+                    summary,
+                    first_kept,
+                    tokens_before,
+                } if first_kept.is_empty() => Body::Compaction {
+                    summary,
+                    first_kept: id.clone(),
+                    tokens_before,
+                },
                 body => body,
             };
-            let settled = Settled { id: &id, parent: parent.as_deref(), at: at.unwrap_or_else(|| chance.now()) };
+            let settled = Settled {
+                id: &id,
+                parent: parent.as_deref(),
+                at: at.unwrap_or_else(|| chance.now()),
+            };
             let record = self.store.dialect().encoded(&Draft::new(body), settled)?;
             self.line(&record)?;
             first.get_or_insert_with(|| id.clone());
@@ -187,14 +245,28 @@ impl Importing<'_> {
     fn custom(&mut self, kind: &str, data: Option<Json>, parent: Option<&str>) -> Result<()> {
         let chance = &self.store.writing()?.chance;
         let (id, at) = (chance.hex16(), chance.now());
-        let body = Body::Custom { kind: kind.to_owned(), data };
-        let record = self.store.dialect().encoded(&Draft::new(body), Settled { id: &id, parent, at })?;
+        let body = Body::Custom {
+            kind: kind.to_owned(),
+            data,
+        };
+        let record = self.store.dialect().encoded(
+            &Draft::new(body),
+            Settled {
+                id: &id,
+                parent,
+                at,
+            },
+        )?;
         self.line(&record)
     }
 
     /// The entry that every reader takes for the one where the conversation stands: the last.
     fn stands(&self) -> Option<Cow<'_, str>> {
-        let last = self.out.trim_ascii_end().rsplit(|byte| *byte == b'\n').next()?;
+        let last = self
+            .out
+            .trim_ascii_end()
+            .rsplit(|byte| *byte == b'\n')
+            .next()?;
         Raw::parse(last).ok()?.get("id")?.text()
     }
 
@@ -202,7 +274,10 @@ impl Importing<'_> {
         self.out.extend_from_slice(record);
         self.out.push(b'\n');
         if self.out.len() > self.limits.bytes {
-            return Err(too_large(self.source, format!("it becomes longer than {} bytes", self.limits.bytes)));
+            return Err(too_large(
+                self.source,
+                format!("it becomes longer than {} bytes", self.limits.bytes),
+            ));
         }
         Ok(())
     }
@@ -211,12 +286,19 @@ impl Importing<'_> {
 fn refuse_too_large(source: &Session, limits: ImportLimits) -> Result<()> {
     let records = source.log().heads.len();
     if records > limits.records {
-        let why = format!("it holds {records} records, and {} are brought over", limits.records);
+        let why = format!(
+            "it holds {records} records, and {} are brought over",
+            limits.records
+        );
         return Err(too_large(source, why));
     }
     for slot in source.log().slots() {
         if depth_of(&source.entry(slot)?.bytes) > limits.depth {
-            let why = format!("the record {} is nested deeper than {}", source.log().label(slot), limits.depth);
+            let why = format!(
+                "the record {} is nested deeper than {}",
+                source.log().label(slot),
+                limits.depth
+            );
             return Err(too_large(source, why));
         }
     }
@@ -244,9 +326,15 @@ fn depth_of(record: &[u8]) -> usize {
 }
 
 fn too_large(source: &Session, why: String) -> Error {
-    Error::new(ErrorKind::Unsupported, format!("{} is too large to be imported", source.reference()))
-        .because(why)
-        .hinting(format!("read it where it is with `boswell show {}`", source.reference().to_argument()))
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("{} is too large to be imported", source.reference()),
+    )
+    .because(why)
+    .hinting(format!(
+        "read it where it is with `boswell show {}`",
+        source.reference().to_argument()
+    ))
 }
 
 #[cfg(test)]
@@ -255,9 +343,12 @@ mod tests {
 
     #[test]
     fn depth_is_that_of_containers_and_not_of_text() {
-        for (record, depth) in
-            [(r#"{}"#, 1), (r#"{"a":[{"b":[]}],"c":{}}"#, 4), (r#"{"a":"[[[[\"{{{{\\"}"#, 1), ("x", 0)]
-        {
+        for (record, depth) in [
+            (r#"{}"#, 1),
+            (r#"{"a":[{"b":[]}],"c":{}}"#, 4),
+            (r#"{"a":"[[[[\"{{{{\\"}"#, 1),
+            ("x", 0),
+        ] {
             assert_eq!(depth_of(record.as_bytes()), depth, "{record}");
         }
     }

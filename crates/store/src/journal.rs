@@ -1,6 +1,7 @@
 //! An append-only file of JSON lines: what notes, operations and the vault's log have in common.
 //!
-//! A line that is not an object is skipped and counted, never removed; a torn last line stays on a line of its own.
+//! A line that is not an object is skipped and counted, never removed; a torn last line stays
+//! on a line of its own.
 
 use std::path::{Path, PathBuf};
 
@@ -30,9 +31,16 @@ pub(crate) struct Loaded<T> {
 }
 
 /// Reads a file of lines; one that is not there is empty.
-pub(crate) fn load<T>(disk: &dyn Disk, path: &Path, read: impl Fn(Raw<'_>) -> Option<T>) -> Result<Loaded<T>> {
+pub(crate) fn load<T>(
+    disk: &dyn Disk,
+    path: &Path,
+    read: impl Fn(Raw<'_>) -> Option<T>,
+) -> Result<Loaded<T>> {
     let bytes = durable::read(disk, path)?.unwrap_or_default();
-    let mut loaded = Loaded { items: Vec::new(), damaged: Vec::new() };
+    let mut loaded = Loaded {
+        items: Vec::new(),
+        damaged: Vec::new(),
+    };
     for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         if line.iter().all(u8::is_ascii_whitespace) {
             continue;
@@ -47,7 +55,11 @@ pub(crate) fn load<T>(disk: &dyn Disk, path: &Path, read: impl Fn(Raw<'_>) -> Op
             },
             Err(fault) => format!("not JSON at byte {}", fault.at),
         };
-        loaded.damaged.push(DamagedLine { path: path.to_owned(), line: number as u64 + 1, problem });
+        loaded.damaged.push(DamagedLine {
+            path: path.to_owned(),
+            line: number as u64 + 1,
+            problem,
+        });
     }
     Ok(loaded)
 }
@@ -65,8 +77,8 @@ pub(crate) fn append(disk: &dyn Disk, path: &Path, lines: &[Json]) -> Result<()>
 
 /// Makes lines that can be read already durable. The caller holds the file's lock.
 ///
-/// Syncing is not enough: after a sync that failed the system takes the bytes for written, and later syncs pass over them. So they
-/// are written once more where they are.
+/// Syncing is not enough: after a sync that failed the system takes the bytes for written, and
+/// later syncs pass over them. So they are written once more where they are.
 pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> bool) -> Result<()> {
     let fault = |error| Error::io(path.display(), "write again to", error);
     let file = disk.open(path, Open::Append).map_err(fault)?;
@@ -92,15 +104,25 @@ pub(crate) enum Fate {
     Becomes(Vec<u8>),
 }
 
-/// Says what becomes of a line, by the session that it speaks of if it can be read; none if it stays.
+/// Says what becomes of a line, by the session that it speaks of if it can be
+/// read; none if it stays.
 pub type LineChange<'a> = &'a dyn Fn(Option<&SessionRef>, &[u8]) -> Option<Vec<u8>>;
 
-/// Writes a file again without some of its lines; those that stay keep their bytes. Says how many went or changed.
+/// Writes a file again without some of its lines; those that stay keep their bytes. Says how
+/// many went or changed.
 ///
-/// The caller holds the file's lock. Appenders open the file under the same lock, so none of them still writes to the old one.
-pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, unique: &str, fate: &dyn Fn(&[u8]) -> Fate) -> Result<usize> {
+/// The caller holds the file's lock. Appenders open the file under the same lock, so none of them
+/// still writes to the old one.
+pub(crate) fn rewrite(
+    disk: &dyn Disk,
+    path: &Path,
+    unique: &str,
+    fate: &dyn Fn(&[u8]) -> Fate,
+) -> Result<usize> {
     sweep_temps(disk, path)?;
-    let Some(bytes) = durable::read(disk, path)? else { return Ok(0) };
+    let Some(bytes) = durable::read(disk, path)? else {
+        return Ok(0);
+    };
     let (mut left, mut changed) = (Vec::with_capacity(bytes.len()), 0);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         match fate(line.trim_ascii()) {
@@ -119,9 +141,13 @@ pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, unique: &str, fate: &dyn Fn(
     Ok(changed)
 }
 
-/// Removes what a process that was killed while it wrote the file again left beside it: it holds the same lines.
+/// Removes what a process that was killed while it wrote the file again left beside it: it
+/// holds the same lines.
 fn sweep_temps(disk: &dyn Disk, path: &Path) -> Result<()> {
-    let (Some(folder), Some(name)) = (path.parent(), path.file_name().map(|name| name.to_string_lossy())) else {
+    let (Some(folder), Some(name)) = (
+        path.parent(),
+        path.file_name().map(|name| name.to_string_lossy()),
+    ) else {
         return Ok(());
     };
     let begins = format!(".{name}.");

@@ -39,22 +39,34 @@ impl KeepRun {
     }
 }
 
-/// What is never copied, whatever folder of a session it lies in: endings and beginnings of file names.
+/// What is never copied, whatever folder of a session it lies in: endings and
+/// beginnings of file names.
 const SECRET_ENDINGS: [&str; 6] = [".key", ".pem", ".p12", ".pfx", ".keychain", ".lock"];
-const SECRET_BEGINNINGS: [&str; 7] =
-    [".credentials", "credentials", ".env", ".netrc", "id_rsa", "id_ed25519", "auth.json"];
+const SECRET_BEGINNINGS: [&str; 7] = [
+    ".credentials",
+    "credentials",
+    ".env",
+    ".netrc",
+    "id_rsa",
+    "id_ed25519",
+    "auth.json",
+];
 
 /// Whether a file of this name holds keys or credentials, which are never copied.
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
-        || SECRET_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+        || SECRET_BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
 }
 
 impl Kept {
     /// Whether the log of a session is kept as it stands.
     pub fn has(&self, store: &Store, located: &Located) -> bool {
-        let Some(key) = &located.key else { return false };
+        let Some(key) = &located.key else {
+            return false;
+        };
         self.has_file(store.root(), &FileState::of(located), key)
     }
 
@@ -75,18 +87,25 @@ struct FileState {
 
 impl FileState {
     fn of(located: &Located) -> Self {
-        FileState { len: located.size, identity: located.identity }
+        FileState {
+            len: located.size,
+            identity: located.identity,
+        }
     }
 
     fn of_info(info: &FileInfo) -> Self {
-        FileState { len: info.size, identity: info.identity }
+        FileState {
+            len: info.size,
+            identity: info.identity,
+        }
     }
 }
 
 impl Vault {
     /// Keeps sessions of a store, those that changed last first, until `go_on` answers false.
     ///
-    /// The log comes after what lies beside it: a log that is kept as it stands is not looked at again.
+    /// The log comes after what lies beside it: a log that is kept as it stands is
+    /// not looked at again.
     pub fn keep_sessions(
         &self,
         store: &Store,
@@ -98,7 +117,11 @@ impl Vault {
         let listing = store.list()?;
         let mut run = KeepRun::default();
         for (key, problem) in &listing.unlisted {
-            run.fail(store, key, Error::new(ErrorKind::Denied, problem.detail.clone()));
+            run.fail(
+                store,
+                key,
+                Error::new(ErrorKind::Denied, problem.detail.clone()),
+            );
         }
         let mut sessions = listing.sessions;
         sessions.retain(|located| located.owner.is_none() && located.key.is_some());
@@ -113,7 +136,8 @@ impl Vault {
             }
             match self.keep_session(store, located, kept, wait, go_on, &mut run) {
                 Ok(()) => {}
-                // Another process writes to the vault: it would be the same for every other session.
+                // Another process writes to the vault: it would be the same for
+                // every other session.
                 Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
                 Err(error) => run.fail(store, located.key.as_deref().unwrap_or_default(), error),
             }
@@ -132,14 +156,17 @@ impl Vault {
     ) -> Result<()> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
         let (files, skipped) = store.side_files_here(located)?;
-        skipped.into_iter().for_each(|(key, error)| run.fail(store, &key, error));
+        skipped
+            .into_iter()
+            .for_each(|(key, error)| run.fail(store, &key, error));
         let mut keys: Vec<String> = files.into_iter().map(|file| file.key).collect();
         keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
         keys.extend(located.key.clone());
         let before = run.files;
         for key in keys {
             let same = match store.backend().stat(&key) {
-                Ok(info) => info.is_some_and(|it| kept.has_file(store.root(), &FileState::of_info(&it), &key)),
+                Ok(info) => info
+                    .is_some_and(|it| kept.has_file(store.root(), &FileState::of_info(&it), &key)),
                 Err(error) => {
                     run.fail(store, &key, error);
                     continue;

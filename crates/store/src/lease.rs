@@ -1,7 +1,8 @@
 //! Who drives a conversation.
 //!
-//! A lease is an OS lock on a file that is never renamed or unlinked: it ends with its process and is never stolen by age.
-//! What stands in the file says who holds it, for the error text only; nobody decides by it.
+//! A lease is an OS lock on a file that is never renamed or unlinked: it ends with its process and
+//! is never stolen by age. What stands in the file says who holds it, for the error text only;
+//! nobody decides by it.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +30,8 @@ pub enum Wait {
 const PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(10));
 
 /// The same for an append lock, which is held for a few writes only.
-pub(crate) const SHORT_PAUSES: (Duration, Duration) = (Duration::from_micros(100), Duration::from_millis(1));
+pub(crate) const SHORT_PAUSES: (Duration, Duration) =
+    (Duration::from_micros(100), Duration::from_millis(1));
 
 /// The lock of a lease while it is held. Dropping it gives it up.
 #[derive(Debug)]
@@ -50,7 +52,9 @@ impl LeaseLock {
         let path = lock_path(folder, name);
         let file = open_lock(disk.as_ref(), &path)?;
         let fault = |error| Error::io(path.display(), "lock", error);
-        if !try_every(disk.as_ref(), wait, PAUSES, || file.try_lock(LockMode::Exclusive).map_err(fault))? {
+        if !try_every(disk.as_ref(), wait, PAUSES, || {
+            file.try_lock(LockMode::Exclusive).map_err(fault)
+        })? {
             return Err(busy(disk.as_ref(), &path, &what()));
         }
         leave_word(disk.as_ref(), file.as_ref(), || Owner::this(program), since);
@@ -66,20 +70,31 @@ pub(crate) struct AppendLock {
     open: Mutex<Option<Box<dyn DiskFile>>>,
 }
 
-/// An append lock that is held. Dropping it gives it up; [`AppendLock::release`] also keeps its file for the next time.
+/// An append lock that is held. Dropping it gives it up; [`AppendLock::release`] also keeps its
+/// file for the next time.
 #[derive(Debug)]
 pub(crate) struct Held(Box<dyn DiskFile>);
 
 impl AppendLock {
     /// The append lock of that name.
     pub(crate) fn new(folder: &Path, name: &str) -> Self {
-        AppendLock { path: append_lock_path(folder, name), open: Mutex::default() }
+        AppendLock {
+            path: append_lock_path(folder, name),
+            open: Mutex::default(),
+        }
     }
 
-    /// The log of which the lock file says that it is durable under its name. None where there is no lock file yet.
+    /// The log of which the lock file says that it is durable under its name. None where there
+    /// is no lock file yet.
     pub(crate) fn remembered(&self, disk: &dyn Disk) -> Option<NamedLog> {
-        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let file = kept.map_or_else(|| disk.open(&self.path, Open::OldLock), Ok).ok()?;
+        let kept = self
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let file = kept
+            .map_or_else(|| disk.open(&self.path, Open::OldLock), Ok)
+            .ok()?;
         let mut record = [0; LONGEST_RECORD];
         // In one read: a record that is longer is none of ours.
         let read = file.read_at(&mut record, 0);
@@ -87,15 +102,19 @@ impl AppendLock {
         NamedLog::read(record.get(..read.ok()?)?)
     }
 
-    /// Notes that a log is durable under its name, so that the next writer need not sync the folders that lead to it.
+    /// Notes that a log is durable under its name, so that the next writer need not sync the
+    /// folders that lead to it.
     ///
-    /// Called only after they were synced, so it may itself be lost: then they are synced once more.
+    /// Called only after they were synced, so it may itself be lost: then they
+    /// are synced once more.
     pub(crate) fn remember(&self, disk: &dyn Disk, log: &NamedLog) {
         let record = log.to_bytes();
         if record.len() < LONGEST_RECORD
             && let Ok(file) = disk.open(&self.path, Open::Lock)
         {
-            let _ = file.truncate(0).and_then(|()| durable::append_all(file.as_ref(), &record));
+            let _ = file
+                .truncate(0)
+                .and_then(|()| durable::append_all(file.as_ref(), &record));
         }
     }
 
@@ -109,8 +128,17 @@ impl AppendLock {
         let file = self.file(disk)?;
         let fault = |error| Error::io(self.path.display(), "lock", error);
         let attempt = || file.try_lock(LockMode::Exclusive).map_err(fault);
-        let got = try_every(disk, Wait::For(Duration::from_secs(10)), SHORT_PAUSES, attempt)?;
-        if got { Ok(Held(file)) } else { Err(busy(disk, &self.path, "the log")) }
+        let got = try_every(
+            disk,
+            Wait::For(Duration::from_secs(10)),
+            SHORT_PAUSES,
+            attempt,
+        )?;
+        if got {
+            Ok(Held(file))
+        } else {
+            Err(busy(disk, &self.path, "the log"))
+        }
     }
 
     /// Gives it up.
@@ -121,7 +149,11 @@ impl AppendLock {
     }
 
     fn file(&self, disk: &dyn Disk) -> Result<Box<dyn DiskFile>> {
-        let kept = self.open.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let kept = self
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         kept.map_or_else(|| open_lock(disk, &self.path), Ok)
     }
 
@@ -142,13 +174,20 @@ pub(crate) struct NamedLog {
 }
 
 impl NamedLog {
-    /// Device, inode, a word that is no longer used, and the key, which may hold anything but a line end.
+    /// Device, inode, a word that is no longer used, and the key, which may hold
+    /// anything but a line end.
     fn read(record: &[u8]) -> Option<NamedLog> {
-        let mut words = std::str::from_utf8(record).ok()?.strip_suffix('\n')?.splitn(4, ' ');
+        let mut words = std::str::from_utf8(record)
+            .ok()?
+            .strip_suffix('\n')?
+            .splitn(4, ' ');
         let identity = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
         // Earlier versions noted here whether the file system counts hard links.
         words.next()?;
-        Some(NamedLog { identity, key: words.next()?.to_owned() })
+        Some(NamedLog {
+            identity,
+            key: words.next()?.to_owned(),
+        })
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -168,10 +207,12 @@ pub(crate) fn append_lock_path(folder: &Path, name: &str) -> PathBuf {
 /// How the name of a failed-sync marker ends.
 const FAILED_SYNC: &str = "doubt";
 
-/// How a second name ended that earlier versions gave a log for a moment, and left behind if they were killed.
+/// How a second name ended that earlier versions gave a log for a moment, and left behind
+/// if they were killed.
 const TRIAL: &str = "name";
 
-/// Files next to the lock of that name that may be hard links to the log: earlier versions marked logs so.
+/// Files next to the lock of that name that may be hard links to the log: earlier
+/// versions marked logs so.
 pub(crate) fn old_hard_links(folder: &Path, name: &str) -> [PathBuf; 2] {
     [FAILED_SYNC, TRIAL].map(|ending| beside(folder, name, ending))
 }
@@ -186,7 +227,11 @@ fn beside(folder: &Path, name: &str, ending: &str) -> PathBuf {
         [name, ending].join(".")
     } else {
         let is_safe = |c: char| u8::try_from(c).is_ok_and(is_safe);
-        let safe: String = name.chars().map(|c| if is_safe(c) { c } else { '_' }).take(LONGEST_NAME).collect();
+        let safe: String = name
+            .chars()
+            .map(|c| if is_safe(c) { c } else { '_' })
+            .take(LONGEST_NAME)
+            .collect();
         [&safe, ending].join(".")
     };
     folder.join(file)
@@ -206,8 +251,13 @@ fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
 }
 
 fn busy(disk: &dyn Disk, lock: &Path, what: &str) -> Error {
-    let error = Error::new(ErrorKind::Busy, format!("{what} is being written by somebody else"))
-        .hinting("wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`");
+    let error = Error::new(
+        ErrorKind::Busy,
+        format!("{what} is being written by somebody else"),
+    )
+    .hinting(
+        "wait with `--wait 10s`, read it with `boswell show`, or branch off with `boswell fork`",
+    );
     match holder(disk, lock, "its lease") {
         Some(holder) => error.because(holder),
         None => error,

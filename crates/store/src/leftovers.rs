@@ -1,7 +1,8 @@
-//! What agents leave behind in their stores: files of sessions that are gone, and locks that nobody holds any more.
+//! What agents leave behind in their stores: files of sessions that are gone, and locks that
+//! nobody holds any more.
 //!
-//! Looking changes nothing. [`Runner::clear_leftovers`] moves the files into the vault, from where `undo` takes them back, and
-//! breaks the locks in the agent's own way.
+//! Looking changes nothing. [`Runner::clear_leftovers`] moves the files into the vault, from where
+//! `undo` takes them back, and breaks the locks in the agent's own way.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -44,23 +45,46 @@ impl Leftovers {
 
     /// Each as a problem of the store: key and problem.
     pub fn problems(&self) -> Vec<(String, Problem)> {
-        let orphans = self.orphans.iter().map(|it| (it.key.clone(), orphaned(it, "")));
-        let left_alone = self.left_alone.iter().map(|(it, why)| (it.key.clone(), orphaned(it, &format!("; {why}"))));
-        let locks =
-            self.locks.iter().map(|it| (it.key.clone(), Problem::of_file(ProblemKind::StaleLock, it.sentence())));
+        let orphans = self
+            .orphans
+            .iter()
+            .map(|it| (it.key.clone(), orphaned(it, "")));
+        let left_alone = self
+            .left_alone
+            .iter()
+            .map(|(it, why)| (it.key.clone(), orphaned(it, &format!("; {why}"))));
+        let locks = self.locks.iter().map(|it| {
+            (
+                it.key.clone(),
+                Problem::of_file(ProblemKind::StaleLock, it.sentence()),
+            )
+        });
         orphans.chain(left_alone).chain(locks).collect()
     }
 
     fn plan(&self) -> Plan {
-        let sessions: HashSet<_> = self.orphans.iter().filter_map(|it| it.session.as_deref()).collect();
-        let title = format!("clear what is left of {} sessions that are gone", sessions.len());
+        let sessions: HashSet<_> = self
+            .orphans
+            .iter()
+            .filter_map(|it| it.session.as_deref())
+            .collect();
+        let title = format!(
+            "clear what is left of {} sessions that are gone",
+            sessions.len()
+        );
         let mut plan = Plan::new("clean", title);
         for orphan in &self.orphans {
             // Whoever still writes a transcript has not gone.
             let logs = orphan.files.iter().filter(|key| key.ends_with(".jsonl"));
-            plan.preconditions.extend(logs.map(|key| Precondition::NotLive { key: key.clone() }));
+            plan.preconditions
+                .extend(logs.map(|key| Precondition::NotLive { key: key.clone() }));
             plan.steps.extend(orphan.files.iter().map(Step::remove));
-            plan.steps.extend(orphan.folders.iter().map(|key| Step::RemoveFolder { key: key.clone() }));
+            plan.steps.extend(
+                orphan
+                    .folders
+                    .iter()
+                    .map(|key| Step::RemoveFolder { key: key.clone() }),
+            );
         }
         plan
     }
@@ -75,7 +99,10 @@ fn orphaned(orphan: &Orphan, more: &str) -> Problem {
         || "nobody needs it".to_owned(),
         |session| format!("the session {} is not there", session.escape_debug()),
     );
-    let detail = format!("{} ({files}, {} bytes): {whose}{more}", orphan.what, orphan.bytes);
+    let detail = format!(
+        "{} ({files}, {} bytes): {whose}{more}",
+        orphan.what, orphan.bytes
+    );
     Problem::of_file(ProblemKind::OrphanedFile, detail)
 }
 
@@ -83,9 +110,13 @@ impl StaleLock {
     fn sentence(&self) -> String {
         match self.why {
             Abandoned::Dead(pid) => {
-                format!("process {pid} took it and is gone; its agent breaks it, old versions only after half a minute")
+                format!(
+                    "process {pid} took it and is gone; its agent breaks it, old versions only after half a minute"
+                )
             }
-            Abandoned::Nameless => "it names nobody and is older than half a minute; its agent breaks it".to_owned(),
+            Abandoned::Nameless => {
+                "it names nobody and is older than half a minute; its agent breaks it".to_owned()
+            }
         }
     }
 }
@@ -99,19 +130,29 @@ impl Store {
         let disk = self.disk();
         let mut found = Leftovers::default();
         for key in self.dialect().lock_folders(&files)? {
-            let why = abandoned(disk.as_ref(), &self.root().join(&key), &SystemLiveness, self.chance())?;
+            let why = abandoned(
+                disk.as_ref(),
+                &self.root().join(&key),
+                &SystemLiveness,
+                self.chance(),
+            )?;
             found.locks.extend(why.map(|why| StaleLock { key, why }));
         }
         // An index that cannot be read may know of sessions that we do not see.
-        let unsure =
-            |(_, problem): &(String, Problem)| matches!(problem.kind, ProblemKind::NotJson | ProblemKind::Unreadable);
+        let unsure = |(_, problem): &(String, Problem)| {
+            matches!(problem.kind, ProblemKind::NotJson | ProblemKind::Unreadable)
+        };
         if listing.problems.iter().any(unsure) {
             return Ok(found);
         }
         let at_work: HashSet<String> = self.at_work()?.into_iter().map(|it| it.session).collect();
         for orphan in self.dialect().orphans(&files, &listing.sessions)? {
             // An agent that has just begun makes these before its log.
-            if orphan.session.as_ref().is_some_and(|session| at_work.contains(session)) {
+            if orphan
+                .session
+                .as_ref()
+                .is_some_and(|session| at_work.contains(session))
+            {
                 continue;
             }
             match self.why_alone(disk.as_ref(), &orphan)? {
@@ -122,7 +163,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Blobs of the agent that are named by none of these. Those of boswell's own are not spoken of: the vault may need them.
+    /// Blobs of the agent that are named by none of these. Those of boswell's own are not spoken
+    /// of: the vault may need them.
     pub fn unnamed_blobs(&self, named: &BTreeSet<BlobId>) -> Result<Vec<(BlobId, u64)>> {
         match self.blobs().filter(|_| self.dialect().name() != "boswell") {
             Some(blobs) => blobs.unreferenced(named),
@@ -140,12 +182,21 @@ impl Store {
 
     /// Taking a lock that nobody holds breaks it; letting go removes it.
     fn locks_to_clear(&self, found: &Leftovers) -> Vec<LockSpec> {
-        let mut locks: Vec<LockSpec> =
-            found.locks.iter().map(|it| LockSpec::AgentMkdir { key: it.key.clone() }).collect();
+        let mut locks: Vec<LockSpec> = found
+            .locks
+            .iter()
+            .map(|it| LockSpec::AgentMkdir {
+                key: it.key.clone(),
+            })
+            .collect();
         if !found.orphans.is_empty() {
             // Nobody may begin a session while its files are looked at.
             let of_index = self.dialect().store_locks(&StoreIntention::Index);
-            locks.extend(of_index.into_iter().filter(|lock| !found.locks.iter().any(|it| is_for(lock, &it.key))));
+            locks.extend(
+                of_index
+                    .into_iter()
+                    .filter(|lock| !found.locks.iter().any(|it| is_for(lock, &it.key))),
+            );
         }
         locks
     }
@@ -154,12 +205,20 @@ impl Store {
     fn why_alone(&self, disk: &dyn Disk, orphan: &Orphan) -> Result<Option<&'static str>> {
         let name = |key: &str| key.rsplit('/').next().unwrap_or(key).to_owned();
         // A lock holds nothing that anybody could learn.
-        if orphan.files.iter().map(|key| name(key)).any(|name| is_secret(&name) && !name.ends_with(".lock")) {
+        if orphan
+            .files
+            .iter()
+            .map(|key| name(key))
+            .any(|name| is_secret(&name) && !name.ends_with(".lock"))
+        {
             return Ok(Some("there are keys among them, which are never copied"));
         }
         for key in orphan.folders.iter().chain(&orphan.files) {
             let path = self.root().join(key);
-            if disk.is_link(&path).map_err(|error| Error::io(path.display(), "look at", error))? {
+            if disk
+                .is_link(&path)
+                .map_err(|error| Error::io(path.display(), "look at", error))?
+            {
                 return Ok(Some("links among them lead elsewhere"));
             }
         }
@@ -172,15 +231,22 @@ fn is_for(lock: &LockSpec, folder: &str) -> bool {
 }
 
 impl Runner {
-    /// Moves what was left behind in a store into the vault, and breaks locks that nobody holds. Says what there was.
+    /// Moves what was left behind in a store into the vault, and breaks locks that nobody holds.
+    /// Says what there was.
     pub fn clear_leftovers(&self, store: &Store) -> Result<(Leftovers, CarriedOut)> {
         let session = SessionRef::new(store.dialect().name(), "*");
         let (found, planned) = store.plan_clearing()?;
-        let done = self.carry(store.root(), &session, Reason::Before, &planned.plan.locks, &|| {
-            let (_, mut planned) = store.plan_clearing()?;
-            planned.plan.locks.clear();
-            Ok(planned)
-        })?;
+        let done = self.carry(
+            store.root(),
+            &session,
+            Reason::Before,
+            &planned.plan.locks,
+            &|| {
+                let (_, mut planned) = store.plan_clearing()?;
+                planned.plan.locks.clear();
+                Ok(planned)
+            },
+        )?;
         Ok((found, done))
     }
 }

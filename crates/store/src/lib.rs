@@ -1,4 +1,5 @@
-//! An embeddable session store for coding agents: a session is an append-only log that survives whatever the agent does not.
+//! An embeddable session store for coding agents: a session is an append-only log that survives
+//! whatever the agent does not.
 //!
 //! ```
 //! use boswell_store::{Draft, NewSession, Outcome, Store};
@@ -18,13 +19,15 @@
 //! # }
 //! ```
 //!
-//! `examples/quickstart.rs` is this on disk; `examples/agent.rs` is a whole agent loop that can be killed at any moment.
+//! `examples/quickstart.rs` is this on disk; `examples/agent.rs` is a whole agent loop that can be
+//! killed at any moment.
 //!
 //! # What it is not
 //!
-//! It is not a database, not a server and not a search engine. It does no work in the background, opens no connection,
-//! prints nothing and does not look at the environment (discovery takes it as an argument). It calls no model and
-//! starts no agent. Sessions are files in a format that others read too; nothing here hides them.
+//! It is not a database, not a server and not a search engine. It does no work in the background,
+//! opens no connection, prints nothing and does not look at the environment (discovery takes it as
+//! an argument). It calls no model and starts no agent. Sessions are files in a format that others
+//! read too; nothing here hides them.
 //!
 //! # What it guarantees
 //!
@@ -41,22 +44,28 @@
 //! | a torn last line is found | kept, on a line of its own | the same |
 //! | two processes want to drive | one has the lease, the other learns who | the same |
 //!
-//! Reading takes no lock and writes no byte. A [`Session`] is a snapshot: it does not change under you.
+//! Reading takes no lock and writes no byte. A [`Session`] is a snapshot: it does
+//! not change under you.
 //!
 //! # Where things are
 //!
-//! * Stores: [`Store`] is a dialect on a [`Backend`]; [`Stores`] is every store of a machine at once, with ids resolved
-//!   across them. [`Summary`] is what a list shows, [`check()`] what is wrong with a session.
-//! * Writing: [`SessionWriter`], its [`Receipt`]s and [`Ticket`]s, [`Expect`] and [`Wait`]; [`Store::switch`] goes from one
-//!   session to another. With the feature `tokio` there is `AsyncWriter`.
-//! * Reading on: [`Follower`] hands out entries as others write them; [`SessionCache`] keeps what was used last.
-//! * For the agent: [`checkpoint`] (files before an edit), [`memory`] (pages of a project), [`prompts`] (what was asked),
-//!   [`blobs`] and [`attachments`] (large things), [`launch`] (new, resumed or forked), [`breadcrumb`] (which session a
-//!   terminal was used for).
-//! * Keeping order: [`Notes`] say what a format cannot hold, the [`Vault`] keeps copies, a [`Runner`] changes several files as
-//!   one [`Operation`] that can be undone, [`locks`] are those that other agents know.
-//! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails; [`Chance`] is time and
-//!   randomness; a [`LogBackend`] is where lines land when they do not land in files.
+//! * Stores: [`Store`] is a dialect on a [`Backend`]; [`Stores`] is every store of a machine at
+//!   once, with ids resolved across them. [`Summary`] is what a list shows, [`check()`] what is
+//!   wrong with a session.
+//! * Writing: [`SessionWriter`], its [`Receipt`]s and [`Ticket`]s, [`Expect`] and
+//!   [`Wait`]; [`Store::switch`] goes from one session to another. With the feature
+//!   `tokio` there is `AsyncWriter`.
+//! * Reading on: [`Follower`] hands out entries as others write them; [`SessionCache`]
+//!   keeps what was used last.
+//! * For the agent: [`checkpoint`] (files before an edit), [`memory`] (pages of a project),
+//!   [`prompts`] (what was asked), [`blobs`] and [`attachments`] (large things), [`launch`] (new,
+//!   resumed or forked), [`breadcrumb`] (which session a terminal was used for).
+//! * Keeping order: [`Notes`] say what a format cannot hold, the [`Vault`] keeps copies, a
+//!   [`Runner`] changes several files as one [`Operation`] that can be undone, [`locks`] are those
+//!   that other agents know.
+//! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that
+//!   fails; [`Chance`] is time and randomness; a [`LogBackend`] is where lines land when they
+//!   do not land in files.
 
 #[cfg(feature = "tokio")]
 mod async_writer;
@@ -104,7 +113,9 @@ mod writer;
 #[cfg(feature = "tokio")]
 pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use attachments::Attachments;
-pub use backend::{Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork};
+pub use backend::{
+    Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork,
+};
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader, is_packed};
 pub use blobs::{BlobId, Blobs};
 pub use carry_out::CarriedOut;
@@ -124,7 +135,9 @@ pub use links::{Conversation, Drift, Elsewhere, LinkTable, Ties, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
-pub use operations::{CopyChange, LateLines, ListedOperation, Purging, Restored, Scrubbed, Scrubbing};
+pub use operations::{
+    CopyChange, LateLines, ListedOperation, Purging, Restored, Scrubbed, Scrubbing,
+};
 pub use prompts::Prompts;
 pub use recent::SessionCache;
 pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};

@@ -1,7 +1,8 @@
 //! Joins sessions of different stores that are one conversation.
 //!
-//! MyAgents keeps its own rows beside the transcript of the engine it drives, and clinvoker keeps only a document about a
-//! transcript that its backend writes. A list shows such a conversation once, with both places.
+//! MyAgents keeps its own rows beside the transcript of the engine it drives, and clinvoker keeps
+//! only a document about a transcript that its backend writes. A list shows such a conversation
+//! once, with both places.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +11,8 @@ use boswell_model::{Facts, Framing, Instant, Problem, ProblemKind, Result};
 
 use crate::{Session, StoreId, Stores, Summary};
 
-/// A conversation: the session that a list shows, and those that are the same conversation elsewhere.
+/// A conversation: the session that a list shows, and those that are the same
+/// conversation elsewhere.
 #[derive(Debug, Clone)]
 pub struct Conversation {
     /// The session that is shown: the one whose program the user talks to.
@@ -24,7 +26,9 @@ pub struct Conversation {
 impl Conversation {
     /// The session that is shown, then the others.
     pub fn sides(&self) -> impl Iterator<Item = &Summary> {
-        std::iter::once(&self.front).chain(&self.linked).map(|(_, summary)| summary)
+        std::iter::once(&self.front)
+            .chain(&self.linked)
+            .map(|(_, summary)| summary)
     }
 
     /// When something last happened in any of its places.
@@ -34,24 +38,37 @@ impl Conversation {
 
     /// The folders that its places name.
     pub fn projects(&self) -> impl Iterator<Item = &str> {
-        self.sides().filter_map(|side| side.facts.project.as_deref())
+        self.sides()
+            .filter_map(|side| side.facts.project.as_deref())
     }
 }
 
 /// A session elsewhere: dialect and id.
 pub type Elsewhere = (&'static str, String);
 
-/// Joins summaries into conversations, each with the place of its front. Order is kept; what is linked moves to its front.
+/// Joins summaries into conversations, each with the place of its front. Order is kept; what is
+/// linked moves to its front.
 pub(crate) fn join(
     sessions: Vec<(StoreId, Summary)>,
     links: impl Fn(StoreId, &Summary) -> Vec<Elsewhere>,
 ) -> Vec<(usize, Conversation)> {
-    let links = sessions.iter().enumerate().map(|(place, (store, summary))| (place, links(*store, summary)));
-    let ties = Ties::of(links.filter(|(_, links)| !links.is_empty()).collect(), |name| {
-        for (place, (_, summary)) in sessions.iter().enumerate() {
-            name(place, &summary.reference.dialect, &summary.reference.id, summary.facts.id.as_deref());
-        }
-    });
+    let links = sessions
+        .iter()
+        .enumerate()
+        .map(|(place, (store, summary))| (place, links(*store, summary)));
+    let ties = Ties::of(
+        links.filter(|(_, links)| !links.is_empty()).collect(),
+        |name| {
+            for (place, (_, summary)) in sessions.iter().enumerate() {
+                name(
+                    place,
+                    &summary.reference.dialect,
+                    &summary.reference.id,
+                    summary.facts.id.as_deref(),
+                );
+            }
+        },
+    );
     let mut slots: Vec<Option<(StoreId, Summary)>> = sessions.into_iter().map(Some).collect();
     let mut conversations = Vec::with_capacity(slots.len());
     for place in 0..slots.len() {
@@ -59,9 +76,19 @@ pub(crate) fn join(
             continue;
         }
         let (sides, dangling) = ties.of.get(&place).cloned().unwrap_or_default();
-        let linked = sides.into_iter().filter_map(|other| slots.get_mut(other)?.take()).collect();
+        let linked = sides
+            .into_iter()
+            .filter_map(|other| slots.get_mut(other)?.take())
+            .collect();
         if let Some(front) = slots.get_mut(place).and_then(Option::take) {
-            conversations.push((place, Conversation { front, linked, dangling }));
+            conversations.push((
+                place,
+                Conversation {
+                    front,
+                    linked,
+                    dangling,
+                },
+            ));
         }
     }
     conversations
@@ -70,14 +97,16 @@ pub(crate) fn join(
 /// Which sessions of a list are one conversation, by their places.
 #[derive(Debug, Default)]
 pub struct Ties {
-    /// Of those that name others: the ones that no session before them took, and those that are not in the list.
+    /// Of those that name others: the ones that no session before them took, and those that
+    /// are not in the list.
     of: HashMap<usize, (Vec<usize>, Vec<Elsewhere>)>,
     taken: HashSet<usize>,
 }
 
 impl Ties {
-    /// Looks for the sessions that others name: `links` has those that do, in the order of the list. `names` hands over every session of
-    /// the list: its place, dialect, id, and what its log calls itself.
+    /// Looks for the sessions that others name: `links` has those that do, in the order of the
+    /// list. `names` hands over every session of the list: its place, dialect, id, and what
+    /// its log calls itself.
     pub fn of(
         links: Vec<(usize, Vec<Elsewhere>)>,
         names: impl FnOnce(&mut dyn FnMut(usize, &str, &str, Option<&str>)),
@@ -86,7 +115,10 @@ impl Ties {
         if links.is_empty() {
             return ties;
         }
-        let named = links.iter().flat_map(|(_, links)| links).map(|(_, id)| (id.clone(), Vec::new()));
+        let named = links
+            .iter()
+            .flat_map(|(_, links)| links)
+            .map(|(_, id)| (id.clone(), Vec::new()));
         let mut found: HashMap<String, Vec<(usize, String)>> = named.collect();
         names(&mut |place, dialect, id, other| {
             for id in std::iter::once(id).chain(other.filter(|other| *other != id)) {
@@ -99,11 +131,17 @@ impl Ties {
             let (mut sides, mut dangling) = (Vec::new(), Vec::new());
             for (dialect, id) in elsewhere {
                 let found = found.get(&id).into_iter().flatten();
-                let mut others = found.filter(|(other, of)| of == dialect && *other != place).peekable();
+                let mut others = found
+                    .filter(|(other, of)| of == dialect && *other != place)
+                    .peekable();
                 if others.peek().is_none() {
                     dangling.push((dialect, id.clone()));
                 }
-                sides.extend(others.map(|(other, _)| *other).filter(|other| ties.taken.insert(*other)));
+                sides.extend(
+                    others
+                        .map(|(other, _)| *other)
+                        .filter(|other| ties.taken.insert(*other)),
+                );
             }
             ties.of.insert(place, (sides, dangling));
         }
@@ -121,7 +159,8 @@ impl Ties {
     }
 }
 
-/// How far the last times of two sides may lie apart: a front program notes when a run ended, its engine when it answered.
+/// How far the last times of two sides may lie apart: a front program notes when a run ended, its
+/// engine when it answered.
 const APART: i64 = 10 * 60 * 1000;
 
 /// In what two sides of one conversation do not agree.
@@ -150,8 +189,12 @@ impl Drift {
     fn sentence(self, other: &str) -> String {
         match self {
             Drift::Turns(a, b) => format!("it knows of {a} turns, its transcript {other} of {b}"),
-            Drift::LastActive(a, b) => format!("it was last active at {a}, its transcript {other} at {b}"),
-            Drift::Tokens(a, b) => format!("it counted {a} tokens of output, its transcript {other} {b}"),
+            Drift::LastActive(a, b) => {
+                format!("it was last active at {a}, its transcript {other} at {b}")
+            }
+            Drift::Tokens(a, b) => {
+                format!("it counted {a} tokens of output, its transcript {other} {b}")
+            }
         }
     }
 }
@@ -170,7 +213,10 @@ impl Side {
         Side {
             turns: counted.then_some(facts.turns).or(facts.stated.turns),
             last_active: facts.last_active,
-            output: counted.then(|| facts.usage.total().output).flatten().or(facts.stated.usage.output),
+            output: counted
+                .then(|| facts.usage.total().output)
+                .flatten()
+                .or(facts.stated.usage.output),
         }
     }
 
@@ -180,11 +226,19 @@ impl Side {
             found.push(Drift::Turns(a, b));
         }
         let apart = |a: Instant, b: Instant| (a.millis() - b.millis()).abs() > APART;
-        if let Some((a, b)) = self.last_active.zip(other.last_active).filter(|(a, b)| apart(*a, *b)) {
+        if let Some((a, b)) = self
+            .last_active
+            .zip(other.last_active)
+            .filter(|(a, b)| apart(*a, *b))
+        {
             found.push(Drift::LastActive(a, b));
         }
         // Programs round and count a last message differently; a hundredth is not worth a word.
-        if let Some((a, b)) = self.output.zip(other.output).filter(|(a, b)| a.abs_diff(*b) * 100 > *a.max(b)) {
+        if let Some((a, b)) = self
+            .output
+            .zip(other.output)
+            .filter(|(a, b)| a.abs_diff(*b) * 100 > *a.max(b))
+        {
             found.push(Drift::Tokens(a, b));
         }
         found
@@ -217,15 +271,32 @@ impl Stores {
         LinkTable { by_ref }
     }
 
-    /// Where a session agrees with its transcript in another store, and whether that is there at all. A transcript of a
-    /// dialect of which no store is in the set is not spoken of, unless `whole` says that there is no other.
-    pub fn check_links(&self, table: &LinkTable, session: &Session, whole: bool) -> Result<Vec<Problem>> {
+    /// Where a session agrees with its transcript in another store, and whether that is there at
+    /// all. A transcript of a dialect of which no store is in the set is not spoken of, unless
+    /// `whole` says that there is no other.
+    pub fn check_links(
+        &self,
+        table: &LinkTable,
+        session: &Session,
+        whole: bool,
+    ) -> Result<Vec<Problem>> {
         let mut problems = Vec::new();
-        for link in session.dialect().links(session.facts(), &session.located().id) {
+        for link in session
+            .dialect()
+            .links(session.facts(), &session.located().id)
+        {
             let name = format!("{}:{}", link.dialect, link.id.escape_debug());
-            let Some((store, located)) = table.by_ref.get(&(link.dialect.to_owned(), link.id.clone())) else {
-                if whole || self.iter().any(|(_, store)| store.dialect().name() == link.dialect) {
-                    let detail = format!("its transcript {name} is not there: resume will start empty");
+            let Some((store, located)) = table
+                .by_ref
+                .get(&(link.dialect.to_owned(), link.id.clone()))
+            else {
+                if whole
+                    || self
+                        .iter()
+                        .any(|(_, store)| store.dialect().name() == link.dialect)
+                {
+                    let detail =
+                        format!("its transcript {name} is not there: resume will start empty");
                     problems.push(Problem::of_file(ProblemKind::MissingFile, detail));
                 }
                 continue;
@@ -233,7 +304,11 @@ impl Stores {
             let other = self.session(*store, located, Depth::Facts)?;
             let side = |it: &Session| Side::of(it.facts(), it.located(), true);
             let drifted = side(session).drift(side(&other));
-            problems.extend(drifted.into_iter().map(|it| Problem::of_file(ProblemKind::Drift, it.sentence(&name))));
+            problems.extend(
+                drifted
+                    .into_iter()
+                    .map(|it| Problem::of_file(ProblemKind::Drift, it.sentence(&name))),
+            );
         }
         Ok(problems)
     }
@@ -245,7 +320,11 @@ mod tests {
 
     fn side(turns: u64, minutes: i64, output: u64) -> Side {
         let at = Instant::from_millis(1_800_000_000_000 + minutes * 60_000);
-        Side { turns: Some(turns), last_active: Some(at), output: Some(output) }
+        Side {
+            turns: Some(turns),
+            last_active: Some(at),
+            output: Some(output),
+        }
     }
 
     #[test]
@@ -259,9 +338,15 @@ mod tests {
     fn turns_times_and_tokens_that_differ_are_each_said() {
         let words = |drift: Vec<Drift>| drift.into_iter().map(Drift::word).collect::<Vec<_>>();
         assert_eq!(words(side(3, 0, 1000).drift(side(4, 0, 1000))), ["turns"]);
-        assert_eq!(words(side(3, 0, 1000).drift(side(3, -11, 1000))), ["last_active"]);
+        assert_eq!(
+            words(side(3, 0, 1000).drift(side(3, -11, 1000))),
+            ["last_active"]
+        );
         assert_eq!(words(side(3, 0, 1000).drift(side(3, 0, 1011))), ["tokens"]);
-        assert_eq!(words(side(3, 0, 0).drift(side(2, 60, 5))), ["turns", "last_active", "tokens"]);
+        assert_eq!(
+            words(side(3, 0, 0).drift(side(2, 60, 5))),
+            ["turns", "last_active", "tokens"]
+        );
         assert_eq!(words(side(3, 0, 0).drift(side(3, 0, 0))), [] as [&str; 0]);
     }
 }

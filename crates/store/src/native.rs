@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Body, Chance, Copies, Depth, Draft, Intention, Located, NewLog, NewSession, Parent, Settled, Step, Visible,
-    by_name, unsupported,
+    Body, Chance, Copies, Depth, Draft, Intention, Located, NewLog, NewSession, Parent, Settled,
+    Step, Visible, by_name, unsupported,
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip, shell_quote};
@@ -26,16 +26,29 @@ impl Store {
 
     /// Boswell's own store in memory: nothing is kept.
     pub fn in_memory() -> Result<Store> {
-        Store::open_on(Arc::new(MemoryDisk::default()), Arc::new(SystemChance), "/boswell")
+        Store::open_on(
+            Arc::new(MemoryDisk::default()),
+            Arc::new(SystemChance),
+            "/boswell",
+        )
     }
 
     /// Boswell's own store on a given disk, with given time and chance.
-    pub fn open_on(disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, home: impl Into<PathBuf>) -> Result<Store> {
+    pub fn open_on(
+        disk: Arc<dyn Disk>,
+        chance: Arc<dyn Chance>,
+        home: impl Into<PathBuf>,
+    ) -> Result<Store> {
         let home = home.into();
         let Some(dialect) = by_name("boswell") else {
-            return Err(Error::new(ErrorKind::Internal, "boswell's own dialect is missing"));
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "boswell's own dialect is missing",
+            ));
         };
-        let there = disk.stat(&home).map_err(|error| Error::io(home.display(), "look at", error))?;
+        let there = disk
+            .stat(&home)
+            .map_err(|error| Error::io(home.display(), "look at", error))?;
         if there.is_none_or(|stat| stat.kind != StatKind::Folder) {
             durable::make_folders(disk.as_ref(), &home)?;
         }
@@ -46,10 +59,18 @@ impl Store {
     /// Makes a session. The writer holds its lease.
     pub fn create(&self, new: NewSession) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        let id = new.id.clone().unwrap_or_else(|| self.dialect().session_id(writing.chance.as_ref()));
+        let id = new
+            .id
+            .clone()
+            .unwrap_or_else(|| self.dialect().session_id(writing.chance.as_ref()));
         self.is_valid(&id)?;
-        // The name of the log holds the time of its birth, and so does an id that we make: one can be told from the other.
-        let born = if new.id.is_none() { uuid_v7_time(&id) } else { None };
+        // The name of the log holds the time of its birth, and so does an id that we make: one can
+        // be told from the other.
+        let born = if new.id.is_none() {
+            uuid_v7_time(&id)
+        } else {
+            None
+        };
         let now = born.unwrap_or_else(|| writing.chance.now());
         let log = self.first_lines(&new, &id, now)?;
         self.create_log(&id, log, new.visible)
@@ -58,7 +79,9 @@ impl Store {
     /// How the log of a new session begins: its header, and its title.
     pub(crate) fn first_lines(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
         let mut log = self.dialect().new_log(new, id, now)?;
-        log.key = self.dialect().key_here(&BackendFiles(self.backend()), log.key)?;
+        log.key = self
+            .dialect()
+            .key_here(&BackendFiles(self.backend()), log.key)?;
         if let Some(title) = &new.title
             && let Ok(record) = self.title_record(title, now)
         {
@@ -72,20 +95,31 @@ impl Store {
         if self.dialect().id_is_valid(id) {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
-            .hinting("leave --id out to have one made"))
+        Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of a session", id.escape_debug()),
+        )
+        .hinting("leave --id out to have one made"))
     }
 
-    pub(crate) fn create_log(&self, id: &str, log: NewLog, visible_when: Visible) -> Result<SessionWriter> {
+    pub(crate) fn create_log(
+        &self,
+        id: &str,
+        log: NewLog,
+        visible_when: Visible,
+    ) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        // Two makers of one id must not both succeed: the lease decides before the file is there. The first look only
-        // spares the lease of a session that has been there for long.
+        // Two makers of one id must not both succeed: the lease decides before the file is there.
+        // The first look only spares the lease of a session that has been there for long.
         self.is_free(id)?;
         let session = Arc::new(SessionRef::new(self.dialect().name(), id));
         let lease = self.lease(&session, Wait::No)?;
         self.is_free(id)?;
         let answered = || {
-            let mut records = log.bytes.split(|byte| *byte == b'\n').filter(|record| !record.is_empty());
+            let mut records = log
+                .bytes
+                .split(|byte| *byte == b'\n')
+                .filter(|record| !record.is_empty());
             records.any(|record| Draft::new(Body::Native(record.to_vec())).is_answer())
         };
         let (key, visible) = match visible_when {
@@ -93,46 +127,78 @@ impl Store {
             _ => (log.key, None),
         };
         writing.logs.create(&key, &log.bytes, &lease)?;
-        self.writer_on(&session, Opened { key, visible, just_made: true }, Some(lease))
+        self.writer_on(
+            &session,
+            Opened {
+                key,
+                visible,
+                just_made: true,
+            },
+            Some(lease),
+        )
     }
 
     fn is_free(&self, id: &str) -> Result<()> {
         if self.find(id).is_err() && self.pending(id)?.is_none() {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-            .hinting(format!("append to it with `boswell append {}`, or leave --id out", shell_quote(id))))
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!("there is a session {id} already"),
+        )
+        .hinting(format!(
+            "append to it with `boswell append {}`, or leave --id out",
+            shell_quote(id)
+        )))
     }
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
         let chance = &self.writing()?.chance;
-        let settled = Settled { id: &chance.hex16(), parent: None, at: now };
-        self.dialect().encoded(&Draft::new(Body::Title(title.to_owned())), settled)
+        let settled = Settled {
+            id: &chance.hex16(),
+            parent: None,
+            at: now,
+        };
+        self.dialect()
+            .encoded(&Draft::new(Body::Title(title.to_owned())), settled)
     }
 
-    /// Adds an entry that does not move the leaf: a title, a label, a tag, a status. Needs no lease.
+    /// Adds an entry that does not move the leaf: a title, a label, a tag, a
+    /// status. Needs no lease.
     pub fn annotate(&self, id: &str, draft: Draft) -> Result<Receipt> {
         let moves = !matches!(draft.parent, Parent::Tip)
-            || !matches!(draft.body, Body::Title(_) | Body::Label { .. } | Body::Custom { .. });
+            || !matches!(
+                draft.body,
+                Body::Title(_) | Body::Label { .. } | Body::Custom { .. }
+            );
         if moves {
             return Err(Error::new(
                 ErrorKind::Invalid,
                 "only what leaves the conversation where it is can be added without its lease",
             ));
         }
-        self.annotator(id)?.append_with(draft, Expect::Any, Durability::Fsync)
+        self.annotator(id)?
+            .append_with(draft, Expect::Any, Durability::Fsync)
     }
 
     /// Adds tags to a session of boswell's own and removes others. Needs no lease.
     ///
-    /// The entry says what changed, so that of several processes that tag a session at once none undoes what another did.
+    /// The entry says what changed, so that of several processes that tag a session at once none
+    /// undoes what another did.
     pub fn retag(&self, id: &str, add: &[String], remove: &[String]) -> Result<Receipt> {
         let dialect = self.dialect().name();
         if dialect != "boswell" {
-            return Err(unsupported(dialect, "be tagged in its own log", "carry out `Intention::Tags` with a runner"));
+            return Err(unsupported(
+                dialect,
+                "be tagged in its own log",
+                "carry out `Intention::Tags` with a runner",
+            ));
         }
         let session = self.session(id)?;
-        self.annotate(id, boswell_dialect::pi::retag(&session.facts().tags, add, remove))
+        self.annotate(
+            id,
+            boswell_dialect::pi::retag(&session.facts().tags, add, remove),
+        )
     }
 
     /// The session with that id, as it is now.
@@ -151,27 +217,51 @@ impl Store {
         if let Some(located) = self.find_by_birth(id)? {
             return Ok(located);
         }
-        self.whole().list()?.sessions.into_iter().find(|located| located.id == id).ok_or_else(|| {
-            Error::new(ErrorKind::NotFound, format!("there is no session `{}`", id.escape_debug()))
+        self.whole()
+            .list()?
+            .sessions
+            .into_iter()
+            .find(|located| located.id == id)
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::NotFound,
+                    format!("there is no session `{}`", id.escape_debug()),
+                )
                 .hinting("see the sessions with `boswell list --hidden`")
-        })
+            })
     }
 
     /// Looks where a session with an id that we made would be, without listing all others.
     fn find_by_birth(&self, id: &str) -> Result<Option<Located>> {
-        let Some(born) = uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell") else { return Ok(None) };
+        let Some(born) = uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell") else {
+            return Ok(None);
+        };
         let new = NewSession::in_project("x");
-        let Ok(log) = self.dialect().new_log(&new, id, born) else { return Ok(None) };
-        let Some((_, name)) = log.key.rsplit_once('/') else { return Ok(None) };
-        for folder in self.backend().list("sessions")?.into_iter().filter(|info| info.is_folder()) {
-            if let Some(info) = self.backend().stat(&format!("{}/{name}", folder.key))?.filter(|info| info.is_file()) {
+        let Ok(log) = self.dialect().new_log(&new, id, born) else {
+            return Ok(None);
+        };
+        let Some((_, name)) = log.key.rsplit_once('/') else {
+            return Ok(None);
+        };
+        for folder in self
+            .backend()
+            .list("sessions")?
+            .into_iter()
+            .filter(|info| info.is_folder())
+        {
+            if let Some(info) = self
+                .backend()
+                .stat(&format!("{}/{name}", folder.key))?
+                .filter(|info| info.is_file())
+            {
                 return Ok(Some(Located::at(id, &info, Framing::Lines)));
             }
         }
         Ok(None)
     }
 
-    /// Makes a new session from a branch of another one, or from all of it, with lineage. Labels of its entries come along.
+    /// Makes a new session from a branch of another one, or from all of it, with lineage. Labels of
+    /// its entries come along.
     pub fn fork(&self, id: &str, at: Option<&str>, new: NewSession) -> Result<SessionWriter> {
         let source = self.session(id)?;
         let at = match at {
@@ -179,29 +269,47 @@ impl Store {
             None => source.tip()?,
         };
         let visible = new.visible;
-        let new = NewSession { parent: Some(self.lineage(&source, new.copies)), ..new };
+        let new = NewSession {
+            parent: Some(self.lineage(&source, new.copies)),
+            ..new
+        };
         let planned = self.plan_for(&source, &Intention::Fork { at, new })?;
-        if !planned
+        if !planned.plan.steps.iter().all(|step| {
+            matches!(
+                step,
+                Step::Put { .. } | Step::MakeFolder { .. } | Step::Verify { .. }
+            )
+        }) {
+            let what = "be forked without changing files that are there";
+            return Err(unsupported(
+                self.dialect().name(),
+                what,
+                "carry out `Intention::Fork` with a runner",
+            ));
+        }
+        let mut files = planned
             .plan
             .steps
-            .iter()
-            .all(|step| matches!(step, Step::Put { .. } | Step::MakeFolder { .. } | Step::Verify { .. }))
-        {
-            let what = "be forked without changing files that are there";
-            return Err(unsupported(self.dialect().name(), what, "carry out `Intention::Fork` with a runner"));
-        }
-        let mut files = planned.plan.steps.into_iter().filter_map(|step| match step {
-            Step::Put { key, bytes, .. } => Some((key, bytes)),
-            _ => None,
-        });
+            .into_iter()
+            .filter_map(|step| match step {
+                Step::Put { key, bytes, .. } => Some((key, bytes)),
+                _ => None,
+            });
         let (Some(id), Some((key, bytes))) = (planned.session, files.next()) else {
-            return Err(Error::new(ErrorKind::Internal, "a fork was planned without a log"));
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "a fork was planned without a log",
+            ));
         };
         self.is_valid(&id)?;
         let beside: Vec<_> = files.collect();
         if self.files().is_none() && !beside.is_empty() {
             let what = "have files beside its log where sessions are not files";
-            return Err(unsupported(self.dialect().name(), what, "fork it in a store of files"));
+            return Err(unsupported(
+                self.dialect().name(),
+                what,
+                "fork it in a store of files",
+            ));
         }
         let writer = self.create_log(&id, NewLog { key, bytes }, visible)?;
         if let Some(files) = self.files() {
@@ -215,8 +323,8 @@ impl Store {
         Ok(writer)
     }
 
-    /// How a fork names the session that it comes from: agents draw the tree of forks by paths of files, xcsh and
-    /// oh-my-pi by the id where all of a session was copied.
+    /// How a fork names the session that it comes from: agents draw the tree of forks by paths of
+    /// files, xcsh and oh-my-pi by the id where all of a session was copied.
     pub fn lineage(&self, source: &Session, copies: Copies) -> String {
         let by_path = match self.dialect().name() {
             "pi" => true,
@@ -235,7 +343,11 @@ impl SessionWriter {
     pub fn rewind(&self, prompt: &str) -> Result<String> {
         let session = self.session()?;
         let slot = session.prompt(prompt)?;
-        let text = session.entry(slot)?.view.map(|view| view.text()).unwrap_or_default();
+        let text = session
+            .entry(slot)?
+            .view
+            .map(|view| view.text())
+            .unwrap_or_default();
         match session.tree().parent(slot) {
             Some(parent) => self.branch(&session.log().label(parent))?,
             None => self.reset()?,
@@ -243,7 +355,8 @@ impl SessionWriter {
         Ok(text)
     }
 
-    /// Replaces what came before an entry by a summary. The settings in force follow it, so that no reader has to look further back.
+    /// Replaces what came before an entry by a summary. The settings in force follow it, so that no
+    /// reader has to look further back.
     pub fn compact(&self, summary: &str, first_kept: &str, tokens_before: u64) -> Result<Receipt> {
         let (mut session, mut tip) = self.read_for_context(None)?;
         if session.log().find(first_kept).is_none() {
@@ -252,25 +365,51 @@ impl SessionWriter {
             tip = session.tip()?;
         }
         let kept = session.find(first_kept)?;
-        if !tip.slot().is_some_and(|tip| session.tree().path(tip).contains(&kept)) {
+        if !tip
+            .slot()
+            .is_some_and(|tip| session.tree().path(tip).contains(&kept))
+        {
             // Readers keep nothing when they do not meet the entry on their way up.
-            let what = format!("the entry `{}` is not on the branch that is compacted", first_kept.escape_debug());
-            return Err(Error::new(ErrorKind::Invalid, what).hinting("see the branch with `boswell show`"));
+            let what = format!(
+                "the entry `{}` is not on the branch that is compacted",
+                first_kept.escape_debug()
+            );
+            return Err(
+                Error::new(ErrorKind::Invalid, what).hinting("see the branch with `boswell show`")
+            );
         }
         let first_kept = session.log().label(kept);
         let settings = session.context(tip)?.settings;
         // Last, so that it counts for all of them. Only our own sessions are read by it.
-        let restated = (session.dialect().name() == "boswell").then(|| boswell_dialect::pi::restate(&settings));
-        let body = Body::Compaction { summary: summary.to_owned(), first_kept: first_kept.into_owned(), tokens_before };
+        let restated = (session.dialect().name() == "boswell")
+            .then(|| boswell_dialect::pi::restate(&settings));
+        let body = Body::Compaction {
+            summary: summary.to_owned(),
+            first_kept: first_kept.into_owned(),
+            tokens_before,
+        };
         let mut drafts = vec![Draft::new(body)];
         // Dialects without roles keep no table of models.
-        let alone = settings.model.filter(|_| settings.models.is_empty()).map(|model| ("default".to_owned(), model));
+        let alone = settings
+            .model
+            .filter(|_| settings.models.is_empty())
+            .map(|model| ("default".to_owned(), model));
         for (role, model) in settings.models.into_iter().chain(alone) {
-            drafts.push(Draft::new(Body::Model { model, role: Some(role).filter(|r| r != "default") }));
+            drafts.push(Draft::new(Body::Model {
+                model,
+                role: Some(role).filter(|r| r != "default"),
+            }));
         }
-        drafts.extend(settings.thinking_level.map(|level| Draft::new(Body::ThinkingLevel(level))));
+        drafts.extend(
+            settings
+                .thinking_level
+                .map(|level| Draft::new(Body::ThinkingLevel(level))),
+        );
         drafts.extend(settings.mode.map(|mode| {
-            Draft::new(Body::Mode { mode, data: settings.mode_data.map(|json| Json::Raw(json.into_bytes())) })
+            Draft::new(Body::Mode {
+                mode,
+                data: settings.mode_data.map(|json| Json::Raw(json.into_bytes())),
+            })
         }));
         drafts.extend(restated);
         let mut receipts = self.append_all(drafts, Expect::Any, Durability::Fsync)?;
@@ -280,7 +419,10 @@ impl SessionWriter {
 
 /// The time in a UUID of version 7.
 pub(crate) fn uuid_v7_time(id: &str) -> Option<Instant> {
-    let parted = id.bytes().enumerate().all(|(at, byte)| (byte == b'-') == matches!(at, 8 | 13 | 18 | 23));
+    let parted = id
+        .bytes()
+        .enumerate()
+        .all(|(at, byte)| (byte == b'-') == matches!(at, 8 | 13 | 18 | 23));
     let sound = id.len() == 36 && parted && id.get(14..15) == Some("7");
     let hex = |digits: &str| i64::from_str_radix(digits, 16).ok();
     let (high, low) = id.get(..8).zip(id.get(9..13)).filter(|_| sound)?;
@@ -299,5 +441,8 @@ pub(crate) fn split_key(key: &str) -> (&str, &str) {
 
 /// A log by its key alone.
 pub(crate) fn located_at(id: &str, key: &str, size: u64) -> Located {
-    Located { key: Some(key.to_owned()), ..Located::of(id, Framing::Lines, size) }
+    Located {
+        key: Some(key.to_owned()),
+        ..Located::of(id, Framing::Lines, size)
+    }
 }

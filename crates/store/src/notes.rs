@@ -1,6 +1,7 @@
 //! Notes: what the user or boswell says of a session that its own format cannot hold.
 //!
-//! `notes.jsonl` is only ever added to; what holds of a session is what its lines, read in order, come down to.
+//! `notes.jsonl` is only ever added to; what holds of a session is what its lines, read in
+//! order, come down to.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -94,45 +95,68 @@ impl Notes {
     pub fn load(disk: Arc<dyn Disk>, home: &Path, locks: Locks) -> Result<Self> {
         let path = home.join("notes.jsonl");
         let loaded = journal::load(disk.as_ref(), &path, Note::from_json)?;
-        Ok(Notes { disk, path, locks, notes: loaded.items, damaged: loaded.damaged })
+        Ok(Notes {
+            disk,
+            path,
+            locks,
+            notes: loaded.items,
+            damaged: loaded.damaged,
+        })
     }
 
     /// Adds a note, durably.
     pub fn add(&mut self, session: &SessionRef, at: Instant, kind: NoteKind) -> Result<()> {
-        self.add_all(vec![Note { session: session.clone(), at, kind }])
+        self.add_all(vec![Note {
+            session: session.clone(),
+            at,
+            kind,
+        }])
     }
 
     /// Adds notes, durably, in one write.
     pub fn add_all(&mut self, notes: Vec<Note>) -> Result<()> {
-        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
+        let _lock = self
+            .locks
+            .exclusive("notes", Wait::For(Duration::from_secs(5)))?;
         let lines: Vec<Json> = notes.iter().map(Note::to_json).collect();
         journal::append(self.disk.as_ref(), &self.path, &lines)?;
         self.notes.extend(notes);
         Ok(())
     }
 
-    /// Removes every note of these sessions, and of those that are one conversation with them what boswell made of the text:
-    /// summaries and proposed titles. A line that cannot be read goes if it names one of the sessions. `unique` names a
-    /// temporary file.
-    pub fn forget(&mut self, sessions: &[SessionRef], linked: &[SessionRef], unique: &str) -> Result<usize> {
-        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
+    /// Removes every note of these sessions, and of those that are one conversation with them what
+    /// boswell made of the text: summaries and proposed titles. A line that cannot be read goes if
+    /// it names one of the sessions. `unique` names a temporary file.
+    pub fn forget(
+        &mut self,
+        sessions: &[SessionRef],
+        linked: &[SessionRef],
+        unique: &str,
+    ) -> Result<usize> {
+        let _lock = self
+            .locks
+            .exclusive("notes", Wait::For(Duration::from_secs(5)))?;
         let goes = |note: &Note| {
             let derived = matches!(note.kind, NoteKind::Summary(_) | NoteKind::Proposed(_));
             sessions.contains(&note.session) || (derived && linked.contains(&note.session))
         };
         let gone = journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
             let note = Raw::parse(line).ok().and_then(Note::from_json);
-            let is_gone = note.as_ref().map_or_else(|| names_one(line, sessions), goes);
+            let is_gone = note
+                .as_ref()
+                .map_or_else(|| names_one(line, sessions), goes);
             if is_gone { Fate::Goes } else { Fate::Stays }
         })?;
         self.notes.retain(|note| !goes(note));
         Ok(gone)
     }
 
-    /// Writes lines again as `change` says, which is asked with the session of each; none where a line cannot be read. `unique`
-    /// names a temporary file.
+    /// Writes lines again as `change` says, which is asked with the session of each; none where a
+    /// line cannot be read. `unique` names a temporary file.
     pub(crate) fn rewrite(&mut self, change: LineChange<'_>, unique: &str) -> Result<usize> {
-        let _lock = self.locks.exclusive("notes", Wait::For(Duration::from_secs(5)))?;
+        let _lock = self
+            .locks
+            .exclusive("notes", Wait::For(Duration::from_secs(5)))?;
         journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
             let note = Raw::parse(line).ok().and_then(Note::from_json);
             change(note.map(|note| note.session).as_ref(), line).map_or(Fate::Stays, Fate::Becomes)
@@ -142,7 +166,10 @@ impl Notes {
     /// What the notes of a session come down to.
     pub fn of(&self, session: &SessionRef) -> SessionNotes {
         let mut folded = SessionNotes::default();
-        self.notes.iter().filter(|note| note.session == *session).for_each(|note| folded.fold(note));
+        self.notes
+            .iter()
+            .filter(|note| note.session == *session)
+            .for_each(|note| folded.fold(note));
         folded
     }
 
@@ -173,8 +200,13 @@ impl SessionNotes {
             NoteKind::Tag(tag) if self.tags.contains(tag) => {}
             NoteKind::Tag(tag) => self.tags.push(tag.clone()),
             NoteKind::Untag(tag) => self.tags.retain(|known| known != tag),
-            NoteKind::Status { status, message } => self.status = Some((status.clone(), message.clone())),
-            NoteKind::Label { entry, label: Some(label) } => {
+            NoteKind::Status { status, message } => {
+                self.status = Some((status.clone(), message.clone()))
+            }
+            NoteKind::Label {
+                entry,
+                label: Some(label),
+            } => {
                 self.labels.insert(entry.clone(), label.clone());
             }
             NoteKind::Label { entry, label: None } => {
@@ -191,15 +223,20 @@ impl SessionNotes {
 impl Note {
     fn to_json(&self) -> Json {
         let note = |kind: &str| {
-            Json::object().with("ref", self.session.to_string()).with("at", self.at.to_rfc3339()).with("kind", kind)
+            Json::object()
+                .with("ref", self.session.to_string())
+                .with("at", self.at.to_rfc3339())
+                .with("kind", kind)
         };
         match &self.kind {
             NoteKind::Tag(tag) => note("tag").with("tag", tag),
             NoteKind::Untag(tag) => note("untag").with("tag", tag),
-            NoteKind::Status { status, message } => {
-                note("status").with("status", status).with_some("message", message.as_deref())
-            }
-            NoteKind::Label { entry, label } => note("label").with("entry", entry).with("label", label.as_deref()),
+            NoteKind::Status { status, message } => note("status")
+                .with("status", status)
+                .with_some("message", message.as_deref()),
+            NoteKind::Label { entry, label } => note("label")
+                .with("entry", entry)
+                .with("label", label.as_deref()),
             NoteKind::Summary(text) => note("summary").with("summary", text),
             NoteKind::Title(title) => note("title").with("title", title.as_deref()),
             NoteKind::RepairedAs(id) => note("repaired_as").with("id", id),
@@ -212,14 +249,24 @@ impl Note {
         let kind = match text("kind")?.as_str() {
             "tag" => NoteKind::Tag(text("tag")?),
             "untag" => NoteKind::Untag(text("tag")?),
-            "status" => NoteKind::Status { status: text("status")?, message: text("message") },
-            "label" => NoteKind::Label { entry: text("entry")?, label: text("label") },
+            "status" => NoteKind::Status {
+                status: text("status")?,
+                message: text("message"),
+            },
+            "label" => NoteKind::Label {
+                entry: text("entry")?,
+                label: text("label"),
+            },
             "summary" => NoteKind::Summary(text("summary")?),
             "title" => NoteKind::Title(text("title")),
             "repaired_as" => NoteKind::RepairedAs(text("id")?),
             "proposed" => NoteKind::Proposed(text("title")?),
             _ => return None,
         };
-        Some(Note { session: session_ref(&text("ref")?)?, at: Instant::parse(&text("at")?)?, kind })
+        Some(Note {
+            session: session_ref(&text("ref")?)?,
+            at: Instant::parse(&text("at")?)?,
+            kind,
+        })
     }
 }

@@ -11,7 +11,8 @@ use crate::lease::Wait;
 use crate::native::{split_key, uuid_v7_time};
 use crate::writer::{SessionWriter, WriterParts};
 
-/// A log as it is handed to a writer: its key, the key that it gets with the first answer, whether we just made it.
+/// A log as it is handed to a writer: its key, the key that it gets with the first answer,
+/// whether we just made it.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) key: String,
@@ -25,7 +26,8 @@ impl Store {
         self.on_log(id, |session, mut opened| {
             let (id, lease) = (&session.id, self.lease(session, wait)?);
             if opened.visible.is_some() {
-                // Looked up again: who held the lease before may have made the log visible while we waited.
+                // Looked up again: who held the lease before may have made the log
+                // visible while we waited.
                 opened = self.looked_up(id)?.1;
             }
             self.wait_until_idle(id, &opened.key, wait)?;
@@ -37,7 +39,13 @@ impl Store {
     pub(crate) fn annotator(&self, id: &str) -> Result<SessionWriter> {
         let open = || self.on_log(id, |session, opened| self.writer_on(session, opened, None));
         // Its driver may make the log visible between our look and our opening it.
-        open().or_else(|error| if error.is_not_found() { open() } else { Err(error) })
+        open().or_else(|error| {
+            if error.is_not_found() {
+                open()
+            } else {
+                Err(error)
+            }
+        })
     }
 
     /// Opens a log where it was last written; if it is not there any more, where its name is found.
@@ -58,20 +66,39 @@ impl Store {
         open(&named(&whole), opened)
     }
 
-    /// The log that was last written in a session, where it was then: its name need not be looked for among those of all others.
+    /// The log that was last written in a session, where it was then: its name need not be looked
+    /// for among those of all others.
     fn remembered(&self, session: &SessionRef) -> Option<Opened> {
         uuid_v7_time(&session.id).filter(|_| session.dialect == "boswell")?;
         let key = self.writing().ok()?.logs.remembered(session)?;
         let named = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_');
-        named.is_some_and(|(_, named)| named == session.id).then_some(Opened { key, visible: None, just_made: false })
+        named
+            .is_some_and(|(_, named)| named == session.id)
+            .then_some(Opened {
+                key,
+                visible: None,
+                just_made: false,
+            })
     }
 
     /// Looks a session's log up by its name.
     fn looked_up(&self, id: &str) -> Result<(String, Opened)> {
         let in_sight = |found: Result<Located>| match found {
-            Ok(Located { id, key: Some(key), .. }) => Ok((id, Opened { key, visible: None, just_made: false })),
-            Ok(_) => Err(Error::new(ErrorKind::Unsupported, format!("session {id} has no log to append to"))
-                .hinting("an index names it, and its file is gone; see `boswell check`")),
+            Ok(Located {
+                id, key: Some(key), ..
+            }) => Ok((
+                id,
+                Opened {
+                    key,
+                    visible: None,
+                    just_made: false,
+                },
+            )),
+            Ok(_) => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("session {id} has no log to append to"),
+            )
+            .hinting("an index names it, and its file is gone; see `boswell check`")),
             Err(error) => Err(error),
         };
         let found = in_sight(self.find(id));
@@ -81,7 +108,14 @@ impl Store {
         match self.pending(id)? {
             Some(key) => {
                 let visible = Some(visible_key(&key));
-                Ok((id.to_owned(), Opened { key, visible, just_made: false }))
+                Ok((
+                    id.to_owned(),
+                    Opened {
+                        key,
+                        visible,
+                        just_made: false,
+                    },
+                ))
             }
             // It may have become visible between the two looks.
             None => in_sight(self.find(id)),
@@ -95,8 +129,12 @@ impl Store {
         lease: Option<Lease>,
     ) -> Result<SessionWriter> {
         let writing = self.writing()?;
-        let name =
-            LogName { session, key: &opened.key, visible: opened.visible.as_deref(), just_made: opened.just_made };
+        let name = LogName {
+            session,
+            key: &opened.key,
+            visible: opened.visible.as_deref(),
+            just_made: opened.just_made,
+        };
         let log = writing.logs.append_to(&name, lease.as_ref())?;
         SessionWriter::open(WriterParts {
             dialect: self.dialect(),
@@ -114,17 +152,30 @@ impl Store {
     pub(crate) fn lease(&self, session: &SessionRef, wait: Wait) -> Result<Lease> {
         let writing = self.writing()?;
         let now = writing.chance.now();
-        writing.logs.lease(&Claim { session, wait, program: &writing.program, now })
+        writing.logs.lease(&Claim {
+            session,
+            wait,
+            program: &writing.program,
+            now,
+        })
     }
 
     /// The key of a log that is not visible yet.
     pub(crate) fn pending(&self, id: &str) -> Result<Option<String>> {
         // The stamp holds no `_`, an id may.
         let is_it = |name: &str| {
-            let bare = name.strip_prefix('.').and_then(|name| name.strip_suffix(".jsonl.pending"));
-            bare.and_then(|bare| bare.split_once('_')).is_some_and(|(_, found)| found == id)
+            let bare = name
+                .strip_prefix('.')
+                .and_then(|name| name.strip_suffix(".jsonl.pending"));
+            bare.and_then(|bare| bare.split_once('_'))
+                .is_some_and(|(_, found)| found == id)
         };
-        for folder in self.backend().list("sessions")?.into_iter().filter(|f| f.is_folder()) {
+        for folder in self
+            .backend()
+            .list("sessions")?
+            .into_iter()
+            .filter(|f| f.is_folder())
+        {
             for file in self.backend().list(&folder.key)? {
                 if file.is_file() && is_it(file.name()) {
                     return Ok(Some(file.key));
@@ -137,5 +188,8 @@ impl Store {
 
 fn visible_key(pending: &str) -> String {
     let (folder, name) = split_key(pending);
-    format!("{folder}{}", name.trim_start_matches('.').trim_end_matches(".pending"))
+    format!(
+        "{folder}{}",
+        name.trim_start_matches('.').trim_end_matches(".pending")
+    )
 }

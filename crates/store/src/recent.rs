@@ -1,7 +1,7 @@
 //! The sessions that were used last, kept in memory.
 //!
-//! A snapshot is handed out again while its log is the same file with the same length and time. The answer never depends
-//! on the cache: dropping it costs time and nothing else.
+//! A snapshot is handed out again while its log is the same file with the same length and time. The
+//! answer never depends on the cache: dropping it costs time and nothing else.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -46,7 +46,10 @@ struct FileState {
 impl SessionCache {
     /// Keeps at most that many sessions.
     pub fn new(most: usize) -> SessionCache {
-        SessionCache { most, kept: Mutex::default() }
+        SessionCache {
+            most,
+            kept: Mutex::default(),
+        }
     }
 
     /// How many sessions it holds.
@@ -64,7 +67,8 @@ impl SessionCache {
         self.lock().clear();
     }
 
-    /// The session as it is now: the snapshot that is kept if its log did not change, else a new one.
+    /// The session as it is now: the snapshot that is kept if its log did not
+    /// change, else a new one.
     pub fn session(&self, store: &Store, id: &str) -> Result<Arc<Session>> {
         let before = self.take(store, id);
         if let Some(before) = before
@@ -72,17 +76,21 @@ impl SessionCache {
         {
             return Ok(self.keep(now));
         }
-        let Ok(located) = store.find(id) else { return store.session(id).map(Arc::new) };
-        let Some(key) = located.key.clone() else { return store.read(&located, Depth::Facts).map(Arc::new) };
+        let Ok(located) = store.find(id) else {
+            return store.session(id).map(Arc::new);
+        };
+        let Some(key) = located.key.clone() else {
+            return store.read(&located, Depth::Facts).map(Arc::new);
+        };
         let now = Kept::read(store, key, &located)?;
         Ok(self.keep(now))
     }
 
     fn take(&self, store: &Store, id: &str) -> Option<Kept> {
         let mut kept = self.lock();
-        let at = kept
-            .iter()
-            .position(|it| it.id == id && it.dialect == store.dialect().name() && it.root == store.root())?;
+        let at = kept.iter().position(|it| {
+            it.id == id && it.dialect == store.dialect().name() && it.root == store.root()
+        })?;
         kept.remove(at)
     }
 
@@ -103,7 +111,8 @@ impl SessionCache {
 
 impl Kept {
     fn read(store: &Store, key: String, located: &Located) -> Result<Kept> {
-        // The state is taken before the log is read: what is added in between makes it read again, never too little.
+        // The state is taken before the log is read: what is added in between makes it read
+        // again, never too little.
         let object = store.backend().open(&key)?;
         let state = FileState::of(store, &key, object.as_ref())?;
         let session = Arc::new(store.read(located, Depth::Facts)?);
@@ -120,7 +129,15 @@ impl Kept {
         let end = session.log().bytes;
         let window = object.read(end.saturating_sub(WINDOW), WINDOW.min(end))?;
         let (dialect, root) = (store.dialect().name(), store.root().to_owned());
-        Ok(Kept { dialect, root, id: session.located().id.clone(), key, state, window, session })
+        Ok(Kept {
+            dialect,
+            root,
+            id: session.located().id.clone(),
+            key,
+            state,
+            window,
+            session,
+        })
     }
 
     /// What it is now; none if it must be looked for and read as a whole.
@@ -136,19 +153,35 @@ impl Kept {
         if !self.has_only_grown(store, &state, object.as_ref())? {
             return Ok(None);
         }
-        let located = Located { size: state.len, modified: state.modified, ..self.session.located().clone() };
+        let located = Located {
+            size: state.len,
+            modified: state.modified,
+            ..self.session.located().clone()
+        };
         let session = Arc::new(self.session.grown(object, located)?);
         let object = store.backend().open(&self.key)?;
         Kept::new(store, self.key, state, session, object.as_ref()).map(Some)
     }
 
-    /// Whether what was read is still the beginning of the log, so that its end is all that must be read.
+    /// Whether what was read is still the beginning of the log, so that its end is
+    /// all that must be read.
     ///
-    /// Other agents keep files beside their logs that may have changed too, so theirs are read as a whole.
-    fn has_only_grown(&self, store: &Store, now: &FileState, object: &dyn ObjectReader) -> Result<bool> {
+    /// Other agents keep files beside their logs that may have changed too, so theirs
+    /// are read as a whole.
+    fn has_only_grown(
+        &self,
+        store: &Store,
+        now: &FileState,
+        object: &dyn ObjectReader,
+    ) -> Result<bool> {
         let log = self.session.log();
         let own = store.writing().is_ok() && self.session.located().framing == Framing::Lines;
-        if !own || now.identity.is_none() || now.identity != self.state.identity || !log.ended || now.len <= log.bytes {
+        if !own
+            || now.identity.is_none()
+            || now.identity != self.state.identity
+            || !log.ended
+            || now.len <= log.bytes
+        {
             return Ok(false);
         }
         let len = self.window.len() as u64;
@@ -159,6 +192,10 @@ impl Kept {
 impl FileState {
     fn of(store: &Store, key: &str, object: &dyn ObjectReader) -> Result<FileState> {
         let modified = store.backend().stat(key)?.and_then(|info| info.modified);
-        Ok(FileState { identity: object.identity()?, len: object.end()?, modified })
+        Ok(FileState {
+            identity: object.identity()?,
+            len: object.end()?,
+            modified,
+        })
     }
 }

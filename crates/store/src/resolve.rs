@@ -29,8 +29,11 @@ impl Selector {
     pub fn parse(text: &str) -> Result<Selector> {
         match text {
             "" => {
-                return Err(Error::new(ErrorKind::Invalid, "a session is needed, and the one given is empty")
-                    .hinting("see them with `boswell list`"));
+                return Err(Error::new(
+                    ErrorKind::Invalid,
+                    "a session is needed, and the one given is empty",
+                )
+                .hinting("see them with `boswell list`"));
             }
             "@last" => return Ok(Selector::Last),
             "@here" => return Ok(Selector::Here),
@@ -42,7 +45,10 @@ impl Selector {
         {
             return Ok(Selector::Ref(dialect.to_owned(), id.to_owned()));
         }
-        if text.contains(['/', '\\']) || text.ends_with(".jsonl") || text.ends_with(".json") || text.contains(".jsonl.")
+        if text.contains(['/', '\\'])
+            || text.ends_with(".jsonl")
+            || text.ends_with(".json")
+            || text.contains(".jsonl.")
         {
             return Ok(Selector::Path(PathBuf::from(text)));
         }
@@ -57,22 +63,29 @@ impl Selector {
         Ok(Selector::Prefix(text.to_owned()))
     }
 
-    /// Chooses what `@last` or `@here` means: the conversation of `cwd` that was active last, and for `@last` that of any
-    /// folder where `cwd` has none.
+    /// Chooses what `@last` or `@here` means: the conversation of `cwd` that was active last, and
+    /// for `@last` that of any folder where `cwd` has none.
     ///
-    /// A candidate is whatever the caller knows a conversation by, when it was last active, and the folders of its sides: a
-    /// front program may not know the folder that its engine ran in. Hidden ones are not handed over. Of several that were active
-    /// at the same time the last one counts. Every candidate is looked at once.
+    /// A candidate is whatever the caller knows a conversation by, when it was last active, and the
+    /// folders of its sides: a front program may not know the folder that its engine ran in. Hidden
+    /// ones are not handed over. Of several that were active at the same time the last one counts.
+    /// Every candidate is looked at once.
     pub fn most_recent<'p, K, F: IntoIterator<Item = &'p str>>(
         &self,
         cwd: &Path,
         candidates: impl IntoIterator<Item = (K, Option<Instant>, F)>,
     ) -> Result<K> {
-        let mut folders = Folders { cwd, canonical: cwd.canonicalize().ok(), known: HashMap::new() };
+        let mut folders = Folders {
+            cwd,
+            canonical: cwd.canonicalize().ok(),
+            known: HashMap::new(),
+        };
         let mut anywhere: Option<(K, Option<Instant>)> = None;
         let mut here: Option<(K, Option<Instant>)> = None;
         for (candidate, active, projects) in candidates {
-            let is_newest = |best: &Option<(K, Option<Instant>)>| best.as_ref().is_none_or(|(_, at)| *at <= active);
+            let is_newest = |best: &Option<(K, Option<Instant>)>| {
+                best.as_ref().is_none_or(|(_, at)| *at <= active)
+            };
             if is_newest(&here) && projects.into_iter().any(|project| folders.is_cwd(project)) {
                 here = Some((candidate, active));
             } else if is_newest(&anywhere) {
@@ -81,15 +94,21 @@ impl Selector {
         }
         match (here, anywhere, self) {
             (Some((found, _)), ..) | (None, Some((found, _)), Selector::Last) => Ok(found),
-            (None, None, Selector::Last) => Err(Error::new(ErrorKind::NotFound, "there are no sessions")
-                .hinting("see where they are looked for with `boswell stores`")),
-            _ => Err(Error::new(ErrorKind::NotFound, format!("no session was held in `{}`", cwd.display()))
-                .hinting("see the folders that have some with `boswell projects`")),
+            (None, None, Selector::Last) => {
+                Err(Error::new(ErrorKind::NotFound, "there are no sessions")
+                    .hinting("see where they are looked for with `boswell stores`"))
+            }
+            _ => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("no session was held in `{}`", cwd.display()),
+            )
+            .hinting("see the folders that have some with `boswell projects`")),
         }
     }
 }
 
-/// Which folders are the working folder, links followed; many sessions share one, and each is looked up once.
+/// Which folders are the working folder, links followed; many sessions share one, and
+/// each is looked up once.
 struct Folders<'p, 'c> {
     cwd: &'c Path,
     canonical: Option<PathBuf>,
@@ -101,12 +120,15 @@ impl<'p> Folders<'p, '_> {
         let (cwd, canonical) = (self.cwd, self.canonical.as_deref());
         *self.known.entry(folder).or_insert_with(|| {
             let folder = Path::new(folder);
-            folder == cwd || canonical.is_some_and(|cwd| folder.canonicalize().is_ok_and(|folder| folder == cwd))
+            folder == cwd
+                || canonical
+                    .is_some_and(|cwd| folder.canonicalize().is_ok_and(|folder| folder == cwd))
         })
     }
 }
 
-/// Which side of a conversation that is kept in two places is meant, where what was typed names no store.
+/// Which side of a conversation that is kept in two places is meant, where what was
+/// typed names no store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side<'a> {
     /// The one that holds more: for reading, and for what names an entry that was read.
@@ -136,7 +158,10 @@ impl Stores {
 
     /// Joins sessions that were looked at already: what is linked is one conversation.
     pub fn joined(&self, sessions: Vec<(StoreId, Summary)>) -> Vec<Conversation> {
-        self.joined_at(sessions).into_iter().map(|(_, conversation)| conversation).collect()
+        self.joined_at(sessions)
+            .into_iter()
+            .map(|(_, conversation)| conversation)
+            .collect()
     }
 
     /// As [`joined`](Stores::joined), each with the place of its front among the sessions.
@@ -145,7 +170,9 @@ impl Stores {
     }
 
     fn links_of(&self, store: StoreId, summary: &Summary) -> Vec<(&'static str, String)> {
-        let Some(store) = self.get(store) else { return Vec::new() };
+        let Some(store) = self.get(store) else {
+            return Vec::new();
+        };
         store
             .dialect()
             .links(&summary.facts, &summary.reference.id)
@@ -157,16 +184,24 @@ impl Stores {
     /// Finds the session that is meant; of linked ones that side.
     pub fn resolve(&self, selector: &Selector, cwd: &Path, side: Side<'_>) -> Result<Resolved> {
         match selector {
-            Selector::Path(path) => self.at_path(path).map(|(store, located)| Resolved { store, located }),
+            Selector::Path(path) => self
+                .at_path(path)
+                .map(|(store, located)| Resolved { store, located }),
             Selector::Ref(dialect, id) => match self.by_prefix(id, Some(dialect), Side::Fuller) {
-                // A ref that is whole names a session of an excluded project too; the beginning of one does not.
-                Err(error) if error.is_not_found() => self.excluded_by_ref(dialect, id).ok_or(error),
+                // A ref that is whole names a session of an excluded project too; the
+                // beginning of one does not.
+                Err(error) if error.is_not_found() => {
+                    self.excluded_by_ref(dialect, id).ok_or(error)
+                }
                 found => found,
             },
             Selector::Prefix(id) => self.by_prefix(id, None, side),
             Selector::Here | Selector::Last => {
                 let (conversations, _) = self.conversations();
-                let shown = conversations.into_iter().filter(|it| it.front.1.hidden().is_none()).collect::<Vec<_>>();
+                let shown = conversations
+                    .into_iter()
+                    .filter(|it| it.front.1.hidden().is_none())
+                    .collect::<Vec<_>>();
                 let candidates = shown.iter().map(|it| (it, it.last_active(), it.projects()));
                 let newest = selector.most_recent(cwd, candidates)?.clone();
                 self.side_of(newest, side, |dialect, id| self.held_by(dialect, id))
@@ -175,24 +210,49 @@ impl Stores {
     }
 
     fn excluded_by_ref(&self, dialect: &str, id: &str) -> Option<Resolved> {
-        let of_dialect = |held: &Held| self.get(held.store).is_some_and(|store| store.dialect().name() == dialect);
-        let found = self.excluded().into_iter().find(|held| held.located.id == id && of_dialect(held))?;
-        Some(Resolved { store: self.get(found.store)?.whole(), located: found.located })
+        let of_dialect = |held: &Held| {
+            self.get(held.store)
+                .is_some_and(|store| store.dialect().name() == dialect)
+        };
+        let found = self
+            .excluded()
+            .into_iter()
+            .find(|held| held.located.id == id && of_dialect(held))?;
+        Some(Resolved {
+            store: self.get(found.store)?.whole(),
+            located: found.located,
+        })
     }
 
     fn by_prefix(&self, prefix: &str, dialect: Option<&str>, side: Side<'_>) -> Result<Resolved> {
         let (held, mut errors) = self.held();
-        let is_asked = |id| dialect.is_none_or(|d| self.get(id).is_some_and(|s| s.dialect().name() == d));
+        let is_asked =
+            |id| dialect.is_none_or(|d| self.get(id).is_some_and(|s| s.dialect().name() == d));
         errors.retain(|(store, _)| is_asked(*store));
-        let mut candidates: Vec<(StoreId, Located)> =
-            held.into_iter().filter(|held| is_asked(held.store)).map(|held| (held.store, held.located)).collect();
-        let mut found: Vec<(StoreId, Located)> = candidates.iter().filter(|(_, l)| l.id == prefix).cloned().collect();
+        let mut candidates: Vec<(StoreId, Located)> = held
+            .into_iter()
+            .filter(|held| is_asked(held.store))
+            .map(|held| (held.store, held.located))
+            .collect();
+        let mut found: Vec<(StoreId, Located)> = candidates
+            .iter()
+            .filter(|(_, l)| l.id == prefix)
+            .cloned()
+            .collect();
         if found.is_empty() {
-            found = candidates.iter().filter(|(_, l)| starts_with(&l.id, prefix)).cloned().collect();
+            found = candidates
+                .iter()
+                .filter(|(_, l)| starts_with(&l.id, prefix))
+                .cloned()
+                .collect();
         }
         if found.is_empty() {
             // xcsh also takes the beginning of a file's name, which starts with the time.
-            found = candidates.iter().filter(|(_, l)| named(l, prefix)).cloned().collect();
+            found = candidates
+                .iter()
+                .filter(|(_, l)| named(l, prefix))
+                .cloned()
+                .collect();
         }
         if found.is_empty() {
             // The name of a file need not hold the id that the session states of itself.
@@ -209,10 +269,17 @@ impl Stores {
 
     fn states_id(&self, store: StoreId, located: &Located, prefix: &str) -> bool {
         let summary = self.get(store).and_then(|s| s.summary(located).ok());
-        summary.and_then(|s| s.facts.id).is_some_and(|id| starts_with(&id, prefix))
+        summary
+            .and_then(|s| s.facts.id)
+            .is_some_and(|id| starts_with(&id, prefix))
     }
 
-    fn one_of(&self, found: Vec<(StoreId, Located)>, asked: &str, side: Side<'_>) -> Result<Resolved> {
+    fn one_of(
+        &self,
+        found: Vec<(StoreId, Located)>,
+        asked: &str,
+        side: Side<'_>,
+    ) -> Result<Resolved> {
         if let [(store, located)] = found.as_slice()
             && !matches!(side, Side::Of(_))
         {
@@ -226,21 +293,35 @@ impl Stores {
         }
         let mut conversations = self.joined(summaries);
         match conversations.len() {
-            0 => Err(Error::new(ErrorKind::NotFound, format!("no session is called `{}`", asked.escape_debug()))
-                .because("no id in any store begins with it")
-                .hinting("see the sessions with `boswell list --hidden`, the stores with `boswell stores`")),
-            1 => self.side_of(conversations.remove(0), side, |dialect, id| self.held_by(dialect, id)),
+            0 => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("no session is called `{}`", asked.escape_debug()),
+            )
+            .because("no id in any store begins with it")
+            .hinting(
+                "see the sessions with `boswell list --hidden`, the stores with `boswell stores`",
+            )),
+            1 => self.side_of(conversations.remove(0), side, |dialect, id| {
+                self.held_by(dialect, id)
+            }),
             count => {
                 let rows: Vec<_> = conversations
                     .iter()
                     .take(10)
                     .map(|c| {
-                        format!("{} ({})", c.front.1.reference, c.front.1.path.as_deref().unwrap_or("only in an index"))
+                        format!(
+                            "{} ({})",
+                            c.front.1.reference,
+                            c.front.1.path.as_deref().unwrap_or("only in an index")
+                        )
                     })
                     .collect();
-                Err(Error::new(ErrorKind::Invalid, format!("`{}` fits {count} sessions", asked.escape_debug()))
-                    .because(rows.join("\n          "))
-                    .hinting("give more of the id, its ref `DIALECT:ID`, or the path of its file"))
+                Err(Error::new(
+                    ErrorKind::Invalid,
+                    format!("`{}` fits {count} sessions", asked.escape_debug()),
+                )
+                .because(rows.join("\n          "))
+                .hinting("give more of the id, its ref `DIALECT:ID`, or the path of its file"))
             }
         }
     }
@@ -257,21 +338,30 @@ impl Stores {
             return self.resolved(front.0, front.1.located);
         }
         let mut sides: Vec<(StoreId, Summary)> = std::iter::once(front).chain(linked).collect();
-        // Both sides may have been found by one prefix, or only one of them: then the other is looked up by its link.
-        let missing: Vec<_> = sides.iter().flat_map(|(store, summary)| self.links_of(*store, summary)).collect();
+        // Both sides may have been found by one prefix, or only one of them: then the other is
+        // looked up by its link.
+        let missing: Vec<_> = sides
+            .iter()
+            .flat_map(|(store, summary)| self.links_of(*store, summary))
+            .collect();
         for (dialect, id) in missing {
             if !sides.iter().any(|(_, s)| s.reference.dialect == dialect) {
                 let found = find(dialect, &id);
-                sides
-                    .extend(found.and_then(|(store, located)| Some((store, self.get(store)?.summary(&located).ok()?))));
+                sides.extend(found.and_then(|(store, located)| {
+                    Some((store, self.get(store)?.summary(&located).ok()?))
+                }));
             }
         }
         if let Side::Of(side) = side {
             sides.retain(|(_, summary)| summary.reference.dialect == side);
         }
-        let fullest = sides
-            .into_iter()
-            .max_by_key(|(_, s)| if s.complete { (s.records, s.located.size) } else { (u64::MAX, s.located.size) });
+        let fullest = sides.into_iter().max_by_key(|(_, s)| {
+            if s.complete {
+                (s.records, s.located.size)
+            } else {
+                (u64::MAX, s.located.size)
+            }
+        });
         match fullest {
             Some((store, summary)) => self.resolved(store, summary.located),
             None => Err(Error::new(
@@ -286,28 +376,52 @@ impl Stores {
     }
 
     fn held_by(&self, dialect: &str, id: &str) -> Option<(StoreId, Located)> {
-        let is_it =
-            |h: &Held| h.located.id == id && self.get(h.store).is_some_and(|store| store.dialect().name() == dialect);
-        self.held().0.into_iter().find(is_it).map(|held| (held.store, held.located))
+        let is_it = |h: &Held| {
+            h.located.id == id
+                && self
+                    .get(h.store)
+                    .is_some_and(|store| store.dialect().name() == dialect)
+        };
+        self.held()
+            .0
+            .into_iter()
+            .find(is_it)
+            .map(|held| (held.store, held.located))
     }
 
     fn resolved(&self, store: StoreId, located: Located) -> Result<Resolved> {
         match self.get(store) {
-            Some(store) => Ok(Resolved { store: store.clone(), located }),
-            None => Err(Error::new(ErrorKind::Internal, "a store is missing from its own set")),
+            Some(store) => Ok(Resolved {
+                store: store.clone(),
+                located,
+            }),
+            None => Err(Error::new(
+                ErrorKind::Internal,
+                "a store is missing from its own set",
+            )),
         }
     }
 }
 
-/// Whether an id begins with what was typed. Agents write ids in lower case; people paste them as they come.
+/// Whether an id begins with what was typed. Agents write ids in lower case; people
+/// paste them as they come.
 fn starts_with(id: &str, prefix: &str) -> bool {
-    id.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+    id.get(..prefix.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
-/// Whether the name of a session's file begins with what was typed, or what follows the last underscore in it.
+/// Whether the name of a session's file begins with what was typed, or what follows the
+/// last underscore in it.
 fn named(located: &Located, prefix: &str) -> bool {
-    let name = located.key.as_deref().and_then(|key| key.rsplit('/').next()).unwrap_or_default();
-    starts_with(name, prefix) || name.rsplit_once('_').is_some_and(|(_, id)| starts_with(id, prefix))
+    let name = located
+        .key
+        .as_deref()
+        .and_then(|key| key.rsplit('/').next())
+        .unwrap_or_default();
+    starts_with(name, prefix)
+        || name
+            .rsplit_once('_')
+            .is_some_and(|(_, id)| starts_with(id, prefix))
 }
 
 /// Whether two paths are the same folder, links followed where they exist.
@@ -322,12 +436,28 @@ mod tests {
     #[test]
     fn what_was_typed_is_told_apart_without_looking() {
         assert_eq!(Selector::parse("@last").unwrap(), Selector::Last);
-        assert_eq!(Selector::parse("0b7e").unwrap(), Selector::Prefix("0b7e".into()));
-        assert_eq!(Selector::parse("unknown:x").unwrap(), Selector::Ref("unknown".into(), "x".into()));
-        assert_eq!(Selector::parse("./a").unwrap(), Selector::Path("./a".into()));
-        assert_eq!(Selector::parse("x.jsonl").unwrap(), Selector::Path("x.jsonl".into()));
+        assert_eq!(
+            Selector::parse("0b7e").unwrap(),
+            Selector::Prefix("0b7e".into())
+        );
+        assert_eq!(
+            Selector::parse("unknown:x").unwrap(),
+            Selector::Ref("unknown".into(), "x".into())
+        );
+        assert_eq!(
+            Selector::parse("./a").unwrap(),
+            Selector::Path("./a".into())
+        );
+        assert_eq!(
+            Selector::parse("x.jsonl").unwrap(),
+            Selector::Path("x.jsonl".into())
+        );
         for bad in ["", "-rf", "--help", "a\0b"] {
-            assert_eq!(Selector::parse(bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+            assert_eq!(
+                Selector::parse(bad).unwrap_err().kind(),
+                ErrorKind::Invalid,
+                "{bad}"
+            );
         }
     }
 }

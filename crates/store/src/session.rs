@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use boswell_dialect::{Depth, Dialect, Located, Pair, ReadSession, Reader};
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Log, Message, Payloads, Result, SessionRef,
-    SessionView, Slot, Tip, Tree, View,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Log, Message, Payloads,
+    Result, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::back_reader::{self, EnoughRead};
@@ -97,7 +97,14 @@ impl Session {
         located: &Located,
         depth: Depth,
     ) -> Result<Session> {
-        Session::from_object(dialect, backend, Some(object), located, depth, LookFor::Nothing)
+        Session::from_object(
+            dialect,
+            backend,
+            Some(object),
+            located,
+            depth,
+            LookFor::Nothing,
+        )
     }
 
     fn from_object(
@@ -109,7 +116,8 @@ impl Session {
         look_for: LookFor,
     ) -> Result<Session> {
         let mut reader = Reader::new(dialect, located, depth);
-        let mut naming = (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(Naming::default);
+        let mut naming =
+            (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(Naming::default);
         let end = match &object {
             Some(object) => feed(&mut reader, object.as_ref(), located, naming.as_mut())?,
             None => 0,
@@ -132,9 +140,11 @@ impl Session {
         })
     }
 
-    /// Reads as much of a session as the context of its tip needs, or that of the entry `at`, and says which entry that is.
+    /// Reads as much of a session as the context of its tip needs, or that of the entry `at`, and
+    /// says which entry that is.
     ///
-    /// The heads are those of the end of the log only if [`Log::whole`] says so; lines are not counted then.
+    /// The heads are those of the end of the log only if [`Log::whole`] says so; lines
+    /// are not counted then.
     pub(crate) fn read_for_context(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
@@ -145,10 +155,23 @@ impl Session {
             let object = backend.open(key)?;
             if let Some(enough) = back_reader::enough_of(dialect, object.as_ref(), located, at)? {
                 let EnoughRead { read, tip, end } = enough;
-                let (path, object) = (Some(backend.describe(key)), Records(Mutex::new(Some(object))));
+                let (path, object) = (
+                    Some(backend.describe(key)),
+                    Records(Mutex::new(Some(object))),
+                );
                 let located = located.clone();
                 let (blobs, naming, scratch) = (None, None, Scratch::default());
-                let session = Session { dialect, located, path, read, object, end, blobs, naming, scratch };
+                let session = Session {
+                    dialect,
+                    located,
+                    path,
+                    read,
+                    object,
+                    end,
+                    blobs,
+                    naming,
+                    scratch,
+                };
                 return Ok((session, tip));
             }
         }
@@ -165,7 +188,8 @@ impl Session {
         self
     }
 
-    /// A record with its large values. One whose blob is missing keeps the reference: what is there is shown.
+    /// A record with its large values. One whose blob is missing keeps the reference:
+    /// what is there is shown.
     pub(crate) fn whole<'r>(&self, record: Cow<'r, [u8]>) -> Cow<'r, [u8]> {
         match &self.blobs {
             Some(blobs) => blobs.whole(record),
@@ -173,9 +197,11 @@ impl Session {
         }
     }
 
-    /// The same session once its log has grown to `located`, read only from where this snapshot ends.
+    /// The same session once its log has grown to `located`, read only from
+    /// where this snapshot ends.
     ///
-    /// For a log of whole lines that has nothing beside it: facts from other files are not looked at again.
+    /// For a log of whole lines that has nothing beside it: facts from other files are
+    /// not looked at again.
     pub(crate) fn grown(&self, object: Box<dyn ObjectReader>, located: Located) -> Result<Session> {
         let log = self.read.log.clone();
         let (from, next) = (self.end, log.lines + 1);
@@ -220,8 +246,8 @@ impl Session {
         &self.read.log
     }
 
-    /// The record that describes the session, where its dialect has one. A second one is a record like any other: a fork
-    /// may hold that of its source.
+    /// The record that describes the session, where its dialect has one. A second one is a record
+    /// like any other: a fork may hold that of its source.
     pub fn header(&self) -> Option<Slot> {
         header(&self.read.log)
     }
@@ -271,24 +297,37 @@ impl Session {
     /// What a model would be sent at `tip`.
     pub fn context(&self, tip: Tip) -> Result<Context> {
         let mut context = self.dialect.context(&self.view(), tip)?;
-        self.dialect.settings_beside(&self.located, &mut context.settings);
+        self.dialect
+            .settings_beside(&self.located, &mut context.settings);
         Ok(context)
     }
 
     /// Renders one message of a context.
     pub fn render(&self, item: &ContextItem) -> Result<RenderedMessage> {
         let view = self.view();
-        let payloads = item.slots().map(|slot| Ok(self.whole(view.payload(slot)?))).collect::<Result<Vec<_>>>()?;
-        let mut scanned = self.scratch.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let payloads = item
+            .slots()
+            .map(|slot| Ok(self.whole(view.payload(slot)?)))
+            .collect::<Result<Vec<_>>>()?;
+        let mut scanned = self
+            .scratch
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if scanned.len() < payloads.len() {
             scanned.resize_with(payloads.len(), Scanned::default);
         }
         for (payload, record) in payloads.iter().zip(&mut *scanned) {
             record.scan(payload).map_err(|_| self.changed())?;
         }
-        let objects: Vec<Object<'_>> =
-            payloads.iter().zip(&*scanned).map(|(bytes, record)| record.object(bytes)).collect();
-        Ok(RenderedMessage { item: item.clone(), message: self.dialect.render(item, &objects) })
+        let objects: Vec<Object<'_>> = payloads
+            .iter()
+            .zip(&*scanned)
+            .map(|(bytes, record)| record.object(bytes))
+            .collect();
+        Ok(RenderedMessage {
+            item: item.clone(),
+            message: self.dialect.render(item, &objects),
+        })
     }
 
     /// The entry that a person names: an id, `#line`, or `#line.n`.
@@ -296,9 +335,16 @@ impl Session {
         self.read.log.find(name).ok_or_else(|| {
             Error::new(
                 ErrorKind::NotFound,
-                format!("session {} has no entry `{}`", self.located.id, name.escape_debug()),
+                format!(
+                    "session {} has no entry `{}`",
+                    self.located.id,
+                    name.escape_debug()
+                ),
             )
-            .hinting(format!("see its entries with `boswell show {} --records`", self.reference().to_argument()))
+            .hinting(format!(
+                "see its entries with `boswell show {} --records`",
+                self.reference().to_argument()
+            ))
         })
     }
 
@@ -344,13 +390,18 @@ impl Session {
     }
 
     fn changed(&self) -> Error {
-        Error::new(ErrorKind::Conflict, format!("session {} changed while it was read", self.located.id))
-            .hinting("run the command again")
+        Error::new(
+            ErrorKind::Conflict,
+            format!("session {} changed while it was read", self.located.id),
+        )
+        .hinting("run the command again")
     }
 }
 
 pub(crate) fn header(log: &Log) -> Option<Slot> {
-    log.entries().find(|(_, head)| head.kind == EntryKind::Header).map(|(slot, _)| slot)
+    log.entries()
+        .find(|(_, head)| head.kind == EntryKind::Header)
+        .map(|(slot, _)| slot)
 }
 
 fn feed(
@@ -375,7 +426,9 @@ fn feed(
             ErrorKind::Invalid,
             format!("session {} is a single document of {end} bytes", located.id),
         )
-        .because("such a file must be read as a whole, and this one is larger than any agent writes"));
+        .because(
+            "such a file must be read as a whole, and this one is larger than any agent writes",
+        ));
     }
     reader.document(&object.read(0, end)?);
     Ok(end)
@@ -387,13 +440,17 @@ struct Records(Mutex<Option<Box<dyn ObjectReader>>>);
 
 impl Records {
     fn with<T>(&self, ask: impl FnOnce(&dyn ObjectReader) -> Result<T>) -> Result<Option<T>> {
-        let guard = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let guard = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         guard.as_deref().map(ask).transpose()
     }
 }
 
 impl Payloads for Records {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
-        self.with(|object| object.read(at, len)).map(|bytes| Cow::Owned(bytes.unwrap_or_default()))
+        self.with(|object| object.read(at, len))
+            .map(|bytes| Cow::Owned(bytes.unwrap_or_default()))
     }
 }

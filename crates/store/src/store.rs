@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{
-    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile, Skipping, Subagent, Support,
+    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile,
+    Skipping, Subagent, Support,
 };
-use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, SessionRef, Slot, shell_quote};
+use boswell_model::{
+    Error, ErrorKind, Problem, ProblemKind, Result, SessionRef, Slot, shell_quote,
+};
 
 use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend};
 use crate::blobs::{Blobs, Habit};
@@ -72,9 +75,12 @@ pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
 /// The folders of a store that could not be listed, each as an error: their sessions are missing.
 pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
     let error = |(key, problem): &(String, Problem)| {
-        Error::new(ErrorKind::Denied, format!("`{}` was left out", store.backend().describe(key)))
-            .because(problem.detail.clone())
-            .hinting("make it readable, and try again")
+        Error::new(
+            ErrorKind::Denied,
+            format!("`{}` was left out", store.backend().describe(key)),
+        )
+        .because(problem.detail.clone())
+        .hinting("make it readable, and try again")
     };
     folders.iter().map(error).collect()
 }
@@ -97,7 +103,11 @@ impl Store {
     }
 
     /// The sessions of a dialect on any backend; `root` is how people name the place.
-    pub fn on(dialect: &'static dyn Dialect, backend: Arc<dyn Backend>, root: impl Into<PathBuf>) -> Store {
+    pub fn on(
+        dialect: &'static dyn Dialect,
+        backend: Arc<dyn Backend>,
+        root: impl Into<PathBuf>,
+    ) -> Store {
         Store {
             dialect,
             backend,
@@ -111,36 +121,64 @@ impl Store {
         }
     }
 
-    /// Lets the store be written: on this disk, with this clock and these ids, its locks in this folder. Beside that is the vault,
-    /// where the old file of a log stays that had to be copied.
+    /// Lets the store be written: on this disk, with this clock and these ids, its locks in this
+    /// folder. Beside that is the vault, where the old file of a log stays that had to be copied.
     #[must_use]
-    pub fn writable(mut self, disk: Arc<dyn Disk>, chance: Arc<dyn Chance>, locks: impl Into<PathBuf>) -> Store {
+    pub fn writable(
+        mut self,
+        disk: Arc<dyn Disk>,
+        chance: Arc<dyn Chance>,
+        locks: impl Into<PathBuf>,
+    ) -> Store {
         let (locks, root) = (locks.into(), Arc::from(self.root.as_path()));
         let found = std::sync::Mutex::default();
-        let logs = FsLogs { disk: Arc::clone(&disk), chance: Arc::clone(&chance), root, locks: locks.clone(), found };
+        let logs = FsLogs {
+            disk: Arc::clone(&disk),
+            chance: Arc::clone(&chance),
+            root,
+            locks: locks.clone(),
+            found,
+        };
         let files = Some(WritableFiles { disk, locks });
-        self.writing = Some(Writing { logs: Arc::new(logs), chance, program: "boswell".to_owned(), files });
+        self.writing = Some(Writing {
+            logs: Arc::new(logs),
+            chance,
+            program: "boswell".to_owned(),
+            files,
+        });
         self
     }
 
-    /// Lets the store be written where its sessions are not files: with this clock and these ids. Its backend must show what
-    /// is written there.
+    /// Lets the store be written where its sessions are not files: with this clock and these ids.
+    /// Its backend must show what is written there.
     ///
     /// Large values stay in the lines, and what goes by a plan is not to be had.
     #[must_use]
     pub fn writable_in(mut self, logs: Arc<dyn LogBackend>, chance: Arc<dyn Chance>) -> Store {
-        self.writing = Some(Writing { logs, chance, program: "boswell".to_owned(), files: None });
+        self.writing = Some(Writing {
+            logs,
+            chance,
+            program: "boswell".to_owned(),
+            files: None,
+        });
         self
     }
 
     /// The folder of its files, for what changes files.
     pub(crate) fn folder(&self) -> Result<&Path> {
-        if self.writing.as_ref().is_none_or(|writing| writing.files.is_some()) {
+        if self
+            .writing
+            .as_ref()
+            .is_none_or(|writing| writing.files.is_some())
+        {
             return Ok(&self.root);
         }
-        Err(Error::new(ErrorKind::Unsupported, format!("the sessions of `{}` are not files", self.root.display()))
-            .because("only entries can be added to them")
-            .hinting("say it with an entry: a title, a label, a status, a branch, a fork"))
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("the sessions of `{}` are not files", self.root.display()),
+        )
+        .because("only entries can be added to them")
+        .hinting("say it with an entry: a title, a label, a status, a branch, a fork"))
     }
 
     /// The disk of its files, as far as it has one of its own.
@@ -150,7 +188,11 @@ impl Store {
 
     /// Where times and new ids come from.
     pub(crate) fn chance(&self) -> &dyn Chance {
-        self.writing.as_ref().map_or(&crate::chance::SystemChance, |writing| writing.chance.as_ref())
+        self.writing
+            .as_ref()
+            .map_or(&crate::chance::SystemChance, |writing| {
+                writing.chance.as_ref()
+            })
     }
 
     /// The backend, for those who go on reading.
@@ -160,7 +202,13 @@ impl Store {
 
     pub(crate) fn writing(&self) -> Result<&Writing> {
         self.writing.as_ref().ok_or_else(|| {
-            Error::new(ErrorKind::Denied, format!("the store `{}` was opened for reading only", self.root.display()))
+            Error::new(
+                ErrorKind::Denied,
+                format!(
+                    "the store `{}` was opened for reading only",
+                    self.root.display()
+                ),
+            )
         })
     }
 
@@ -191,20 +239,28 @@ impl Store {
         self.backend.as_ref()
     }
 
-    /// Processes that were at work on a session when that was first asked of this store: for lists, which ask it of every
-    /// session. Whoever wants to write asks [`live`](Store::live).
+    /// Processes that were at work on a session when that was first asked of this store: for lists,
+    /// which ask it of every session. Whoever wants to write asks [`live`](Store::live).
     pub fn was_live(&self, id: &str) -> Vec<u32> {
-        let seen = self.at_work.get_or_init(|| self.at_work().unwrap_or_default());
-        seen.iter().filter(|it| it.session == id).map(|it| it.pid).collect()
+        let seen = self
+            .at_work
+            .get_or_init(|| self.at_work().unwrap_or_default());
+        seen.iter()
+            .filter(|it| it.session == id)
+            .map(|it| it.pid)
+            .collect()
     }
 
-    /// How well this release supports an operation here: what the format could hold, as far as boswell writes it.
+    /// How well this release supports an operation here: what the format could hold, as far
+    /// as boswell writes it.
     pub fn support(&self, operation: Operation) -> Support {
         let table = self.dialect.capabilities().support(operation);
         match operation {
             Operation::Read | Operation::Context | Operation::Resume => table,
             _ if self.dialect.appends() || self.dialect.plans(operation) => table,
-            Operation::Title | Operation::Tag | Operation::Label | Operation::Status => Support::Note,
+            Operation::Title | Operation::Tag | Operation::Label | Operation::Status => {
+                Support::Note
+            }
             _ => Support::No,
         }
     }
@@ -213,12 +269,20 @@ impl Store {
     ///
     /// Sessions of excluded projects are left out: see [`whole`](Store::whole).
     pub fn list(&self) -> Result<Listing> {
-        let Found { sessions, problems, unlisted } = self.discover(&BackendFiles(self.backend()))?;
-        Ok(Listing { sessions, problems, unlisted })
+        let Found {
+            sessions,
+            problems,
+            unlisted,
+        } = self.discover(&BackendFiles(self.backend()))?;
+        Ok(Listing {
+            sessions,
+            problems,
+            unlisted,
+        })
     }
 
-    /// The same, looking at the files of this store through other eyes. A folder that cannot be listed hides no other: it is among
-    /// the problems.
+    /// The same, looking at the files of this store through other eyes. A folder that cannot be
+    /// listed hides no other: it is among the problems.
     pub fn discover(&self, files: &dyn Files) -> Result<Found> {
         let mut found = self.discover_whole(files)?;
         if let Some(exclusion) = &self.exclusion {
@@ -229,7 +293,9 @@ impl Store {
 
     /// Sessions of excluded projects, which [`list`](Store::list) leaves out.
     pub fn excluded(&self) -> Result<Vec<Located>> {
-        let Some(exclusion) = &self.exclusion else { return Ok(Vec::new()) };
+        let Some(exclusion) = &self.exclusion else {
+            return Ok(Vec::new());
+        };
         let mut found = self.discover_whole(&BackendFiles(self.backend()))?;
         Ok(exclusion.take_out(self, &mut found))
     }
@@ -242,8 +308,13 @@ impl Store {
         found.problems.extend(found.unlisted.iter().cloned());
         if let Some(id) = &self.archived {
             // An index that was archived with a session speaks of others as well.
-            found.sessions.retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
-            found.sessions.iter_mut().for_each(|it| it.hidden = Some("archived"));
+            found
+                .sessions
+                .retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
+            found
+                .sessions
+                .iter_mut()
+                .for_each(|it| it.hidden = Some("archived"));
             found.problems.clear();
             found.unlisted.clear();
             return Ok(found);
@@ -259,15 +330,19 @@ impl Store {
         self
     }
 
-    /// The same store with nothing left out: for what must see every session to be safe, and for a session that the user
-    /// named in full.
+    /// The same store with nothing left out: for what must see every session to be safe, and for a
+    /// session that the user named in full.
     #[must_use]
     pub fn whole(&self) -> Store {
-        Store { exclusion: None, ..self.clone() }
+        Store {
+            exclusion: None,
+            ..self.clone()
+        }
     }
 
-    /// Takes files out of a listing whose names are not ids: an id such as `--help` would be an option wherever it is
-    /// typed or handed to an agent. The files stay as they are, and are reported.
+    /// Takes files out of a listing whose names are not ids: an id such as `--help` would
+    /// be an option wherever it is typed or handed to an agent. The files stay as they
+    /// are, and are reported.
     fn refuse_odd_ids(&self, found: &mut Found) {
         let problems = &mut found.problems;
         found.sessions.retain(|it| {
@@ -291,17 +366,25 @@ impl Store {
         self
     }
 
-    /// The session that this is, if it is one in the vault: it can be read, and be written once it is restored.
+    /// The session that this is, if it is one in the vault: it can be read, and be written
+    /// once it is restored.
     pub fn archived(&self) -> Option<SessionRef> {
-        self.archived.as_ref().map(|id| SessionRef::new(self.dialect.name(), id))
+        self.archived
+            .as_ref()
+            .map(|id| SessionRef::new(self.dialect.name(), id))
     }
 
-    /// The `count` sessions whose logs changed last, newest first, from the ends of their logs alone.
+    /// The `count` sessions whose logs changed last, newest first, from the ends
+    /// of their logs alone.
     pub fn recent(&self, count: usize) -> Result<Vec<Summary>> {
         let mut sessions = self.list()?.sessions;
         sessions.retain(|located| located.hidden.is_none());
         sessions.sort_by_key(|located| std::cmp::Reverse(located.modified));
-        sessions.iter().take(count).map(|located| self.summary(located)).collect()
+        sessions
+            .iter()
+            .take(count)
+            .map(|located| self.summary(located))
+            .collect()
     }
 
     /// Looks at a session without reading a large log as a whole.
@@ -317,21 +400,34 @@ impl Store {
     /// Reads a session as deep as [`check`](crate::check) asks, in one pass.
     pub fn read_to_check(&self, located: &Located) -> Result<Session> {
         let blobs = self.blobs();
-        let look_for = if blobs.is_some() { LookFor::Blobs } else { LookFor::Nothing };
+        let look_for = if blobs.is_some() {
+            LookFor::Blobs
+        } else {
+            LookFor::Nothing
+        };
         let depth = self.dialect.check_depth();
-        Ok(Session::read_looking(self.dialect, self.backend(), located, depth, look_for)?.with_blobs(blobs))
+        Ok(
+            Session::read_looking(self.dialect, self.backend(), located, depth, look_for)?
+                .with_blobs(blobs),
+        )
     }
 
-    /// Reads as much of a session as a context needs: that of the tip, or of the entry `at`. Says which entry that is.
+    /// Reads as much of a session as a context needs: that of the tip, or of the entry `at`. Says
+    /// which entry that is.
     ///
-    /// Of a long session of boswell's own this is its end, from what the last compaction kept. Questions about other parts of
-    /// the session than this context are for [`read`](Store::read).
-    pub fn read_for_context(&self, located: &Located, at: Option<&str>) -> Result<(Session, boswell_model::Tip)> {
+    /// Of a long session of boswell's own this is its end, from what the last compaction kept.
+    /// Questions about other parts of the session than this context are for [`read`](Store::read).
+    pub fn read_for_context(
+        &self,
+        located: &Located,
+        at: Option<&str>,
+    ) -> Result<(Session, boswell_model::Tip)> {
         let (session, tip) = Session::read_for_context(self.dialect, self.backend(), located, at)?;
         Ok((session.with_blobs(self.blobs()), tip))
     }
 
-    /// Where sessions keep large values: our own in boswell's home, those of xcsh and oh-my-pi in the agent's.
+    /// Where sessions keep large values: our own in boswell's home, those of xcsh and
+    /// oh-my-pi in the agent's.
     pub(crate) fn blobs(&self) -> Option<Blobs> {
         let habit = match self.dialect.name() {
             "boswell" => None,
@@ -339,7 +435,8 @@ impl Store {
             "omp" => Some(Habit::Omp),
             _ => return None,
         };
-        // A file that was given by its path lies somewhere: where its agent keeps blobs is not known then.
+        // A file that was given by its path lies somewhere: where its agent keeps
+        // blobs is not known then.
         let is_there = |key| self.backend().stat(key).ok().flatten().is_some();
         if habit.is_some() && !is_there("sessions") && !is_there("blobs") {
             return None;
@@ -347,10 +444,20 @@ impl Store {
         if self.writing.is_some() && self.files().is_none() {
             return None;
         }
-        let disk = self.files().map_or_else(|| Arc::new(RealDisk) as Arc<dyn Disk>, |files| Arc::clone(&files.disk));
-        let unique = self.writing.as_ref().map(|w| w.chance.hex16()).unwrap_or_default();
+        let disk = self.files().map_or_else(
+            || Arc::new(RealDisk) as Arc<dyn Disk>,
+            |files| Arc::clone(&files.disk),
+        );
+        let unique = self
+            .writing
+            .as_ref()
+            .map(|w| w.chance.hex16())
+            .unwrap_or_default();
         let blobs = Blobs::new(disk, &self.root, &unique);
-        let home = self.home.as_deref().or_else(|| self.files()?.locks.parent());
+        let home = self
+            .home
+            .as_deref()
+            .or_else(|| self.files()?.locks.parent());
         Some(match habit {
             Some(habit) => blobs.of_agent(habit, home),
             None => blobs,
@@ -366,7 +473,8 @@ impl Store {
 
     /// Files that belong to a session beside its log.
     pub fn side_files(&self, located: &Located) -> Result<Vec<SideFile>> {
-        self.dialect.side_files(&BackendFiles(self.backend()), located)
+        self.dialect
+            .side_files(&BackendFiles(self.backend()), located)
     }
 
     /// Keys of files that speak of several sessions, such as an index.
@@ -384,20 +492,30 @@ impl Store {
 
     /// Subagents of a session, with the calls that started them.
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
-        self.dialect.subagents(&BackendFiles(self.backend()), session.located(), &session.view())
+        self.dialect.subagents(
+            &BackendFiles(self.backend()),
+            session.located(),
+            &session.view(),
+        )
     }
 
-    /// The whole output of a tool where a record has only its beginning; none where it has all, or where it is gone.
+    /// The whole output of a tool where a record has only its beginning; none where it has all,
+    /// or where it is gone.
     pub fn spilled(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
-        let key = session.view().with_object(slot, |object| self.dialect.spilled(session.located(), object))?.flatten();
+        let key = session
+            .view()
+            .with_object(slot, |object| {
+                self.dialect.spilled(session.located(), object)
+            })?
+            .flatten();
         match key {
             Some(key) => self.file(&key, LARGEST_OUTPUT),
             None => Ok(None),
         }
     }
 
-    /// Memory files of every project that is not excluded, as far as folders can be listed; and those that cannot, with the
-    /// reason.
+    /// Memory files of every project that is not excluded, as far as folders can be listed; and
+    /// those that cannot, with the reason.
     pub fn memory(&self) -> Result<Partly<MemoryFile>> {
         self.memory_in(&BackendFiles(self.backend()))
     }
@@ -408,25 +526,30 @@ impl Store {
         let mut memory = self.dialect.memory(&files)?;
         if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
             memory.retain(|file| !exclusion.names_memory(&file.project_key));
-            // Memory is filed under a name that a path was turned into; which path, the sessions in that folder say.
+            // Memory is filed under a name that a path was turned into; which path, the
+            // sessions in that folder say.
             let folders = |sessions: &[Located]| -> HashSet<String> {
                 let keys = sessions.iter().filter_map(|it| it.key.as_deref());
-                keys.filter_map(|key| key.rsplit_once('/').map(|(folder, _)| format!("{folder}/"))).collect()
+                keys.filter_map(|key| key.rsplit_once('/').map(|(folder, _)| format!("{folder}/")))
+                    .collect()
             };
             let (hidden, shown) = (folders(&self.excluded()?), folders(&self.list()?.sessions));
-            let is_in = |all: &HashSet<String>, key: &str| all.iter().any(|folder| key.starts_with(folder.as_str()));
+            let is_in = |all: &HashSet<String>, key: &str| {
+                all.iter().any(|folder| key.starts_with(folder.as_str()))
+            };
             memory.retain(|file| is_in(&shown, &file.key) || !is_in(&hidden, &file.key));
         }
         Ok((memory, files.skipped()))
     }
 
-    /// After how many days its agent deletes sessions that were not changed since; none if it never does.
+    /// After how many days its agent deletes sessions that were not changed since;
+    /// none if it never does.
     pub fn deletes_after(&self) -> Result<Option<u64>> {
         self.dialect.deletes_after(&BackendFiles(self.backend()))
     }
 
-    /// The settings of its agent, also behind a link that leads out of the store; none if there are none. They are never shown,
-    /// exported or copied as a whole.
+    /// The settings of its agent, also behind a link that leads out of the store; none if there are
+    /// none. They are never shown, exported or copied as a whole.
     pub fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         self.backend().settings(key, limit)
     }

@@ -35,9 +35,17 @@ pub struct Summary {
 
 impl Summary {
     /// Looks at a session: the whole log if it is small, else its two ends.
-    pub(crate) fn peek(dialect: &'static dyn Dialect, backend: &dyn Backend, located: &Located) -> Result<Summary> {
+    pub(crate) fn peek(
+        dialect: &'static dyn Dialect,
+        backend: &dyn Backend,
+        located: &Located,
+    ) -> Result<Summary> {
         let mut reader = Reader::new(dialect, located, Depth::Facts);
-        let object = located.key.as_ref().map(|key| backend.open(key)).transpose()?;
+        let object = located
+            .key
+            .as_ref()
+            .map(|key| backend.open(key))
+            .transpose()?;
         if let Some(object) = &object {
             if located.framing != Framing::Lines {
                 reader.document(&object.read(0, object.end()?)?);
@@ -54,7 +62,11 @@ impl Summary {
             path: located.key.as_deref().map(|key| backend.describe(key)),
             complete: read.log.whole,
             records: Summary::records_of(&read.log),
-            conversation: read.log.heads.iter().any(|head| head.kind.is_conversation()),
+            conversation: read
+                .log
+                .heads
+                .iter()
+                .any(|head| head.kind.is_conversation()),
             gaps: read.log.gaps.len() as u64,
             facts: Box::new(read.facts),
             leaf,
@@ -92,11 +104,16 @@ impl Summary {
 
     fn is_empty(&self) -> bool {
         let talk = self.conversation || self.facts.title.is_some();
-        Summary::holds_nothing(&self.reference.dialect, self.located.framing, self.records > 0, talk)
+        Summary::holds_nothing(
+            &self.reference.dialect,
+            self.located.framing,
+            self.records > 0,
+            talk,
+        )
     }
 
-    /// Whether a log holds nothing that anybody would look for: bookkeeping alone is no conversation, unless somebody gave it a
-    /// name. `talk` is whether there is one or the other.
+    /// Whether a log holds nothing that anybody would look for: bookkeeping alone is no
+    /// conversation, unless somebody gave it a name. `talk` is whether there is one or the other.
     pub fn holds_nothing(dialect: &str, framing: Framing, records: bool, talk: bool) -> bool {
         // One of our own was made by somebody who will want to find it.
         dialect != "boswell" && (!records || (framing == Framing::Lines && !talk))
@@ -104,11 +121,17 @@ impl Summary {
 }
 
 /// The leaf of a log that was read as a whole.
-fn leaf_of(dialect: &dyn Dialect, read: &ReadSession, object: Option<&dyn ObjectReader>) -> Option<String> {
+fn leaf_of(
+    dialect: &dyn Dialect,
+    read: &ReadSession,
+    object: Option<&dyn ObjectReader>,
+) -> Option<String> {
     let payloads = Open(object.filter(|_| read.log.whole)?);
     let view = read.view(&payloads);
     let tip = dialect.tip(&view).ok()?;
-    dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned())
+    dialect
+        .leaf(&view, tip)
+        .map(|slot| read.log.label(slot).into_owned())
 }
 
 /// Records of a log that is open.

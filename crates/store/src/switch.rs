@@ -1,7 +1,8 @@
 //! Goes from one session to another.
 //!
-//! The new session is opened and read before the old one is let go, so a switch that fails changes nothing: the old
-//! writer still writes. After it, the old session is durable and its lease free; its status stays as it was.
+//! The new session is opened and read before the old one is let go, so a switch that fails changes
+//! nothing: the old writer still writes. After it, the old session is durable and its lease free;
+//! its status stays as it was.
 
 use boswell_model::{EntryKind, Result};
 
@@ -34,33 +35,52 @@ impl Cursor {
     /// The end of a snapshot.
     pub fn of(session: &Session) -> Result<Cursor> {
         let log = session.log();
-        let entries = log.heads.iter().filter(|head| head.kind != EntryKind::Header).count() as u64;
+        let entries = log
+            .heads
+            .iter()
+            .filter(|head| head.kind != EntryKind::Header)
+            .count() as u64;
         let leaf = session.leaf()?.map(|slot| log.label(slot).into_owned());
-        Ok(Cursor { revision: session.revision(), entries, leaf })
+        Ok(Cursor {
+            revision: session.revision(),
+            entries,
+            leaf,
+        })
     }
 }
 
 impl Switched {
     /// How an agent is started on it.
     pub fn launch(&self) -> Result<Launch> {
-        Ok(Launch::Resume { id: SessionId::parse(&self.writer.reference().id)?, at: None })
+        Ok(Launch::Resume {
+            id: SessionId::parse(&self.writer.reference().id)?,
+            at: None,
+        })
     }
 }
 
 impl Store {
-    /// Leaves one session for another of this store: the old one is made durable and closed with its status kept, the
-    /// new one is loaded. If anything fails, the old writer is as usable as before. Switching to the session that `old`
-    /// writes to loads it again and closes nothing.
+    /// Leaves one session for another of this store: the old one is made durable and closed with
+    /// its status kept, the new one is loaded. If anything fails, the old writer is as usable as
+    /// before. Switching to the session that `old` writes to loads it again and closes nothing.
     pub fn switch(&self, old: &SessionWriter, to: &str, wait: Wait) -> Result<Switched> {
         old.flush()?;
         // Asking for a lease that `old` itself holds would wait forever.
         let same = old.reference().id == to && old.path().starts_with(self.root());
-        let writer = if same { old.clone() } else { self.writer(to, wait)? };
+        let writer = if same {
+            old.clone()
+        } else {
+            self.writer(to, wait)?
+        };
         let session = writer.session()?;
         let cursor = Cursor::of(&session)?;
         if !same {
             old.clone().close(Outcome::Open)?;
         }
-        Ok(Switched { writer, session, cursor })
+        Ok(Switched {
+            writer,
+            session,
+            cursor,
+        })
     }
 }

@@ -1,7 +1,9 @@
-//! Another process that works on a clinvoker store as the program itself does: `clinvoker_peer SESSIONS COUNT ID…`.
+//! Another process that works on a clinvoker store as the program itself does:
+//! `clinvoker_peer SESSIONS COUNT ID…`.
 //!
-//! Each of COUNT updates takes the exclusive flock on `store.lock`, loads the index, counts a turn in one of the documents,
-//! writes document and index through temporary files, lets go, and then unlinks the lock file, which is the program's own defect.
+//! Each of COUNT updates takes the exclusive flock on `store.lock`, loads the index, counts a turn
+//! in one of the documents, writes document and index through temporary files, lets go, and then
+//! unlinks the lock file, which is the program's own defect.
 
 #![expect(
     clippy::disallowed_methods,
@@ -20,7 +22,11 @@ use serde_json::{Value, json};
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().expect("a folder");
-    let count: usize = arguments.next().expect("a count").parse().expect("a number");
+    let count: usize = arguments
+        .next()
+        .expect("a count")
+        .parse()
+        .expect("a number");
     let ids: Vec<String> = arguments.collect();
     let folder = Path::new(&folder);
     for number in 0..count {
@@ -37,20 +43,38 @@ fn main() {
 
 fn take(folder: &Path) -> File {
     let path = folder.join("store.lock");
-    let file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(path).expect("a lock file");
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .read(true)
+        .write(true)
+        .open(path)
+        .expect("a lock file");
     file.lock().expect("a lock");
     file
 }
 
 fn update(folder: &Path, id: &str, number: usize) {
     let path = folder.join(format!("{id}.json"));
-    let mut document: Value = serde_json::from_slice(&fs::read(&path).expect("a document")).expect("sound JSON");
+    let mut document: Value =
+        serde_json::from_slice(&fs::read(&path).expect("a document")).expect("sound JSON");
     let turns = document["turn_count"].as_u64().unwrap_or(0) + 1;
     document["turn_count"] = json!(turns);
-    document["last_used"] = json!(format!("2026-03-01T10:00:{:02}.{:09}+09:00", number % 60, number + 1));
-    put(folder, &path, serde_json::to_string_pretty(&document).expect("JSON").as_bytes());
+    document["last_used"] = json!(format!(
+        "2026-03-01T10:00:{:02}.{:09}+09:00",
+        number % 60,
+        number + 1
+    ));
+    put(
+        folder,
+        &path,
+        serde_json::to_string_pretty(&document)
+            .expect("JSON")
+            .as_bytes(),
+    );
     let path = folder.join("index.json");
-    let mut index: Value = serde_json::from_slice(&fs::read(&path).expect("an index")).expect("a sound index");
+    let mut index: Value =
+        serde_json::from_slice(&fs::read(&path).expect("an index")).expect("a sound index");
     index["index"][id]["LastUsed"] = document["last_used"].clone();
     put(folder, &path, index.to_string().as_bytes());
 }

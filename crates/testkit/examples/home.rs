@@ -1,6 +1,9 @@
-//! Writes a believable home folder with the stores of every dialect: `cargo run -p boswell-testkit --example home -- DIR`.
+//! Writes a believable home folder with the stores of every dialect:
+//! `cargo run -p boswell-testkit --example home -- DIR`.
 
 fn main() {
-    let Some(root) = std::env::args().nth(1) else { return };
+    let Some(root) = std::env::args().nth(1) else {
+        return;
+    };
     boswell_testkit::home::Home::build(std::path::Path::new(&root), 1);
 }

@@ -9,7 +9,11 @@ pub fn encode(bytes: &[u8]) -> String {
         let at = |i: usize| u32::from(group.get(i).copied().unwrap_or(0));
         let bits = (at(0) << 16) | (at(1) << 8) | at(2);
         for i in 0..4 {
-            let digit = if i <= group.len() { ALPHABET[(bits >> (18 - 6 * i)) as usize & 63] } else { b'=' };
+            let digit = if i <= group.len() {
+                ALPHABET[(bits >> (18 - 6 * i)) as usize & 63]
+            } else {
+                b'='
+            };
             text.push(char::from(digit));
         }
     }
@@ -22,7 +26,13 @@ mod tests {
 
     #[test]
     fn published_vectors_hold() {
-        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             assert_eq!(encode(plain.as_bytes()), coded);
         }
     }

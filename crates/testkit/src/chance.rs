@@ -17,7 +17,9 @@ pub struct SeededChance {
 impl SeededChance {
     /// Starts the stream of this seed.
     pub fn new(seed: u64) -> SeededChance {
-        SeededChance { state: Mutex::new((Rng::for_part(seed, "chance"), MORNING)) }
+        SeededChance {
+            state: Mutex::new((Rng::for_part(seed, "chance"), MORNING)),
+        }
     }
 }
 
@@ -29,6 +31,10 @@ impl Chance for SeededChance {
     }
 
     fn random(&self) -> u64 {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).0.next_u64()
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+            .next_u64()
     }
 }

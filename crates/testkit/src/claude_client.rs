@@ -1,8 +1,13 @@
-//! The real Claude Code client, as a program that tests run: alone with its own folders and a scripted model.
+//! The real Claude Code client, as a program that tests run: alone with its own folders
+//! and a scripted model.
 //!
-//! The client is found by environment variables, which `cargo xtask test` sets. Its environment is empty but for what is named
-//! here; everything that would leave this machine is switched off, and what is not goes to a proxy that does not exist.
-#![expect(clippy::disallowed_methods, reason = "tests have no command line, so clients are named by the environment")]
+//! The client is found by environment variables, which `cargo xtask test` sets. Its environment is
+//! empty but for what is named here; everything that would leave this machine is switched off, and
+//! what is not goes to a proxy that does not exist.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests have no command line, so clients are named by the environment"
+)]
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -21,7 +26,8 @@ pub struct ClaudeClient {
     words: Vec<OsString>,
 }
 
-/// Where a client runs: its home, its configuration, its working folder, and the model that it talks to.
+/// Where a client runs: its home, its configuration, its working folder, and the
+/// model that it talks to.
 #[derive(Debug)]
 pub struct Place<'p> {
     /// The user's home folder.
@@ -38,14 +44,18 @@ impl ClaudeClient {
     /// The newest client, or a loud word; where `CI` is `true`, a missing client is a failure.
     pub fn require_or_skip() -> Option<ClaudeClient> {
         let program = named(CLAUDE)?;
-        Some(ClaudeClient { words: vec![program.into()] })
+        Some(ClaudeClient {
+            words: vec![program.into()],
+        })
     }
 
     /// An old client, the same way.
     pub fn old_or_skip() -> Option<ClaudeClient> {
         let script = named(CLAUDE_OLD)?;
         let node = named("BOSWELL_NODE")?;
-        Some(ClaudeClient { words: vec![node.into(), script.into()] })
+        Some(ClaudeClient {
+            words: vec![node.into(), script.into()],
+        })
     }
 
     /// The command for these arguments, ready to start.
@@ -54,18 +64,26 @@ impl ClaudeClient {
         let mut command = Command::new(program);
         command.args(before).args(args.iter().map(AsRef::as_ref));
         isolate(&mut command, place);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
     /// Starts the client.
     pub fn start<S: AsRef<str>>(&self, place: &Place<'_>, args: &[S]) -> Child {
-        self.command(place, args).spawn().expect("the client starts")
+        self.command(place, args)
+            .spawn()
+            .expect("the client starts")
     }
 
-    /// Says something in a session without a screen, with tools but without questions, and waits for the end.
+    /// Says something in a session without a screen, with tools but without questions,
+    /// and waits for the end.
     pub fn say(&self, place: &Place<'_>, prompt: &str, more: &[&str]) -> Output {
-        self.start(place, &words_to_say(prompt, more)).wait_with_output().expect("the client ends")
+        self.start(place, &words_to_say(prompt, more))
+            .wait_with_output()
+            .expect("the client ends")
     }
 
     /// The same, without waiting.
@@ -75,22 +93,38 @@ impl ClaudeClient {
 }
 
 fn words_to_say(prompt: &str, more: &[&str]) -> Vec<String> {
-    ["-p", prompt, "--system-prompt", "s", "--tools", "Bash,Read", "--dangerously-skip-permissions"]
-        .iter()
-        .chain(more)
-        .map(|word| (*word).to_owned())
-        .collect()
+    [
+        "-p",
+        prompt,
+        "--system-prompt",
+        "s",
+        "--tools",
+        "Bash,Read",
+        "--dangerously-skip-permissions",
+    ]
+    .iter()
+    .chain(more)
+    .map(|word| (*word).to_owned())
+    .collect()
 }
 
 /// Lets a command see nothing of the machine but the place that it runs in.
 pub fn isolate(command: &mut Command, place: &Place<'_>) {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    command.env_clear().env("PATH", path).env("HOME", place.home).env("CLAUDE_CONFIG_DIR", place.config);
-    command.env("ANTHROPIC_BASE_URL", place.model.url()).env("ANTHROPIC_API_KEY", "sk-ant-scripted");
+    command
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", place.home)
+        .env("CLAUDE_CONFIG_DIR", place.config);
+    command
+        .env("ANTHROPIC_BASE_URL", place.model.url())
+        .env("ANTHROPIC_API_KEY", "sk-ant-scripted");
     for nowhere in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
         command.env(nowhere, "http://127.0.0.1:9");
     }
-    command.env("NO_PROXY", "127.0.0.1").env("no_proxy", "127.0.0.1");
+    command
+        .env("NO_PROXY", "127.0.0.1")
+        .env("no_proxy", "127.0.0.1");
     for off in [
         "DISABLE_TELEMETRY",
         "DISABLE_AUTOUPDATER",
@@ -101,19 +135,31 @@ pub fn isolate(command: &mut Command, place: &Place<'_>) {
     ] {
         command.env(off, "1");
     }
-    command.env("LANG", "C.UTF-8").env("TZ", "UTC").env("TERM", "dumb").current_dir(place.work);
+    command
+        .env("LANG", "C.UTF-8")
+        .env("TZ", "UTC")
+        .env("TERM", "dumb")
+        .current_dir(place.work);
 }
 
-#[expect(clippy::panic, clippy::print_stderr, reason = "a skipped group says so loudly and fails under CI")]
+#[expect(
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a skipped group says so loudly and fails under CI"
+)]
 fn named(variable: &str) -> Option<PathBuf> {
-    let found = std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let found = std::env::var_os(variable)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from);
     let ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     match found {
         Some(path) if path.is_file() => Some(path),
         Some(path) => panic!("{variable} names {}, which is not a file", path.display()),
         None if ci => panic!("{variable} is not set: `cargo xtask test` installs the client"),
         None => {
-            eprintln!("SKIPPED: {variable} is not set, so no real client ran; `cargo xtask test` installs it");
+            eprintln!(
+                "SKIPPED: {variable} is not set, so no real client ran; `cargo xtask test` installs it"
+            );
             None
         }
     }

@@ -58,10 +58,15 @@ pub fn civil(ms: i64) -> Civil {
     let z = days + 719_468;
     let era = z.div_euclid(146_097);
     let day_of_era = z.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted = (5 * day_of_year + 2) / 153;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     Civil {
         year: year_of_era + era * 400 + i64::from(month <= 2),
         month,
@@ -76,7 +81,15 @@ pub fn civil(ms: i64) -> Civil {
 /// Says a time as JavaScript's `toISOString` does.
 pub fn iso(ms: i64) -> String {
     let c = civil(ms);
-    let Civil { year, month, day, hour, minute, second, milli } = c;
+    let Civil {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+        milli,
+    } = c;
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }
 
@@ -92,8 +105,20 @@ pub fn rfc3339(ms: i64, nanos_below: u32, offset_hours: i64) -> String {
     let fraction = format!("{nanos:09}");
     let fraction = fraction.trim_end_matches('0');
     let dot = if fraction.is_empty() { "" } else { "." };
-    let zone = if offset_hours == 0 { "Z".to_owned() } else { format!("{offset_hours:+03}:00") };
-    let Civil { year, month, day, hour, minute, second, .. } = c;
+    let zone = if offset_hours == 0 {
+        "Z".to_owned()
+    } else {
+        format!("{offset_hours:+03}:00")
+    };
+    let Civil {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+        ..
+    } = c;
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{dot}{fraction}{zone}")
 }
 
@@ -113,8 +138,14 @@ mod tests {
 
     #[test]
     fn go_times_drop_trailing_zeros_and_keep_the_offset() {
-        assert_eq!(rfc3339(1_771_237_230_900, 0, 9), "2026-02-16T19:20:30.9+09:00");
+        assert_eq!(
+            rfc3339(1_771_237_230_900, 0, 9),
+            "2026-02-16T19:20:30.9+09:00"
+        );
         assert_eq!(rfc3339(1_771_237_230_000, 0, 0), "2026-02-16T10:20:30Z");
-        assert_eq!(rfc3339(1_771_237_230_123, 456_789, -5), "2026-02-16T05:20:30.123456789-05:00");
+        assert_eq!(
+            rfc3339(1_771_237_230_123, 456_789, -5),
+            "2026-02-16T05:20:30.123456789-05:00"
+        );
     }
 }

@@ -24,16 +24,23 @@ pub fn captures_dir() -> Option<PathBuf> {
 }
 
 fn named(variable: &str) -> Option<PathBuf> {
-    std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
+    std::env::var_os(variable)
+        .filter(|value| !value.is_empty())
+        .map(PathBuf::from)
 }
 
-/// Gives the folder that `variable` names, or skips loudly; where `CI` is `true`, a missing folder is a failure.
+/// Gives the folder that `variable` names, or skips loudly; where `CI` is `true`, a missing
+/// folder is a failure.
 pub fn require_or_skip(variable: &str) -> Option<PathBuf> {
     let ci = std::env::var_os("CI").is_some_and(|value| value == "true");
     decide(variable, named(variable), ci)
 }
 
-#[expect(clippy::panic, clippy::print_stderr, reason = "a skipped group says so loudly and fails under CI")]
+#[expect(
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a skipped group says so loudly and fails under CI"
+)]
 fn decide(variable: &str, found: Option<PathBuf>, ci: bool) -> Option<PathBuf> {
     match found {
         Some(path) if path.is_dir() => Some(path),
@@ -63,10 +70,12 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Endings of real files that hold something else: notes, dumps of databases, tables, settings, compressed logs.
+/// Endings of real files that hold something else: notes, dumps of databases, tables,
+/// settings, compressed logs.
 const OTHER_TEXT: [&str; 5] = [".md", ".sql", ".tsv", ".yaml", ".zstd"];
 
-/// Why a file holds neither lines of JSON nor one JSON document, if it is known not to: by its first bytes, else by its ending.
+/// Why a file holds neither lines of JSON nor one JSON document, if it is known not to: by its
+/// first bytes, else by its ending.
 ///
 /// Whatever is not known for sure counts as lines, so that a damaged log is never passed over.
 pub fn not_lines(path: &Path, bytes: &[u8]) -> Option<&'static str> {
@@ -87,16 +96,28 @@ mod tests {
         for name in ["b.jsonl", "a/z.jsonl", "a/b/c.jsonl"] {
             disk::write(&root.join(name), b"x");
         }
-        let names: Vec<_> = files(&root).iter().map(|p| p.strip_prefix(&root).unwrap().to_path_buf()).collect();
-        assert_eq!(names, ["a/b/c.jsonl", "a/z.jsonl", "b.jsonl"].map(PathBuf::from));
+        let names: Vec<_> = files(&root)
+            .iter()
+            .map(|p| p.strip_prefix(&root).unwrap().to_path_buf())
+            .collect();
+        assert_eq!(
+            names,
+            ["a/b/c.jsonl", "a/z.jsonl", "b.jsonl"].map(PathBuf::from)
+        );
         disk::remove(&root);
     }
 
     #[test]
     fn databases_and_notes_are_not_lines_and_damaged_logs_are() {
         let log = Path::new("a/log.jsonl");
-        assert_eq!(not_lines(log, b"SQLite format 3\0..."), Some("an SQLite database"));
-        assert_eq!(not_lines(Path::new("a/b.chat.history.md"), b"# notes"), Some(".md"));
+        assert_eq!(
+            not_lines(log, b"SQLite format 3\0..."),
+            Some("an SQLite database")
+        );
+        assert_eq!(
+            not_lines(Path::new("a/b.chat.history.md"), b"# notes"),
+            Some(".md")
+        );
         for damaged in [b"" as &[u8], b"\0\0\0", b"not JSON", b"{\"a\":1}{\"b\""] {
             assert_eq!(not_lines(log, damaged), None);
         }

@@ -1,5 +1,9 @@
-//! The only place where the testkit touches files; it stops the test at the first error, naming the path.
-#![expect(clippy::disallowed_methods, reason = "test folders are written and compared without a backend on purpose")]
+//! The only place where the testkit touches files; it stops the test at the first
+//! error, naming the path.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "test folders are written and compared without a backend on purpose"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,8 +34,9 @@ pub fn read(path: &Path) -> Vec<u8> {
 
 /// Lists a folder, sorted by name.
 pub fn list(path: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> =
-        must(fs::read_dir(path), "list", path).map(|entry| must(entry, "list", path).path()).collect();
+    let mut found: Vec<PathBuf> = must(fs::read_dir(path), "list", path)
+        .map(|entry| must(entry, "list", path).path())
+        .collect();
     found.sort();
     found
 }
@@ -41,7 +46,11 @@ pub fn set_mode(path: &Path, mode: u32) {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        must(fs::set_permissions(path, fs::Permissions::from_mode(mode)), "set the mode of", path);
+        must(
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)),
+            "set the mode of",
+            path,
+        );
     }
     #[cfg(not(unix))]
     let _ = (path, mode);

@@ -1,9 +1,10 @@
 //! A disk around another disk that does less than it is asked, and keeps a tally.
 //!
-//! Reads and appends may be short or interrupted, as the system's may; whoever loops as one must notices nothing. The tally
-//! says for each path what was read, written and synced, so that a test can prove that only the tail of a log was read or
-//! that an append cost one sync. It can also fail one sync, chosen by its number. It never crashes and loses nothing: that
-//! is the task of [`crate::crash_disk`], which may be the disk inside.
+//! Reads and appends may be short or interrupted, as the system's may; whoever loops as one must
+//! notices nothing. The tally says for each path what was read, written and synced, so that a test
+//! can prove that only the tail of a log was read or that an append cost one sync. It can also fail
+//! one sync, chosen by its number. It never crashes and loses nothing: that is the task of
+//! [`crate::crash_disk`], which may be the disk inside.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -80,10 +81,14 @@ impl FaultDisk {
             failure: || ErrorKind::Other.into(),
             struck: None,
         })));
-        FaultDisk { disk: HookedDisk::new(inner, tally.clone()), tally }
+        FaultDisk {
+            disk: HookedDisk::new(inner, tally.clone()),
+            tally,
+        }
     }
 
-    /// Fails the `n`-th sync of a file or folder from now on, counted from 1, with EIO and without effect; only that one.
+    /// Fails the `n`-th sync of a file or folder from now on, counted from 1, with EIO and without
+    /// effect; only that one.
     pub fn fail_sync(&self, n: u64) {
         self.fail_sync_with(n, || io::Error::from_raw_os_error(EIO));
     }
@@ -106,7 +111,11 @@ impl FaultDisk {
 
     /// What went on at a path.
     pub fn traffic(&self, path: impl AsRef<Path>) -> Traffic {
-        self.lock().traffic.get(path.as_ref()).copied().unwrap_or_default()
+        self.lock()
+            .traffic
+            .get(path.as_ref())
+            .copied()
+            .unwrap_or_default()
     }
 
     /// What went on at every path.
@@ -116,14 +125,17 @@ impl FaultDisk {
 
     /// Everything together.
     pub fn total(&self) -> Traffic {
-        self.lock().traffic.values().fold(Traffic::default(), |sum, one| Traffic {
-            opens: sum.opens + one.opens,
-            read: sum.read + one.read,
-            read_from: sum.read_from.into_iter().chain(one.read_from).min(),
-            written: sum.written + one.written,
-            syncs: sum.syncs + one.syncs,
-            changes: sum.changes + one.changes,
-        })
+        self.lock()
+            .traffic
+            .values()
+            .fold(Traffic::default(), |sum, one| Traffic {
+                opens: sum.opens + one.opens,
+                read: sum.read + one.read,
+                read_from: sum.read_from.into_iter().chain(one.read_from).min(),
+                written: sum.written + one.written,
+                syncs: sum.syncs + one.syncs,
+                changes: sum.changes + one.changes,
+            })
     }
 
     /// Forgets what was counted.
@@ -148,7 +160,9 @@ impl Tally {
     fn sync_of(&self, path: &Path) -> Verdict {
         self.note(path, |traffic| traffic.syncs += 1);
         let mut shared = self.lock();
-        let Some(left) = shared.until_failure else { return Verdict::Proceed };
+        let Some(left) = shared.until_failure else {
+            return Verdict::Proceed;
+        };
         shared.until_failure = left.checked_sub(1).filter(|left| *left > 0);
         if shared.until_failure.is_some() {
             return Verdict::Proceed;
@@ -160,11 +174,17 @@ impl Tally {
     /// How many of `len` bytes a call handles.
     fn portion(&self, len: usize) -> Verdict {
         let mut shared = self.lock();
-        let Some(rng) = &mut shared.rng else { return Verdict::Proceed };
+        let Some(rng) = &mut shared.rng else {
+            return Verdict::Proceed;
+        };
         if rng.chance(INTERRUPTED) {
             return Verdict::Fail(ErrorKind::Interrupted.into());
         }
-        if len > 1 && rng.chance(SHORT) { Verdict::Partial(rng.between(1, len)) } else { Verdict::Proceed }
+        if len > 1 && rng.chance(SHORT) {
+            Verdict::Partial(rng.between(1, len))
+        } else {
+            Verdict::Proceed
+        }
     }
 }
 
@@ -190,7 +210,11 @@ impl Hook for Tally {
             }
             Call::Read { at, .. } => {
                 traffic.read += bytes;
-                traffic.read_from = traffic.read_from.into_iter().chain((bytes > 0).then_some(*at)).min();
+                traffic.read_from = traffic
+                    .read_from
+                    .into_iter()
+                    .chain((bytes > 0).then_some(*at))
+                    .min();
             }
             Call::Append { .. } => traffic.written += bytes,
             Call::Sync { .. } | Call::SyncFolder { .. } | Call::WriteAgain { .. } => {}
@@ -208,7 +232,9 @@ mod tests {
     use crate::crash_disk::CrashDisk;
 
     fn long() -> Vec<u8> {
-        (0..3_000).flat_map(|n| format!("{{\"n\":{n}}}\n").into_bytes()).collect()
+        (0..3_000)
+            .flat_map(|n| format!("{{\"n\":{n}}}\n").into_bytes())
+            .collect()
     }
 
     #[test]
@@ -219,10 +245,16 @@ mod tests {
             put(disk.as_ref(), path, &long(), "u").unwrap();
             append_lines(disk.as_ref(), path, b"{}\n").unwrap();
             let expected = [long(), b"{}\n".to_vec()].concat();
-            assert_eq!(read(disk.as_ref(), path).unwrap().unwrap(), expected, "seed {seed}");
+            assert_eq!(
+                read(disk.as_ref(), path).unwrap().unwrap(),
+                expected,
+                "seed {seed}"
+            );
             let mut seen = Vec::new();
             let object = FsBackend::on(disk, "").open("f").unwrap();
-            object.lines(0, 1, &mut |line| seen.extend_from_slice(line.bytes)).unwrap();
+            object
+                .lines(0, 1, &mut |line| seen.extend_from_slice(line.bytes))
+                .unwrap();
             assert_eq!(seen, expected, "seed {seed}");
         }
     }
@@ -231,9 +263,16 @@ mod tests {
     fn short_and_interrupted_calls_do_happen() {
         let disk = FaultDisk::new(Arc::new(CrashDisk::new(1)), 1).disk();
         let file = disk.open(Path::new("f"), Open::CreateNew).unwrap();
-        let taken: Vec<_> = (0..50).map(|_| file.append(b"0123456789").map_err(|error| error.kind())).collect();
+        let taken: Vec<_> = (0..50)
+            .map(|_| file.append(b"0123456789").map_err(|error| error.kind()))
+            .collect();
         assert!(taken.contains(&Err(ErrorKind::Interrupted)));
-        assert!(taken.contains(&Ok(10)) && taken.iter().any(|count| count.is_ok_and(|count| count < 10)));
+        assert!(
+            taken.contains(&Ok(10))
+                && taken
+                    .iter()
+                    .any(|count| count.is_ok_and(|count| count < 10))
+        );
     }
 
     #[test]
@@ -243,7 +282,10 @@ mod tests {
         let disk = faulty.disk();
         for (n, struck) in [(1, Some("log")), (2, Some(".")), (3, None)] {
             faulty.fail_sync(n);
-            assert_eq!(append_lines(disk.as_ref(), Path::new("log"), b"{}\n").is_ok(), struck.is_none());
+            assert_eq!(
+                append_lines(disk.as_ref(), Path::new("log"), b"{}\n").is_ok(),
+                struck.is_none()
+            );
             assert_eq!(faulty.struck(), struck.map(PathBuf::from));
         }
         let left = read(disk.as_ref(), Path::new("log")).unwrap().unwrap();
@@ -257,7 +299,24 @@ mod tests {
         disk.forget();
         append_lines(disk.disk().as_ref(), Path::new("log"), b"{}\n").unwrap();
         let traffic = disk.traffic("log");
-        assert_eq!(traffic, Traffic { opens: 1, read: 1, read_from: Some(7), written: 3, syncs: 1, changes: 0 });
-        assert_eq!(disk.total(), Traffic { syncs: 2, ..traffic }, "beside it only the folder was synced");
+        assert_eq!(
+            traffic,
+            Traffic {
+                opens: 1,
+                read: 1,
+                read_from: Some(7),
+                written: 3,
+                syncs: 1,
+                changes: 0
+            }
+        );
+        assert_eq!(
+            disk.total(),
+            Traffic {
+                syncs: 2,
+                ..traffic
+            },
+            "beside it only the folder was synced"
+        );
     }
 }

@@ -32,7 +32,12 @@ impl Files {
 
     /// Adds a file with default mode and time.
     pub fn add(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> &mut FileSpec {
-        self.list.push(FileSpec { path: path.into(), bytes: bytes.into(), mode: None, modified: None });
+        self.list.push(FileSpec {
+            path: path.into(),
+            bytes: bytes.into(),
+            mode: None,
+            modified: None,
+        });
         self.list.last_mut().expect("just pushed")
     }
 
@@ -43,7 +48,11 @@ impl Files {
 
     /// Gives the content of a file, if it is there.
     pub fn get(&self, path: &str) -> Option<&[u8]> {
-        self.list.iter().rev().find(|file| file.path == path).map(|file| file.bytes.as_slice())
+        self.list
+            .iter()
+            .rev()
+            .find(|file| file.path == path)
+            .map(|file| file.bytes.as_slice())
     }
 
     /// Writes everything below `root`; a path that comes twice is written twice, the last wins.
@@ -101,7 +110,9 @@ pub struct Batch {
 impl Batch {
     /// Writes everything below `root`, what is shared last.
     pub fn write_to(&self, root: &Path) {
-        self.sessions.iter().for_each(|made| made.files.write_to(root));
+        self.sessions
+            .iter()
+            .for_each(|made| made.files.write_to(root));
         self.shared.write_to(root);
     }
 }

@@ -1,8 +1,9 @@
-//! A disk around another disk that asks a [`Hook`] before every call and tells it the outcome afterwards.
+//! A disk around another disk that asks a [`Hook`] before every call and tells it
+//! the outcome afterwards.
 //!
-//! Every test disk that counts, delays, fails or intrudes is such a hook, so that only this file has to
-//! forward the calls of [`Disk`] and [`DiskFile`]. What happens to unsynced data when a machine dies is not
-//! a matter of single calls: that is [`crate::crash_disk`].
+//! Every test disk that counts, delays, fails or intrudes is such a hook, so that only this file
+//! has to forward the calls of [`Disk`] and [`DiskFile`]. What happens to unsynced data when a
+//! machine dies is not a matter of single calls: that is [`crate::crash_disk`].
 
 use std::fmt;
 use std::io;
@@ -14,26 +15,74 @@ use boswell_store::disk::{Disk, DiskFile, LockMode, Open, RealDisk, Stat};
 
 /// One call to a disk, or to a file that was opened at `path`.
 #[derive(Debug, Clone, Copy)]
-#[expect(missing_docs, reason = "the calls are documented at `Disk` and `DiskFile`")]
+#[expect(
+    missing_docs,
+    reason = "the calls are documented at `Disk` and `DiskFile`"
+)]
 pub enum Call<'c> {
-    Open { path: &'c Path, how: Open },
-    Stat { path: &'c Path },
-    List { path: &'c Path },
-    MakeFolder { path: &'c Path },
-    Rename { from: &'c Path, to: &'c Path },
-    Link { from: &'c Path, to: &'c Path },
-    Remove { path: &'c Path },
-    RemoveFolder { path: &'c Path },
-    SyncFolder { path: &'c Path },
-    WriteAgain { path: &'c Path, bytes: &'c [u8], at: u64 },
-    FileStat { path: &'c Path },
-    Read { path: &'c Path, at: u64, len: usize },
-    Append { path: &'c Path, bytes: &'c [u8] },
-    Truncate { path: &'c Path, len: u64 },
-    Sync { path: &'c Path },
-    SetModeAndTime { path: &'c Path },
-    TryLock { path: &'c Path },
-    Unlock { path: &'c Path },
+    Open {
+        path: &'c Path,
+        how: Open,
+    },
+    Stat {
+        path: &'c Path,
+    },
+    List {
+        path: &'c Path,
+    },
+    MakeFolder {
+        path: &'c Path,
+    },
+    Rename {
+        from: &'c Path,
+        to: &'c Path,
+    },
+    Link {
+        from: &'c Path,
+        to: &'c Path,
+    },
+    Remove {
+        path: &'c Path,
+    },
+    RemoveFolder {
+        path: &'c Path,
+    },
+    SyncFolder {
+        path: &'c Path,
+    },
+    WriteAgain {
+        path: &'c Path,
+        bytes: &'c [u8],
+        at: u64,
+    },
+    FileStat {
+        path: &'c Path,
+    },
+    Read {
+        path: &'c Path,
+        at: u64,
+        len: usize,
+    },
+    Append {
+        path: &'c Path,
+        bytes: &'c [u8],
+    },
+    Truncate {
+        path: &'c Path,
+        len: u64,
+    },
+    Sync {
+        path: &'c Path,
+    },
+    SetModeAndTime {
+        path: &'c Path,
+    },
+    TryLock {
+        path: &'c Path,
+    },
+    Unlock {
+        path: &'c Path,
+    },
 }
 
 impl<'c> Call<'c> {
@@ -145,7 +194,9 @@ impl HookedDisk {
                 make()?;
                 Err(error)
             }
-            Verdict::Skip => Err(io::Error::other(format!("{call:?} returns something and cannot be skipped"))),
+            Verdict::Skip => Err(io::Error::other(format!(
+                "{call:?} returns something and cannot be skipped"
+            ))),
             Verdict::Proceed | Verdict::Partial(_) => {
                 let made = make()?;
                 self.hook.after(&call, 0);
@@ -162,7 +213,9 @@ impl HookedDisk {
                 Ok(())
             }
             Verdict::Fail(error) => Err(error),
-            Verdict::FailAfter(error) | Verdict::PartialThenFail(_, error) => make().and(Err(error)),
+            Verdict::FailAfter(error) | Verdict::PartialThenFail(_, error) => {
+                make().and(Err(error))
+            }
             Verdict::Proceed | Verdict::Partial(_) => {
                 make()?;
                 self.hook.after(&call, 0);
@@ -172,7 +225,12 @@ impl HookedDisk {
     }
 
     /// Makes a call that moves up to `len` bytes.
-    fn moved(&self, call: Call<'_>, len: usize, make: impl FnOnce(usize) -> io::Result<usize>) -> io::Result<usize> {
+    fn moved(
+        &self,
+        call: Call<'_>,
+        len: usize,
+        make: impl FnOnce(usize) -> io::Result<usize>,
+    ) -> io::Result<usize> {
         let (len, error) = match self.hook.before(&call) {
             Verdict::Fail(error) => return Err(error),
             Verdict::Skip => (0, None),
@@ -192,7 +250,11 @@ impl HookedDisk {
     }
 
     fn hooked(&self, inner: Box<dyn DiskFile>, path: &Path) -> Box<dyn DiskFile> {
-        Box::new(HookedFile { inner, disk: self.clone(), path: path.to_owned() })
+        Box::new(HookedFile {
+            inner,
+            disk: self.clone(),
+            path: path.to_owned(),
+        })
     }
 }
 
@@ -220,17 +282,30 @@ impl Disk for HookedDisk {
 
     fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
         let path = root.join(below);
-        let call = Call::Open { path: &path, how: Open::Read };
+        let call = Call::Open {
+            path: &path,
+            how: Open::Read,
+        };
         let file = self.call(call, || self.inner.open_below(root, below))?;
         Ok(self.hooked(file, &path))
     }
 
     fn stat_below(&self, root: &Path, below: &str) -> io::Result<Option<Stat>> {
-        self.call(Call::Stat { path: &root.join(below) }, || self.inner.stat_below(root, below))
+        self.call(
+            Call::Stat {
+                path: &root.join(below),
+            },
+            || self.inner.stat_below(root, below),
+        )
     }
 
     fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
-        self.call(Call::List { path: &root.join(below) }, || self.inner.list_below(root, below))
+        self.call(
+            Call::List {
+                path: &root.join(below),
+            },
+            || self.inner.list_below(root, below),
+        )
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
@@ -250,7 +325,9 @@ impl Disk for HookedDisk {
     }
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.change(Call::RemoveFolder { path }, || self.inner.remove_folder(path))
+        self.change(Call::RemoveFolder { path }, || {
+            self.inner.remove_folder(path)
+        })
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
@@ -263,11 +340,18 @@ impl Disk for HookedDisk {
     }
 
     fn writers_of(&self, file: (u64, u64)) -> Vec<u32> {
-        if self.hook.knows_processes() { self.inner.writers_of(file) } else { Vec::new() }
+        if self.hook.knows_processes() {
+            self.inner.writers_of(file)
+        } else {
+            Vec::new()
+        }
     }
 
     fn process_start(&self, pid: u32) -> Option<String> {
-        self.hook.knows_processes().then(|| self.inner.process_start(pid)).flatten()
+        self.hook
+            .knows_processes()
+            .then(|| self.inner.process_start(pid))
+            .flatten()
     }
 
     fn tells_process_starts(&self) -> bool {
@@ -279,7 +363,10 @@ impl Disk for HookedDisk {
     }
 
     fn lock_holder(&self, file: (u64, u64)) -> Option<(u32, String)> {
-        self.hook.knows_processes().then(|| self.inner.lock_holder(file)).flatten()
+        self.hook
+            .knows_processes()
+            .then(|| self.inner.lock_holder(file))
+            .flatten()
     }
 
     fn pause(&self, time: Duration) {
@@ -296,18 +383,37 @@ struct HookedFile {
 
 impl DiskFile for HookedFile {
     fn stat(&self) -> io::Result<Stat> {
-        self.disk.call(Call::FileStat { path: &self.path }, || self.inner.stat())
+        self.disk
+            .call(Call::FileStat { path: &self.path }, || self.inner.stat())
     }
 
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         let len = buffer.len();
-        let read = |len: usize| self.inner.read_at(buffer.get_mut(..len).unwrap_or_default(), at);
-        self.disk.moved(Call::Read { path: &self.path, at, len }, len, read)
+        let read = |len: usize| {
+            self.inner
+                .read_at(buffer.get_mut(..len).unwrap_or_default(), at)
+        };
+        self.disk.moved(
+            Call::Read {
+                path: &self.path,
+                at,
+                len,
+            },
+            len,
+            read,
+        )
     }
 
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
         let append = |len: usize| self.inner.append(bytes.get(..len).unwrap_or_default());
-        self.disk.moved(Call::Append { path: &self.path, bytes }, bytes.len(), append)
+        self.disk.moved(
+            Call::Append {
+                path: &self.path,
+                bytes,
+            },
+            bytes.len(),
+            append,
+        )
     }
 
     fn appended_to(&self) -> io::Result<u64> {
@@ -315,24 +421,35 @@ impl DiskFile for HookedFile {
     }
 
     fn truncate(&self, len: u64) -> io::Result<()> {
-        self.disk.change(Call::Truncate { path: &self.path, len }, || self.inner.truncate(len))
+        self.disk.change(
+            Call::Truncate {
+                path: &self.path,
+                len,
+            },
+            || self.inner.truncate(len),
+        )
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk.change(Call::Sync { path: &self.path }, || self.inner.sync())
+        self.disk
+            .change(Call::Sync { path: &self.path }, || self.inner.sync())
     }
 
     fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
         let call = Call::SetModeAndTime { path: &self.path };
-        self.disk.change(call, || self.inner.set_mode_and_time(mode, modified))
+        self.disk
+            .change(call, || self.inner.set_mode_and_time(mode, modified))
     }
 
     fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
-        self.disk.call(Call::TryLock { path: &self.path }, || self.inner.try_lock(mode))
+        self.disk.call(Call::TryLock { path: &self.path }, || {
+            self.inner.try_lock(mode)
+        })
     }
 
     fn unlock(&self) -> io::Result<()> {
-        self.disk.call(Call::Unlock { path: &self.path }, || self.inner.unlock())
+        self.disk
+            .call(Call::Unlock { path: &self.path }, || self.inner.unlock())
     }
 }
 
@@ -354,7 +471,11 @@ mod tests {
     impl Hook for Script {
         fn before(&self, call: &Call<'_>) -> Verdict {
             let appends = matches!(call, Call::Append { .. });
-            if appends { self.verdicts.lock().unwrap().remove(0) } else { Verdict::Proceed }
+            if appends {
+                self.verdicts.lock().unwrap().remove(0)
+            } else {
+                Verdict::Proceed
+            }
         }
 
         fn after(&self, call: &Call<'_>, bytes: usize) {
@@ -374,15 +495,22 @@ mod tests {
             Verdict::Partial(1),
             Verdict::PartialThenFail(2, fault()),
         ];
-        let hook = Arc::new(Script { verdicts: Mutex::new(verdicts), seen: Mutex::default() });
+        let hook = Arc::new(Script {
+            verdicts: Mutex::new(verdicts),
+            seen: Mutex::default(),
+        });
         let disk = HookedDisk::new(Arc::new(MemoryDisk::default()), hook.clone());
         boswell_store::disk::durable::make_folders(&disk, Path::new("/d")).unwrap();
         let file = disk.open(Path::new("/d/f"), Open::CreateNew).unwrap();
-        let taken: Vec<Option<usize>> =
-            [b"abc", b"def", b"ghi", b"jkl", b"mno"].iter().map(|bytes| file.append(*bytes).ok()).collect();
+        let taken: Vec<Option<usize>> = [b"abc", b"def", b"ghi", b"jkl", b"mno"]
+            .iter()
+            .map(|bytes| file.append(*bytes).ok())
+            .collect();
         assert_eq!(taken, [Some(3), None, None, Some(1), None]);
         assert_eq!(*hook.seen.lock().unwrap(), [3, 1]);
-        let bytes = boswell_store::disk::durable::read(&disk, Path::new("/d/f")).unwrap().unwrap();
+        let bytes = boswell_store::disk::durable::read(&disk, Path::new("/d/f"))
+            .unwrap()
+            .unwrap();
         assert_eq!(bytes, b"abcghijmn");
     }
 }

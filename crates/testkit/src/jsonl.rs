@@ -60,7 +60,10 @@ pub fn parse(bytes: &[u8]) -> Vec<Value> {
     lines(bytes).iter().enumerate().map(one).collect()
 }
 
-#[expect(clippy::panic, reason = "a generator that writes broken lines is a broken generator")]
+#[expect(
+    clippy::panic,
+    reason = "a generator that writes broken lines is a broken generator"
+)]
 fn unparsable(number: usize, line: &[u8], error: &serde_json::Error) -> Value {
     let shown = String::from_utf8_lossy(&line[..line.len().min(200)]);
     panic!("line {number} is not JSON: {error}: {shown}")
@@ -104,7 +107,10 @@ mod tests {
         assert_eq!(log.len(), 2);
         let bytes = log.into_bytes();
         assert!(bytes.starts_with(b"{\"z\":1"), "key order is kept");
-        assert_eq!(parse(&bytes), [json!({"z": 1, "a": "会话\u{2028}end"}), json!({})]);
+        assert_eq!(
+            parse(&bytes),
+            [json!({"z": 1, "a": "会话\u{2028}end"}), json!({})]
+        );
     }
 
     #[test]

@@ -1,24 +1,30 @@
 //! Generators, damage and proofs for boswell's own tests; never published.
 //!
-//! Everything here is deterministic per seed: the same call gives the same bytes on every machine. The generators write what
-//! the agents write, down to key order and file names, so that a test never needs a real home folder. The generators
-//! and the oracle do not read sessions the way boswell does: a test that compares the two would otherwise compare a thing with itself.
+//! Everything here is deterministic per seed: the same call gives the same bytes on every machine.
+//! The generators write what the agents write, down to key order and file names, so that a test
+//! never needs a real home folder. The generators and the oracle do not read sessions the way
+//! boswell does: a test that compares the two would otherwise compare a thing with itself.
 //!
 //! * [`make`] builds session files of each dialect; [`home`] plants all of them below one folder.
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
-//! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that does less than it is asked, and
-//!   counts; [`hooked_disk`] asks a hook of the test before every call; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
+//! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that
+//!   does less than it is asked, and counts; [`hooked_disk`] asks a hook of the test before every
+//!   call; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
 //! * [`credential`] makes keys and passwords of every kind, and texts around them.
 //! * `faults` injects faults into the real program with a preloaded C shim.
 //! * [`peer`] is a program of another agent that works beside ours.
-//! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out; [`conformance`] is what every backend
-//!   must do, those of strangers too.
+//! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out;
+//!   [`conformance`] is what every backend must do, those of strangers too.
 //! * [`fuzz`] holds the functions that must return whatever bytes they get.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.
-//! * [`claude_client`] runs the real client, if the environment names one; [`scripted_model`] is the model that it talks to.
+//! * [`claude_client`] runs the real client, if the environment names one; [`scripted_model`] is
+//!   the model that it talks to.
 //! * [`corpus`] finds the real files, when the environment names them.
-#![expect(clippy::expect_used, reason = "a generator that cannot do its work has to stop the test that called it")]
+#![expect(
+    clippy::expect_used,
+    reason = "a generator that cannot do its work has to stop the test that called it"
+)]
 
 pub mod base64;
 pub mod bench_corpus;

@@ -1,6 +1,7 @@
 //! Knows what was acknowledged, and says whether a log that was opened again holds it.
 //!
-//! It reads logs in its own simple way, one JSON object a line, so that it does not share a fault with what it judges.
+//! It reads logs in its own simple way, one JSON object a line, so that it does not share a fault
+//! with what it judges.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,8 @@ pub enum Survives {
 #[derive(Clone, Debug)]
 pub struct Oracle {
     key: &'static str,
-    /// Entries handed in, acknowledged or not: id, and the line as it must stand, where that is known.
+    /// Entries handed in, acknowledged or not: id, and the line as it must stand,
+    /// where that is known.
     attempted: BTreeMap<String, Option<Vec<u8>>>,
     acknowledged: Vec<(String, Survives)>,
     /// The log as it was last found. It only grows, as long as the machine lives.
@@ -52,7 +54,8 @@ impl Oracle {
 
     /// An entry is about to be appended; `line` is its record, if the caller knows the bytes.
     pub fn attempt(&mut self, id: &str, line: Option<&[u8]>) {
-        self.attempted.insert(id.to_owned(), line.map(<[u8]>::to_vec));
+        self.attempted
+            .insert(id.to_owned(), line.map(<[u8]>::to_vec));
     }
 
     /// The append of an entry was acknowledged. Call it in the order of the receipts' revisions.
@@ -66,13 +69,20 @@ impl Oracle {
 
     /// Ids that were acknowledged for this kind of death, in order.
     pub fn owed(&self, died: Survives) -> impl Iterator<Item = &str> {
-        self.acknowledged.iter().filter(move |(_, promise)| *promise >= died).map(|(id, _)| id.as_str())
+        self.acknowledged
+            .iter()
+            .filter(move |(_, promise)| *promise >= died)
+            .map(|(id, _)| id.as_str())
     }
 
     /// Says everything that is wrong with the log as it was found after a death of this kind.
     pub fn faults(&self, log: &[u8], died: Survives) -> Vec<String> {
         let mut faults = Vec::new();
-        let before = if died == Survives::Machine { &self.durable } else { &self.found };
+        let before = if died == Survives::Machine {
+            &self.durable
+        } else {
+            &self.found
+        };
         if !log.starts_with(before) {
             faults.push("bytes that were there at an earlier look are gone or changed".to_owned());
         }
@@ -82,7 +92,9 @@ impl Oracle {
             let Some(id) = id else { continue };
             match self.attempted.get(id) {
                 None => faults.push(format!("`{id}` was never handed in")),
-                Some(Some(expected)) if expected != line => faults.push(format!("`{id}` is not what was handed in")),
+                Some(Some(expected)) if expected != line => {
+                    faults.push(format!("`{id}` is not what was handed in"))
+                }
                 Some(_) => {}
             }
             if seen.insert(id, place).is_some() {
@@ -90,7 +102,11 @@ impl Oracle {
             }
         }
         let owed: Vec<&str> = self.owed(died).collect();
-        faults.extend(owed.iter().filter(|id| !seen.contains_key(*id)).map(|id| format!("`{id}` is lost")));
+        faults.extend(
+            owed.iter()
+                .filter(|id| !seen.contains_key(*id))
+                .map(|id| format!("`{id}` is lost")),
+        );
         let places: Vec<usize> = owed.iter().filter_map(|id| seen.get(id).copied()).collect();
         if !places.is_sorted() {
             faults.push("acknowledged entries stand in another order".to_owned());
@@ -98,12 +114,19 @@ impl Oracle {
         faults
     }
 
-    /// The log was opened again after a death: stops the test if anything is wrong, and goes on from what is there. An entry
-    /// that is there, acknowledged or not, is owed from now on; what was torn must stay.
+    /// The log was opened again after a death: stops the test if anything is wrong, and goes on
+    /// from what is there. An entry that is there, acknowledged or not, is owed from now on;
+    /// what was torn must stay.
     pub fn reopened(&mut self, log: &[u8], died: Survives, place: &str) {
         let faults = self.faults(log, died);
-        assert!(faults.is_empty(), "{place}: {}\nlog: {}", faults.join("; "), log.escape_ascii());
-        let promised: BTreeMap<String, Survives> = std::mem::take(&mut self.acknowledged).into_iter().collect();
+        assert!(
+            faults.is_empty(),
+            "{place}: {}\nlog: {}",
+            faults.join("; "),
+            log.escape_ascii()
+        );
+        let promised: BTreeMap<String, Survives> =
+            std::mem::take(&mut self.acknowledged).into_iter().collect();
         for id in self.entries(log).into_iter().filter_map(|(id, _)| id) {
             let promise = promised.get(&id).map_or(died, |promise| died.max(*promise));
             self.acknowledged.push((id, promise));
@@ -114,8 +137,8 @@ impl Oracle {
         }
     }
 
-    /// Whole records, each with its id and its line; other lines are torn or foreign, and only their bytes count. The last one
-    /// may lack its line end.
+    /// Whole records, each with its id and its line; other lines are torn or foreign, and only
+    /// their bytes count. The last one may lack its line end.
     fn entries(&self, log: &[u8]) -> Vec<(Option<String>, Vec<u8>)> {
         let lines = log.split(|byte| *byte == b'\n');
         let object = |line: &[u8]| match serde_json::from_slice(line) {
@@ -124,7 +147,15 @@ impl Oracle {
         };
         lines
             .filter_map(|line| object(line).map(|object| (object, line)))
-            .map(|(object, line)| (object.get(self.key).and_then(Value::as_str).map(str::to_owned), line.to_vec()))
+            .map(|(object, line)| {
+                (
+                    object
+                        .get(self.key)
+                        .and_then(Value::as_str)
+                        .map(str::to_owned),
+                    line.to_vec(),
+                )
+            })
             .collect()
     }
 }
@@ -135,7 +166,11 @@ mod tests {
 
     fn oracle() -> Oracle {
         let mut oracle = Oracle::beginning_with("id", b"{\"id\":\"0\"}\n");
-        for (id, line) in [("1", "{\"id\":\"1\"}"), ("2", "{\"id\":\"2\"}"), ("3", "{\"id\":\"3\"}")] {
+        for (id, line) in [
+            ("1", "{\"id\":\"1\"}"),
+            ("2", "{\"id\":\"2\"}"),
+            ("3", "{\"id\":\"3\"}"),
+        ] {
             oracle.attempt(id, Some(line.as_bytes()));
         }
         oracle.acknowledge("1", Survives::Machine);
@@ -152,14 +187,37 @@ mod tests {
         use Survives::{Machine, Process};
         let all = "{\"id\":\"0\"}\n{\"id\":\"1\"}\n{\"id\":\"2\"}\n";
         assert_eq!(faults(all, Process), "");
-        assert_eq!(faults("{\"id\":\"0\"}\n{\"id\":\"1\"}\n", Machine), "", "the second was promised less");
-        assert_eq!(faults("{\"id\":\"0\"}\n{\"id\":\"1\"}\n", Process), "`2` is lost");
-        assert_eq!(faults(&format!("{all}{{\"id\":\"3\"}}\n{{\"torn"), Process), "", "the third may be there");
-        assert_eq!(faults(&format!("{all}{{\"id\":\"2\"}}\n"), Process), "`2` stands there twice");
-        assert_eq!(faults(&format!("{all}{{\"id\":\"9\"}}\n"), Process), "`9` was never handed in");
-        assert_eq!(faults(&format!("{all}{{\"id\":\"3\",\"x\":1}}\n"), Process), "`3` is not what was handed in");
+        assert_eq!(
+            faults("{\"id\":\"0\"}\n{\"id\":\"1\"}\n", Machine),
+            "",
+            "the second was promised less"
+        );
+        assert_eq!(
+            faults("{\"id\":\"0\"}\n{\"id\":\"1\"}\n", Process),
+            "`2` is lost"
+        );
+        assert_eq!(
+            faults(&format!("{all}{{\"id\":\"3\"}}\n{{\"torn"), Process),
+            "",
+            "the third may be there"
+        );
+        assert_eq!(
+            faults(&format!("{all}{{\"id\":\"2\"}}\n"), Process),
+            "`2` stands there twice"
+        );
+        assert_eq!(
+            faults(&format!("{all}{{\"id\":\"9\"}}\n"), Process),
+            "`9` was never handed in"
+        );
+        assert_eq!(
+            faults(&format!("{all}{{\"id\":\"3\",\"x\":1}}\n"), Process),
+            "`3` is not what was handed in"
+        );
         let swapped = "{\"id\":\"0\"}\n{\"id\":\"2\"}\n{\"id\":\"1\"}\n";
-        assert_eq!(faults(swapped, Process), "acknowledged entries stand in another order");
+        assert_eq!(
+            faults(swapped, Process),
+            "acknowledged entries stand in another order"
+        );
         assert!(faults("{\"id\":\"1\"}\n{\"id\":\"2\"}\n", Process).contains("earlier look"));
     }
 

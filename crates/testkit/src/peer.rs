@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-/// Node, where the environment names it or the system has it; without it a test is skipped loudly, and fails under CI.
+/// Node, where the environment names it or the system has it; without it a test is skipped
+/// loudly, and fails under CI.
 #[expect(
     clippy::disallowed_methods,
     clippy::print_stderr,
@@ -11,10 +12,17 @@ use std::path::PathBuf;
 pub fn node() -> Option<PathBuf> {
     let named = std::env::var_os("BOSWELL_NODE").map(PathBuf::from);
     let node = named.unwrap_or_else(|| PathBuf::from("node"));
-    if std::process::Command::new(&node).arg("--version").output().is_ok_and(|ran| ran.status.success()) {
+    if std::process::Command::new(&node)
+        .arg("--version")
+        .output()
+        .is_ok_and(|ran| ran.status.success())
+    {
         return Some(node);
     }
-    assert!(std::env::var_os("CI").is_none(), "BOSWELL_NODE must name Node under CI");
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "BOSWELL_NODE must name Node under CI"
+    );
     eprintln!("SKIPPED: BOSWELL_NODE names no Node, and there is none on the path");
     None
 }

@@ -1,4 +1,5 @@
-//! What people and agents say in generated sessions: short, in English and Chinese, with the awkward characters in it.
+//! What people and agents say in generated sessions: short, in English and Chinese, with the
+//! awkward characters in it.
 
 use crate::rng::Rng;
 
@@ -68,9 +69,16 @@ pub fn title(rng: &mut Rng) -> &'static str {
 pub fn listing(rng: &mut Rng, lines: usize) -> String {
     let mut text = String::new();
     for number in 1..=lines {
-        let words =
-            [rng.word(&["let", "fn", "pub", "use", "//", "注释"]), rng.word(&["session", "entry", "leaf", "会话"])];
-        text.push_str(&format!("{number:6}\t{} {}_{};\n", words[0], words[1], rng.base36(4)));
+        let words = [
+            rng.word(&["let", "fn", "pub", "use", "//", "注释"]),
+            rng.word(&["session", "entry", "leaf", "会话"]),
+        ];
+        text.push_str(&format!(
+            "{number:6}\t{} {}_{};\n",
+            words[0],
+            words[1],
+            rng.base36(4)
+        ));
     }
     text
 }

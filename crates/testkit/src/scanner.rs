@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-/// Every object at the start of a line, directly behind a record, or behind NULs or garbage if `is_record` knows it.
+/// Every object at the start of a line, directly behind a record, or behind NULs or garbage if
+/// `is_record` knows it.
 ///
 /// Lines that are not UTF-8 are left out: the parser that this leans on refuses them.
 pub fn records(log: &[u8], is_record: &dyn Fn(&Value) -> bool) -> Vec<Vec<u8>> {
@@ -44,7 +45,9 @@ pub fn records(log: &[u8], is_record: &dyn Fn(&Value) -> bool) -> Vec<Vec<u8>> {
 /// Whether a value has the keys of a line of Claude Code's chain.
 pub fn is_claude(value: &Value) -> bool {
     let chain = ["user", "assistant", "attachment", "system", "progress"];
-    value["type"].as_str().is_some_and(|word| chain.contains(&word))
+    value["type"]
+        .as_str()
+        .is_some_and(|word| chain.contains(&word))
         && value["uuid"].is_string()
         && value.get("parentUuid").is_some()
 }
@@ -67,7 +70,9 @@ mod tests {
     #[test]
     fn records_are_found_at_line_starts_behind_records_nuls_and_garbage() {
         let user = r#"{"type":"user","uuid":"u","parentUuid":null}"#;
-        let log = format!("{user}{user}\n\0\0{user}\n{{\"torn\":{{\"x\":1}}, {user}\nnonsense {{\"a\":1}}\n");
+        let log = format!(
+            "{user}{user}\n\0\0{user}\n{{\"torn\":{{\"x\":1}}, {user}\nnonsense {{\"a\":1}}\n"
+        );
         let found = records(log.as_bytes(), &is_claude);
         assert_eq!(found, vec![user.as_bytes().to_vec(); 4]);
     }

@@ -1,8 +1,10 @@
-//! A model that says what a script tells it to: the Messages API on this machine's own loopback, for real clients.
+//! A model that says what a script tells it to: the Messages API on this machine's own
+//! loopback, for real clients.
 //!
-//! It answers as streams or at once, whichever it is asked for, and keeps every request. What it says is chosen by the
-//! newest prompt: behind `SCRIPT=` stands a JSON list of answers, one for each time that the client asks during that turn;
-//! a prompt without a script is echoed. An answer is a list of blocks:
+//! It answers as streams or at once, whichever it is asked for, and keeps every request. What it
+//! says is chosen by the newest prompt: behind `SCRIPT=` stands a JSON list of answers, one for
+//! each time that the client asks during that turn; a prompt without a script is echoed. An answer
+//! is a list of blocks:
 //!
 //! | block | what happens |
 //! |---|---|
@@ -61,7 +63,9 @@ impl ScriptedModel {
                 if own.ended.load(Ordering::Relaxed) {
                     return;
                 }
-                let (Ok(stream), own) = (stream, Arc::clone(&own)) else { continue };
+                let (Ok(stream), own) = (stream, Arc::clone(&own)) else {
+                    continue;
+                };
                 // A client that goes away in the middle is its own business.
                 std::thread::spawn(move || own.serve(stream).ok());
             }
@@ -79,24 +83,37 @@ impl ScriptedModel {
         lock(&self.shared.requests).clone()
     }
 
-    /// The messages of the first request whose newest words of the user are these; waits for nothing.
+    /// The messages of the first request whose newest words of the user are
+    /// these; waits for nothing.
     pub fn asked(&self, words: &str) -> Option<Vec<Value>> {
         let is_it = |request: &Request| {
-            request.path == "/v1/messages" && newest_words(&request.body).iter().any(|text| text.trim() == words)
+            request.path == "/v1/messages"
+                && newest_words(&request.body)
+                    .iter()
+                    .any(|text| text.trim() == words)
         };
         let requests = lock(&self.shared.requests);
         let found = requests.iter().find(|request| is_it(request))?;
         Some(messages(&found.body).to_vec())
     }
 
-    /// Waits until so many requests for messages came whose body holds a text, or until there is no hope.
+    /// Waits until so many requests for messages came whose body holds a text, or
+    /// until there is no hope.
     pub fn wait_for(&self, text: &str, count: usize) {
         let has = |requests: &Vec<Request>| {
             let holds = |request: &&Request| request.body.to_string().contains(text);
-            requests.iter().filter(|request| request.path == "/v1/messages").filter(holds).count() >= count
+            requests
+                .iter()
+                .filter(|request| request.path == "/v1/messages")
+                .filter(holds)
+                .count()
+                >= count
         };
         let requests = lock(&self.shared.requests);
-        let waited = self.shared.came.wait_timeout_while(requests, LONGEST_HOLD, |requests| !has(requests));
+        let waited = self
+            .shared
+            .came
+            .wait_timeout_while(requests, LONGEST_HOLD, |requests| !has(requests));
         let (requests, _) = waited.unwrap_or_else(PoisonError::into_inner);
         assert!(has(&requests), "no client asked for {text:?} in time");
     }
@@ -124,17 +141,24 @@ impl Shared {
     fn serve(&self, stream: TcpStream) -> std::io::Result<()> {
         let mut reader = BufReader::new(stream.try_clone()?);
         let mut out = stream;
-        let Some((method, path, body)) = read_request(&mut reader)? else { return Ok(()) };
+        let Some((method, path, body)) = read_request(&mut reader)? else {
+            return Ok(());
+        };
         if method != "POST" {
             let nothing = json!({});
             return reply(&mut out, 200, Some(&nothing).filter(|_| method != "HEAD"));
         }
         let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-        lock(&self.requests).push(Request { path: path.clone(), body: body.clone() });
+        lock(&self.requests).push(Request {
+            path: path.clone(),
+            body: body.clone(),
+        });
         self.came.notify_all();
         match path.as_str() {
             "/v1/messages" => self.answer(&mut out, &body),
-            "/v1/messages/count_tokens" => reply(&mut out, 200, Some(&json!({"input_tokens": 100}))),
+            "/v1/messages/count_tokens" => {
+                reply(&mut out, 200, Some(&json!({"input_tokens": 100})))
+            }
             _ => reply(&mut out, 200, Some(&json!({}))),
         }
     }
@@ -150,12 +174,18 @@ impl Shared {
         }
         let number = self.count.fetch_add(1, Ordering::Relaxed);
         let message = message(&blocks, body, number);
-        if body["stream"] == true { stream_message(out, &message) } else { reply(out, 200, Some(&message)) }
+        if body["stream"] == true {
+            stream_message(out, &message)
+        } else {
+            reply(out, 200, Some(&message))
+        }
     }
 
     fn hold(&self, name: &str) {
         let released = lock(&self.released);
-        let _ = self.let_go.wait_timeout_while(released, LONGEST_HOLD, |released| !released.contains(name));
+        let _ = self
+            .let_go
+            .wait_timeout_while(released, LONGEST_HOLD, |released| !released.contains(name));
     }
 }
 
@@ -167,12 +197,18 @@ fn read_request(reader: &mut impl BufRead) -> std::io::Result<Option<(String, St
     }
     let mut words = line.split_whitespace();
     let method = words.next().unwrap_or_default().to_owned();
-    let path = words.next().and_then(|path| path.split('?').next()).unwrap_or_default().to_owned();
+    let path = words
+        .next()
+        .and_then(|path| path.split('?').next())
+        .unwrap_or_default()
+        .to_owned();
     let (mut length, mut chunked) = (0, false);
     loop {
         let mut header = String::new();
         reader.read_line(&mut header)?;
-        let Some((name, value)) = header.split_once(':') else { break };
+        let Some((name, value)) = header.split_once(':') else {
+            break;
+        };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().unwrap_or(0),
             "transfer-encoding" => chunked = value.trim().eq_ignore_ascii_case("chunked"),
@@ -221,45 +257,85 @@ fn messages(body: &Value) -> &[Value] {
 fn texts(message: &Value) -> Vec<&str> {
     match &message["content"] {
         Value::String(text) => vec![text],
-        content => content.as_array().into_iter().flatten().filter_map(|block| block["text"].as_str()).collect(),
+        content => content
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|block| block["text"].as_str())
+            .collect(),
     }
 }
 
 /// Words that stand between a turn's prompt and its answers, but are not the user's.
 fn is_added(text: &str) -> bool {
-    ["<system-reminder>", "<task-notification>", "<local-command", "<command-"]
-        .iter()
-        .any(|start| text.trim_start().starts_with(start))
+    [
+        "<system-reminder>",
+        "<task-notification>",
+        "<local-command",
+        "<command-",
+    ]
+    .iter()
+    .any(|start| text.trim_start().starts_with(start))
 }
 
-/// Place and words of the newest message in which the user asks something; results of tools are no words.
+/// Place and words of the newest message in which the user asks something; results
+/// of tools are no words.
 fn newest_prompt(body: &Value) -> Option<(usize, Vec<&str>)> {
     let holds_result = |message: &Value| {
-        message["content"].as_array().into_iter().flatten().any(|block| block["type"] == "tool_result")
+        message["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .any(|block| block["type"] == "tool_result")
     };
-    messages(body).iter().enumerate().rev().find_map(|(at, message)| {
-        let words: Vec<&str> = texts(message).into_iter().filter(|text| !is_added(text)).collect();
-        (message["role"] == "user" && !words.is_empty() && !holds_result(message)).then_some((at, words))
-    })
+    messages(body)
+        .iter()
+        .enumerate()
+        .rev()
+        .find_map(|(at, message)| {
+            let words: Vec<&str> = texts(message)
+                .into_iter()
+                .filter(|text| !is_added(text))
+                .collect();
+            (message["role"] == "user" && !words.is_empty() && !holds_result(message))
+                .then_some((at, words))
+        })
 }
 
 /// The newest words of the user, also beside results of tools.
 fn newest_words(body: &Value) -> Vec<&str> {
-    messages(body).iter().rev().find(|message| message["role"] == "user").map(texts).unwrap_or_default()
+    messages(body)
+        .iter()
+        .rev()
+        .find(|message| message["role"] == "user")
+        .map(texts)
+        .unwrap_or_default()
 }
 
 /// The blocks of the answer that is due.
 fn answer_to(body: &Value) -> Vec<Value> {
-    let Some((at, words)) = newest_prompt(body) else { return vec![json!({"text": "ECHO:"})] };
+    let Some((at, words)) = newest_prompt(body) else {
+        return vec![json!({"text": "ECHO:"})];
+    };
     let script = words.iter().rev().find_map(|text| {
         let (_, script) = text.split_once("SCRIPT=")?;
-        serde_json::Deserializer::from_str(script).into_iter::<Vec<Vec<Value>>>().next()?.ok()
+        serde_json::Deserializer::from_str(script)
+            .into_iter::<Vec<Vec<Value>>>()
+            .next()?
+            .ok()
     });
     let Some(script) = script else {
         return vec![json!({"text": format!("ECHO: {}", words.last().unwrap_or(&"").trim())})];
     };
-    let answers = messages(body).iter().skip(at + 1).filter(|message| message["role"] == "assistant").count();
-    script.into_iter().nth(answers).unwrap_or_else(|| vec![json!({"text": "the script is over"})])
+    let answers = messages(body)
+        .iter()
+        .skip(at + 1)
+        .filter(|message| message["role"] == "assistant")
+        .count();
+    script
+        .into_iter()
+        .nth(answers)
+        .unwrap_or_else(|| vec![json!({"text": "the script is over"})])
 }
 
 fn message(blocks: &[Value], body: &Value, number: usize) -> Value {
@@ -288,21 +364,36 @@ fn message(blocks: &[Value], body: &Value, number: usize) -> Value {
 
 /// The message as the events of a stream: each block begun, filled by one delta, ended.
 fn stream_message(out: &mut TcpStream, message: &Value) -> std::io::Result<()> {
-    write!(out, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")?;
+    write!(
+        out,
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+    )?;
     let mut begun = message.clone();
     begun["content"] = json!([]);
     begun["stop_reason"] = Value::Null;
     event(out, "message_start", &json!({"message": begun}))?;
-    for (index, block) in message["content"].as_array().into_iter().flatten().enumerate() {
+    for (index, block) in message["content"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
         let (empty, deltas) = parts(block);
-        event(out, "content_block_start", &json!({"index": index, "content_block": empty}))?;
+        event(
+            out,
+            "content_block_start",
+            &json!({"index": index, "content_block": empty}),
+        )?;
         for delta in deltas {
-            event(out, "content_block_delta", &json!({"index": index, "delta": delta}))?;
+            event(
+                out,
+                "content_block_delta",
+                &json!({"index": index, "delta": delta}),
+            )?;
         }
         event(out, "content_block_stop", &json!({"index": index}))?;
     }
-    let end =
-        json!({"delta": {"stop_reason": message["stop_reason"], "stop_sequence": null}, "usage": message["usage"]});
+    let end = json!({"delta": {"stop_reason": message["stop_reason"], "stop_sequence": null}, "usage": message["usage"]});
     event(out, "message_delta", &end)?;
     event(out, "message_stop", &json!({}))
 }
@@ -321,7 +412,10 @@ fn parts(block: &Value) -> (Value, Vec<Value>) {
             json!({"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}),
             vec![json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})],
         ),
-        _ => (json!({"type": "text", "text": ""}), vec![json!({"type": "text_delta", "text": block["text"]})]),
+        _ => (
+            json!({"type": "text", "text": ""}),
+            vec![json!({"type": "text_delta", "text": block["text"]})],
+        ),
     }
 }
 
@@ -341,7 +435,12 @@ mod tests {
     fn ask(model: &ScriptedModel, body: &Value) -> String {
         let mut stream = TcpStream::connect(model.address).unwrap();
         let body = body.to_string();
-        write!(stream, "POST /v1/messages?beta=true HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+        write!(
+            stream,
+            "POST /v1/messages?beta=true HTTP/1.1\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         answer
@@ -354,7 +453,10 @@ mod tests {
     #[test]
     fn a_prompt_is_echoed_and_every_request_is_kept() {
         let model = ScriptedModel::start();
-        let answer = ask(&model, &json!({"model": "m", "messages": [{"role": "user", "content": "你好"}]}));
+        let answer = ask(
+            &model,
+            &json!({"model": "m", "messages": [{"role": "user", "content": "你好"}]}),
+        );
         assert_eq!(said(&answer)["content"][0]["text"], "ECHO: 你好");
         assert_eq!(model.requests().len(), 1);
         assert_eq!(model.asked("你好").unwrap().len(), 1);
@@ -366,21 +468,36 @@ mod tests {
         let model = ScriptedModel::start();
         let prompt = json!({"role": "user", "content": "do SCRIPT=[[{\"tool\":\"Bash\",\"input\":{\"a\":1}}],[{\"text\":\"done\"}]] please"});
         let first = said(&ask(&model, &json!({"messages": [prompt]})));
-        assert_eq!((&first["stop_reason"], &first["content"][0]["input"]["a"]), (&json!("tool_use"), &json!(1)));
+        assert_eq!(
+            (&first["stop_reason"], &first["content"][0]["input"]["a"]),
+            (&json!("tool_use"), &json!(1))
+        );
         let result = json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x"}, {"type": "text", "text": "<system-reminder>"}]});
         let turn = json!([prompt, {"role": "assistant", "content": first["content"]}, result]);
-        assert_eq!(said(&ask(&model, &json!({"messages": turn})))["content"][0]["text"], "done");
+        assert_eq!(
+            said(&ask(&model, &json!({"messages": turn})))["content"][0]["text"],
+            "done"
+        );
     }
 
     #[test]
     fn a_stream_says_the_same_in_events_and_an_error_is_one() {
         let model = ScriptedModel::start();
-        let answer = ask(&model, &json!({"stream": true, "messages": [{"role": "user", "content": "hi"}]}));
-        let events: Vec<&str> = answer.lines().filter_map(|line| line.strip_prefix("event: ")).collect();
+        let answer = ask(
+            &model,
+            &json!({"stream": true, "messages": [{"role": "user", "content": "hi"}]}),
+        );
+        let events: Vec<&str> = answer
+            .lines()
+            .filter_map(|line| line.strip_prefix("event: "))
+            .collect();
         assert_eq!(events.first(), Some(&"message_start"));
         assert_eq!(events.last(), Some(&"message_stop"));
         assert!(answer.contains("ECHO: hi"));
-        let failed = ask(&model, &json!({"messages": [{"role": "user", "content": "SCRIPT=[[{\"error\":529}]]"}]}));
+        let failed = ask(
+            &model,
+            &json!({"messages": [{"role": "user", "content": "SCRIPT=[[{\"error\":529}]]"}]}),
+        );
         assert!(failed.starts_with("HTTP/1.1 529"), "{failed}");
     }
 

@@ -1,7 +1,9 @@
-//! Takes down everything about a folder that a write would change, to prove that reading never writes.
+//! Takes down everything about a folder that a write would change, to prove that
+//! reading never writes.
 //!
-//! Bytes, length, modification time, inode, mode and link target of every path, the root and its folders included: a file that
-//! was made and removed again still shows in its folder's time. Access and change times are left out, for reading may set them.
+//! Bytes, length, modification time, inode, mode and link target of every path, the root and its
+//! folders included: a file that was made and removed again still shows in its folder's time.
+//! Access and change times are left out, for reading may set them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,7 +29,8 @@ pub enum Kind {
 pub struct Fact {
     /// What it is, and its content.
     pub kind: Kind,
-    /// Length in bytes, as the system says it; 0 for folders, whose length is the file system's affair.
+    /// Length in bytes, as the system says it; 0 for folders, whose length is the
+    /// file system's affair.
     pub len: u64,
     /// Modification time in nanoseconds since 1970.
     pub mtime_ns: i128,
@@ -53,7 +56,10 @@ impl Snapshot {
             if fact.kind == Kind::Folder {
                 waiting.extend(disk::list(&path));
             }
-            let below = path.strip_prefix(root).expect("found below the root").to_path_buf();
+            let below = path
+                .strip_prefix(root)
+                .expect("found below the root")
+                .to_path_buf();
             facts.insert(below, fact);
         }
         Snapshot { facts }
@@ -81,17 +87,29 @@ impl Snapshot {
             let name = shown(path);
             match later.facts.get(path) {
                 None => said.push(format!("{name}: removed")),
-                Some(after) => said.extend(before.changes(after).into_iter().map(|what| format!("{name}: {what}"))),
+                Some(after) => said.extend(
+                    before
+                        .changes(after)
+                        .into_iter()
+                        .map(|what| format!("{name}: {what}")),
+                ),
             }
         }
-        let new = later.facts.keys().filter(|path| !self.facts.contains_key(*path));
+        let new = later
+            .facts
+            .keys()
+            .filter(|path| !self.facts.contains_key(*path));
         said.extend(new.map(|path| format!("{}: added", shown(path))));
         said
     }
 }
 
 fn shown(path: &Path) -> String {
-    if path.as_os_str().is_empty() { ".".to_owned() } else { path.display().to_string() }
+    if path.as_os_str().is_empty() {
+        ".".to_owned()
+    } else {
+        path.display().to_string()
+    }
 }
 
 impl Fact {
@@ -108,7 +126,13 @@ impl Fact {
         };
         let len = if about.is_dir() { 0 } else { about.len() };
         let (inode, mode, mtime_ns) = numbers(&about);
-        Fact { kind, len, mtime_ns, inode, mode }
+        Fact {
+            kind,
+            len,
+            mtime_ns,
+            inode,
+            mode,
+        }
     }
 
     fn changes(&self, after: &Fact) -> Vec<String> {
@@ -141,7 +165,10 @@ fn numbers(about: &fs::Metadata) -> (u64, u32, i128) {
 
 #[cfg(not(unix))]
 fn numbers(about: &fs::Metadata) -> (u64, u32, i128) {
-    let since = about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let since = about
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     (0, 0, since.map_or(0, |age| age.as_nanos() as i128))
 }
 

@@ -31,8 +31,14 @@ impl Group for Check1Gb {
             if ours.output_lines()? == 0 {
                 return Err("boswell check printed nothing: there is nothing to measure".into());
             }
-            let cpu = lab.compare(&format!("CPU, {whose}"), &ours, &lab.parse(&file), Some(Target::AtMost(2.0)))?;
-            let memory = lab.memory_within(&format!("peak memory, {whose}"), &ours, &file, ALLOWANCE)?;
+            let cpu = lab.compare(
+                &format!("CPU, {whose}"),
+                &ours,
+                &lab.parse(&file),
+                Some(Target::AtMost(2.0)),
+            )?;
+            let memory =
+                lab.memory_within(&format!("peak memory, {whose}"), &ours, &file, ALLOWANCE)?;
             rows.extend([cpu, memory]);
         }
         Ok(rows)

@@ -12,11 +12,21 @@ const FEWEST_REPEATS: usize = 5;
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let (names, repeats) = parse(arguments)?;
-    let groups: Vec<&dyn Group> =
-        group::ALL.iter().copied().filter(|group| names.is_empty() || names.contains(&group.name())).collect();
-    if let Some(unknown) = names.iter().find(|name| group::ALL.iter().all(|group| group.name() != **name)) {
+    let groups: Vec<&dyn Group> = group::ALL
+        .iter()
+        .copied()
+        .filter(|group| names.is_empty() || names.contains(&group.name()))
+        .collect();
+    if let Some(unknown) = names
+        .iter()
+        .find(|name| group::ALL.iter().all(|group| group.name() != **name))
+    {
         let known: Vec<&str> = group::ALL.iter().map(|group| group.name()).collect();
-        return Err(format!("no bench group is called `{unknown}`; there are: {}", known.join(", ")).into());
+        return Err(format!(
+            "no bench group is called `{unknown}`; there are: {}",
+            known.join(", ")
+        )
+        .into());
     }
     let release = Lab::build()?;
     if cfg!(debug_assertions) {
@@ -29,8 +39,16 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
         let rows = group.measure(&lab)?;
         let machine = lab.machine();
         println!("{}{machine}", table::aligned(&rows));
-        let text = format!("{}\n\n{}\n{machine}\n", group.about(), table::markdown(&rows));
-        page::replace(&workspace::root().join("docs").join("BENCHMARKS.md"), group.name(), &text)?;
+        let text = format!(
+            "{}\n\n{}\n{machine}\n",
+            group.about(),
+            table::markdown(&rows)
+        );
+        page::replace(
+            &workspace::root().join("docs").join("BENCHMARKS.md"),
+            group.name(),
+            &text,
+        )?;
     }
     Ok(())
 }
@@ -42,14 +60,20 @@ fn parse(arguments: &[String]) -> Outcome<(Vec<&str>, usize)> {
         match argument {
             "--repeats" => {
                 let value = rest.next().ok_or("--repeats needs a number")?;
-                repeats = value.parse().map_err(|_| format!("--repeats takes a number, found `{value}`"))?;
+                repeats = value
+                    .parse()
+                    .map_err(|_| format!("--repeats takes a number, found `{value}`"))?;
             }
-            flag if flag.starts_with('-') => return Err(format!("bench has no option {flag}").into()),
+            flag if flag.starts_with('-') => {
+                return Err(format!("bench has no option {flag}").into());
+            }
             name => names.push(name),
         }
     }
     if repeats < FEWEST_REPEATS {
-        return Err(format!("at least {FEWEST_REPEATS} repeats are needed, found {repeats}").into());
+        return Err(
+            format!("at least {FEWEST_REPEATS} repeats are needed, found {repeats}").into(),
+        );
     }
     Ok((names, repeats))
 }

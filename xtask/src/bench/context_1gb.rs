@@ -24,7 +24,12 @@ impl Group for Context1Gb {
             return Err("boswell context printed nothing: there is nothing to measure".into());
         }
         Ok(vec![
-            lab.compare("CPU, first time", &ours, &lab.split(&file), Some(Target::AtMost(2.0)))?,
+            lab.compare(
+                "CPU, first time",
+                &ours,
+                &lab.split(&file),
+                Some(Target::AtMost(2.0)),
+            )?,
             lab.memory("peak memory", &ours, &file)?,
         ])
     }

@@ -16,7 +16,10 @@ const GIGABYTE: u64 = 1_000_000_000;
 /// One Claude session of 1 GB, with compactions and branches, where Claude would keep it.
 pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
     let folder = data.join("big");
-    let project = folder.join(".claude").join("projects").join("-home-dev-proj-big");
+    let project = folder
+        .join(".claude")
+        .join("projects")
+        .join("-home-dev-proj-big");
     let id = once(&folder, || {
         let unnamed = project.join("unnamed");
         let session = bench_corpus::big_session(&unnamed, GIGABYTE, Kind::Claude);
@@ -27,11 +30,16 @@ pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
     Ok(project.join(format!("{id}.jsonl")))
 }
 
-/// A native session of 1 GB, and how many bytes of its end a context needs: from the first entry that its last compaction keeps.
+/// A native session of 1 GB, and how many bytes of its end a context needs: from the first entry
+/// that its last compaction keeps.
 pub(crate) fn gigabyte_native_session(data: &Path) -> Outcome<(PathBuf, u64)> {
     // In a home of boswell's own: whose session a file is shows in the folders above it.
     let folder = data.join("native");
-    let file = folder.join("boswell").join("sessions").join("--home-dev-proj-big--").join("session.jsonl");
+    let file = folder
+        .join("boswell")
+        .join("sessions")
+        .join("--home-dev-proj-big--")
+        .join("session.jsonl");
     let needed = once(&folder, || {
         let session = bench_corpus::big_session(&file, GIGABYTE, Kind::Pi);
         let kept = start_of_entry(&file, &session.first_kept, session.last_compaction)?;
@@ -58,7 +66,12 @@ fn start_of_entry(file: &Path, id: &str, before: u64) -> Outcome<u64> {
 
 /// The root of a Claude store with a thousand sessions.
 pub(crate) fn thousand_sessions(data: &Path) -> Outcome<PathBuf> {
-    generated(data, "c100", (SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED), false)
+    generated(
+        data,
+        "c100",
+        (SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED),
+        false,
+    )
 }
 
 /// The root of a Claude store with ten thousand sessions.
@@ -73,7 +86,12 @@ pub(crate) fn hundred_thousand_sessions(data: &Path) -> Outcome<PathBuf> {
 
 /// The root of a Claude store with a thousand sessions, some of them damaged, and a line of 60 MB.
 pub(crate) fn damaged_sessions(data: &Path) -> Outcome<PathBuf> {
-    generated(data, "c100-damaged", (SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED), true)
+    generated(
+        data,
+        "c100-damaged",
+        (SESSIONS, SESSIONS_MEGABYTES, SESSIONS_SEED),
+        true,
+    )
 }
 
 /// The root of a Claude store of that many sessions, megabytes and seed.
@@ -87,7 +105,8 @@ fn generated(data: &Path, name: &str, size: (usize, f64, u64), damaged: bool) ->
     Ok(home.join(".claude"))
 }
 
-/// Makes what belongs into `folder`, unless an earlier run finished doing so, and gives what `make` had to say.
+/// Makes what belongs into `folder`, unless an earlier run finished doing so, and gives
+/// what `make` had to say.
 fn once(folder: &Path, make: impl FnOnce() -> Outcome<String>) -> Outcome<String> {
     // Written last, so that an interrupted run leaves nothing that looks whole.
     let stamp = folder.with_extension("complete");

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use boswell_store::model::json::Json;
 use boswell_store::{
-    Body, Draft, Durability, Expect, NewSession, Outcome as Ending, Result, Store, SystemChance, Ticket, Wait,
+    Body, Draft, Durability, Expect, NewSession, Outcome as Ending, Result, Store, SystemChance,
+    Ticket, Wait,
 };
 
 use super::counting_disk::SyncCount;
@@ -38,25 +39,44 @@ impl Group for Fsyncs {
         let writer = store.create(NewSession::in_project("/home/dev/proj/fsyncs"))?;
         let id = writer.reference().id.clone();
         let asked = writer.append(Draft::user("first"))?.entry;
-        let count = |case, needed, work: &dyn Fn() -> Result<()>| count(&counted, case, needed, work);
+        let count =
+            |case, needed, work: &dyn Fn() -> Result<()>| count(&counted, case, needed, work);
         let custom = |kind: &str| Draft::custom(kind, Json::object().with("tag", "urgent"));
-        let label = || Draft::new(Body::Label { target: asked.clone(), label: Some("start".to_owned()) });
+        let label = || {
+            Draft::new(Body::Label {
+                target: asked.clone(),
+                label: Some("start".to_owned()),
+            })
+        };
         let mut rows = vec![
-            count("append, writer kept open", 1, &|| writer.append(Draft::user("x")).map(drop))?,
+            count("append, writer kept open", 1, &|| {
+                writer.append(Draft::user("x")).map(drop)
+            })?,
             count("append, not durable", 0, &|| {
-                writer.append_with(Draft::user("x"), Expect::Any, Durability::Os).map(drop)
+                writer
+                    .append_with(Draft::user("x"), Expect::Any, Durability::Os)
+                    .map(drop)
             })?,
             count("batch of 10", 1, &|| {
                 let drafts = (0..10).map(|_| Draft::user("x")).collect();
-                writer.append_all(drafts, Expect::Any, Durability::Fsync).map(drop)
+                writer
+                    .append_all(drafts, Expect::Any, Durability::Fsync)
+                    .map(drop)
             })?,
             count("10 submitted, then waited for", 1, &|| {
-                let tickets: Result<Vec<Ticket>> = (0..10).map(|_| writer.submit(Draft::user("x"))).collect();
-                tickets?.into_iter().try_for_each(|ticket| ticket.wait().map(drop))
+                let tickets: Result<Vec<Ticket>> =
+                    (0..10).map(|_| writer.submit(Draft::user("x"))).collect();
+                tickets?
+                    .into_iter()
+                    .try_for_each(|ticket| ticket.wait().map(drop))
             })?,
             count("branch", 1, &|| writer.branch(&asked).map(drop))?,
-            count("tag while a writer drives", 1, &|| store.annotate(&id, custom("boswell.tag")).map(drop))?,
-            count("label while a writer drives", 1, &|| store.annotate(&id, label()).map(drop))?,
+            count("tag while a writer drives", 1, &|| {
+                store.annotate(&id, custom("boswell.tag")).map(drop)
+            })?,
+            count("label while a writer drives", 1, &|| {
+                store.annotate(&id, label()).map(drop)
+            })?,
         ];
         writer.close(Ending::Open)?;
         rows.push(count("open, append, close", 1, &|| {
@@ -68,7 +88,12 @@ impl Group for Fsyncs {
     }
 }
 
-fn count(counted: &SyncCount, case: &str, needed: u64, work: &dyn Fn() -> Result<()>) -> Outcome<Row> {
+fn count(
+    counted: &SyncCount,
+    case: &str,
+    needed: u64,
+    work: &dyn Fn() -> Result<()>,
+) -> Outcome<Row> {
     let before = counted.syncs();
     for _ in 0..TIMES {
         work()?;

@@ -15,7 +15,8 @@ pub(crate) fn timed<T>(operation: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), value)
 }
 
-/// Middle times of `ours` and `theirs`, which alternate `count` times in each round, each going first as often as the other.
+/// Middle times of `ours` and `theirs`, which alternate `count` times in each round, each going
+/// first as often as the other.
 pub(crate) fn compare(
     case: &str,
     (rounds, count): (usize, usize),
@@ -49,12 +50,16 @@ pub(crate) fn compare(
     })
 }
 
-/// CPU time of this thread so far. The kernel counts it in nanoseconds, unlike the ticks of whole processes.
+/// CPU time of this thread so far. The kernel counts it in nanoseconds, unlike the
+/// ticks of whole processes.
 pub(crate) fn thread_cpu() -> Outcome<Duration> {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat")
-        .map_err(|error| format!("/proc/thread-self/schedstat: {error} (the bench runs on Linux only)"))?;
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").map_err(|error| {
+        format!("/proc/thread-self/schedstat: {error} (the bench runs on Linux only)")
+    })?;
     let nanoseconds = text.split(' ').next().and_then(|field| field.parse().ok());
-    Ok(Duration::from_nanos(nanoseconds.ok_or("/proc/thread-self/schedstat holds no time")?))
+    Ok(Duration::from_nanos(
+        nanoseconds.ok_or("/proc/thread-self/schedstat holds no time")?,
+    ))
 }
 
 #[cfg(test)]
@@ -63,7 +68,10 @@ mod tests {
 
     #[test]
     fn the_ratio_is_that_of_the_middle_times() {
-        let mut slow = [4, 2, 90, 4, 2, 4].map(Duration::from_millis).into_iter().cycle();
+        let mut slow = [4, 2, 90, 4, 2, 4]
+            .map(Duration::from_millis)
+            .into_iter()
+            .cycle();
         let row = compare(
             "x",
             (2, 3),

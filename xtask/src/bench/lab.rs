@@ -1,4 +1,5 @@
-//! The place where groups measure: release builds, a data folder, and the rule by which two jobs are compared.
+//! The place where groups measure: release builds, a data folder, and the rule by which
+//! two jobs are compared.
 
 use std::path::{Path, PathBuf};
 
@@ -23,10 +24,18 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    /// Builds what is measured, and the baseline too: a debug build of it would flatter us. Gives the release of this program.
+    /// Builds what is measured, and the baseline too: a debug build of it would flatter us. Gives
+    /// the release of this program.
     pub(crate) fn build() -> Outcome<PathBuf> {
         println!("bench: building boswell and the baseline in release mode");
-        workspace::must_succeed(workspace::cargo().args(["build", "--release", "-p", "boswell", "-p", "xtask"]))?;
+        workspace::must_succeed(workspace::cargo().args([
+            "build",
+            "--release",
+            "-p",
+            "boswell",
+            "-p",
+            "xtask",
+        ]))?;
         Ok(workspace::target()?.join("release").join("xtask"))
     }
 
@@ -36,7 +45,12 @@ impl Lab {
         let data = target.join("bench");
         std::fs::create_dir_all(&data)?;
         let meter = Meter::new(&data)?;
-        Ok(Self { release: target.join("release"), data, meter, repeats })
+        Ok(Self {
+            release: target.join("release"),
+            data,
+            meter,
+            repeats,
+        })
     }
 
     /// A run of boswell in an empty home; nothing that it keeps helps the next run.
@@ -44,8 +58,14 @@ impl Lab {
         let home = self.data.join("home");
         Job {
             program: self.release.join("boswell"),
-            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
-            environment: vec![("BOSWELL_HOME", home.join("boswell")), ("HOME", home.clone())],
+            arguments: arguments
+                .iter()
+                .map(|&argument| argument.to_owned())
+                .collect(),
+            environment: vec![
+                ("BOSWELL_HOME", home.join("boswell")),
+                ("HOME", home.clone()),
+            ],
             forget: Some(home),
             before: None,
             may_find_nothing: false,
@@ -55,14 +75,22 @@ impl Lab {
     /// A run of boswell in a home that stays.
     pub(crate) fn boswell_at(&self, home: &Path, arguments: &[&str]) -> Job {
         let environment = vec![("BOSWELL_HOME", home.to_owned()), ("HOME", home.to_owned())];
-        Job { environment, forget: None, ..self.boswell(arguments) }
+        Job {
+            environment,
+            forget: None,
+            ..self.boswell(arguments)
+        }
     }
 
     /// Read and newline split of everything below a path.
     pub(crate) fn split(&self, path: &Path) -> Job {
         Job {
             program: self.release.join("xtask"),
-            arguments: vec!["baseline".to_owned(), "split".to_owned(), path.display().to_string()],
+            arguments: vec![
+                "baseline".to_owned(),
+                "split".to_owned(),
+                path.display().to_string(),
+            ],
             environment: Vec::new(),
             forget: None,
             before: None,
@@ -81,7 +109,10 @@ impl Lab {
     pub(crate) fn program(&self, name: &str, arguments: &[&str]) -> Outcome<Job> {
         Ok(Job {
             program: workspace::on_path(name).ok_or_else(|| format!("the bench needs `{name}`"))?,
-            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+            arguments: arguments
+                .iter()
+                .map(|&argument| argument.to_owned())
+                .collect(),
             environment: Vec::new(),
             forget: None,
             before: None,
@@ -90,7 +121,13 @@ impl Lab {
     }
 
     /// CPU of `ours` against CPU of `against`, run in turn.
-    pub(crate) fn compare(&self, case: &str, ours: &Job, against: &Job, target: Option<Target>) -> Outcome<Row> {
+    pub(crate) fn compare(
+        &self,
+        case: &str,
+        ours: &Job,
+        against: &Job,
+        target: Option<Target>,
+    ) -> Outcome<Row> {
         let (our_runs, their_runs) = (self.runs_per_sample(ours)?, self.runs_per_sample(against)?);
         let (mut our_times, mut their_times, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..self.repeats {
@@ -112,12 +149,20 @@ impl Lab {
     /// Middle CPU seconds of a job.
     pub(crate) fn cpu(&self, job: &Job) -> Outcome<f64> {
         let runs = self.runs_per_sample(job)?;
-        let mut times = (0..self.repeats).map(|_| self.meter.cpu_seconds(job, runs)).collect::<Outcome<Vec<_>>>()?;
+        let mut times = (0..self.repeats)
+            .map(|_| self.meter.cpu_seconds(job, runs))
+            .collect::<Outcome<Vec<_>>>()?;
         Ok(median(&mut times))
     }
 
     /// CPU of a job against a figure from elsewhere.
-    pub(crate) fn allowed(&self, case: &str, ours: &Job, allowed: f64, target: Target) -> Outcome<Row> {
+    pub(crate) fn allowed(
+        &self,
+        case: &str,
+        ours: &Job,
+        allowed: f64,
+        target: Target,
+    ) -> Outcome<Row> {
         let spent = self.cpu(ours)?;
         Ok(Row {
             case: case.to_owned(),
@@ -142,16 +187,25 @@ impl Lab {
 
     fn runs_per_sample(&self, job: &Job) -> Outcome<u32> {
         let once = self.meter.cpu_seconds(job, 1)?;
-        Ok((SAMPLE_SECONDS / once.max(0.001)).ceil().clamp(1.0, MOST_RUNS_PER_SAMPLE) as u32)
+        Ok((SAMPLE_SECONDS / once.max(0.001))
+            .ceil()
+            .clamp(1.0, MOST_RUNS_PER_SAMPLE) as u32)
     }
 
-    /// Peak memory of a job against what a reader of `file` is allowed: 64 MiB and its longest line.
+    /// Peak memory of a job against what a reader of `file` is allowed: 64 MiB
+    /// and its longest line.
     pub(crate) fn memory(&self, case: &str, ours: &Job, file: &Path) -> Outcome<Row> {
         self.memory_within(case, ours, file, MEMORY_ALLOWANCE)
     }
 
     /// The same with another allowance.
-    pub(crate) fn memory_within(&self, case: &str, ours: &Job, file: &Path, allowance: u64) -> Outcome<Row> {
+    pub(crate) fn memory_within(
+        &self,
+        case: &str,
+        ours: &Job,
+        file: &Path,
+        allowance: u64,
+    ) -> Outcome<Row> {
         let mut seen = baseline::Split::default();
         baseline::split(file, &mut seen)?;
         let allowed = allowance + seen.longest;
@@ -163,7 +217,11 @@ impl Lab {
         Ok(Row {
             case: case.to_owned(),
             ours: table::mebibytes(peak),
-            baseline: format!("{} MiB + line {}", allowance >> 20, table::mebibytes(seen.longest)),
+            baseline: format!(
+                "{} MiB + line {}",
+                allowance >> 20,
+                table::mebibytes(seen.longest)
+            ),
             ratio: peak as f64 / allowed as f64,
             target: Some(Target::AtMost(1.0)),
         })
@@ -171,7 +229,11 @@ impl Lab {
 
     /// One line about where the figures come from.
     pub(crate) fn machine(&self) -> String {
-        format!("{}, warm page cache, {} repeats.", machine::describe(&self.data), self.repeats)
+        format!(
+            "{}, warm page cache, {} repeats.",
+            machine::describe(&self.data),
+            self.repeats
+        )
     }
 }
 

@@ -1,9 +1,9 @@
 //! Measures child processes without a line of unsafe code.
 //!
-//! CPU time is what the kernel adds to "time of waited-for children" in `/proc/self/stat`; it counts in ticks, so
-//! short jobs are run several times per sample. Peak memory comes from GNU time where it is installed, since the
-//! kernel's own figure disappears with the process; else the child's `VmHWM` is polled, which may miss its last
-//! moments.
+//! CPU time is what the kernel adds to "time of waited-for children" in `/proc/self/stat`; it
+//! counts in ticks, so short jobs are run several times per sample. Peak memory comes from GNU time
+//! where it is installed, since the kernel's own figure disappears with the process; else the
+//! child's `VmHWM` is polled, which may miss its last moments.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -34,12 +34,18 @@ impl Job {
 
     fn dress(&self, command: &mut Command) {
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::inherit());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit());
     }
 
     fn reset(&self) -> Outcome {
         if let Some((file, text)) = &self.before {
-            std::io::Write::write_all(&mut std::fs::OpenOptions::new().append(true).open(file)?, text.as_bytes())?;
+            std::io::Write::write_all(
+                &mut std::fs::OpenOptions::new().append(true).open(file)?,
+                text.as_bytes(),
+            )?;
         }
         match self.forget.as_deref().map(std::fs::remove_dir_all) {
             Some(Err(error)) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
@@ -54,7 +60,11 @@ impl Job {
     /// What it prints.
     pub(crate) fn output(&self) -> Outcome<String> {
         self.reset()?;
-        let output = self.command().stdout(Stdio::piped()).output().map_err(|error| self.failed(&error))?;
+        let output = self
+            .command()
+            .stdout(Stdio::piped())
+            .output()
+            .map_err(|error| self.failed(&error))?;
         if self.is_fine(output.status) {
             Ok(String::from_utf8(output.stdout)?)
         } else {
@@ -62,10 +72,15 @@ impl Job {
         }
     }
 
-    /// Runs once with the output counted: warms the page cache, and shows that there is something to measure.
+    /// Runs once with the output counted: warms the page cache, and shows that there is
+    /// something to measure.
     pub(crate) fn output_lines(&self) -> Outcome<usize> {
         self.reset()?;
-        let mut child = self.command().stdout(Stdio::piped()).spawn().map_err(|error| self.failed(&error))?;
+        let mut child = self
+            .command()
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| self.failed(&error))?;
         let mut lines = 0;
         if let Some(mut stdout) = child.stdout.take() {
             let mut buffer = vec![0; 1 << 16];
@@ -74,15 +89,27 @@ impl Job {
                 if count == 0 {
                     break;
                 }
-                lines += buffer[..count].iter().filter(|byte| **byte == b'\n').count();
+                lines += buffer[..count]
+                    .iter()
+                    .filter(|byte| **byte == b'\n')
+                    .count();
             }
         }
         let status = child.wait()?;
-        if self.is_fine(status) { Ok(lines) } else { Err(self.failed(&status)) }
+        if self.is_fine(status) {
+            Ok(lines)
+        } else {
+            Err(self.failed(&status))
+        }
     }
 
     fn failed(&self, why: &dyn std::fmt::Display) -> Box<dyn std::error::Error> {
-        format!("{} {}: {why}", self.program.display(), self.arguments.join(" ")).into()
+        format!(
+            "{} {}: {why}",
+            self.program.display(),
+            self.arguments.join(" ")
+        )
+        .into()
     }
 }
 
@@ -96,10 +123,17 @@ pub(crate) struct Meter {
 impl Meter {
     pub(crate) fn new(folder: &Path) -> Outcome<Self> {
         let output = Command::new("getconf").arg("CLK_TCK").output();
-        let ticks = output.ok().and_then(|output| String::from_utf8(output.stdout).ok()?.trim().parse().ok());
+        let ticks = output
+            .ok()
+            .and_then(|output| String::from_utf8(output.stdout).ok()?.trim().parse().ok());
         let scratch = folder.join("peak-memory");
-        let gnu_time = workspace::on_path("time").filter(|program| peak_by_time(program, &scratch).is_ok());
-        Ok(Self { ticks_per_second: ticks.unwrap_or(100.0), gnu_time, scratch })
+        let gnu_time =
+            workspace::on_path("time").filter(|program| peak_by_time(program, &scratch).is_ok());
+        Ok(Self {
+            ticks_per_second: ticks.unwrap_or(100.0),
+            gnu_time,
+            scratch,
+        })
     }
 
     /// CPU seconds (user + system) of `times` runs, divided by `times`.
@@ -121,13 +155,20 @@ impl Meter {
     pub(crate) fn peak_memory(&self, job: &Job) -> Outcome<u64> {
         job.reset()?;
         let Some(time) = &self.gnu_time else {
-            return polled_peak(job, job.command().spawn().map_err(|error| job.failed(&error))?);
+            return polled_peak(
+                job,
+                job.command().spawn().map_err(|error| job.failed(&error))?,
+            );
         };
         let mut command = timed(time, &self.scratch);
         command.arg(&job.program).args(&job.arguments);
         job.dress(&mut command);
         let status = command.status()?;
-        if job.is_fine(status) { kilobytes_in(&self.scratch) } else { Err(job.failed(&status)) }
+        if job.is_fine(status) {
+            kilobytes_in(&self.scratch)
+        } else {
+            Err(job.failed(&status))
+        }
     }
 }
 
@@ -146,7 +187,11 @@ fn peak_by_time(time: &Path, report: &Path) -> Outcome<u64> {
 fn kilobytes_in(report: &Path) -> Outcome<u64> {
     let text = std::fs::read_to_string(report)?;
     let last = text.lines().last().unwrap_or_default();
-    Ok(1024 * last.trim().parse::<u64>().map_err(|_| format!("time reported `{last}` as peak memory"))?)
+    Ok(1024
+        * last
+            .trim()
+            .parse::<u64>()
+            .map_err(|_| format!("time reported `{last}` as peak memory"))?)
 }
 
 fn polled_peak(job: &Job, mut child: Child) -> Outcome<u64> {
@@ -165,7 +210,9 @@ fn polled_peak(job: &Job, mut child: Child) -> Outcome<u64> {
 }
 
 fn high_water_mark(status: &str) -> Option<u64> {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     Some(1024 * line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?)
 }
 
@@ -175,7 +222,8 @@ fn children_ticks() -> Outcome<u64> {
     children_ticks_in(&stat).ok_or_else(|| "/proc/self/stat has no times of children".into())
 }
 
-/// Fields 16 and 17; the name in field 2 may hold spaces and parentheses, so counting starts after the last one.
+/// Fields 16 and 17; the name in field 2 may hold spaces and parentheses, so counting
+/// starts after the last one.
 fn children_ticks_in(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     let mut fields = after_name.split_ascii_whitespace().skip(13);
@@ -197,7 +245,10 @@ mod tests {
 
     #[test]
     fn high_water_mark_is_in_bytes() {
-        assert_eq!(high_water_mark("Name:\tx\nVmHWM:\t    5120 kB\nVmRSS:\t 4 kB\n"), Some(5 << 20));
+        assert_eq!(
+            high_water_mark("Name:\tx\nVmHWM:\t    5120 kB\nVmRSS:\t 4 kB\n"),
+            Some(5 << 20)
+        );
         assert_eq!(high_water_mark("Name:\tx\n"), None);
     }
 }

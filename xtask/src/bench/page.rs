@@ -1,4 +1,5 @@
-//! `docs/BENCHMARKS.md`: each group owns what stands between its two markers; all other text is a person's.
+//! `docs/BENCHMARKS.md`: each group owns what stands between its two markers; all
+//! other text is a person's.
 
 use std::path::Path;
 
@@ -29,12 +30,17 @@ pub(crate) fn replace(page: &Path, group: &str, text: &str) -> Outcome {
 }
 
 fn replaced(page: &str, group: &str, text: &str) -> Outcome<String> {
-    let (open, close) = (format!("<!-- bench:{group} -->\n"), format!("<!-- /bench:{group} -->\n"));
+    let (open, close) = (
+        format!("<!-- bench:{group} -->\n"),
+        format!("<!-- /bench:{group} -->\n"),
+    );
     let part = format!("{open}\n{}\n\n{close}", text.trim());
     match (page.find(&open), page.find(&close)) {
-        (Some(start), Some(end)) if start < end => {
-            Ok(format!("{}{part}{}", &page[..start], &page[end + close.len()..]))
-        }
+        (Some(start), Some(end)) if start < end => Ok(format!(
+            "{}{part}{}",
+            &page[..start],
+            &page[end + close.len()..]
+        )),
         (None, None) => Ok(format!("{}\n\n## {group}\n\n{part}", page.trim_end())),
         _ => Err(format!("the markers of {group} in docs/BENCHMARKS.md do not pair up").into()),
     }

@@ -24,9 +24,18 @@ impl Group for ReadAll {
         let ours = lab.boswell(&["list", "--json", "--limit", "1000000", "--store", &store]);
         let listed = ours.output_lines()?;
         if listed < data::SESSIONS {
-            return Err(format!("boswell list printed {listed} lines for {} sessions", data::SESSIONS).into());
+            return Err(format!(
+                "boswell list printed {listed} lines for {} sessions",
+                data::SESSIONS
+            )
+            .into());
         }
         // At least a fifth of the baseline's rate is the same as at most five times its CPU.
-        Ok(vec![lab.compare("CPU, cold", &ours, &lab.split(&root), Some(Target::AtMost(5.0)))?])
+        Ok(vec![lab.compare(
+            "CPU, cold",
+            &ours,
+            &lab.split(&root),
+            Some(Target::AtMost(5.0)),
+        )?])
     }
 }

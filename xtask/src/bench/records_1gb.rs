@@ -24,7 +24,11 @@ impl Group for Records1Gb {
         baseline::split(&file, &mut seen)?;
         let printed = ours.output_lines()? as u64;
         if printed < seen.lines {
-            return Err(format!("boswell show printed {printed} lines of a file of {}", seen.lines).into());
+            return Err(format!(
+                "boswell show printed {printed} lines of a file of {}",
+                seen.lines
+            )
+            .into());
         }
         Ok(vec![
             lab.compare("CPU, all records", &ours, &lab.split(&file), None)?,

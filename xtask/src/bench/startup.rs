@@ -22,6 +22,9 @@ impl Group for Startup {
             lab.compare(case, &lab.boswell(arguments), &nothing, target)
         };
         // `ops` finds the stores of the machine first, as every command does.
-        Ok(vec![row("CPU, --version", &["--version"], Some(Target::AtMost(3.0)))?, row("CPU, ops", &["ops"], None)?])
+        Ok(vec![
+            row("CPU, --version", &["--version"], Some(Target::AtMost(3.0)))?,
+            row("CPU, ops", &["ops"], None)?,
+        ])
     }
 }

@@ -33,8 +33,16 @@ impl Target {
 
 impl Row {
     fn cells(&self) -> [String; 5] {
-        let target = self.target.map_or_else(|| "–".to_owned(), |target| target.verdict(self.ratio));
-        [self.case.clone(), self.ours.clone(), self.baseline.clone(), format!("{:.2}", self.ratio), target]
+        let target = self
+            .target
+            .map_or_else(|| "–".to_owned(), |target| target.verdict(self.ratio));
+        [
+            self.case.clone(),
+            self.ours.clone(),
+            self.baseline.clone(),
+            format!("{:.2}", self.ratio),
+            target,
+        ]
     }
 }
 
@@ -61,12 +69,22 @@ pub(crate) fn markdown(rows: &[Row]) -> String {
 }
 
 pub(crate) fn aligned(rows: &[Row]) -> String {
-    let lines: Vec<[String; 5]> = std::iter::once(HEAD.map(str::to_owned)).chain(rows.iter().map(Row::cells)).collect();
+    let lines: Vec<[String; 5]> = std::iter::once(HEAD.map(str::to_owned))
+        .chain(rows.iter().map(Row::cells))
+        .collect();
     let mut text = String::new();
     for line in &lines {
         for (column, cell) in line.iter().enumerate() {
-            let width = lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-            let _ = if column == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+            let width = lines
+                .iter()
+                .map(|line| line[column].chars().count())
+                .max()
+                .unwrap_or(0);
+            let _ = if column == 0 {
+                write!(text, "{cell:<width$}")
+            } else {
+                write!(text, "  {cell:>width$}")
+            };
         }
         text.push('\n');
     }
@@ -78,13 +96,23 @@ mod tests {
     use super::*;
 
     fn row(ratio: f64, target: Option<Target>) -> Row {
-        Row { case: "context".to_owned(), ours: seconds(0.42), baseline: seconds(1.3), ratio, target }
+        Row {
+            case: "context".to_owned(),
+            ours: seconds(0.42),
+            baseline: seconds(1.3),
+            ratio,
+            target,
+        }
     }
 
     #[test]
     fn a_row_says_whether_its_target_is_met() {
         assert_eq!(
-            markdown(&[row(1.5, Some(Target::AtMost(2.0))), row(2.5, Some(Target::AtMost(2.0))), row(9.0, None)]),
+            markdown(&[
+                row(1.5, Some(Target::AtMost(2.0))),
+                row(2.5, Some(Target::AtMost(2.0))),
+                row(9.0, None)
+            ]),
             "| case | ours | baseline | ratio | target |\n|---|---:|---:|---:|---|\n\
              | context | 420 ms | 1.30 s | 1.50 | ≤ 2.00, met |\n\
              | context | 420 ms | 1.30 s | 2.50 | ≤ 2.00, MISSED |\n\
@@ -92,7 +120,10 @@ mod tests {
         );
         let at_least = row(9.0, Some(Target::AtLeast(8.0))).cells();
         assert_eq!(at_least[4], "≥ 8.00, met");
-        assert_eq!(row(7.0, Some(Target::AtLeast(8.0))).cells()[4], "≥ 8.00, MISSED");
+        assert_eq!(
+            row(7.0, Some(Target::AtLeast(8.0))).cells()[4],
+            "≥ 8.00, MISSED"
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Claude Code: the newest version from the wheel of its Python SDK, which bundles the program, and an old one from npm.
+//! Claude Code: the newest version from the wheel of its Python SDK, which bundles the program, and
+//! an old one from npm.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,13 +21,17 @@ pub(super) fn newest() -> Outcome<PathBuf> {
         return Ok(PathBuf::from(given));
     }
     let folder = workspace::target()?.join("clients").join("claude");
-    let program = folder.join("claude_agent_sdk").join("_bundled").join("claude");
+    let program = folder
+        .join("claude_agent_sdk")
+        .join("_bundled")
+        .join("claude");
     let stamp = folder.join("installed");
     if std::fs::read_to_string(&stamp).is_ok_and(|version| version == SDK_VERSION) {
         println!("xtask: Claude Code (from {SDK} {SDK_VERSION}) is already installed");
         return Ok(program);
     }
-    let python = workspace::on_path("python3").ok_or("python3 is needed to fetch it; install it and run again")?;
+    let python = workspace::on_path("python3")
+        .ok_or("python3 is needed to fetch it; install it and run again")?;
     println!(
         "xtask: installing {SDK} {SDK_VERSION} from PyPI into target/clients/claude (the wheel alone, without what it depends on)"
     );
@@ -42,8 +47,18 @@ pub(super) fn newest() -> Outcome<PathBuf> {
 
 fn pip_install(python: &Path, folder: &Path) -> Outcome {
     let mut command = Command::new(python);
-    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"]);
-    command.args(["--only-binary", ":all:", "--target"]).arg(folder).arg(format!("{SDK}=={SDK_VERSION}"));
+    command.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+    ]);
+    command
+        .args(["--only-binary", ":all:", "--target"])
+        .arg(folder)
+        .arg(format!("{SDK}=={SDK_VERSION}"));
     workspace::must_succeed(command.stdin(Stdio::null()))
 }
 
@@ -71,5 +86,10 @@ pub(super) fn old() -> Outcome<PathBuf> {
 
 /// A program that cannot say its version is no client.
 fn starts(mut command: Command) -> Outcome {
-    workspace::must_succeed(command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()))
+    workspace::must_succeed(
+        command
+            .arg("--version")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null()),
+    )
 }

@@ -1,4 +1,5 @@
-//! oh-my-pi, run by bun from its own sources. Both come from npm into `target/clients/omp`; no install script is run.
+//! oh-my-pi, run by bun from its own sources. Both come from npm into `target/clients/omp`; no
+//! install script is run.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,7 +25,9 @@ pub(super) fn omp() -> Outcome<(PathBuf, PathBuf)> {
         println!("xtask: oh-my-pi {VERSION} is already installed");
         return Ok((package, bun(&folder)?));
     }
-    println!("xtask: installing {PACKAGE} {VERSION} and bun from npm into target/clients/omp (no install scripts)");
+    println!(
+        "xtask: installing {PACKAGE} {VERSION} and bun from npm into target/clients/omp (no install scripts)"
+    );
     std::fs::create_dir_all(&folder)?;
     let mut command = Command::new("npm");
     command.arg("install").arg("--prefix").arg(&folder).args([
@@ -35,7 +38,10 @@ pub(super) fn omp() -> Outcome<(PathBuf, PathBuf)> {
         "--prefer-offline",
         "--loglevel=error",
     ]);
-    command.arg(format!("bun@{BUN_VERSION}")).arg(format!("{PACKAGE}@{VERSION}")).stdin(Stdio::null());
+    command
+        .arg(format!("bun@{BUN_VERSION}"))
+        .arg(format!("{PACKAGE}@{VERSION}"))
+        .stdin(Stdio::null());
     workspace::must_succeed(&mut command)?;
     let bun = bun(&folder)?;
     check_import(&bun, &package)?;
@@ -47,14 +53,24 @@ pub(super) fn omp() -> Outcome<(PathBuf, PathBuf)> {
 fn bun(folder: &Path) -> Outcome<PathBuf> {
     let platforms = std::fs::read_dir(folder.join("node_modules").join("@oven"))?;
     let programs = platforms.filter_map(|entry| Some(entry.ok()?.path().join("bin").join("bun")));
-    programs.into_iter().find(|program| program.is_file()).ok_or_else(|| "bun has no program for this platform".into())
+    programs
+        .into_iter()
+        .find(|program| program.is_file())
+        .ok_or_else(|| "bun has no program for this platform".into())
 }
 
 fn check_import(bun: &Path, package: &Path) -> Outcome {
-    let module = package.join("src").join("session").join("session-manager.ts");
+    let module = package
+        .join("src")
+        .join("session")
+        .join("session-manager.ts");
     let script = "import(process.argv[1]).then((m) => { \
                   if (typeof m.SessionManager?.open !== 'function') throw new Error('no SessionManager.open'); })";
     let mut command = Command::new(bun);
-    command.arg("-e").arg(script).arg(module).stdin(Stdio::null());
+    command
+        .arg("-e")
+        .arg(script)
+        .arg(module)
+        .stdin(Stdio::null());
     workspace::must_succeed(&mut command)
 }

@@ -21,16 +21,23 @@ pub(super) fn gather(binary: &Path, folder: &Path) -> Outcome {
     std::fs::create_dir_all(folder.join("completions"))?;
     std::fs::copy(binary, folder.join("boswell"))?;
     for file in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"] {
-        std::fs::copy(root.join(file), folder.join(file)).map_err(|error| format!("{file}: {error}"))?;
+        std::fs::copy(root.join(file), folder.join(file))
+            .map_err(|error| format!("{file}: {error}"))?;
     }
     // From the binary itself, in an environment without anything: proof that it runs there.
     let run = |arguments: &[&str]| Command::new(binary).args(arguments).env_clear().output();
     let pages = folder.join("man").join("man1");
-    let pages = pages.to_str().ok_or("the target folder has a name that is not Unicode")?;
+    let pages = pages
+        .to_str()
+        .ok_or("the target folder has a name that is not Unicode")?;
     if !run(&["man", "--output", pages])?.status.success() {
         return Err("the new binary cannot write its manual pages".into());
     }
-    for (shell, file) in [("bash", "boswell.bash"), ("zsh", "_boswell"), ("fish", "boswell.fish")] {
+    for (shell, file) in [
+        ("bash", "boswell.bash"),
+        ("zsh", "_boswell"),
+        ("fish", "boswell.fish"),
+    ] {
         let script = run(&["completions", shell])?;
         if !script.status.success() || script.stdout.is_empty() {
             return Err(format!("the new binary cannot write completions for {shell}").into());
@@ -45,12 +52,26 @@ pub(super) fn pack(dist: &Path, name: &str) -> Outcome<Packed> {
     let archive = dist.join(format!("{name}.tar.gz"));
     // The same tree gives the same archive, whoever packs it and when.
     let mut tar = Command::new("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0"]);
-    tar.args(["--mode=u=rwX,go=rX", "--format=ustar", "--use-compress-program=gzip -9n", "-cf"]);
+    tar.args([
+        "--sort=name",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+        "--mtime=@0",
+    ]);
+    tar.args([
+        "--mode=u=rwX,go=rX",
+        "--format=ustar",
+        "--use-compress-program=gzip -9n",
+        "-cf",
+    ]);
     tar.arg(&archive).arg("-C").arg(dist).arg(name);
     workspace::must_succeed(&mut tar)?;
     let sha256 = sha256::hex(&std::fs::read(&archive)?);
-    std::fs::write(dist.join("SHA256SUMS"), format!("{sha256}  {name}.tar.gz\n"))?;
+    std::fs::write(
+        dist.join("SHA256SUMS"),
+        format!("{sha256}  {name}.tar.gz\n"),
+    )?;
     std::fs::write(dist.join("install.sh"), INSTALLER)?;
     Ok(Packed { archive, sha256 })
 }

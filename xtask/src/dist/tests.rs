@@ -16,7 +16,10 @@ struct Place {
 
 impl Place {
     fn new() -> Place {
-        let machine = Command::new("uname").arg("-m").output().expect("uname runs");
+        let machine = Command::new("uname")
+            .arg("-m")
+            .output()
+            .expect("uname runs");
         let machine = String::from_utf8(machine.stdout).expect("its answer is text");
         let place = Place {
             temp: tempfile::tempdir().expect("a folder can be made"),
@@ -32,7 +35,8 @@ impl Place {
             ("completions/boswell.fish", "complete -c boswell\n"),
         ] {
             let path = place.dist().join(&place.name).join(file);
-            std::fs::create_dir_all(path.parent().expect("it lies in a folder")).expect("folders can be made");
+            std::fs::create_dir_all(path.parent().expect("it lies in a folder"))
+                .expect("folders can be made");
             std::fs::write(path, text).expect("files can be written");
         }
         place
@@ -53,16 +57,28 @@ impl Place {
 
     fn install(&self, arguments: &[&str], variables: &[(&str, &Path)]) -> Output {
         let mut command = Command::new("sh");
-        command.arg(self.dist().join("install.sh")).args(arguments).env_clear().current_dir("/");
+        command
+            .arg(self.dist().join("install.sh"))
+            .args(arguments)
+            .env_clear()
+            .current_dir("/");
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.envs(variables.iter().copied()).output().expect("sh runs")
+        command
+            .envs(variables.iter().copied())
+            .output()
+            .expect("sh runs")
     }
 
     /// Every file below the place of installation.
     fn installed(&self) -> Vec<String> {
         let mut found: Vec<String> = boswell_testkit::corpus::files(&self.prefix())
             .iter()
-            .map(|path| path.strip_prefix(self.prefix()).unwrap_or(path).display().to_string())
+            .map(|path| {
+                path.strip_prefix(self.prefix())
+                    .unwrap_or(path)
+                    .display()
+                    .to_string()
+            })
             .collect();
         found.sort();
         found
@@ -70,7 +86,11 @@ impl Place {
 }
 
 fn said(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
 }
 
 #[test]
@@ -82,7 +102,13 @@ fn the_installer_checks_puts_everything_in_its_place_says_what_is_next_and_takes
         let output = place.install(&[], &[("PREFIX", &prefix)]);
         let text = said(&output);
         assert!(output.status.success(), "{text}");
-        for needed in ["boswell 9.9.9 is in", "add ", "next: ", "demo", "--uninstall"] {
+        for needed in [
+            "boswell 9.9.9 is in",
+            "add ",
+            "next: ",
+            "demo",
+            "--uninstall",
+        ] {
             assert!(text.contains(needed), "{needed}: {text}");
         }
     }
@@ -99,7 +125,11 @@ fn the_installer_checks_puts_everything_in_its_place_says_what_is_next_and_takes
     std::fs::write(&mine, "mine").expect("files can be written");
     let output = place.install(&["--uninstall"], &[("PREFIX", &prefix)]);
     assert!(output.status.success(), "{}", said(&output));
-    assert_eq!(place.installed(), ["share/man/man1/mine.1"], "what others put there stays");
+    assert_eq!(
+        place.installed(),
+        ["share/man/man1/mine.1"],
+        "what others put there stays"
+    );
 }
 
 #[test]
@@ -122,7 +152,12 @@ fn an_archive_that_is_not_what_was_promised_is_not_installed() {
             None => std::fs::remove_file(&file).expect("files can be removed"),
         }
         let output = place.install(&[], &[("PREFIX", &prefix)]);
-        assert_eq!(output.status.code(), Some(code), "{sums:?}: {}", said(&output));
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{sums:?}: {}",
+            said(&output)
+        );
     }
     assert!(!prefix.exists(), "nothing was installed");
 }
@@ -133,18 +168,28 @@ fn the_installer_goes_into_the_home_folder_and_asks_where_to_if_there_is_none() 
     place.pack();
     let output = place.install(&[], &[]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
-    assert!(said(&output).contains("neither PREFIX nor HOME") && said(&output).contains("PREFIX=/usr/local"));
+    assert!(
+        said(&output).contains("neither PREFIX nor HOME")
+            && said(&output).contains("PREFIX=/usr/local")
+    );
     let home = place.temp.path().join("home");
     let output = place.install(&[], &[("HOME", &home)]);
     assert!(output.status.success(), "{}", said(&output));
     assert!(home.join(".local/bin/boswell").is_file());
-    assert_eq!(place.install(&["--upgrade"], &[("HOME", &home)]).status.code(), Some(2));
+    assert_eq!(
+        place
+            .install(&["--upgrade"], &[("HOME", &home)])
+            .status
+            .code(),
+        Some(2)
+    );
 }
 
 #[test]
 fn the_same_folder_gives_the_same_archive() {
     let (one, other) = (Place::new(), Place::new());
     let readable = std::os::unix::fs::PermissionsExt::from_mode(0o600);
-    std::fs::set_permissions(other.dist().join(&other.name).join("LICENSE-MIT"), readable).expect("it is ours");
+    std::fs::set_permissions(other.dist().join(&other.name).join("LICENSE-MIT"), readable)
+        .expect("it is ours");
     assert_eq!(one.pack().sha256, other.pack().sha256);
 }

@@ -17,7 +17,11 @@ impl Chance {
 
     /// A number below `limit`; 0 if there is none.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
-        if limit == 0 { 0 } else { (self.next() % limit as u64) as usize }
+        if limit == 0 {
+            0
+        } else {
+            (self.next() % limit as u64) as usize
+        }
     }
 
     pub(crate) fn pick<'a, T>(&mut self, from: &'a [T]) -> Option<&'a T> {

@@ -23,29 +23,48 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
         Some(name) => vec![targets::named(name)?.0],
         None => targets::all().iter().map(|(name, _)| *name).collect(),
     };
-    println!("fuzz: {} targets, {} s each, seed {}", chosen.len(), options.seconds, options.seed);
+    println!(
+        "fuzz: {} targets, {} s each, seed {}",
+        chosen.len(),
+        options.seconds,
+        options.seed
+    );
     let mut failed = 0;
     for target in &chosen {
         failed += usize::from(!passes(&options, target)?);
     }
-    println!("fuzz: {} targets passed, {failed} failed", chosen.len() - failed);
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!(
+        "fuzz: {} targets passed, {failed} failed",
+        chosen.len() - failed
+    );
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn passes(options: &Options, target: &str) -> Outcome<bool> {
     let limit = Duration::from_secs(options.seconds) + GRACE;
-    match wait(&mut start(target, options.seconds, options.seed, None)?, limit)? {
+    match wait(
+        &mut start(target, options.seconds, options.seed, None)?,
+        limit,
+    )? {
         Some(status) if status.success() => Ok(true),
         Some(status) if status.code() == Some(i32::from(worker::FOUND)) => Ok(false),
         ended => {
-            println!("{target}: {}; running the same inputs again with a trace", describe(ended));
+            println!(
+                "{target}: {}; running the same inputs again with a trace",
+                describe(ended)
+            );
             retrace(options, target)?;
             Ok(false)
         }
     }
 }
 
-/// Repeats the run, slower, with each input left on disk before it is used; the last one left is the guilty one.
+/// Repeats the run, slower, with each input left on disk before it is used; the last one
+/// left is the guilty one.
 fn retrace(options: &Options, target: &str) -> Outcome {
     let folder = workspace::target()?.join("fuzz");
     std::fs::create_dir_all(&folder)?;
@@ -67,7 +86,12 @@ fn retrace(options: &Options, target: &str) -> Outcome {
 fn start(target: &str, seconds: u64, seed: u64, trace: Option<&Path>) -> Outcome<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["fuzz", "--worker", target]);
-    command.args(["--seconds", &seconds.to_string(), "--seed", &seed.to_string()]);
+    command.args([
+        "--seconds",
+        &seconds.to_string(),
+        "--seed",
+        &seed.to_string(),
+    ]);
     if let Some(trace) = trace {
         command.arg("--trace").arg(trace);
     }

@@ -1,4 +1,5 @@
-//! The inputs that mutation starts from: `fuzz/seeds/<target>/`, real files of `BOSWELL_CORPUS`, and a few lines.
+//! The inputs that mutation starts from: `fuzz/seeds/<target>/`, real files of
+//! `BOSWELL_CORPUS`, and a few lines.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +24,8 @@ pub(crate) fn pool(target: &str) -> Outcome<Vec<Vec<u8>>> {
         let mut files = Vec::new();
         collect(&folder, &mut files)?;
         for file in files.iter().take(MOST_FILES) {
-            let mut bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+            let mut bytes =
+                std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
             bytes.truncate(HEAD);
             pool.push(bytes);
         }
@@ -31,13 +33,15 @@ pub(crate) fn pool(target: &str) -> Outcome<Vec<Vec<u8>>> {
     Ok(pool)
 }
 
-/// Files below a folder in name order, so that a seed means the same on every machine with the same files.
+/// Files below a folder in name order, so that a seed means the same on every machine
+/// with the same files.
 fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome {
     if !folder.is_dir() {
         return Ok(());
     }
-    let mut below: Vec<_> =
-        std::fs::read_dir(folder)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
+    let mut below: Vec<_> = std::fs::read_dir(folder)?
+        .map(|entry| entry.map(|e| e.path()))
+        .collect::<Result<_, _>>()?;
     below.sort();
     for path in below {
         if path.is_dir() {

@@ -135,7 +135,9 @@ fn replace_by_token(chance: &mut Chance, bytes: &mut Vec<u8>) {
 }
 
 fn splice(pool: &[Vec<u8>], chance: &mut Chance, bytes: &mut Vec<u8>) {
-    let Some(other) = chance.pick(pool) else { return };
+    let Some(other) = chance.pick(pool) else {
+        return;
+    };
     let part = other[range(chance, other.len(), 4096)].to_vec();
     let place = range(chance, bytes.len(), 4096);
     bytes.splice(place, part);
@@ -167,7 +169,10 @@ mod tests {
 
     #[test]
     fn same_seed_gives_the_same_inputs() {
-        let pool = vec![b"{\"type\":\"session\"}\n{\"id\":1}\n".to_vec(), b"[1,2]\n".to_vec()];
+        let pool = vec![
+            b"{\"type\":\"session\"}\n{\"id\":1}\n".to_vec(),
+            b"[1,2]\n".to_vec(),
+        ];
         assert_eq!(mutations(7, &pool), mutations(7, &pool));
         assert_ne!(mutations(7, &pool), mutations(8, &pool));
     }
@@ -175,12 +180,21 @@ mod tests {
     #[test]
     fn empty_pool_and_empty_seed_still_give_inputs() {
         assert!(mutations(1, &[]).iter().any(|input| !input.is_empty()));
-        assert!(mutations(1, &[Vec::new()]).iter().any(|input| !input.is_empty()));
+        assert!(
+            mutations(1, &[Vec::new()])
+                .iter()
+                .any(|input| !input.is_empty())
+        );
     }
 
     #[test]
     fn inputs_stay_bounded() {
         let pool = vec![vec![b'x'; 2 * LONGEST]];
-        assert!(mutations(3, &pool).iter().take(50).all(|input| input.len() <= LONGEST));
+        assert!(
+            mutations(3, &pool)
+                .iter()
+                .take(50)
+                .all(|input| input.len() <= LONGEST)
+        );
     }
 }

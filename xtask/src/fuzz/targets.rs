@@ -1,4 +1,5 @@
-//! The functions that must not panic, whatever bytes they get. They live in the testkit, so that `fuzz/` runs the same ones.
+//! The functions that must not panic, whatever bytes they get. They live in the testkit, so that
+//! `fuzz/` runs the same ones.
 
 use crate::Outcome;
 
@@ -10,7 +11,14 @@ pub(crate) fn all() -> &'static [Target] {
 }
 
 pub(crate) fn named(name: &str) -> Outcome<Target> {
-    let names = || all().iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+    let names = || {
+        all()
+            .iter()
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let target = boswell_testkit::fuzz::named(name);
-    target.ok_or_else(|| format!("no fuzz target is called `{name}`; there are: {}", names()).into())
+    target
+        .ok_or_else(|| format!("no fuzz target is called `{name}`; there are: {}", names()).into())
 }

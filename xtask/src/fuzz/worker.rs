@@ -34,7 +34,10 @@ pub(crate) fn run(options: &Options, target: &str) -> Outcome<ExitCode> {
     let mut input = Vec::new();
     while Instant::now() < deadline {
         // Every seed as it is first: those are the inputs that certainly occur.
-        match usize::try_from(rounds).ok().and_then(|round| pool.get(round)) {
+        match usize::try_from(rounds)
+            .ok()
+            .and_then(|round| pool.get(round))
+        {
             Some(seed) => input.clone_from(seed),
             None => mutator::mutate(&pool, &mut chance, &mut input),
         }
@@ -43,12 +46,19 @@ pub(crate) fn run(options: &Options, target: &str) -> Outcome<ExitCode> {
         }
         rounds += 1;
         if catch_unwind(AssertUnwindSafe(|| target.1(&input))).is_err() {
-            let message = last_panic.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let message = last_panic
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone();
             report(target, &input, &message)?;
             return Ok(ExitCode::from(FOUND));
         }
     }
-    println!("{}: {rounds} inputs from {} seeds, no panic", target.0, pool.len());
+    println!(
+        "{}: {rounds} inputs from {} seeds, no panic",
+        target.0,
+        pool.len()
+    );
     Ok(ExitCode::SUCCESS)
 }
 
@@ -80,11 +90,16 @@ pub(crate) fn save(target: &str, input: &[u8]) -> Outcome<PathBuf> {
 
 pub(crate) fn say_how_to_repeat(target: &str, file: &Path) {
     println!("  the input is in {}", file.display());
-    println!("  run it again with `cargo xtask fuzz --input {} {target}`", file.display());
+    println!(
+        "  run it again with `cargo xtask fuzz --input {} {target}`",
+        file.display()
+    );
     println!("  keep it as a test: copy it to fuzz/seeds/{target}/");
 }
 
 /// FNV-1a: only has to keep two findings apart.
 fn fingerprint(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }

@@ -13,7 +13,8 @@ pub(super) struct Function {
     pub(super) name: String,
     pub(super) file: PathBuf,
     pub(super) line: usize,
-    /// From the line of `fn` (or its visibility) to the closing brace, attributes and docs left out.
+    /// From the line of `fn` (or its visibility) to the closing brace,
+    /// attributes and docs left out.
     pub(super) lines: usize,
     pub(super) tokens: usize,
     pub(super) closures: usize,
@@ -22,7 +23,11 @@ pub(super) struct Function {
 
 /// Finds the functions of a parsed file. `is_test` marks files that hold tests only.
 pub(super) fn of(file: &Path, syntax: &syn::File, is_test: bool) -> Vec<Function> {
-    let mut finder = Finder { file, is_test, found: Vec::new() };
+    let mut finder = Finder {
+        file,
+        is_test,
+        found: Vec::new(),
+    };
     finder.visit_file(syntax);
     finder.found
 }
@@ -43,7 +48,8 @@ impl Finder<'_> {
             file: self.file.to_path_buf(),
             line: start,
             lines: end + 1 - start,
-            tokens: count_tokens(signature.to_token_stream()) + count_tokens(block.to_token_stream()),
+            tokens: count_tokens(signature.to_token_stream())
+                + count_tokens(block.to_token_stream()),
             closures: closures.0,
             is_test: self.is_test,
         });
@@ -84,7 +90,12 @@ pub(super) fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::Path(path) => path.is_ident("test"),
         syn::Meta::List(list) => {
-            let words: Vec<String> = list.tokens.clone().into_iter().map(|token| token.to_string()).collect();
+            let words: Vec<String> = list
+                .tokens
+                .clone()
+                .into_iter()
+                .map(|token| token.to_string())
+                .collect();
             list.path.is_ident("cfg") && words.iter().any(|word| word == "test")
         }
         syn::Meta::NameValue(_) => false,
@@ -128,7 +139,8 @@ mod tests {
 
     #[test]
     fn lines_tokens_and_closures_are_those_of_the_function() {
-        let code = "/// Doc.\n#[inline]\npub fn a(x: u8) -> u8 {\n    let f = |y| y;\n    f(x)\n}\n";
+        let code =
+            "/// Doc.\n#[inline]\npub fn a(x: u8) -> u8 {\n    let f = |y| y;\n    f(x)\n}\n";
         let [found] = functions(code).try_into().unwrap();
         assert_eq!((found.line, found.lines, found.closures), (3, 4, 1));
         // fn a ( x : u8 ) -> u8 { let f = | y | y ; f ( x ) }
@@ -138,15 +150,22 @@ mod tests {
     #[test]
     fn functions_in_test_modules_are_test_functions() {
         let code = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n#[test]\nfn c() {}\n";
-        let tests: Vec<(String, bool)> =
-            functions(code).into_iter().map(|function| (function.name, function.is_test)).collect();
+        let tests: Vec<(String, bool)> = functions(code)
+            .into_iter()
+            .map(|function| (function.name, function.is_test))
+            .collect();
         let expected = [("a", false), ("b", true), ("c", true)];
-        assert_eq!(tests, expected.map(|(name, is_test)| (name.to_owned(), is_test)));
+        assert_eq!(
+            tests,
+            expected.map(|(name, is_test)| (name.to_owned(), is_test))
+        );
     }
 
     #[test]
     fn closures_within_closures_count() {
-        let [found] = functions("fn a() { let f = || { let g = || 1; g() }; f(); }").try_into().unwrap();
+        let [found] = functions("fn a() { let f = || { let g = || 1; g() }; f(); }")
+            .try_into()
+            .unwrap();
         assert_eq!(found.closures, 2);
     }
 }

@@ -1,8 +1,9 @@
-//! `cargo xtask house`: how large and how dense the code is, and whether it stays within its limits.
+//! `cargo xtask house`: how large and how dense the code is, and whether it
+//! stays within its limits.
 //!
-//! Every count is taken from the syntax tree (`syn`), not from text, so that formatting and comments do
-//! not change it. The same command counts any other tree (`cargo xtask house PATH`), which is how the
-//! anchors of docs/adr/0011 were taken from redb, ripgrep, object_store and jj.
+//! Every count is taken from the syntax tree (`syn`), not from text, so that formatting and
+//! comments do not change it. The same command counts any other tree (`cargo xtask house PATH`),
+//! which is how the anchors of docs/adr/0011 were taken from redb, ripgrep, object_store and jj.
 
 mod count;
 mod functions;
@@ -24,10 +25,17 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
             for line in &broken {
                 println!("house: {line}");
             }
-            Ok(if broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+            Ok(if broken.is_empty() {
+                ExitCode::SUCCESS
+            } else {
+                ExitCode::FAILURE
+            })
         }
         [folder] => {
-            print!("{}", Counts::of(Path::new(folder), &rust_below(Path::new(folder))?)?.report());
+            print!(
+                "{}",
+                Counts::of(Path::new(folder), &rust_below(Path::new(folder))?)?.report()
+            );
             Ok(ExitCode::SUCCESS)
         }
         _ => Err("`cargo xtask house` takes at most one folder".into()),

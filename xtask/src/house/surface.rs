@@ -1,4 +1,5 @@
-//! What the crates show to others: public type names, methods of `Dialect`, names at the root of the store.
+//! What the crates show to others: public type names, methods of `Dialect`, names at
+//! the root of the store.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,10 @@ pub(super) struct Surface {
 
 impl Surface {
     pub(super) fn add(&mut self, file: &Path, syntax: &syn::File) {
-        let mut finder = PublicTypes { file, surface: self };
+        let mut finder = PublicTypes {
+            file,
+            surface: self,
+        };
         finder.visit_file(syntax);
         if file == Path::new("crates/store/src/lib.rs") {
             self.root_names = syntax.items.iter().map(root_names_of).sum();
@@ -30,7 +34,9 @@ impl Surface {
     /// Names that more than one file defines, with those files.
     pub(super) fn twice(&self) -> Vec<(&str, &[PathBuf])> {
         let several = self.types.iter().filter(|(_, files)| files.len() > 1);
-        several.map(|(name, files)| (name.as_str(), files.as_slice())).collect()
+        several
+            .map(|(name, files)| (name.as_str(), files.as_slice()))
+            .collect()
     }
 }
 
@@ -42,7 +48,11 @@ struct PublicTypes<'s> {
 impl PublicTypes<'_> {
     fn add(&mut self, visibility: &syn::Visibility, name: &syn::Ident) {
         if matches!(visibility, syn::Visibility::Public(_)) {
-            self.surface.types.entry(name.to_string()).or_default().push(self.file.to_path_buf());
+            self.surface
+                .types
+                .entry(name.to_string())
+                .or_default()
+                .push(self.file.to_path_buf());
         }
     }
 }
@@ -72,14 +82,19 @@ impl<'ast> Visit<'ast> for PublicTypes<'_> {
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
         self.add(&item.vis, &item.ident);
         if item.ident == "Dialect" {
-            let methods = item.items.iter().filter(|item| matches!(item, syn::TraitItem::Fn(_)));
+            let methods = item
+                .items
+                .iter()
+                .filter(|item| matches!(item, syn::TraitItem::Fn(_)));
             self.surface.dialect_methods += methods.count();
         }
     }
 }
 
 fn root_names_of(item: &syn::Item) -> usize {
-    let public = |visibility: &syn::Visibility| usize::from(matches!(visibility, syn::Visibility::Public(_)));
+    let public = |visibility: &syn::Visibility| {
+        usize::from(matches!(visibility, syn::Visibility::Public(_)))
+    };
     match item {
         syn::Item::Use(item) => public(&item.vis) * names_of_use(&item.tree),
         syn::Item::Mod(item) => public(&item.vis),
@@ -109,8 +124,14 @@ mod tests {
     fn names_of_two_files_are_found_and_private_ones_are_not() {
         let mut surface = Surface::default();
         for (file, code) in [
-            ("a.rs", "pub struct A; struct B; pub(crate) enum C {} pub trait D {}"),
-            ("b.rs", "pub enum A {} pub struct B; pub enum C {} #[cfg(test)] mod t { pub struct D; }"),
+            (
+                "a.rs",
+                "pub struct A; struct B; pub(crate) enum C {} pub trait D {}",
+            ),
+            (
+                "b.rs",
+                "pub enum A {} pub struct B; pub enum C {} #[cfg(test)] mod t { pub struct D; }",
+            ),
         ] {
             surface.add(Path::new(file), &syn::parse_file(code).unwrap());
         }
@@ -121,8 +142,12 @@ mod tests {
     #[test]
     fn every_name_at_the_root_of_the_store_counts() {
         let mut surface = Surface::default();
-        let code = "mod a; pub mod b; pub use a::{C, d::{E, F}}; pub use x as y; use a::G; pub fn h() {}";
-        surface.add(Path::new("crates/store/src/lib.rs"), &syn::parse_file(code).unwrap());
+        let code =
+            "mod a; pub mod b; pub use a::{C, d::{E, F}}; pub use x as y; use a::G; pub fn h() {}";
+        surface.add(
+            Path::new("crates/store/src/lib.rs"),
+            &syn::parse_file(code).unwrap(),
+        );
         assert_eq!(surface.root_names, 6);
     }
 }

@@ -1,6 +1,7 @@
 //! Rust comments within the limit.
 //!
-//! Only a paragraph with a line that is too wide is filled again, so that a change of one comment does not touch others.
+//! Only a paragraph with a line that is too wide is filled again, so that a change of one comment
+//! does not touch others.
 
 use std::ops::Range;
 
@@ -16,22 +17,44 @@ pub(super) fn format(code: &str) -> String {
     text
 }
 
-/// Wide comments that `format` changes, and wide ones behind code, which a person has to shorten or move.
+/// Wide comments that `format` changes, and wide ones behind code, which a person
+/// has to shorten or move.
 pub(super) fn breaches(code: &str) -> Vec<Breach> {
     let number = |at: usize| code[..at].matches('\n').count() + 1;
-    let changed = wide_paragraphs(code).into_iter().filter(|paragraph| paragraph.filled() != code[paragraph.at()]);
+    let changed = wide_paragraphs(code)
+        .into_iter()
+        .filter(|paragraph| paragraph.filled() != code[paragraph.at()]);
     let mut found: Vec<Breach> = changed
         .filter_map(|paragraph| {
-            let line = paragraph.lines.iter().find(|line| line.width > width::LIMIT)?;
-            let why = format!("a comment of {} columns, the limit is {}", line.width, width::LIMIT);
-            Some(Breach { line: number(line.at.start), why })
+            let line = paragraph
+                .lines
+                .iter()
+                .find(|line| line.width > width::LIMIT)?;
+            let why = format!(
+                "a comment of {} columns, the limit is {}",
+                line.width,
+                width::LIMIT
+            );
+            Some(Breach {
+                line: number(line.at.start),
+                why,
+            })
         })
         .collect();
-    for comment in scanner::comments(code).into_iter().filter(|comment| comment.trailing) {
+    for comment in scanner::comments(code)
+        .into_iter()
+        .filter(|comment| comment.trailing)
+    {
         let line = Line::of(code, &comment);
         if line.width > width::LIMIT && !line.is_one_word() {
-            let why = format!("a comment behind code that ends at column {}: move it above the code", line.width);
-            found.push(Breach { line: number(comment.at.start), why });
+            let why = format!(
+                "a comment behind code that ends at column {}: move it above the code",
+                line.width
+            );
+            found.push(Breach {
+                line: number(comment.at.start),
+                why,
+            });
         }
     }
     found.sort_by_key(|breach| breach.line);
@@ -54,12 +77,24 @@ struct Line<'c> {
 impl<'c> Line<'c> {
     fn of(code: &'c str, comment: &Comment) -> Self {
         let text = code[comment.at.clone()].trim_end();
-        let start = code[..comment.at.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let start = code[..comment.at.start]
+            .rfind('\n')
+            .map_or(0, |newline| newline + 1);
         let before = &code[start..comment.at.start];
-        let length = if text.starts_with("///") || text.starts_with("//!") { 3 } else { 2 };
+        let length = if text.starts_with("///") || text.starts_with("//!") {
+            3
+        } else {
+            2
+        };
         let (marker, body) = text.split_at(length);
         let at = comment.at.start..comment.at.start + text.len();
-        Line { at, width: width::of(before) + width::of(text), before, marker, body }
+        Line {
+            at,
+            width: width::of(before) + width::of(text),
+            before,
+            marker,
+            body,
+        }
     }
 
     fn text(&self) -> &'c str {
@@ -79,7 +114,8 @@ impl<'c> Line<'c> {
         self.text().starts_with("```") || self.text().starts_with("~~~")
     }
 
-    /// Whether filling would change what this line means: tables, headings, rules, aligned columns, links' targets.
+    /// Whether filling would change what this line means: tables, headings, rules, aligned
+    /// columns, links' targets.
     fn is_verbatim(&self) -> bool {
         let text = self.text();
         let heading = text.trim_start_matches('#').starts_with(' ') && text.starts_with('#');
@@ -98,10 +134,16 @@ impl<'c> Line<'c> {
     /// The length of the marker of a list item with its spaces; 0 where there is none.
     fn hang(&self) -> usize {
         let text = self.text();
-        let Some((first, rest)) = text.split_once(' ') else { return 0 };
+        let Some((first, rest)) = text.split_once(' ') else {
+            return 0;
+        };
         let number = first.strip_suffix(['.', ')']).unwrap_or_default();
         let numbered = !number.is_empty() && number.chars().all(|char| char.is_ascii_digit());
-        if matches!(first, "-" | "*" | "+") || numbered { text.len() - rest.trim_start().len() } else { 0 }
+        if matches!(first, "-" | "*" | "+") || numbered {
+            text.len() - rest.trim_start().len()
+        } else {
+            0
+        }
     }
 }
 
@@ -115,12 +157,18 @@ struct Paragraph<'c> {
 
 impl<'c> Paragraph<'c> {
     fn of(line: Line<'c>) -> Self {
-        Paragraph { indent: line.indent() + line.hang(), lines: vec![line] }
+        Paragraph {
+            indent: line.indent() + line.hang(),
+            lines: vec![line],
+        }
     }
 
     fn takes(&self, line: &Line<'_>) -> bool {
         let first = &self.lines[0];
-        line.before == first.before && line.marker == first.marker && line.indent() == self.indent && line.hang() == 0
+        line.before == first.before
+            && line.marker == first.marker
+            && line.indent() == self.indent
+            && line.hang() == 0
     }
 
     fn at(&self) -> Range<usize> {
@@ -137,15 +185,27 @@ impl<'c> Paragraph<'c> {
         let mut texts: Vec<&str> = self.lines.iter().map(Line::text).collect();
         texts[0] = &texts[0][item.len()..];
         let text = texts.join("\n");
-        let start = format!("{}{} {}", first.before, first.marker, " ".repeat(self.indent));
+        let start = format!(
+            "{}{} {}",
+            first.before,
+            first.marker,
+            " ".repeat(self.indent)
+        );
         let limit = width::LIMIT.saturating_sub(width::of(&start));
-        let inline = paragraphs::find(&text).into_iter().fold((Vec::new(), Vec::new()), |mut all, paragraph| {
-            all.0.extend(paragraph.kept);
-            all.1.extend(paragraph.unbreakable);
-            all
-        });
+        let inline = paragraphs::find(&text).into_iter().fold(
+            (Vec::new(), Vec::new()),
+            |mut all, paragraph| {
+                all.0.extend(paragraph.kept);
+                all.1.extend(paragraph.unbreakable);
+                all
+            },
+        );
         let lines = lines::filled(&words::cut(&text, &inline.0, &inline.1), limit);
-        let head = format!("{} {}{item}", first.marker, " ".repeat(self.indent - item.len()));
+        let head = format!(
+            "{} {}{item}",
+            first.marker,
+            " ".repeat(self.indent - item.len())
+        );
         format!("{head}{}", lines.join(&format!("\n{start}")))
     }
 }
@@ -156,10 +216,16 @@ fn wide_paragraphs(code: &str) -> Vec<Paragraph<'_>> {
     let mut open: Option<Paragraph<'_>> = None;
     let mut fenced = false;
     let mut end = 0;
-    for comment in scanner::comments(code).iter().filter(|comment| !comment.trailing) {
+    for comment in scanner::comments(code)
+        .iter()
+        .filter(|comment| !comment.trailing)
+    {
         let line = Line::of(code, comment);
         // Code or an empty line between two comments ends paragraphs and fences.
-        if !code[end..comment.at.start].trim_matches([' ', '\t']).eq("\n") {
+        if !code[end..comment.at.start]
+            .trim_matches([' ', '\t'])
+            .eq("\n")
+        {
             found.extend(open.take());
             fenced = false;
         }
@@ -183,17 +249,26 @@ fn wide_paragraphs(code: &str) -> Vec<Paragraph<'_>> {
 mod tests {
     use super::*;
 
-    const WORDS: &str = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
+    const WORDS: &str =
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen";
 
     #[test]
     fn a_wide_line_is_filled_again_with_its_paragraph() {
-        let code = format!("    /// {WORDS} {WORDS}\n    /// tail.\n    ///\n    /// Next.\n    fn a() {{}}\n");
+        let code = format!(
+            "    /// {WORDS} {WORDS}\n    /// tail.\n    ///\n    /// Next.\n    fn a() {{}}\n"
+        );
         let expected = "    /// one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen one\n    \
                         /// two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen tail.\n    \
                         ///\n    /// Next.\n    fn a() {}\n";
         assert_eq!(format(&code), expected);
         assert_eq!(format(expected), expected);
-        assert_eq!(breaches(&code).into_iter().map(|breach| breach.line).collect::<Vec<_>>(), [1]);
+        assert_eq!(
+            breaches(&code)
+                .into_iter()
+                .map(|breach| breach.line)
+                .collect::<Vec<_>>(),
+            [1]
+        );
         assert!(breaches(expected).is_empty());
     }
 
@@ -233,7 +308,11 @@ mod tests {
     #[test]
     fn a_code_span_is_not_broken() {
         let code = format!("// {WORDS} and `a b c d` {WORDS} {WORDS}\n");
-        assert!(format(&code).contains("\n// `a b c d` one"), "{}", format(&code));
+        assert!(
+            format(&code).contains("\n// `a b c d` one"),
+            "{}",
+            format(&code)
+        );
     }
 
     #[test]
@@ -241,11 +320,21 @@ mod tests {
         let code = format!("let a = 1; // {WORDS} {WORDS}\n");
         assert_eq!(format(&code), code);
         let [breach] = breaches(&code).try_into().unwrap();
-        assert!(breach.line == 1 && breach.why.contains("behind code"), "{}", breach.why);
+        assert!(
+            breach.line == 1 && breach.why.contains("behind code"),
+            "{}",
+            breach.why
+        );
     }
 
     #[test]
     fn a_word_that_is_wider_than_the_line_is_not_reported() {
-        assert!(breaches(&format!("// see\n// https://example.org/{}\n", "a".repeat(100))).is_empty());
+        assert!(
+            breaches(&format!(
+                "// see\n// https://example.org/{}\n",
+                "a".repeat(100)
+            ))
+            .is_empty()
+        );
     }
 }

@@ -16,7 +16,10 @@ pub(super) fn by_sentence(words: &[Word], limit: usize) -> Vec<String> {
     let mut start = 0;
     for end in 1..=words.len() {
         let last = end == words.len();
-        if last || (sentences::ends(&words[end - 1], &words[end]) && may_break(&words[end - 1], &words[end])) {
+        if last
+            || (sentences::ends(&words[end - 1], &words[end])
+                && may_break(&words[end - 1], &words[end]))
+        {
             lines.extend(at_clauses(&words[start..end], limit));
             start = end;
         }
@@ -24,7 +27,8 @@ pub(super) fn by_sentence(words: &[Word], limit: usize) -> Vec<String> {
     lines
 }
 
-/// As many words on each line as fit, or a few less where the last line would be a mere word or two.
+/// As many words on each line as fit, or a few less where the last line would
+/// be a mere word or two.
 pub(super) fn filled(words: &[Word], limit: usize) -> Vec<String> {
     let lines = filled_to(words, limit);
     let longer = |narrower: usize| {
@@ -33,7 +37,13 @@ pub(super) fn filled(words: &[Word], limit: usize) -> Vec<String> {
         (other.len() == lines.len() && last >= STUB).then_some(other)
     };
     let stub = lines.len() > 1 && lines.last().is_some_and(|line| width::of(line) < STUB);
-    let better = if stub { (limit.saturating_sub(2 * STUB)..limit).rev().find_map(longer) } else { None };
+    let better = if stub {
+        (limit.saturating_sub(2 * STUB)..limit)
+            .rev()
+            .find_map(longer)
+    } else {
+        None
+    };
     better.unwrap_or(lines)
 }
 
@@ -42,16 +52,22 @@ fn filled_to(words: &[Word], limit: usize) -> Vec<String> {
     let mut start = 0;
     while start < words.len() {
         let fits = |end: &usize| width_of(&words[start..*end]) <= limit;
-        let breakable = |end: &usize| *end == words.len() || may_break(&words[end - 1], &words[*end]);
+        let breakable =
+            |end: &usize| *end == words.len() || may_break(&words[end - 1], &words[*end]);
         let candidates = || (start + 1..=words.len()).filter(breakable);
-        let end = candidates().take_while(fits).last().or_else(|| candidates().next()).unwrap_or(words.len());
+        let end = candidates()
+            .take_while(fits)
+            .last()
+            .or_else(|| candidates().next())
+            .unwrap_or(words.len());
         lines.push(joined(&words[start..end]));
         start = end;
     }
     lines
 }
 
-/// The cheapest way to break a sentence, where a break in the middle of a clause costs more than another line.
+/// The cheapest way to break a sentence, where a break in the middle of a clause costs
+/// more than another line.
 fn at_clauses(words: &[Word], limit: usize) -> Vec<String> {
     if width_of(words) <= limit {
         return vec![joined(words)];
@@ -64,13 +80,18 @@ fn at_clauses(words: &[Word], limit: usize) -> Vec<String> {
             depth
         })
         .collect();
-    // For each end of a line: the cost of the best way to get there, and where its last line starts.
+    // For each end of a line: the cost of the best way to get there, and where
+    // its last line starts.
     let mut best: Vec<Option<(u64, usize)>> = vec![None; words.len() + 1];
     best[0] = Some((0, 0));
     for end in 1..=words.len() {
-        let Some(seam) = cost_of_break(words, end, &depths) else { continue };
+        let Some(seam) = cost_of_break(words, end, &depths) else {
+            continue;
+        };
         for start in (0..end).rev() {
-            let Some((before, _)) = best[start] else { continue };
+            let Some((before, _)) = best[start] else {
+                continue;
+            };
             let width = width_of(&words[start..end]);
             let cost = before + seam.cost(limit.saturating_sub(width)) + cost_of_line(width, limit);
             if best[end].is_none_or(|(known, _)| cost < known) {
@@ -103,7 +124,12 @@ impl Break {
 
 /// `None` where no line may end.
 fn cost_of_break(words: &[Word], end: usize, depths: &[i32]) -> Option<Break> {
-    let Some(next) = words.get(end) else { return Some(Break { fixed: 0, per_free_column: 0 }) };
+    let Some(next) = words.get(end) else {
+        return Some(Break {
+            fixed: 0,
+            per_free_column: 0,
+        });
+    };
     let word = &words[end - 1];
     if !may_break(word, next) {
         return None;
@@ -119,7 +145,10 @@ fn cost_of_break(words: &[Word], end: usize, depths: &[i32]) -> Option<Break> {
         Seam::Plain => (250, 2),
         Seam::Glued => (330, 2),
     };
-    Some(Break { fixed: fixed + 100 * u64::from(depths[end - 1].unsigned_abs()), per_free_column })
+    Some(Break {
+        fixed: fixed + 100 * u64::from(depths[end - 1].unsigned_abs()),
+        per_free_column,
+    })
 }
 
 /// Squares make lines of equal length cheapest.
@@ -127,7 +156,11 @@ fn cost_of_line(width: usize, limit: usize) -> u64 {
     let free = limit.saturating_sub(width) as u64;
     let excess = width.saturating_sub(limit) as u64;
     let short = 10 * SHORT.saturating_sub(width) as u64;
-    let too_wide = if excess > 0 { 10_000 + 1_000 * excess } else { 0 };
+    let too_wide = if excess > 0 {
+        10_000 + 1_000 * excess
+    } else {
+        0
+    };
     100 + free * free / 100 + short + too_wide
 }
 
@@ -140,7 +173,8 @@ fn may_break(word: &Word, next: &Word) -> bool {
     !joined && !word.text.ends_with('\\') && !begins_a_block(&next.text)
 }
 
-/// Whether Markdown takes a line that starts with this word for a list, heading, quotation, table, rule or HTML.
+/// Whether Markdown takes a line that starts with this word for a list, heading, quotation,
+/// table, rule or HTML.
 pub(super) fn begins_a_block(word: &str) -> bool {
     let all = |set: &[char]| word.chars().all(|char| set.contains(&char));
     let number = word.strip_suffix(['.', ')']).unwrap_or_default();
@@ -154,7 +188,11 @@ pub(super) fn begins_a_block(word: &str) -> bool {
 }
 
 fn width_of(words: &[Word]) -> usize {
-    let gaps = words.iter().skip(1).filter(|word| word.gap == Gap::Space).count();
+    let gaps = words
+        .iter()
+        .skip(1)
+        .filter(|word| word.gap == Gap::Space)
+        .count();
     words.iter().map(|word| word.width).sum::<usize>() + gaps
 }
 
@@ -180,14 +218,20 @@ mod tests {
 
     #[test]
     fn a_sentence_that_fits_is_one_line() {
-        assert_eq!(broken("One two. Three\nfour.", 40), ["One two.", "Three four."]);
+        assert_eq!(
+            broken("One two. Three\nfour.", 40),
+            ["One two.", "Three four."]
+        );
     }
 
     #[test]
     fn a_long_sentence_is_broken_at_a_clause() {
         let text = "The log is read in one go, and the tail of it is kept until somebody asks for its bytes again";
-        let expected =
-            ["The log is read in one go,", "and the tail of it is kept", "until somebody asks for its bytes again"];
+        let expected = [
+            "The log is read in one go,",
+            "and the tail of it is kept",
+            "until somebody asks for its bytes again",
+        ];
         assert_eq!(broken(text, 45), expected);
     }
 
@@ -201,44 +245,64 @@ mod tests {
 
     #[test]
     fn a_line_never_starts_with_what_markdown_takes_for_a_block() {
-        for word in
-            ["-", "+", "*", "1.", "12)", "#", "###", ">", ">a", "|", "|a", "=", "==", "---", "```", "<div>", "[^1]:"]
-        {
+        for word in [
+            "-", "+", "*", "1.", "12)", "#", "###", ">", ">a", "|", "|a", "=", "==", "---", "```",
+            "<div>", "[^1]:",
+        ] {
             assert!(begins_a_block(word), "{word}");
             let text = format!("aaaa. {word} bbbb cccc dddd eeee ffff gggg");
             for line in broken(&text, 10) {
                 assert!(!line.starts_with(word), "{line}");
             }
         }
-        for word in ["--json", "**bold**", "*it*", "#16", "1.5", "-1", "[a](b)", "`x`", "_x_"] {
+        for word in [
+            "--json", "**bold**", "*it*", "#16", "1.5", "-1", "[a](b)", "`x`", "_x_",
+        ] {
             assert!(!begins_a_block(word), "{word}");
         }
     }
 
     #[test]
     fn a_line_never_ends_in_a_backslash() {
-        assert_eq!(broken("aaaa bb\\ cccc dddd", 8), ["aaaa", "bb\\ cccc", "dddd"]);
+        assert_eq!(
+            broken("aaaa bb\\ cccc dddd", 8),
+            ["aaaa", "bb\\ cccc", "dddd"]
+        );
     }
 
     #[test]
     fn a_word_wider_than_the_line_has_a_line_of_its_own() {
-        assert_eq!(broken("aaa bbbbbbbbbbbbbbbb ccc", 10), ["aaa", "bbbbbbbbbbbbbbbb", "ccc"]);
+        assert_eq!(
+            broken("aaa bbbbbbbbbbbbbbbb ccc", 10),
+            ["aaa", "bbbbbbbbbbbbbbbb", "ccc"]
+        );
         let words = cut("aaa bbbbbbbbbbbbbbbb ccc", &[], &[]);
         assert_eq!(filled(&words, 10), ["aaa", "bbbbbbbbbbbbbbbb", "ccc"]);
     }
 
     #[test]
     fn a_chinese_sentence_is_broken_behind_its_punctuation_only() {
-        assert_eq!(broken("一个字节也不丢，文件留在原处。格式", 18), ["一个字节也不丢，", "文件留在原处。", "格式"]);
-        for text in ["一个字节也不丢文件留在原处", "一个字节也不丢 文件留在原处"] {
+        assert_eq!(
+            broken("一个字节也不丢，文件留在原处。格式", 18),
+            ["一个字节也不丢，", "文件留在原处。", "格式"]
+        );
+        for text in ["一个字节也不丢文件留在原处", "一个字节也不丢 文件留在原处"]
+        {
             assert_eq!(broken(text, 18), [text]);
         }
     }
 
     #[test]
     fn a_filled_paragraph_does_not_end_in_a_line_of_one_word() {
-        let words = cut("Each line of the branch with such a block gets a note that says what was left out.", &[], &[]);
-        let expected = ["Each line of the branch with such a block gets a note that", "says what was left out."];
+        let words = cut(
+            "Each line of the branch with such a block gets a note that says what was left out.",
+            &[],
+            &[],
+        );
+        let expected = [
+            "Each line of the branch with such a block gets a note that",
+            "says what was left out.",
+        ];
         assert_eq!(filled(&words, 78), expected);
     }
 

@@ -14,14 +14,25 @@ pub(super) fn format(page: &str) -> String {
 /// What `format` would change, one for each paragraph.
 pub(super) fn breaches(page: &str) -> Vec<Breach> {
     let breach = |(range, text): Change| {
-        let same = page[range.clone()].bytes().zip(text.bytes()).take_while(|(old, new)| old == new).count();
-        let line_start = page[..range.start + same].rfind('\n').map_or(0, |at| at + 1);
+        let same = page[range.clone()]
+            .bytes()
+            .zip(text.bytes())
+            .take_while(|(old, new)| old == new)
+            .count();
+        let line_start = page[..range.start + same]
+            .rfind('\n')
+            .map_or(0, |at| at + 1);
         let line = page[line_start..].lines().next().unwrap_or_default();
         let why = match width::of(line) {
-            columns if columns > width::LIMIT => format!("{columns} columns wide, the limit is {}", width::LIMIT),
+            columns if columns > width::LIMIT => {
+                format!("{columns} columns wide, the limit is {}", width::LIMIT)
+            }
             _ => "not one sentence a line, broken at clauses".to_owned(),
         };
-        Breach { line: page[..line_start].matches('\n').count() + 1, why }
+        Breach {
+            line: page[..line_start].matches('\n').count() + 1,
+            why,
+        }
     };
     changes(page).into_iter().map(breach).collect()
 }
@@ -37,7 +48,9 @@ fn wanted(page: &str) -> Vec<Change> {
     }
     let paragraphs = paragraphs::find(page).into_iter().rev();
     let changes = paragraphs.map(|paragraph| (paragraph.at.clone(), formatted(page, &paragraph)));
-    changes.filter(|(range, text)| *text != page[range.clone()]).collect()
+    changes
+        .filter(|(range, text)| *text != page[range.clone()])
+        .collect()
 }
 
 /// What is wanted, without paragraphs that would mean something else.
@@ -67,13 +80,23 @@ fn apply(page: &str, changes: &[Change]) -> String {
 }
 
 fn formatted(page: &str, paragraph: &Paragraph) -> String {
-    let start = page[..paragraph.at.start].rfind('\n').map_or(0, |at| at + 1);
+    let start = page[..paragraph.at.start]
+        .rfind('\n')
+        .map_or(0, |at| at + 1);
     let prefix = continuation(&page[start..paragraph.at.start]);
     let limit = width::LIMIT.saturating_sub(width::of(&prefix));
     let mut text = String::new();
     for part in Part::all(page, paragraph) {
-        let kept: Vec<_> = paragraph.kept.iter().map(|range| part.inner(range)).collect();
-        let unbreakable: Vec<_> = paragraph.unbreakable.iter().map(|range| part.inner(range)).collect();
+        let kept: Vec<_> = paragraph
+            .kept
+            .iter()
+            .map(|range| part.inner(range))
+            .collect();
+        let unbreakable: Vec<_> = paragraph
+            .unbreakable
+            .iter()
+            .map(|range| part.inner(range))
+            .collect();
         for line in lines::by_sentence(&words::cut(&part.text, &kept, &unbreakable), limit) {
             if !text.is_empty() {
                 text.push('\n');
@@ -86,9 +109,19 @@ fn formatted(page: &str, paragraph: &Paragraph) -> String {
     text
 }
 
-/// What the lines behind the first begin with: the marker of a list item becomes spaces, that of a quotation stays.
+/// What the lines behind the first begin with: the marker of a list item becomes spaces, that
+/// of a quotation stays.
 fn continuation(prefix: &str) -> String {
-    prefix.chars().map(|char| if matches!(char, '>' | '\t') { char } else { ' ' }).collect()
+    prefix
+        .chars()
+        .map(|char| {
+            if matches!(char, '>' | '\t') {
+                char
+            } else {
+                ' '
+            }
+        })
+        .collect()
 }
 
 /// A paragraph up to a hard break or its end, without what each line begins with.
@@ -107,16 +140,25 @@ impl Part {
         let mut at = paragraph.at.start;
         for line in page[paragraph.at.clone()].split_inclusive('\n') {
             let first = at == paragraph.at.start;
-            let content = if first { line } else { without_prefix(line, paragraph.quotes) };
+            let content = if first {
+                line
+            } else {
+                without_prefix(line, paragraph.quotes)
+            };
             let from = at + line.len() - content.len();
             at += line.len();
-            let Some(part) = parts.last_mut() else { continue };
+            let Some(part) = parts.last_mut() else {
+                continue;
+            };
             if !part.text.is_empty() {
                 part.text.push('\n');
             }
             part.lines.push((part.text.len(), from));
             let text = content.trim_end();
-            let broken = paragraph.hard_breaks.iter().any(|range| (from..at).contains(&range.start));
+            let broken = paragraph
+                .hard_breaks
+                .iter()
+                .any(|range| (from..at).contains(&range.start));
             match text.strip_suffix('\\').filter(|_| broken) {
                 Some(text) => {
                     part.text.push_str(text);
@@ -149,7 +191,10 @@ impl Part {
 fn without_prefix(line: &str, quotes: usize) -> &str {
     let mut rest = line.trim_start_matches([' ', '\t']);
     for _ in 0..quotes {
-        rest = rest.strip_prefix('>').unwrap_or(rest).trim_start_matches([' ', '\t']);
+        rest = rest
+            .strip_prefix('>')
+            .unwrap_or(rest)
+            .trim_start_matches([' ', '\t']);
     }
     rest
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask prose`: the form of Markdown and of Rust comments.
 //!
-//! A paragraph of Markdown has one sentence a line; a sentence wider than [`width::LIMIT`] columns is broken at a
-//! clause. A comment of Rust stays within the same limit. The form changes where lines end and nothing else: what a
-//! page renders to is compared before a change is taken.
+//! A paragraph of Markdown has one sentence a line; a sentence wider than [`width::LIMIT`] columns
+//! is broken at a clause. A comment of Rust stays within the same limit. The form changes where
+//! lines end and nothing else: what a page renders to is compared before a change is taken.
 
 mod comments;
 mod lines;
@@ -22,13 +22,15 @@ use std::process::ExitCode;
 use crate::{Outcome, sources, workspace};
 
 /// Files and folders that a program writes or that a test needs byte for byte.
-const EXEMPT: [&str; 3] = [
+const EXEMPT: [&str; 4] = [
     // Written by `cargo xtask soak faults`.
     "docs/soak/faults.md",
     // Written by the test `the_tour_runs_every_command_and_its_page_shows_what_they_answer`.
     "docs/tour.md",
     // Memory files of an agent, as `boswell demo` makes them.
     "crates/cli/src/demo/home",
+    // Files of a user, which no build may change.
+    "crates/cli/tests/golden/home/tree",
 ];
 
 /// A line that is not in its form.
@@ -48,7 +50,10 @@ pub(crate) fn run(arguments: &[String]) -> Outcome<ExitCode> {
             if wrong.is_empty() {
                 return Ok(ExitCode::SUCCESS);
             }
-            println!("prose: {} places; `cargo xtask prose --write` puts them right where it can", wrong.len());
+            println!(
+                "prose: {} places; `cargo xtask prose --write` puts them right where it can",
+                wrong.len()
+            );
             Ok(ExitCode::FAILURE)
         }
         [option] if option == "--write" => {
@@ -68,21 +73,36 @@ struct Form {
 }
 
 const FORMS: [Form; 2] = [
-    Form { extension: "md", format: markdown::format, breaches: markdown::breaches },
-    Form { extension: "rs", format: comments::format, breaches: comments::breaches },
+    Form {
+        extension: "md",
+        format: markdown::format,
+        breaches: markdown::breaches,
+    },
+    Form {
+        extension: "rs",
+        format: comments::format,
+        breaches: comments::breaches,
+    },
 ];
 
 /// Every file that has a form, relative to the root.
 fn files() -> impl Iterator<Item = (PathBuf, &'static Form)> {
     let exempt = |file: &Path| EXEMPT.iter().any(|exempt| file.starts_with(exempt));
-    sources::all().into_iter().filter(move |file| !exempt(file)).filter_map(|file| {
-        let form = FORMS.iter().find(|form| file.extension().is_some_and(|extension| extension == form.extension))?;
-        Some((file, form))
-    })
+    sources::all()
+        .into_iter()
+        .filter(move |file| !exempt(file))
+        .filter_map(|file| {
+            let form = FORMS.iter().find(|form| {
+                file.extension()
+                    .is_some_and(|extension| extension == form.extension)
+            })?;
+            Some((file, form))
+        })
 }
 
 fn read(file: &Path) -> Outcome<String> {
-    std::fs::read_to_string(workspace::root().join(file)).map_err(|error| format!("{}: {error}", file.display()).into())
+    std::fs::read_to_string(workspace::root().join(file))
+        .map_err(|error| format!("{}: {error}", file.display()).into())
 }
 
 /// `file:line: why`, for each place that is not in its form.
@@ -91,7 +111,11 @@ pub(crate) fn breaches() -> Outcome<Vec<String>> {
     for (file, form) in files() {
         let mut wrong = (form.breaches)(&read(&file)?);
         wrong.sort_by_key(|breach| breach.line);
-        found.extend(wrong.iter().map(|breach| format!("{}:{}: {}", file.display(), breach.line, breach.why)));
+        found.extend(
+            wrong
+                .iter()
+                .map(|breach| format!("{}:{}: {}", file.display(), breach.line, breach.why)),
+        );
     }
     Ok(found)
 }

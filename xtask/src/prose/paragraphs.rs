@@ -31,7 +31,11 @@ pub(super) fn parser(page: &str) -> Parser<'_> {
 
 /// The paragraphs outside generated blocks, first to last.
 pub(super) fn find(page: &str) -> Vec<Paragraph> {
-    let mut finder = Finder { found: Vec::new(), open: None, blocks: Vec::new() };
+    let mut finder = Finder {
+        found: Vec::new(),
+        open: None,
+        blocks: Vec::new(),
+    };
     for (event, range) in parser(page).into_offset_iter() {
         finder.take(&event, range);
     }
@@ -41,17 +45,25 @@ pub(super) fn find(page: &str) -> Vec<Paragraph> {
     for paragraph in &mut found {
         paragraph.fit(page);
     }
-    found.retain(|paragraph| !generated.iter().any(|block| block.contains(&paragraph.at.start)));
+    found.retain(|paragraph| {
+        !generated
+            .iter()
+            .any(|block| block.contains(&paragraph.at.start))
+    });
     found
 }
 
-/// Between `<!-- name -->` and `<!-- /name -->`, each on a line of its own: a program writes what is there.
+/// Between `<!-- name -->` and `<!-- /name -->`, each on a line of its own: a program
+/// writes what is there.
 fn generated(page: &str) -> Vec<Range<usize>> {
     let mut blocks = Vec::new();
     let mut open: Option<(&str, usize)> = None;
     let mut at = 0;
     for line in page.split_inclusive('\n') {
-        let comment = line.trim().strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->"));
+        let comment = line
+            .trim()
+            .strip_prefix("<!--")
+            .and_then(|rest| rest.strip_suffix("-->"));
         match (comment.map(str::trim), open) {
             (Some(name), Some((opened, start))) if name.strip_prefix('/') == Some(opened) => {
                 blocks.push(start..at);
@@ -76,7 +88,11 @@ impl Finder {
         match event {
             Event::Start(Tag::Paragraph) => {
                 self.close();
-                self.open = Some(Paragraph { at: range, quotes: self.quotes(), ..Paragraph::default() });
+                self.open = Some(Paragraph {
+                    at: range,
+                    quotes: self.quotes(),
+                    ..Paragraph::default()
+                });
             }
             Event::Start(tag) if is_inline(tag.to_end()) => self.inline(event, range),
             Event::Start(tag) => {
@@ -97,9 +113,15 @@ impl Finder {
     /// The text of a list item without blank lines has no paragraph of its own.
     fn inline(&mut self, event: &Event<'_>, range: Range<usize>) {
         if self.open.is_none() && self.blocks.last() == Some(&TagEnd::Item) {
-            self.open = Some(Paragraph { at: range.clone(), quotes: self.quotes(), ..Paragraph::default() });
+            self.open = Some(Paragraph {
+                at: range.clone(),
+                quotes: self.quotes(),
+                ..Paragraph::default()
+            });
         }
-        let Some(paragraph) = &mut self.open else { return };
+        let Some(paragraph) = &mut self.open else {
+            return;
+        };
         paragraph.at.end = paragraph.at.end.max(range.end);
         match event {
             Event::Start(Tag::Emphasis) => paragraph.delimiters(range, 1),
@@ -111,7 +133,10 @@ impl Finder {
     }
 
     fn quotes(&self) -> usize {
-        self.blocks.iter().filter(|block| matches!(block, TagEnd::BlockQuote(_))).count()
+        self.blocks
+            .iter()
+            .filter(|block| matches!(block, TagEnd::BlockQuote(_)))
+            .count()
     }
 
     fn close(&mut self) {
@@ -120,13 +145,18 @@ impl Finder {
 }
 
 fn is_inline(tag: TagEnd) -> bool {
-    matches!(tag, TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image)
+    matches!(
+        tag,
+        TagEnd::Emphasis | TagEnd::Strong | TagEnd::Strikethrough | TagEnd::Link | TagEnd::Image
+    )
 }
 
 impl Paragraph {
-    /// No line may end inside or right behind an opening delimiter, nor right before, inside or behind a closing one.
+    /// No line may end inside or right behind an opening delimiter, nor right before, inside or
+    /// behind a closing one.
     fn delimiters(&mut self, range: Range<usize>, length: usize) {
-        self.unbreakable.push(range.start + 1..range.start + length + 1);
+        self.unbreakable
+            .push(range.start + 1..range.start + length + 1);
         self.unbreakable.push(range.end - length..range.end + 1);
     }
 
@@ -149,13 +179,24 @@ mod tests {
     use super::*;
 
     fn found(page: &str) -> Vec<&str> {
-        find(page).into_iter().map(|paragraph| &page[paragraph.at]).collect()
+        find(page)
+            .into_iter()
+            .map(|paragraph| &page[paragraph.at])
+            .collect()
     }
 
     #[test]
     fn paragraphs_and_texts_of_list_items_are_found() {
         let page = "# Head\n\nOne\ntwo.\n\n* three\n  four\n  * five\n* [ ] six\n\n> seven\n\n1. eight\n\n   nine\n";
-        let expected = ["One\ntwo.", "three\n  four", "five", "[ ] six", "seven", "eight", "nine"];
+        let expected = [
+            "One\ntwo.",
+            "three\n  four",
+            "five",
+            "[ ] six",
+            "seven",
+            "eight",
+            "nine",
+        ];
         assert_eq!(found(page), expected);
     }
 
@@ -168,7 +209,8 @@ mod tests {
 
     #[test]
     fn what_a_program_writes_is_not() {
-        let page = "<!-- bench:a -->\n\nOne.\n\n<!-- /bench:a -->\n\nTwo.\n\n<!-- note -->\n\nThree.\n";
+        let page =
+            "<!-- bench:a -->\n\nOne.\n\n<!-- /bench:a -->\n\nTwo.\n\n<!-- note -->\n\nThree.\n";
         assert_eq!(found(page), ["Two.", "Three."]);
     }
 
@@ -181,7 +223,11 @@ mod tests {
     fn code_links_and_html_are_kept_whole() {
         let page = "a `b c` [d e](f) <b> ![g h](i) <http://j> k";
         let [paragraph] = find(page).try_into().unwrap();
-        let kept: Vec<&str> = paragraph.kept.into_iter().map(|range| &page[range]).collect();
+        let kept: Vec<&str> = paragraph
+            .kept
+            .into_iter()
+            .map(|range| &page[range])
+            .collect();
         let expected = ["`b c`", "[d e](f)", "<b>", "![g h](i)", "<http://j>"];
         assert_eq!(kept, expected);
     }

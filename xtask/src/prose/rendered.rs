@@ -4,8 +4,9 @@ use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
 
 use super::{paragraphs, width};
 
-/// The events of the page. A line break within text counts as a space; a space next to full-width punctuation or
-/// between two Chinese characters counts as nothing, since the form may add or remove it.
+/// The events of the page. A line break within text counts as a space; a space next to
+/// full-width punctuation or between two Chinese characters counts as nothing, since the form
+/// may add or remove it.
 pub(super) fn rendered(page: &str) -> Vec<String> {
     let mut events = Vec::new();
     let mut text = String::new();
@@ -19,7 +20,9 @@ pub(super) fn rendered(page: &str) -> Vec<String> {
                     events.push(format!("text {}", folded(&std::mem::take(&mut text))));
                 }
                 match &event {
-                    Event::Start(Tag::CodeBlock(CodeBlockKind::Indented | CodeBlockKind::Fenced(_))) => in_code = true,
+                    Event::Start(Tag::CodeBlock(
+                        CodeBlockKind::Indented | CodeBlockKind::Fenced(_),
+                    )) => in_code = true,
                     Event::End(TagEnd::CodeBlock) => in_code = false,
                     _ => {}
                 }
@@ -30,7 +33,8 @@ pub(super) fn rendered(page: &str) -> Vec<String> {
     events
 }
 
-/// An event as text. Whether the parser borrowed a string is part of its `Debug` form, so strings are written out.
+/// An event as text. Whether the parser borrowed a string is part of its `Debug` form, so
+/// strings are written out.
 fn described(event: &Event<'_>) -> String {
     match event {
         Event::Code(text) => format!("code {text}"),
@@ -38,13 +42,33 @@ fn described(event: &Event<'_>) -> String {
         Event::InlineHtml(text) => format!("inline html {}", folded(text)),
         Event::Text(text) => format!("code block {text}"),
         Event::FootnoteReference(name) => format!("footnote {name}"),
-        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            format!("link {link_type:?} {dest_url} {} {}", folded(title), folded(id))
+        Event::Start(Tag::Link {
+            link_type,
+            dest_url,
+            title,
+            id,
+        }) => {
+            format!(
+                "link {link_type:?} {dest_url} {} {}",
+                folded(title),
+                folded(id)
+            )
         }
-        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            format!("image {link_type:?} {dest_url} {} {}", folded(title), folded(id))
+        Event::Start(Tag::Image {
+            link_type,
+            dest_url,
+            title,
+            id,
+        }) => {
+            format!(
+                "image {link_type:?} {dest_url} {} {}",
+                folded(title),
+                folded(id)
+            )
         }
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => format!("fenced {language}"),
+        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(language))) => {
+            format!("fenced {language}")
+        }
         Event::Start(Tag::FootnoteDefinition(name)) => format!("footnote definition {name}"),
         other => format!("{other:?}"),
     }
@@ -59,8 +83,14 @@ pub(super) fn folded(text: &str) -> String {
             folded.push(char);
             continue;
         }
-        while characters.next_if(|next| matches!(next, ' ' | '\t' | '\n')).is_some() {}
-        let last = folded.trim_end_matches(width::is_wide_closer).chars().next_back();
+        while characters
+            .next_if(|next| matches!(next, ' ' | '\t' | '\n'))
+            .is_some()
+        {}
+        let last = folded
+            .trim_end_matches(width::is_wide_closer)
+            .chars()
+            .next_back();
         let behind_stop = last.is_some_and(width::is_wide_stop);
         let between_wide = folded.chars().next_back().is_some_and(width::is_wide)
             && characters.peek().copied().is_some_and(width::is_wide);

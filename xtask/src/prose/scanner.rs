@@ -1,4 +1,5 @@
-//! Finds the line comments of a Rust file: `//` within a string, a character or a block comment is none.
+//! Finds the line comments of a Rust file: `//` within a string, a character or a
+//! block comment is none.
 
 use std::ops::Range;
 
@@ -18,9 +19,14 @@ pub(super) fn comments(code: &str) -> Vec<Comment> {
         let next = bytes.get(at + 1);
         at = match byte {
             b'/' if next == Some(&b'/') => {
-                let end = code[at..].find('\n').map_or(code.len(), |length| at + length);
+                let end = code[at..]
+                    .find('\n')
+                    .map_or(code.len(), |length| at + length);
                 let line = code[..at].rfind('\n').map_or(0, |newline| newline + 1);
-                found.push(Comment { at: at..end, trailing: !code[line..at].trim().is_empty() });
+                found.push(Comment {
+                    at: at..end,
+                    trailing: !code[line..at].trim().is_empty(),
+                });
                 end
             }
             b'/' if next == Some(&b'*') => block_comment(bytes, at),
@@ -79,7 +85,9 @@ fn quote(code: &str, start: usize) -> usize {
     match (characters.next(), characters.next()) {
         (Some((_, '\\')), Some((at, escaped))) => {
             let rest = start + 1 + at + escaped.len_utf8();
-            code[rest..].find('\'').map_or(code.len(), |length| rest + length + 1)
+            code[rest..]
+                .find('\'')
+                .map_or(code.len(), |length| rest + length + 1)
         }
         (Some(_), Some((at, '\''))) => start + 1 + at + 1,
         _ => start + 1,
@@ -88,19 +96,27 @@ fn quote(code: &str, start: usize) -> usize {
 
 /// The end of an identifier, keyword or number, or of the raw string that it is the prefix of.
 fn word(bytes: &[u8], start: usize) -> usize {
-    let length = bytes[start..].iter().take_while(|byte| is_word(**byte)).count();
+    let length = bytes[start..]
+        .iter()
+        .take_while(|byte| is_word(**byte))
+        .count();
     let end = start + length;
     if !matches!(&bytes[start..end], b"r" | b"br" | b"cr") {
         return end;
     }
-    let hashes = bytes[end..].iter().take_while(|byte| **byte == b'#').count();
+    let hashes = bytes[end..]
+        .iter()
+        .take_while(|byte| **byte == b'#')
+        .count();
     if bytes.get(end + hashes) != Some(&b'"') {
         return end;
     }
     let mut close = vec![b'"'];
     close.resize(hashes + 1, b'#');
     let body = end + hashes + 1;
-    let found = bytes[body..].windows(close.len()).position(|part| part == close);
+    let found = bytes[body..]
+        .windows(close.len())
+        .position(|part| part == close);
     found.map_or(bytes.len(), |length| body + length + close.len())
 }
 
@@ -112,14 +128,20 @@ mod tests {
     use crate::sources;
 
     fn texts(code: &str) -> Vec<&str> {
-        comments(code).into_iter().map(|comment| &code[comment.at]).collect()
+        comments(code)
+            .into_iter()
+            .map(|comment| &code[comment.at])
+            .collect()
     }
 
     #[test]
     fn comments_are_found_before_and_behind_code() {
         let code = "//! a\nlet b = 1; // c\n  /// d\n";
         assert_eq!(texts(code), ["//! a", "// c", "/// d"]);
-        let trailing: Vec<bool> = comments(code).into_iter().map(|comment| comment.trailing).collect();
+        let trailing: Vec<bool> = comments(code)
+            .into_iter()
+            .map(|comment| comment.trailing)
+            .collect();
         assert_eq!(trailing, [false, true, false]);
     }
 

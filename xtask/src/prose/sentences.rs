@@ -4,22 +4,24 @@ use super::width;
 use super::words::{Gap, Word};
 
 /// Words with a period that does not end a sentence.
-const ABBREVIATIONS: [&str; 12] =
-    ["e.g.", "i.e.", "cf.", "vs.", "resp.", "approx.", "dr.", "mr.", "mrs.", "al.", "incl.", "esp."];
+const ABBREVIATIONS: [&str; 12] = [
+    "e.g.", "i.e.", "cf.", "vs.", "resp.", "approx.", "dr.", "mr.", "mrs.", "al.", "incl.", "esp.",
+];
 
 /// The same, where a number follows.
 const BEFORE_NUMBERS: [&str; 6] = ["no.", "nos.", "p.", "pp.", "fig.", "sec."];
 
 /// Words that begin a clause.
 const CLAUSE_STARTERS: [&str; 23] = [
-    "and", "or", "but", "so", "nor", "yet", "which", "that", "who", "whose", "where", "when", "while", "because",
-    "since", "if", "unless", "until", "before", "after", "although", "though", "instead",
+    "and", "or", "but", "so", "nor", "yet", "which", "that", "who", "whose", "where", "when",
+    "while", "because", "since", "if", "unless", "until", "before", "after", "although", "though",
+    "instead",
 ];
 
 /// Words that belong to the one behind them.
 const GLUED: [&str; 27] = [
-    "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or", "is", "are", "its", "no",
-    "not", "that", "this", "which", "each", "every", "one", "two", "as",
+    "a", "an", "the", "of", "to", "in", "on", "at", "by", "for", "from", "with", "and", "or", "is",
+    "are", "its", "no", "not", "that", "this", "which", "each", "every", "one", "two", "as",
 ];
 
 /// What a line break behind a word separates, best first.
@@ -46,7 +48,9 @@ pub(super) fn ends(word: &Word, next: &Word) -> bool {
     let opened = word.shape.trim_start_matches(is_opener);
     let core = opened.trim_end_matches(is_closer);
     let closed = core.len() < opened.len();
-    let Some(last) = core.chars().next_back() else { return false };
+    let Some(last) = core.chars().next_back() else {
+        return false;
+    };
     if width::ends_wide_sentence(last) {
         return true;
     }
@@ -80,36 +84,57 @@ fn period_ends(core: &str, closed: bool, next: &Word) -> bool {
     !(closed && starts(next, char::is_lowercase))
 }
 
-/// `J.`, `U.S.`, `a.m.`: single letters, each with its period. One small letter is a name such as `x`.
+/// `J.`, `U.S.`, `a.m.`: single letters, each with its period. One small letter
+/// is a name such as `x`.
 fn is_initials(core: &str) -> bool {
     let single = |part: &str| part.chars().count() == 1 && part.chars().all(char::is_alphabetic);
-    core.split_terminator('.').all(single) && (core.len() > 2 || core.starts_with(char::is_uppercase))
+    core.split_terminator('.').all(single)
+        && (core.len() > 2 || core.starts_with(char::is_uppercase))
 }
 
 fn starts(word: &Word, is: impl Fn(char) -> bool) -> bool {
-    word.shape.trim_start_matches(is_opener).chars().next().is_some_and(is)
+    word.shape
+        .trim_start_matches(is_opener)
+        .chars()
+        .next()
+        .is_some_and(is)
 }
 
 fn is_opener(char: char) -> bool {
-    matches!(char, '(' | '[' | '{' | '"' | '\'' | '“' | '‘' | '«' | '*' | '_' | '~')
+    matches!(
+        char,
+        '(' | '[' | '{' | '"' | '\'' | '“' | '‘' | '«' | '*' | '_' | '~'
+    )
 }
 
 fn is_closer(char: char) -> bool {
-    matches!(char, ')' | ']' | '}' | '"' | '\'' | '»' | '*' | '_' | '~') || width::is_wide_closer(char)
+    matches!(char, ')' | ']' | '}' | '"' | '\'' | '»' | '*' | '_' | '~')
+        || width::is_wide_closer(char)
 }
 
 /// What a line break between two words separates.
 pub(super) fn seam(word: &Word, next: &Word) -> Seam {
     let core = word.shape.trim_end_matches(is_closer);
-    let plain = |word: &Word| word.shape.trim_matches(|char: char| !char.is_alphanumeric()).to_lowercase();
+    let plain = |word: &Word| {
+        word.shape
+            .trim_matches(|char: char| !char.is_alphanumeric())
+            .to_lowercase()
+    };
     let (this, following) = (plain(word), plain(next));
-    let starter = next.shape.starts_with(char::is_alphabetic) && CLAUSE_STARTERS.contains(&following.as_str());
+    let starter = next.shape.starts_with(char::is_alphabetic)
+        && CLAUSE_STARTERS.contains(&following.as_str());
     if is_dash(&next.shape) {
         return Seam::Glued;
     }
     match core.chars().next_back() {
         Some(';' | ':' | '；' | '：' | '–' | '—') => return Seam::Clause,
-        Some(',' | '，') => return if starter { Seam::CommaAndStarter } else { Seam::Comma },
+        Some(',' | '，') => {
+            return if starter {
+                Seam::CommaAndStarter
+            } else {
+                Seam::Comma
+            };
+        }
         Some('、') => return Seam::Enumeration,
         // An abbreviation: where a sentence ends there is no seam.
         Some('.') => return Seam::Glued,
@@ -117,7 +142,9 @@ pub(super) fn seam(word: &Word, next: &Word) -> Seam {
     }
     if next.shape.starts_with(['(', '（']) || word.shape.ends_with([')', '）']) {
         Seam::Bracket
-    } else if GLUED.contains(&this.as_str()) || this.chars().all(|char| char.is_ascii_digit()) && !this.is_empty() {
+    } else if GLUED.contains(&this.as_str())
+        || this.chars().all(|char| char.is_ascii_digit()) && !this.is_empty()
+    {
         Seam::Glued
     } else if starter && !CLAUSE_STARTERS.contains(&this.as_str()) {
         Seam::Starter
@@ -147,7 +174,10 @@ mod tests {
 
     fn sentences(text: &str) -> Vec<String> {
         let kept: Vec<_> = text.match_indices('`').map(|(at, _)| at).collect();
-        let kept: Vec<_> = kept.chunks_exact(2).map(|pair| pair[0]..pair[1] + 1).collect();
+        let kept: Vec<_> = kept
+            .chunks_exact(2)
+            .map(|pair| pair[0]..pair[1] + 1)
+            .collect();
         let words = cut(text, &kept, &[]);
         let mut found = vec![String::new()];
         for (at, word) in words.iter().enumerate() {
@@ -165,11 +195,26 @@ mod tests {
 
     #[test]
     fn a_period_question_mark_or_exclamation_mark_ends_a_sentence() {
-        assert_eq!(sentences("One. Two? Three! Four"), ["One.", "Two?", "Three!", "Four"]);
-        assert_eq!(sentences("**One.** Two (see x.) Three"), ["**One.**", "Two (see x.)", "Three"]);
-        assert_eq!(sentences("It works. pi does not. `x` too."), ["It works.", "pi does not.", "`x` too."]);
-        assert_eq!(sentences("Is it 1.89? It is 42. Then"), ["Is it 1.89?", "It is 42.", "Then"]);
-        assert_eq!(sentences("It is 42. docs/a.md says 7. `x` too"), ["It is 42.", "docs/a.md says 7.", "`x` too"]);
+        assert_eq!(
+            sentences("One. Two? Three! Four"),
+            ["One.", "Two?", "Three!", "Four"]
+        );
+        assert_eq!(
+            sentences("**One.** Two (see x.) Three"),
+            ["**One.**", "Two (see x.)", "Three"]
+        );
+        assert_eq!(
+            sentences("It works. pi does not. `x` too."),
+            ["It works.", "pi does not.", "`x` too."]
+        );
+        assert_eq!(
+            sentences("Is it 1.89? It is 42. Then"),
+            ["Is it 1.89?", "It is 42.", "Then"]
+        );
+        assert_eq!(
+            sentences("It is 42. docs/a.md says 7. `x` too"),
+            ["It is 42.", "docs/a.md says 7.", "`x` too"]
+        );
     }
 
     #[test]
@@ -193,13 +238,22 @@ mod tests {
         ] {
             assert_eq!(sentences(text), [text]);
         }
-        assert_eq!(sentences("The answer is no. Then"), ["The answer is no.", "Then"]);
-        assert_eq!(sentences("a, b etc. Then c… Done"), ["a, b etc.", "Then c…", "Done"]);
+        assert_eq!(
+            sentences("The answer is no. Then"),
+            ["The answer is no.", "Then"]
+        );
+        assert_eq!(
+            sentences("a, b etc. Then c… Done"),
+            ["a, b etc.", "Then c…", "Done"]
+        );
     }
 
     #[test]
     fn a_chinese_sentence_ends_without_a_space() {
-        assert_eq!(sentences("他说：“好。”然后走了。完！"), ["他说：“好。”", "然后走了。", "完！"]);
+        assert_eq!(
+            sentences("他说：“好。”然后走了。完！"),
+            ["他说：“好。”", "然后走了。", "完！"]
+        );
     }
 
     fn seam_in(text: &str) -> Seam {

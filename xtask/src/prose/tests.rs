@@ -1,4 +1,5 @@
-//! What the form promises: pages render as before, comments keep their words, and a second run changes nothing.
+//! What the form promises: pages render as before, comments keep their words, and a second
+//! run changes nothing.
 
 use proptest::prelude::*;
 
@@ -20,19 +21,37 @@ fn html(page: &str) -> String {
 
 fn assert_same_html(page: &str, name: &str) {
     let formatted = markdown::format(page);
-    assert_eq!(html(&formatted), html(page), "{name} renders differently:\n{formatted}");
+    assert_eq!(
+        html(&formatted),
+        html(page),
+        "{name} renders differently:\n{formatted}"
+    );
 }
 
 fn assert_same_page(page: &str, name: &str) {
     let formatted = markdown::format(page);
-    assert_eq!(rendered::rendered(&formatted), rendered::rendered(page), "{name} renders differently:\n{formatted}");
-    assert_eq!(markdown::format(&formatted), formatted, "{name} changes again");
-    assert!(markdown::breaches(&formatted).is_empty(), "{name} is reported although it was written");
+    assert_eq!(
+        rendered::rendered(&formatted),
+        rendered::rendered(page),
+        "{name} renders differently:\n{formatted}"
+    );
+    assert_eq!(
+        markdown::format(&formatted),
+        formatted,
+        "{name} changes again"
+    );
+    assert!(
+        markdown::breaches(&formatted).is_empty(),
+        "{name} is reported although it was written"
+    );
 }
 
 #[test]
 fn every_page_renders_as_before_and_a_second_run_changes_nothing() {
-    let pages: Vec<PathBuf> = files().filter(|(_, form)| form.extension == "md").map(|(file, _)| file).collect();
+    let pages: Vec<PathBuf> = files()
+        .filter(|(_, form)| form.extension == "md")
+        .map(|(file, _)| file)
+        .collect();
     assert!(pages.len() > 20, "the pages were not found");
     for page in pages {
         let (text, name) = (read(&page).unwrap(), page.display().to_string());
@@ -46,12 +65,19 @@ fn every_comment_keeps_its_words_and_a_second_run_changes_nothing() {
     for (file, _) in files().filter(|(_, form)| form.extension == "rs") {
         let code = read(&file).unwrap();
         let formatted = comments::format(&code);
-        assert_eq!(comments::format(&formatted), formatted, "{} changes again", file.display());
+        assert_eq!(
+            comments::format(&formatted),
+            formatted,
+            "{} changes again",
+            file.display()
+        );
         if formatted == code {
             continue;
         }
         let words = |code: &str| -> Vec<String> {
-            let words = code.split_whitespace().filter(|word| !matches!(*word, "//" | "///" | "//!"));
+            let words = code
+                .split_whitespace()
+                .filter(|word| !matches!(*word, "//" | "///" | "//!"));
             words.map(str::to_owned).collect()
         };
         assert_eq!(words(&formatted), words(&code), "{}", file.display());
@@ -61,7 +87,10 @@ fn every_comment_keeps_its_words_and_a_second_run_changes_nothing() {
                 let start = code[..comment.at.start].trim_end_matches([' ', '\t']).len();
                 bare.replace_range(start..comment.at.end, "");
             }
-            bare.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+            bare.lines()
+                .filter(|line| !line.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n")
         };
         assert_eq!(outside(&formatted), outside(&code), "{}", file.display());
     }
@@ -69,10 +98,8 @@ fn every_comment_keeps_its_words_and_a_second_run_changes_nothing() {
 
 #[test]
 fn markdown_takes_its_form() {
-    let page =
-        "One. Two\nthree.\n\n* Item one. Item\n  two.\n\n> Quote one. Quote\n> two.\n\nHard  \nbreak. End\\\nhere.\n";
-    let expected =
-        "One.\nTwo three.\n\n* Item one.\n  Item two.\n\n> Quote one.\n> Quote two.\n\nHard  \nbreak.\nEnd\\\nhere.\n";
+    let page = "One. Two\nthree.\n\n* Item one. Item\n  two.\n\n> Quote one. Quote\n> two.\n\nHard  \nbreak. End\\\nhere.\n";
+    let expected = "One.\nTwo three.\n\n* Item one.\n  Item two.\n\n> Quote one.\n> Quote two.\n\nHard  \nbreak.\nEnd\\\nhere.\n";
     assert_eq!(markdown::format(page), expected);
     assert_same_page(page, "the example");
     assert_same_html(page, "the example");
@@ -81,10 +108,19 @@ fn markdown_takes_its_form() {
 #[test]
 fn a_breach_names_its_line_and_reason() {
     let wide = "word ".repeat(30);
-    let found = markdown::breaches(&format!("# Head\n\nFine.\nAlso fine.\nOne. Two.\n\n{}\n", wide.trim()));
-    let mut found: Vec<(usize, &str)> = found.iter().map(|breach| (breach.line, breach.why.as_str())).collect();
+    let found = markdown::breaches(&format!(
+        "# Head\n\nFine.\nAlso fine.\nOne. Two.\n\n{}\n",
+        wide.trim()
+    ));
+    let mut found: Vec<(usize, &str)> = found
+        .iter()
+        .map(|breach| (breach.line, breach.why.as_str()))
+        .collect();
     found.sort_unstable();
-    let expected = [(5, "not one sentence a line, broken at clauses"), (7, "149 columns wide, the limit is 100")];
+    let expected = [
+        (5, "not one sentence a line, broken at clauses"),
+        (7, "149 columns wide, the limit is 100"),
+    ];
     assert_eq!(found, expected);
 }
 
@@ -170,13 +206,19 @@ fn tidy_page() -> impl Strategy<Value = String> {
         ("- [ ] ", "  "),
     ]);
     let joint = prop::sample::select(vec![false, false, false, false, true]);
-    let block = (prefix, prop::collection::vec((joint, piece()), 1..60)).prop_map(|((first, rest), words)| {
-        let mut block = format!("{first}Word");
-        for (broken, word) in words {
-            block.push_str(&if broken { format!("\n{rest}word {word}") } else { format!(" {word}") });
-        }
-        block + " word.\n\n"
-    });
+    let block = (prefix, prop::collection::vec((joint, piece()), 1..60)).prop_map(
+        |((first, rest), words)| {
+            let mut block = format!("{first}Word");
+            for (broken, word) in words {
+                block.push_str(&if broken {
+                    format!("\n{rest}word {word}")
+                } else {
+                    format!(" {word}")
+                });
+            }
+            block + " word.\n\n"
+        },
+    );
     prop::collection::vec(block, 1..4).prop_map(|blocks| blocks.concat())
 }
 
@@ -202,8 +244,12 @@ fn page() -> impl Strategy<Value = String> {
         "\n>\n> * ",
         "\n\n\t",
     ]);
-    prop::collection::vec((joint, piece()), 1..60)
-        .prop_map(|parts| parts.into_iter().map(|(joint, piece)| format!("{joint}{piece}")).collect::<String>())
+    prop::collection::vec((joint, piece()), 1..60).prop_map(|parts| {
+        parts
+            .into_iter()
+            .map(|(joint, piece)| format!("{joint}{piece}"))
+            .collect::<String>()
+    })
 }
 
 proptest! {

@@ -18,8 +18,8 @@ pub(super) enum Gap {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
-    /// The text with every character of a code span or link hidden, so that punctuation inside them is not mistaken
-    /// for the end of a sentence.
+    /// The text with every character of a code span or link hidden, so that punctuation inside them
+    /// is not mistaken for the end of a sentence.
     pub(super) shape: String,
     pub(super) width: usize,
     pub(super) gap: Gap,
@@ -27,10 +27,15 @@ pub(super) struct Word {
 
 /// Cuts `text` at spaces and behind full-width punctuation, but not inside `kept` ranges.
 ///
-/// `unbreakable` holds offsets at which no line may end although punctuation precedes them: next to the delimiters of
-/// emphasis, whose meaning depends on the character on either side.
+/// `unbreakable` holds offsets at which no line may end although punctuation precedes them: next to
+/// the delimiters of emphasis, whose meaning depends on the character on either side.
 pub(super) fn cut(text: &str, kept: &[Range<usize>], unbreakable: &[Range<usize>]) -> Vec<Word> {
-    let mut cutter = Cutter { words: Vec::new(), text: String::new(), shape: String::new(), gap: Gap::Space };
+    let mut cutter = Cutter {
+        words: Vec::new(),
+        text: String::new(),
+        shape: String::new(),
+        gap: Gap::Space,
+    };
     let mut characters = text.char_indices().peekable();
     while let Some((at, char)) = characters.next() {
         if kept.iter().any(|range| range.contains(&at)) {
@@ -46,7 +51,9 @@ pub(super) fn cut(text: &str, kept: &[Range<usize>], unbreakable: &[Range<usize>
             continue;
         }
         cutter.push(char, char);
-        let Some((end, next)) = characters.peek().copied() else { continue };
+        let Some((end, next)) = characters.peek().copied() else {
+            continue;
+        };
         let forbidden = unbreakable.iter().any(|range| range.contains(&end));
         if !is_space(next) && !stays_with_stop(next) && cutter.ends_in_stop() && !forbidden {
             cutter.end(Gap::Tight);
@@ -62,7 +69,9 @@ fn is_space(char: char) -> bool {
 
 /// A straight quotation mark may close what the stop ends, so it is never the first of a line.
 fn stays_with_stop(char: char) -> bool {
-    width::is_wide_stop(char) || width::is_wide_closer(char) || matches!(char, '"' | '\'' | ')' | ']')
+    width::is_wide_stop(char)
+        || width::is_wide_closer(char)
+        || matches!(char, '"' | '\'' | ')' | ']')
 }
 
 struct Cutter {
@@ -84,20 +93,31 @@ impl Cutter {
 
     fn space(&mut self, broken: bool, next: Option<char>) {
         let last = self.shape.chars().next_back();
-        let (Some(last), Some(next)) = (last, next) else { return self.end(Gap::Space) };
+        let (Some(last), Some(next)) = (last, next) else {
+            return self.end(Gap::Space);
+        };
         if self.ends_in_stop() {
             self.end(Gap::Tight);
         } else if !(broken && width::is_wide(last) && width::is_wide(next)) {
             self.end(Gap::Space);
         }
-        // Otherwise the source broke a line between two Chinese characters: they are one word again.
+        // Otherwise the source broke a line between two Chinese characters:
+        // they are one word again.
     }
 
     fn end(&mut self, next: Gap) {
         if !self.text.is_empty() {
-            let (text, shape) = (std::mem::take(&mut self.text), std::mem::take(&mut self.shape));
+            let (text, shape) = (
+                std::mem::take(&mut self.text),
+                std::mem::take(&mut self.shape),
+            );
             let width = width::of(&text);
-            self.words.push(Word { text, shape, width, gap: self.gap });
+            self.words.push(Word {
+                text,
+                shape,
+                width,
+                gap: self.gap,
+            });
         }
         self.gap = next;
     }
@@ -105,7 +125,11 @@ impl Cutter {
 
 /// Whether full-width punctuation ends the word, with or without closing quotation marks behind it.
 fn ends_in_stop(shape: &str) -> bool {
-    shape.trim_end_matches(width::is_wide_closer).chars().next_back().is_some_and(width::is_wide_stop)
+    shape
+        .trim_end_matches(width::is_wide_closer)
+        .chars()
+        .next_back()
+        .is_some_and(width::is_wide_stop)
 }
 
 #[cfg(test)]
@@ -113,18 +137,27 @@ mod tests {
     use super::*;
 
     fn texts(text: &str, kept: &[Range<usize>]) -> Vec<String> {
-        cut(text, kept, &[]).into_iter().map(|word| word.text).collect()
+        cut(text, kept, &[])
+            .into_iter()
+            .map(|word| word.text)
+            .collect()
     }
 
     #[test]
     fn a_kept_range_is_part_of_one_word_and_its_line_breaks_become_spaces() {
         let span = 5..12;
-        assert_eq!(texts("see (`a b\nc`), d", &[span]), ["see", "(`a b c`),", "d"]);
+        assert_eq!(
+            texts("see (`a b\nc`), d", &[span]),
+            ["see", "(`a b c`),", "d"]
+        );
     }
 
     #[test]
     fn chinese_is_cut_behind_punctuation_and_joined_across_lines() {
-        assert_eq!(texts("问了什么，定\n了什么。”文件", &[]), ["问了什么，", "定了什么。”", "文件"]);
+        assert_eq!(
+            texts("问了什么，定\n了什么。”文件", &[]),
+            ["问了什么，", "定了什么。”", "文件"]
+        );
         assert_eq!(texts("读出来，\n一个", &[]), ["读出来，", "一个"]);
         assert_eq!(texts("见\nREADME 文件", &[]), ["见", "README", "文件"]);
     }

@@ -1,5 +1,5 @@
-//! Acknowledged means durable: the error of a call that makes something durable is handed on, or the comment right above says
-//! why it is not.
+//! Acknowledged means durable: the error of a call that makes something durable is handed on, or
+//! the comment right above says why it is not.
 
 use crate::sources;
 
@@ -20,7 +20,14 @@ const DURABLE: [&str; 9] = [
 ];
 
 /// Ways to pass over an error.
-const PASSING_OVER: [&str; 6] = ["let _ =", ".ok()", "unwrap_or", "drop(", "is_ok()", "is_err()"];
+const PASSING_OVER: [&str; 6] = [
+    "let _ =",
+    ".ok()",
+    "unwrap_or",
+    "drop(",
+    "is_ok()",
+    "is_err()",
+];
 
 /// Numbers of lines that pass over such an error without a reason.
 fn unexplained(text: &str) -> Vec<usize> {
@@ -30,30 +37,52 @@ fn unexplained(text: &str) -> Vec<usize> {
     let wrong = |number: &usize| {
         let line = lines[*number];
         let handed_on = line.ends_with(")?;") && !line.contains(".ok()");
-        let explained = number.checked_sub(1).is_some_and(|above| lines[above].starts_with("//"));
-        !line.starts_with("//") && has(line, &DURABLE) && has(line, &PASSING_OVER) && !handed_on && !explained
+        let explained = number
+            .checked_sub(1)
+            .is_some_and(|above| lines[above].starts_with("//"));
+        !line.starts_with("//")
+            && has(line, &DURABLE)
+            && has(line, &PASSING_OVER)
+            && !handed_on
+            && !explained
     };
-    (0..lines.len()).filter(wrong).map(|number| number + 1).collect()
+    (0..lines.len())
+        .filter(wrong)
+        .map(|number| number + 1)
+        .collect()
 }
 
 #[test]
 fn an_ignored_sync_error_has_its_reason_above_it() {
     let files: Vec<_> = sources::rust()
         .into_iter()
-        .filter(|file| !sources::is_test(file) && ACKNOWLEDGING.iter().any(|folder| file.starts_with(folder)))
+        .filter(|file| {
+            !sources::is_test(file) && ACKNOWLEDGING.iter().any(|folder| file.starts_with(folder))
+        })
         .collect();
     assert!(files.len() > 100, "the sources were not found");
     let wrong: Vec<String> = files
         .iter()
-        .flat_map(|file| unexplained(&sources::text(file)).into_iter().map(move |n| format!("{}:{n}", file.display())))
+        .flat_map(|file| {
+            unexplained(&sources::text(file))
+                .into_iter()
+                .map(move |n| format!("{}:{n}", file.display()))
+        })
         .collect();
-    assert!(wrong.is_empty(), "no reason is given:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "no reason is given:\n{}",
+        wrong.join("\n")
+    );
 }
 
 #[test]
 fn an_ignored_sync_error_is_seen() {
     assert_eq!(unexplained("a\nlet _ = sync_parent(disk, there);"), [2]);
-    assert_eq!(unexplained("durable::make_folders(disk, folder).ok()?;"), [1]);
+    assert_eq!(
+        unexplained("durable::make_folders(disk, folder).ok()?;"),
+        [1]
+    );
     assert!(unexplained("make_folders(disk, path.parent().unwrap_or(path))?;").is_empty());
     assert!(unexplained("// It is derived.\nlet _ = file.sync();").is_empty());
     assert!(unexplained("file.sync().map_err(fault)?;\ndrop(file);").is_empty());

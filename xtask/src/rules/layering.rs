@@ -7,13 +7,45 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("dialect", &["boswell-model"]),
     ("store", &["boswell-model", "boswell-dialect"]),
-    ("find", &["boswell-model", "boswell-dialect", "boswell-store"]),
-    ("remote", &["boswell-model", "boswell-dialect", "boswell-store"]),
-    ("serve", &["boswell-model", "boswell-dialect", "boswell-store", "boswell-find", "boswell-remote"]),
-    ("cli", &["boswell-model", "boswell-dialect", "boswell-store", "boswell-find", "boswell-remote", "boswell-serve"]),
+    (
+        "find",
+        &["boswell-model", "boswell-dialect", "boswell-store"],
+    ),
+    (
+        "remote",
+        &["boswell-model", "boswell-dialect", "boswell-store"],
+    ),
+    (
+        "serve",
+        &[
+            "boswell-model",
+            "boswell-dialect",
+            "boswell-store",
+            "boswell-find",
+            "boswell-remote",
+        ],
+    ),
+    (
+        "cli",
+        &[
+            "boswell-model",
+            "boswell-dialect",
+            "boswell-store",
+            "boswell-find",
+            "boswell-remote",
+            "boswell-serve",
+        ],
+    ),
     (
         "testkit",
-        &["boswell-model", "boswell-dialect", "boswell-store", "boswell-find", "boswell-remote", "boswell-serve"],
+        &[
+            "boswell-model",
+            "boswell-dialect",
+            "boswell-store",
+            "boswell-find",
+            "boswell-remote",
+            "boswell-serve",
+        ],
     ),
 ];
 
@@ -21,7 +53,16 @@ const ROOMS: &[(&str, &[&str])] = &[
 const BANNED: &[(&str, &[&str])] = &[
     ("model", &["clap", "tokio", "rusqlite"]),
     ("dialect", &["clap", "tokio", "rusqlite"]),
-    ("store", &["clap", "rusqlite", "libsqlite3-sys", "openssl", "openssl-sys"]),
+    (
+        "store",
+        &[
+            "clap",
+            "rusqlite",
+            "libsqlite3-sys",
+            "openssl",
+            "openssl-sys",
+        ],
+    ),
 ];
 
 struct Dependency {
@@ -39,11 +80,21 @@ fn dependencies() -> Vec<Dependency> {
     for package in packages {
         let manifest = package["manifest_path"].as_str().expect("a manifest");
         let folder = std::path::Path::new(manifest).parent().expect("a folder");
-        if folder.parent().is_none_or(|parent| parent != workspace::root().join("crates")) {
+        if folder
+            .parent()
+            .is_none_or(|parent| parent != workspace::root().join("crates"))
+        {
             continue;
         }
-        let room = folder.file_name().expect("a name").to_string_lossy().into_owned();
-        assert!(ROOMS.iter().any(|(known, _)| *known == room), "crates/{room} is not in the table of rooms");
+        let room = folder
+            .file_name()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        assert!(
+            ROOMS.iter().any(|(known, _)| *known == room),
+            "crates/{room} is not in the table of rooms"
+        );
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             found.push(Dependency {
                 room: room.clone(),
@@ -67,11 +118,19 @@ fn crates_depend_only_on_the_rooms_below_them() {
         .iter()
         .filter(|dependency| is_ours(&dependency.package))
         .filter(|dependency| {
-            let (_, allowed) = ROOMS.iter().find(|(room, _)| *room == dependency.room).expect("checked above");
+            let (_, allowed) = ROOMS
+                .iter()
+                .find(|(room, _)| *room == dependency.room)
+                .expect("checked above");
             let for_tests = dependency.dev && dependency.package == "boswell-testkit";
             !for_tests && !allowed.contains(&dependency.package.as_str())
         })
-        .map(|dependency| format!("crates/{} may not depend on {}", dependency.room, dependency.package))
+        .map(|dependency| {
+            format!(
+                "crates/{} may not depend on {}",
+                dependency.room, dependency.package
+            )
+        })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -85,7 +144,12 @@ fn libraries_do_without_what_would_weigh_on_those_who_embed_them() {
             let banned = BANNED.iter().find(|(room, _)| *room == dependency.room);
             banned.is_some_and(|(_, names)| names.contains(&dependency.package.as_str()))
         })
-        .map(|dependency| format!("crates/{} may not depend on {}", dependency.room, dependency.package))
+        .map(|dependency| {
+            format!(
+                "crates/{} may not depend on {}",
+                dependency.room, dependency.package
+            )
+        })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

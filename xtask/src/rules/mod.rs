@@ -1,4 +1,5 @@
-//! Tests that hold the house rules: who may depend on whom, who may touch files or print, and what the docs claim.
+//! Tests that hold the house rules: who may depend on whom, who may touch files or print, and
+//! what the docs claim.
 //!
 //! They read the checkout as text, so they also see code that is switched off on this platform.
 

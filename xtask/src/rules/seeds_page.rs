@@ -18,7 +18,10 @@ struct Behaviour {
 
 /// Rows whose first cell is a number such as `3.14`.
 fn behaviours(page: &str) -> Vec<Behaviour> {
-    let is_number = |cell: &str| cell.split_once('.').is_some_and(|(seed, row)| digits(seed) && digits(row));
+    let is_number = |cell: &str| {
+        cell.split_once('.')
+            .is_some_and(|(seed, row)| digits(seed) && digits(row))
+    };
     let mut found = Vec::new();
     for line in page.lines().filter(|line| line.starts_with('|')) {
         let cells: Vec<String> = cells(line);
@@ -28,7 +31,11 @@ fn behaviours(page: &str) -> Vec<Behaviour> {
         let [number, _, _, state, proof] = cells.as_slice() else {
             panic!("this row has {} columns instead of 5: {line}", cells.len());
         };
-        found.push(Behaviour { number: number.clone(), state: state.clone(), proof: proof.clone() });
+        found.push(Behaviour {
+            number: number.clone(),
+            state: state.clone(),
+            proof: proof.clone(),
+        });
     }
     found
 }
@@ -36,7 +43,10 @@ fn behaviours(page: &str) -> Vec<Behaviour> {
 /// A `\|` is a bar inside a cell.
 fn cells(line: &str) -> Vec<String> {
     let hidden = line.trim().trim_matches('|').replace("\\|", "\u{0}");
-    hidden.split('|').map(|cell| cell.trim().replace('\u{0}', "|")).collect()
+    hidden
+        .split('|')
+        .map(|cell| cell.trim().replace('\u{0}', "|"))
+        .collect()
 }
 
 fn digits(text: &str) -> bool {
@@ -46,7 +56,9 @@ fn digits(text: &str) -> bool {
 /// What stands in backticks and looks like the name of a test; flags and paths do not.
 pub(super) fn test_names(proof: &str) -> Vec<&str> {
     let quoted = proof.split('`').skip(1).step_by(2);
-    quoted.filter(|name| name.contains('_') && name.bytes().all(is_name_byte)).collect()
+    quoted
+        .filter(|name| name.contains('_') && name.bytes().all(is_name_byte))
+        .collect()
 }
 
 fn is_name_byte(byte: u8) -> bool {
@@ -55,12 +67,21 @@ fn is_name_byte(byte: u8) -> bool {
 
 #[test]
 fn the_seeds_page_names_only_tests_that_exist() {
-    let code: Vec<String> = sources::rust().iter().map(|file| sources::text(file)).collect();
+    let code: Vec<String> = sources::rust()
+        .iter()
+        .map(|file| sources::text(file))
+        .collect();
     let rows = behaviours(&sources::text(Path::new(PAGE)));
     let named: BTreeSet<&str> = rows.iter().flat_map(|row| test_names(&row.proof)).collect();
-    let exists = |name: &str| code.iter().any(|text| text.contains(&format!("fn {name}(")));
+    let exists = |name: &str| {
+        code.iter()
+            .any(|text| text.contains(&format!("fn {name}(")))
+    };
     let missing: Vec<&str> = named.into_iter().filter(|name| !exists(name)).collect();
-    assert!(missing.is_empty(), "{PAGE} names tests that do not exist: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "{PAGE} names tests that do not exist: {missing:?}"
+    );
 }
 
 #[test]
@@ -85,7 +106,12 @@ fn every_state_on_the_seeds_page_comes_with_what_it_needs() {
             "next" => false,
             _ => true,
         })
-        .map(|row| format!("{}: state `{}`, proof or reason `{}`", row.number, row.state, row.proof))
+        .map(|row| {
+            format!(
+                "{}: state `{}`, proof or reason `{}`",
+                row.number, row.state, row.proof
+            )
+        })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -95,6 +121,9 @@ fn rows_and_test_names_are_read() {
     let page = "| no. | a | b | c | d |\n|---|---|---|---|---|\n| 1.2 | x \\| y | `list` | proven | `a_b`, `--flag` and `c_d` |\n";
     let rows = behaviours(page);
     assert_eq!(rows.len(), 1);
-    assert_eq!((rows[0].number.as_str(), rows[0].state.as_str()), ("1.2", "proven"));
+    assert_eq!(
+        (rows[0].number.as_str(), rows[0].state.as_str()),
+        ("1.2", "proven")
+    );
     assert_eq!(test_names(&rows[0].proof), ["a_b", "c_d"]);
 }

@@ -1,6 +1,7 @@
 //! Libraries neither touch files outside the one permitted place nor speak to a person.
 //!
-//! The lints hold most of this; the test also sees code that an `expect` has excused or a platform has switched off.
+//! The lints hold most of this; the test also sees code that an `expect` has excused or a
+//! platform has switched off.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +9,11 @@ use crate::sources;
 
 /// The pure rooms and the store, whose file access sits in one place.
 const WITHOUT_FILES: [&str; 3] = ["crates/model/src", "crates/dialect/src", "crates/store/src"];
-const FILE_ACCESS: [&str; 3] =
-    ["crates/store/src/backend/fs.rs", "crates/store/src/backend/fs/", "crates/store/src/disk"];
+const FILE_ACCESS: [&str; 3] = [
+    "crates/store/src/backend/fs.rs",
+    "crates/store/src/backend/fs/",
+    "crates/store/src/disk",
+];
 
 const SILENT: [&str; 6] = [
     "crates/model/src",
@@ -19,12 +23,23 @@ const SILENT: [&str; 6] = [
     "crates/remote/src",
     "crates/serve/src",
 ];
-const SPEAKING: [&str; 8] =
-    ["print!(", "println!(", "eprint!(", "eprintln!(", "dbg!(", "io::stdout(", "io::stderr(", "process::exit("];
+const SPEAKING: [&str; 8] = [
+    "print!(",
+    "println!(",
+    "eprint!(",
+    "eprintln!(",
+    "dbg!(",
+    "io::stdout(",
+    "io::stderr(",
+    "process::exit(",
+];
 
 fn sources_below(folders: &[&str]) -> Vec<PathBuf> {
-    let all = sources::rust().into_iter().filter(|file| !sources::is_test(file));
-    all.filter(|file| folders.iter().any(|folder| file.starts_with(folder))).collect()
+    let all = sources::rust()
+        .into_iter()
+        .filter(|file| !sources::is_test(file));
+    all.filter(|file| folders.iter().any(|folder| file.starts_with(folder)))
+        .collect()
 }
 
 fn may_touch_files(file: &Path) -> bool {
@@ -37,7 +52,9 @@ fn mentions_fs(code: &str) -> bool {
     let dense: String = code.split_whitespace().collect();
     let in_group = |group: &str| {
         let group = group.split_once(';').map_or(group, |(group, _)| group);
-        group.split(['{', '}', ',', ':']).any(|word| word == "fs" || word.starts_with("fsas"))
+        group
+            .split(['{', '}', ',', ':'])
+            .any(|word| word == "fs" || word.starts_with("fsas"))
     };
     dense.contains("std::fs") || dense.split("usestd::{").skip(1).any(in_group)
 }
@@ -48,7 +65,10 @@ fn only_the_fs_backend_touches_files() {
         .into_iter()
         .filter(|file| !may_touch_files(file) && mentions_fs(&sources::code(file)))
         .collect();
-    assert!(wrong.is_empty(), "std::fs outside the fs backend: {wrong:?}");
+    assert!(
+        wrong.is_empty(),
+        "std::fs outside the fs backend: {wrong:?}"
+    );
 }
 
 #[test]
@@ -68,10 +88,19 @@ fn libraries_never_print_or_exit() {
 
 #[test]
 fn file_access_is_seen_however_it_is_imported() {
-    for code in ["std::fs::read(p)", "use std::fs;", "use std::{\n    io,\n    fs,\n};", "use std::{fs::File, io};"] {
+    for code in [
+        "std::fs::read(p)",
+        "use std::fs;",
+        "use std::{\n    io,\n    fs,\n};",
+        "use std::{fs::File, io};",
+    ] {
         assert!(mentions_fs(code), "{code}");
     }
-    for code in ["use std::{io, fmt};", "let offs = 1;", "use std::{io};\nlet fs = 1;"] {
+    for code in [
+        "use std::{io, fmt};",
+        "let offs = 1;",
+        "use std::{io};\nlet fs = 1;",
+    ] {
         assert!(!mentions_fs(code), "{code}");
     }
 }

@@ -20,10 +20,20 @@ pub(crate) struct Options {
 
 impl Options {
     pub(crate) fn parse(arguments: &[String]) -> Outcome<Self> {
-        let mut options = Self { seed: 1, command: None, sample: None, fault: None, workers: 2, list: false };
+        let mut options = Self {
+            seed: 1,
+            command: None,
+            sample: None,
+            fault: None,
+            workers: 2,
+            list: false,
+        };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
-            let mut value = || rest.next().ok_or_else(|| format!("{argument} needs a value"));
+            let mut value = || {
+                rest.next()
+                    .ok_or_else(|| format!("{argument} needs a value"))
+            };
             match argument.as_str() {
                 "--seed" => options.seed = number(argument, value()?)?,
                 "--command" => options.command = Some(value()?.clone()),
@@ -39,14 +49,18 @@ impl Options {
 }
 
 fn number<T: std::str::FromStr>(option: &str, text: &str) -> Outcome<T> {
-    text.parse().map_err(|_| format!("{option} takes a number, found `{text}`").into())
+    text.parse()
+        .map_err(|_| format!("{option} takes a number, found `{text}`").into())
 }
 
 /// `eio@17`.
 fn fault(text: &str) -> Outcome<Fault> {
     let wrong = || format!("--fault takes KIND@CALL such as `eio@17`, found `{text}`");
     let (kind, at) = text.split_once('@').ok_or_else(wrong)?;
-    Ok(Fault { kind: Kind::named(kind).ok_or_else(wrong)?, at: at.parse().map_err(|_| wrong())? })
+    Ok(Fault {
+        kind: Kind::named(kind).ok_or_else(wrong)?,
+        at: at.parse().map_err(|_| wrong())?,
+    })
 }
 
 #[cfg(test)]
@@ -54,19 +68,39 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Outcome<Options> {
-        Options::parse(&text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        Options::parse(
+            &text
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        )
     }
 
     #[test]
     fn a_fault_is_named_by_kind_and_call() {
         let options = parse("--command rename --fault half-kill@17 --seed 9").expect("valid");
-        assert_eq!(options.fault, Some(Fault { kind: Kind::HalfKill, at: 17 }));
-        assert_eq!((options.command.as_deref(), options.seed), (Some("rename"), 9));
+        assert_eq!(
+            options.fault,
+            Some(Fault {
+                kind: Kind::HalfKill,
+                at: 17
+            })
+        );
+        assert_eq!(
+            (options.command.as_deref(), options.seed),
+            (Some("rename"), 9)
+        );
     }
 
     #[test]
     fn wrong_requests_are_refused() {
-        for text in ["--fault eio", "--fault x@1", "--sample", "--sample x", "--bogus"] {
+        for text in [
+            "--fault eio",
+            "--fault x@1",
+            "--sample",
+            "--sample x",
+            "--bogus",
+        ] {
             assert!(parse(text).is_err(), "{text}");
         }
     }

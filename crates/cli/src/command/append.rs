@@ -7,7 +7,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use boswell_dialect::{Body, Draft, Expected, Intention, Operation, Parent, Part};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{Durability, Expect, Outcome, Receipt, Resolved, Runner, SessionWriter, Ticket, Wait};
+use boswell_store::{
+    Durability, Expect, Outcome, Receipt, Resolved, Runner, SessionWriter, Ticket, Wait,
+};
 use clap::{Args, ValueEnum};
 
 use super::attachments::base64;
@@ -91,10 +93,18 @@ trait Sink {
     fn settle(&mut self, out: &mut Output) -> Result<()>;
 }
 
-/// What the command line says, else what comes in: whatever is there is written at once, then acknowledged together.
+/// What the command line says, else what comes in: whatever is there is written at once, then
+/// acknowledged together.
 fn feed(args: &AppendArgs, sink: &mut dyn Sink, out: &mut Output) -> Result<()> {
-    let user = args.user.as_ref().map(|text| said(text, &args.attach)).transpose()?;
-    let typed: Vec<Draft> = user.into_iter().chain(args.assistant.as_ref().map(Draft::assistant)).collect();
+    let user = args
+        .user
+        .as_ref()
+        .map(|text| said(text, &args.attach))
+        .transpose()?;
+    let typed: Vec<Draft> = user
+        .into_iter()
+        .chain(args.assistant.as_ref().map(Draft::assistant))
+        .collect();
     if !typed.is_empty() {
         typed.into_iter().try_for_each(|draft| sink.submit(draft))?;
         return sink.settle(out);
@@ -104,9 +114,11 @@ fn feed(args: &AppendArgs, sink: &mut dyn Sink, out: &mut Output) -> Result<()> 
     while let Ok(first) = lines.recv() {
         for line in std::iter::once(first).chain(lines.try_iter().take(1024)) {
             number += 1;
-            let bytes = line
-                .map_err(|error| Error::new(ErrorKind::Unavailable, "cannot read standard input").caused_by(error))?;
-            let done = parse(&bytes, number).and_then(|draft| draft.map_or(Ok(()), |draft| sink.submit(draft)));
+            let bytes = line.map_err(|error| {
+                Error::new(ErrorKind::Unavailable, "cannot read standard input").caused_by(error)
+            })?;
+            let done = parse(&bytes, number)
+                .and_then(|draft| draft.map_or(Ok(()), |draft| sink.submit(draft)));
             if let Err(error) = done {
                 // What came before is written: it is acknowledged before the error is told.
                 sink.settle(out)?;
@@ -122,16 +134,26 @@ fn feed(args: &AppendArgs, sink: &mut dyn Sink, out: &mut Output) -> Result<()> 
 fn said(text: &str, files: &[std::path::PathBuf]) -> Result<Draft> {
     let mut parts = vec![Part::Text(text.to_owned())];
     for path in files {
-        let bytes = durable::read(&RealDisk, path)?
-            .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display())))?;
-        parts.push(Part::Image { base64: base64(&bytes), mime: mime(path).to_owned() });
+        let bytes = durable::read(&RealDisk, path)?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("there is no file `{}`", path.display()),
+            )
+        })?;
+        parts.push(Part::Image {
+            base64: base64(&bytes),
+            mime: mime(path).to_owned(),
+        });
     }
     Ok(Draft::new(Body::User(parts)))
 }
 
 /// What a file is, by its ending.
 fn mime(path: &std::path::Path) -> &'static str {
-    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let ending = path
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
     match ending.as_str() {
         "png" => "image/png",
         "jpg" | "jpeg" => "image/jpeg",
@@ -146,8 +168,16 @@ fn mime(path: &std::path::Path) -> &'static str {
 
 /// What the user says in a draft.
 fn prompt(draft: &Draft) -> Option<String> {
-    let Body::User(parts) = &draft.body else { return None };
-    let text = |part: &Part| if let Part::Text(text) = part { Some(text.clone()) } else { None };
+    let Body::User(parts) = &draft.body else {
+        return None;
+    };
+    let text = |part: &Part| {
+        if let Part::Text(text) = part {
+            Some(text.clone())
+        } else {
+            None
+        }
+    };
     Some(parts.iter().filter_map(text).collect::<Vec<_>>().join("\n"))
 }
 
@@ -162,7 +192,11 @@ struct Appender<'m> {
 }
 
 impl<'m> Appender<'m> {
-    fn new(args: &AppendArgs, writer: SessionWriter, history: Option<OwnHistory<'m>>) -> Appender<'m> {
+    fn new(
+        args: &AppendArgs,
+        writer: SessionWriter,
+        history: Option<OwnHistory<'m>>,
+    ) -> Appender<'m> {
         let expect = match (&args.expect_revision, &args.expect_leaf) {
             (Some(revision), _) => Expect::Revision(revision.clone()),
             (None, Some(leaf)) => Expect::Leaf(leaf.clone()),
@@ -173,7 +207,14 @@ impl<'m> Appender<'m> {
             Level::Fsync => Durability::Fsync,
         };
         let parent = args.parent.clone().map(Parent::Entry);
-        Appender { writer, durability, parent, expect, open: Vec::new(), history }
+        Appender {
+            writer,
+            durability,
+            parent,
+            expect,
+            open: Vec::new(),
+            history,
+        }
     }
 }
 
@@ -185,7 +226,11 @@ impl Sink for Appender<'_> {
         };
         let expect = std::mem::take(&mut self.expect);
         let asked = self.history.as_ref().and_then(|_| prompt(&draft));
-        self.open.push((self.writer.submit_all(vec![draft], expect, self.durability)?, asked));
+        self.open.push((
+            self.writer
+                .submit_all(vec![draft], expect, self.durability)?,
+            asked,
+        ));
         Ok(())
     }
 
@@ -217,16 +262,32 @@ struct Planner<'m> {
 }
 
 impl<'m> Planner<'m> {
-    fn new(machine: &'m Machine, args: &AppendArgs, found: Resolved, wait: Wait) -> Result<Planner<'m>> {
+    fn new(
+        machine: &'m Machine,
+        args: &AppendArgs,
+        found: Resolved,
+        wait: Wait,
+    ) -> Result<Planner<'m>> {
         let expect = match (&args.expect_revision, &args.expect_leaf) {
             (Some(revision), _) => Some(Expected::Revision(revision.clone())),
             (None, leaf) => leaf.clone().map(Expected::Leaf),
         };
         let runner = machine.runner()?;
         // An agent holds its own locks for moments: those are waited for unasked.
-        let runner = if wait == Wait::No { runner } else { runner.waiting(wait) };
+        let runner = if wait == Wait::No {
+            runner
+        } else {
+            runner.waiting(wait)
+        };
         let parent = args.parent.clone().map(Parent::Entry);
-        Ok(Planner { machine, runner, found, parent, expect, drafts: Vec::new() })
+        Ok(Planner {
+            machine,
+            runner,
+            found,
+            parent,
+            expect,
+            drafts: Vec::new(),
+        })
     }
 }
 
@@ -249,7 +310,9 @@ impl Sink for Planner<'_> {
             Some(expect) => Intention::AppendAfter { expect, drafts },
             None => Intention::Append(drafts),
         };
-        let done = self.runner.carry_out(&self.found.store, &self.found.located, &intention)?;
+        let done = self
+            .runner
+            .carry_out(&self.found.store, &self.found.located, &intention)?;
         change::remark(self.machine, &done.planned);
         let id = self.found.located.id.clone();
         self.found.located = self.found.store.find(&id)?;
@@ -293,19 +356,29 @@ fn parse(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
         return Ok(None);
     }
     let wrong = |why: String| {
-        Error::new(ErrorKind::Invalid, format!("line {number} of the input is no entry"))
-            .because(why)
-            .hinting(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
+        Error::new(
+            ErrorKind::Invalid,
+            format!("line {number} of the input is no entry"),
+        )
+        .because(why)
+        .hinting(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
     };
     let raw = boswell_dialect::one_object(bytes)
         .map_err(|error| wrong(error.reason().unwrap_or("it is no JSON object").to_owned()))?;
-    let text = |key: &str| raw.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    let text = |key: &str| {
+        raw.get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
     let mut draft = match (text("role"), text("text"), raw.get("type")) {
         (Some(role), Some(said), None) => match role.as_str() {
             "user" => Draft::user(said),
             "assistant" => Draft::assistant(said),
             other => {
-                return Err(wrong(format!("the role `{}` is neither `user` nor `assistant`", other.escape_debug())));
+                return Err(wrong(format!(
+                    "the role `{}` is neither `user` nor `assistant`",
+                    other.escape_debug()
+                )));
             }
         },
         _ => Draft::new(Body::Native(bytes.trim_ascii().to_vec())),

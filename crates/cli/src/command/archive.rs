@@ -59,30 +59,43 @@ pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
         match put_away(machine, found) {
             Ok(operation) => report(&summary.reference, &operation, &mut out)?,
             // Of many that are old, one that somebody has just taken up must not keep the others.
-            Err(error) if args.older_than.is_some() => crate::failure::pass_over(error, &mut failed),
+            Err(error) if args.older_than.is_some() => {
+                crate::failure::pass_over(error, &mut failed)
+            }
             Err(error) => return Err(error),
         }
     }
     out.finish()?;
     if !args.apply && !machine.quiet {
-        crate::failure::say(&format!("{} sessions; `--apply` moves them into the vault", chosen.len()));
+        crate::failure::say(&format!(
+            "{} sessions; `--apply` moves them into the vault",
+            chosen.len()
+        ));
     }
     super::list::warn_about(machine, &rest);
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// A session that was named, if it may go.
-fn named(machine: &Machine, conversations: &[Conversation], session: &str) -> Result<(Resolved, Summary)> {
+fn named(
+    machine: &Machine,
+    conversations: &[Conversation],
+    session: &str,
+) -> Result<(Resolved, Summary)> {
     let found = machine.resolve(session)?;
     machine.refuse_archived(&found.store)?;
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
-    let known = conversations.iter().flat_map(sides).find(|side| side.reference == reference).cloned();
+    let known = conversations
+        .iter()
+        .flat_map(sides)
+        .find(|side| side.reference == reference)
+        .cloned();
     let summary = known.map_or_else(|| found.store.summary(&found.located), Ok)?;
     can_remove(&found)?;
     match in_use(&summary, &found) {
-        Some((kind, why, hint)) => {
-            Err(Error::new(kind, format!("{reference} stays where it is")).because(why).hinting(hint))
-        }
+        Some((kind, why, hint)) => Err(Error::new(kind, format!("{reference} stays where it is"))
+            .because(why)
+            .hinting(hint)),
         None => Ok((found, summary)),
     }
 }
@@ -98,17 +111,31 @@ fn old(
     let before = Instant::from_millis(machine.now.millis().saturating_sub(span));
     let mut chosen = Vec::new();
     let is_pinned = |it: &Conversation| sides(it).any(|side| side.facts.is_pinned());
-    let is_old = |it: &&Conversation| last_active(it).is_some_and(|at| at < before) && !is_pinned(it);
+    let is_old =
+        |it: &&Conversation| last_active(it).is_some_and(|at| at < before) && !is_pinned(it);
     for conversation in conversations.iter().filter(is_old) {
         for (store, summary) in std::iter::once(&conversation.front).chain(&conversation.linked) {
-            let Some(store) = machine.stores.get(*store).filter(|store| store.archived().is_none()) else { continue };
-            if summary.located.owner.is_some() || dialect.is_some_and(|it| it != summary.reference.dialect) {
+            let Some(store) = machine
+                .stores
+                .get(*store)
+                .filter(|store| store.archived().is_none())
+            else {
+                continue;
+            };
+            if summary.located.owner.is_some()
+                || dialect.is_some_and(|it| it != summary.reference.dialect)
+            {
                 continue;
             }
-            let found = Resolved { store: store.clone(), located: summary.located.clone() };
+            let found = Resolved {
+                store: store.clone(),
+                located: summary.located.clone(),
+            };
             match can_remove(&found) {
                 Err(error) if dialect.is_some() => return Err(error),
-                Ok(()) if in_use(summary, &found).is_none() => chosen.push((found, summary.clone())),
+                Ok(()) if in_use(summary, &found).is_none() => {
+                    chosen.push((found, summary.clone()))
+                }
                 _ => {}
             }
         }
@@ -121,21 +148,40 @@ fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static st
     let session = &summary.reference;
     let typed = session.to_argument();
     if !found.store.was_live(&session.id).is_empty() {
-        return Some((ErrorKind::Busy, "its agent is at work on it", "end the agent first".to_owned()));
+        return Some((
+            ErrorKind::Busy,
+            "its agent is at work on it",
+            "end the agent first".to_owned(),
+        ));
     }
     if summary.facts.is_pinned() {
         let tagged = summary.facts.tags.iter().any(|tag| tag == PINNED);
-        let unpin = if tagged { format!("with `boswell untag {typed} {PINNED}`") } else { "in its agent".to_owned() };
-        return Some((ErrorKind::Denied, "it is pinned", format!("unpin it first {unpin}")));
+        let unpin = if tagged {
+            format!("with `boswell untag {typed} {PINNED}`")
+        } else {
+            "in its agent".to_owned()
+        };
+        return Some((
+            ErrorKind::Denied,
+            "it is pinned",
+            format!("unpin it first {unpin}"),
+        ));
     }
     if summary.facts.status.as_deref() == Some("active") {
-        return Some((ErrorKind::Denied, "it is active", format!("end it first with `boswell close {typed}`")));
+        return Some((
+            ErrorKind::Denied,
+            "it is active",
+            format!("end it first with `boswell close {typed}`"),
+        ));
     }
     None
 }
 
 fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
-    let found = Resolved { store: machine.writable(found.store.clone())?, located: found.located.clone() };
+    let found = Resolved {
+        store: machine.writable(found.store.clone())?,
+        located: found.located.clone(),
+    };
     let runner = machine.runner()?;
     if found.store.dialect().plans(Operation::Delete) {
         let done = runner.archive(&found.store, &found.located)?;
@@ -157,5 +203,8 @@ fn report(session: &SessionRef, operation: &str, out: &mut Output) -> Result<()>
     if out.json {
         return out.object(&shape::op(operation, "archive", session));
     }
-    out.line(&format!("{session} is archived; `boswell restore {}` puts it back", session.to_argument()))
+    out.line(&format!(
+        "{session} is archived; `boswell restore {}` puts it back",
+        session.to_argument()
+    ))
 }

@@ -49,7 +49,8 @@ pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode>
     let session = found.store.read(&found.located, Depth::Heads)?;
     let mut out = Output::paged(machine);
     if let Some(folder) = &args.extract {
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder.display(), "make the folder", error))?;
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Error::io(folder.display(), "make the folder", error))?;
     }
     let mut count = 0;
     let mut show = |attachment: Attachment, out: &mut Output| -> Result<()> {
@@ -58,12 +59,21 @@ pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode>
             Some(folder) => extract(&found.store, &attachment, folder, count)?,
             None => None,
         };
-        print(&session.reference().to_string(), &attachment, written.as_deref(), out)
+        print(
+            &session.reference().to_string(),
+            &attachment,
+            written.as_deref(),
+            out,
+        )
     };
     for slot in session.log().slots() {
-        let Some(view) = session.entry(slot)?.view else { continue };
+        let Some(view) = session.entry(slot)?.view else {
+            continue;
+        };
         for block in view.blocks {
-            let Block::Media { mime, source } = block else { continue };
+            let Block::Media { mime, source } = block else {
+                continue;
+            };
             let entry = Some(session.log().label(slot).into_owned());
             let attachment = match source {
                 MediaSource::Inline(text) => Attachment {
@@ -75,21 +85,40 @@ pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode>
                 },
                 MediaSource::Reference(name) => {
                     let key = blob_key(&name);
-                    let info = key.as_deref().and_then(|key| found.store.backend().stat(key).ok().flatten());
+                    let info = key
+                        .as_deref()
+                        .and_then(|key| found.store.backend().stat(key).ok().flatten());
                     let content = match (&info, key) {
                         (Some(_), Some(key)) => Content::File(key),
                         _ => Content::Elsewhere,
                     };
-                    Attachment { entry, mime, bytes: info.map(|i| i.size), place: name, content }
+                    Attachment {
+                        entry,
+                        mime,
+                        bytes: info.map(|i| i.size),
+                        place: name,
+                        content,
+                    }
                 }
             };
             show(attachment, &mut out)?;
         }
     }
-    for file in found.store.side_files(&found.located)?.into_iter().filter(|f| f.kind == SideKind::Attachment) {
+    for file in found
+        .store
+        .side_files(&found.located)?
+        .into_iter()
+        .filter(|f| f.kind == SideKind::Attachment)
+    {
         let place = found.store.backend().describe(&file.key);
         show(
-            Attachment { entry: None, mime: None, bytes: Some(file.size), place, content: Content::File(file.key) },
+            Attachment {
+                entry: None,
+                mime: None,
+                bytes: Some(file.size),
+                place,
+                content: Content::File(file.key),
+            },
             &mut out,
         )?;
     }
@@ -100,7 +129,8 @@ pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode>
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where a store keeps what a reference names: `blob:sha256:…` in its blobs, or a path below the root that stays below it.
+/// Where a store keeps what a reference names: `blob:sha256:…` in its blobs, or a path below the
+/// root that stays below it.
 fn blob_key(reference: &str) -> Option<String> {
     if let Some(hash) = reference.strip_prefix("blob:sha256:") {
         let hex = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
@@ -108,7 +138,9 @@ fn blob_key(reference: &str) -> Option<String> {
     }
     let safe = !reference.is_empty()
         && !reference.starts_with('/')
-        && reference.split('/').all(|part| !matches!(part, "" | "." | ".."));
+        && reference
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | ".."));
     safe.then(|| reference.to_owned())
 }
 
@@ -125,33 +157,61 @@ fn extract(
     };
     let Some(bytes) = bytes else { return Ok(None) };
     let from_name = match &attachment.content {
-        Content::File(key) => key.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ext)| ext),
+        Content::File(key) => key
+            .rsplit('/')
+            .next()
+            .and_then(|name| name.rsplit_once('.'))
+            .map(|(_, ext)| ext),
         _ => None,
     };
     let extension = from_name
-        .or(attachment.mime.as_deref().and_then(|mime| mime.split_once('/')).map(|(_, sub)| sub))
+        .or(attachment
+            .mime
+            .as_deref()
+            .and_then(|mime| mime.split_once('/'))
+            .map(|(_, sub)| sub))
         .unwrap_or("bin");
-    let extension: String = extension.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
-    let path = folder.join(format!("{number:03}.{}", if extension.is_empty() { "bin" } else { &extension }));
+    let extension: String = extension
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(8)
+        .collect();
+    let path = folder.join(format!(
+        "{number:03}.{}",
+        if extension.is_empty() {
+            "bin"
+        } else {
+            &extension
+        }
+    ));
     let mut file = std::fs::OpenOptions::new()
         .write(true)
         .create_new(true)
         .open(&path)
         .map_err(|error| cannot_make(&path, error))?;
-    std::io::Write::write_all(&mut file, &bytes).map_err(|error| Error::io(path.display(), "write", error))?;
+    std::io::Write::write_all(&mut file, &bytes)
+        .map_err(|error| Error::io(path.display(), "write", error))?;
     Ok(Some(path.display().to_string()))
 }
 
 fn cannot_make(path: &Path, error: std::io::Error) -> Error {
     if error.kind() == std::io::ErrorKind::AlreadyExists {
-        return Error::new(ErrorKind::Invalid, format!("`{}` is there already", path.display()))
-            .because("nothing is overwritten")
-            .hinting("extract into an empty folder");
+        return Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is there already", path.display()),
+        )
+        .because("nothing is overwritten")
+        .hinting("extract into an empty folder");
     }
     Error::io(path.display(), "make", error)
 }
 
-fn print(session: &str, attachment: &Attachment, written: Option<&str>, out: &mut Output) -> Result<()> {
+fn print(
+    session: &str,
+    attachment: &Attachment,
+    written: Option<&str>,
+    out: &mut Output,
+) -> Result<()> {
     if out.json {
         return out.object(
             &Json::object()
@@ -167,8 +227,11 @@ fn print(session: &str, attachment: &Attachment, written: Option<&str>, out: &mu
         );
     }
     let bytes = attachment.bytes.map_or_else(|| "-".to_owned(), size);
-    let place =
-        written.unwrap_or(if matches!(attachment.content, Content::Elsewhere) { "missing" } else { &attachment.place });
+    let place = written.unwrap_or(if matches!(attachment.content, Content::Elsewhere) {
+        "missing"
+    } else {
+        &attachment.place
+    });
     out.line(&format!(
         "{}  {bytes:>10}  {}  {}",
         fit(&one_line(attachment.entry.as_deref().unwrap_or("-")), 36),
@@ -183,20 +246,34 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let value = chunk.iter().enumerate().fold(0u32, |value, (i, b)| value | u32::from(*b) << (16 - 8 * i));
+        let value = chunk
+            .iter()
+            .enumerate()
+            .fold(0u32, |value, (i, b)| value | u32::from(*b) << (16 - 8 * i));
         for i in 0..4 {
-            let digit = ALPHABET.get((value >> (18 - 6 * i)) as usize & 63).copied().unwrap_or(b'=');
-            out.push(if i <= chunk.len() { char::from(digit) } else { '=' });
+            let digit = ALPHABET
+                .get((value >> (18 - 6 * i)) as usize & 63)
+                .copied()
+                .unwrap_or(b'=');
+            out.push(if i <= chunk.len() {
+                char::from(digit)
+            } else {
+                '='
+            });
         }
     }
     out
 }
 
-/// The bytes that base64 text stands for, either alphabet, white space allowed; none if it is something else.
+/// The bytes that base64 text stands for, either alphabet, white space allowed; none if
+/// it is something else.
 pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut value, mut bits) = (0u32, 0);
-    for byte in text.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=') {
+    for byte in text
+        .bytes()
+        .filter(|b| !b.is_ascii_whitespace() && *b != b'=')
+    {
         let digit = match byte {
             b'-' => 62,
             b'_' => 63,
@@ -214,9 +291,15 @@ pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
 
 /// A session that has no place on disk cannot be handed on.
 pub(crate) fn without_log(reference: &str) -> Error {
-    Error::new(ErrorKind::Unsupported, format!("session {reference} has no log of its own"))
-        .because("only an index speaks of it")
-        .hinting(format!("see what is known with `boswell list --hidden --json --match {}`", shell_quote(reference)))
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("session {reference} has no log of its own"),
+    )
+    .because("only an index speaks of it")
+    .hinting(format!(
+        "see what is known with `boswell list --hidden --json --match {}`",
+        shell_quote(reference)
+    ))
 }
 
 #[cfg(test)]
@@ -225,9 +308,14 @@ mod tests {
 
     #[test]
     fn base64_goes_both_ways() {
-        for (plain, coded) in
-            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy"), ("\u{ff}>?", "w78+Pw==")]
-        {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+            ("\u{ff}>?", "w78+Pw=="),
+        ] {
             assert_eq!(base64(plain.as_bytes()), coded);
             assert_eq!(from_base64(coded).unwrap(), plain.as_bytes());
         }
@@ -237,8 +325,18 @@ mod tests {
 
     #[test]
     fn references_that_leave_the_store_are_not_followed() {
-        assert_eq!(blob_key("attachments/a/b.png").as_deref(), Some("attachments/a/b.png"));
-        for bad in ["../x", "/etc/passwd", "a//b", "a/../../b", "", "blob:sha256:../x"] {
+        assert_eq!(
+            blob_key("attachments/a/b.png").as_deref(),
+            Some("attachments/a/b.png")
+        );
+        for bad in [
+            "../x",
+            "/etc/passwd",
+            "a//b",
+            "a/../../b",
+            "",
+            "blob:sha256:../x",
+        ] {
             assert_eq!(blob_key(bad), None, "{bad}");
         }
     }

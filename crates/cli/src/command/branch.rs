@@ -33,13 +33,22 @@ pub(crate) struct BranchArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &BranchArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
-    let session = found.store.read(&found.located, boswell_dialect::Depth::Heads)?;
+    let session = found
+        .store
+        .read(&found.located, boswell_dialect::Depth::Heads)?;
     let entry = match &args.entry {
         Some(name) => {
             let slot = session.find(name)?;
-            if session.log().head(slot).is_none_or(|head| head.id.is_none()) {
-                return Err(Error::new(ErrorKind::Unsupported, "an entry without an id cannot be attached to")
-                    .hinting("see which entries have one with `boswell tree`"));
+            if session
+                .log()
+                .head(slot)
+                .is_none_or(|head| head.id.is_none())
+            {
+                return Err(Error::new(
+                    ErrorKind::Unsupported,
+                    "an entry without an id cannot be attached to",
+                )
+                .hinting("see which entries have one with `boswell tree`"));
             }
             Some(session.log().label(slot).into_owned())
         }
@@ -53,7 +62,12 @@ pub(crate) fn run(machine: &Machine, args: &BranchArgs) -> Result<ExitCode> {
                 "leave out --summary",
             ));
         }
-        let tip = args.entry.as_ref().map(|name| session.find(name)).transpose()?.map_or(Tip::Root, Tip::At);
+        let tip = args
+            .entry
+            .as_ref()
+            .map(|name| session.find(name))
+            .transpose()?
+            .map_or(Tip::Root, Tip::At);
         let done = change::carry_out(machine, &found, &Intention::Stand(tip))?;
         let mut out = Output::paged(machine);
         change::report(&done, &session.reference(), &mut out)?;

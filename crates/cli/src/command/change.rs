@@ -11,7 +11,11 @@ use crate::shape;
 use crate::terminal::one_line;
 
 /// Carries out what is wanted of a session, and tells what the user should know about it.
-pub(crate) fn carry_out(machine: &Machine, found: &Resolved, intention: &Intention) -> Result<CarriedOut> {
+pub(crate) fn carry_out(
+    machine: &Machine,
+    found: &Resolved,
+    intention: &Intention,
+) -> Result<CarriedOut> {
     carry_out_anew(machine, found, intention, None)
 }
 
@@ -34,7 +38,10 @@ pub(crate) fn carry_out_anew(
 /// Tells what a plan's maker remarked.
 pub(crate) fn remark(machine: &Machine, planned: &Planned) {
     if !machine.quiet {
-        planned.remarks.iter().for_each(|remark| crate::failure::say(remark));
+        planned
+            .remarks
+            .iter()
+            .for_each(|remark| crate::failure::say(remark));
     }
 }
 
@@ -44,12 +51,20 @@ pub(crate) fn show(planned: &Planned, out: &mut Output) -> Result<()> {
         for step in &planned.plan.steps {
             let keys: Vec<Json> = step.keys().into_iter().map(Json::from).collect();
             out.object(
-                &Json::object().with("v", 1).with("type", "step").with("does", step.to_string()).with("keys", keys),
+                &Json::object()
+                    .with("v", 1)
+                    .with("type", "step")
+                    .with("does", step.to_string())
+                    .with("keys", keys),
             )?;
         }
         return Ok(());
     }
-    planned.plan.to_string().lines().try_for_each(|line| out.line(&one_line(line)))
+    planned
+        .plan
+        .to_string()
+        .lines()
+        .try_for_each(|line| out.line(&one_line(line)))
 }
 
 /// Acknowledges a change that was carried out.

@@ -37,7 +37,11 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     } else {
         named(machine, &args.sessions, &mut out, &mut tally)?
     };
-    let archived = if args.sessions.is_empty() { archived(machine)? } else { Vec::new() };
+    let archived = if args.sessions.is_empty() {
+        archived(machine)?
+    } else {
+        Vec::new()
+    };
     let looking = Looking::new(machine)?;
     let mut progress = Progress::new("checked", targets.len() + archived.len(), machine.quiet);
     let mut blobs = NamedBlobs::default();
@@ -50,7 +54,11 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     in_parallel(&targets, &looking, &mut take)?;
     // One after the other, each let go before the next: they are unpacked in memory.
     for store in archived {
-        if !looking.at_archived(store).into_iter().try_fold(true, |go_on, it| Ok(go_on && take(it)?))? {
+        if !looking
+            .at_archived(store)
+            .into_iter()
+            .try_fold(true, |go_on, it| Ok(go_on && take(it)?))?
+        {
             break;
         }
     }
@@ -70,10 +78,17 @@ pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     // Nothing that was asked for could be read: that is more than damage.
-    if tally.unreadable == tally.sessions && tally.sessions > 0 && tally.problems == tally.unreadable {
+    if tally.unreadable == tally.sessions
+        && tally.sessions > 0
+        && tally.problems == tally.unreadable
+    {
         return Ok(ExitCode::from(4));
     }
-    Ok(if tally.problems == 0 { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if tally.problems == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 #[derive(Default)]
@@ -94,7 +109,10 @@ impl Tally {
         };
         match (self.sessions, self.problems) {
             (sessions, 0) => format!("{sessions} checked, all clean{soon}"),
-            (sessions, problems) => format!("{sessions} checked, {} damaged, {problems} problems{soon}", self.damaged),
+            (sessions, problems) => format!(
+                "{sessions} checked, {} damaged, {problems} problems{soon}",
+                self.damaged
+            ),
         }
     }
 
@@ -108,9 +126,18 @@ impl Tally {
 }
 
 /// Links that lead out of the stores of these sessions, and of all others that were looked at.
-fn links(machine: &Machine, targets: &[(Store, Located)], out: &mut Output, tally: &mut Tally) -> Result<()> {
+fn links(
+    machine: &Machine,
+    targets: &[(Store, Located)],
+    out: &mut Output,
+    tally: &mut Tally,
+) -> Result<()> {
     let mut told = BTreeSet::new();
-    let stores = machine.stores.iter().map(|(_, store)| store).chain(targets.iter().map(|(store, _)| store));
+    let stores = machine
+        .stores
+        .iter()
+        .map(|(_, store)| store)
+        .chain(targets.iter().map(|(store, _)| store));
     for store in stores {
         if told.insert((store.dialect().name(), store.root())) {
             tally.take(&StoreFindings::of_links(store), out)?;
@@ -119,7 +146,8 @@ fn links(machine: &Machine, targets: &[(Store, Located)], out: &mut Output, tall
     Ok(())
 }
 
-/// Blobs that sessions name, by dialect: agents may keep sessions in two places and their blobs in one.
+/// Blobs that sessions name, by dialect: agents may keep sessions in two places
+/// and their blobs in one.
 #[derive(Default)]
 struct NamedBlobs {
     by_dialect: BTreeMap<&'static str, BTreeSet<BlobId>>,
@@ -130,18 +158,28 @@ struct NamedBlobs {
 impl NamedBlobs {
     fn take(&mut self, checked: &Checked) {
         match &checked.found {
-            Ok(found) => self.by_dialect.entry(checked.dialect).or_default().extend(&found.blobs),
+            Ok(found) => self
+                .by_dialect
+                .entry(checked.dialect)
+                .or_default()
+                .extend(&found.blobs),
             Err(_) => drop(self.unsure.insert(checked.dialect)),
         }
     }
 
     fn of(&self, store: &Store) -> Option<&BTreeSet<BlobId>> {
         let dialect = store.dialect().name();
-        self.by_dialect.get(dialect).filter(|_| !self.unsure.contains(dialect))
+        self.by_dialect
+            .get(dialect)
+            .filter(|_| !self.unsure.contains(dialect))
     }
 }
 
-fn everything(machine: &Machine, out: &mut Output, tally: &mut Tally) -> Result<Vec<(Store, Located)>> {
+fn everything(
+    machine: &Machine,
+    out: &mut Output,
+    tally: &mut Tally,
+) -> Result<Vec<(Store, Located)>> {
     let mut targets = Vec::new();
     let fates = Fates::read(machine)?;
     for (id, store) in machine.stores.iter() {
@@ -156,8 +194,14 @@ fn everything(machine: &Machine, out: &mut Output, tally: &mut Tally) -> Result<
                 continue;
             }
         };
-        tally.take(&StoreFindings::of(machine, &fates, (id, store), &listing), out)?;
-        let sessions = listing.sessions.into_iter().filter(|l| l.key.is_some() && l.hidden != Some("empty"));
+        tally.take(
+            &StoreFindings::of(machine, &fates, (id, store), &listing),
+            out,
+        )?;
+        let sessions = listing
+            .sessions
+            .into_iter()
+            .filter(|l| l.key.is_some() && l.hidden != Some("empty"));
         targets.extend(sessions.map(|located| (store.clone(), located)));
     }
     Ok(targets)
@@ -165,17 +209,35 @@ fn everything(machine: &Machine, out: &mut Output, tally: &mut Tally) -> Result<
 
 /// Sessions of these stores that are archived, each with nothing unpacked yet.
 fn archived(machine: &Machine) -> Result<Vec<Store>> {
-    let known: Vec<_> = machine.stores.iter_with_archived().filter(|(_, store)| store.archived().is_some()).collect();
+    let known: Vec<_> = machine
+        .stores
+        .iter_with_archived()
+        .filter(|(_, store)| store.archived().is_some())
+        .collect();
     if known.is_empty() {
         return Ok(Vec::new());
     }
-    let is_known =
-        |it: &Store| known.iter().any(|(_, store)| store.archived() == it.archived() && store.root() == it.root());
-    let archived = machine.reading_runner()?.archived()?.into_iter().filter(is_known);
-    Ok(archived.map(|store| store.excluding(machine.exclusion.as_ref())).collect())
+    let is_known = |it: &Store| {
+        known
+            .iter()
+            .any(|(_, store)| store.archived() == it.archived() && store.root() == it.root())
+    };
+    let archived = machine
+        .reading_runner()?
+        .archived()?
+        .into_iter()
+        .filter(is_known);
+    Ok(archived
+        .map(|store| store.excluding(machine.exclusion.as_ref()))
+        .collect())
 }
 
-fn named(machine: &Machine, sessions: &[String], out: &mut Output, tally: &mut Tally) -> Result<Vec<(Store, Located)>> {
+fn named(
+    machine: &Machine,
+    sessions: &[String],
+    out: &mut Output,
+    tally: &mut Tally,
+) -> Result<Vec<(Store, Located)>> {
     let mut targets = Vec::new();
     for name in sessions {
         let path = machine.env.cwd.join(name);
@@ -192,7 +254,8 @@ fn named(machine: &Machine, sessions: &[String], out: &mut Output, tally: &mut T
                     Ok(target) => targets.push(target),
                     Err(error) => {
                         (tally.sessions, tally.damaged) = (tally.sessions + 1, tally.damaged + 1);
-                        (tally.problems, tally.unreadable) = (tally.problems + 1, tally.unreadable + 1);
+                        (tally.problems, tally.unreadable) =
+                            (tally.problems + 1, tally.unreadable + 1);
                         unreadable(None, &file.display().to_string(), &error, out)?;
                     }
                 }
@@ -205,8 +268,8 @@ fn named(machine: &Machine, sessions: &[String], out: &mut Output, tally: &mut T
     Ok(targets)
 }
 
-/// Every file below a folder that may hold records, and every link that leads out of it. Links to folders are not followed, so that
-/// it ends.
+/// Every file below a folder that may hold records, and every link that leads out of it. Links to
+/// folders are not followed, so that it ends.
 fn files_below(root: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
     let backend = FsBackend::new(root);
     let (mut found, mut links) = (Vec::new(), Vec::new());
@@ -218,7 +281,9 @@ fn files_below(root: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
                 open.push(info.key);
             } else if info.kind == FileKind::Link {
                 links.push(path);
-            } else if info.is_file() && (info.name().ends_with(".json") || info.name().contains(".jsonl")) {
+            } else if info.is_file()
+                && (info.name().ends_with(".json") || info.name().contains(".jsonl"))
+            {
                 found.push(path);
             }
         }
@@ -246,23 +311,40 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     tally.problems += found.problems.len();
     if out.json {
         for finding in &found.problems {
-            let shape = shape(Some(reference), path, &finding.problem, Some((finding, checked)), Some(found));
+            let shape = shape(
+                Some(reference),
+                path,
+                &finding.problem,
+                Some((finding, checked)),
+                Some(found),
+            );
             out.object(&shape)?;
         }
         return Ok(());
     }
-    out.line(&out.paint(Style::Strong, &escape(&format!("{reference}  {}", path.unwrap_or_default()))))?;
+    out.line(&out.paint(
+        Style::Strong,
+        &escape(&format!("{reference}  {}", path.unwrap_or_default())),
+    ))?;
     for finding in &found.problems {
         text_line(&finding.problem, out)?;
     }
     if found.reachable < found.total {
-        out.line(&format!("  its agent would see {} of {} entries", found.reachable, found.total))?;
+        out.line(&format!(
+            "  its agent would see {} of {} entries",
+            found.reachable, found.total
+        ))?;
     }
     if !found.hurt.is_empty() {
-        out.line(&format!("  readers that lose something: {}", found.hurt.join(", ")))?;
+        out.line(&format!(
+            "  readers that lose something: {}",
+            found.hurt.join(", ")
+        ))?;
     }
-    let (indexes, others): (Vec<&Finding>, Vec<&Finding>) =
-        found.problems.iter().partition(|finding| finding.problem.kind == ProblemKind::StaleIndex);
+    let (indexes, others): (Vec<&Finding>, Vec<&Finding>) = found
+        .problems
+        .iter()
+        .partition(|finding| finding.problem.kind == ProblemKind::StaleIndex);
     if !indexes.is_empty() {
         // An index is of the whole store, and is mended from all of its sessions.
         out.line(&format!("  write the index anew with `{MEND_INDEX}`"))?;
@@ -270,7 +352,9 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
     if others.iter().any(|finding| finding.repair != Repair::None) {
         let reference = shell_quote(reference);
         out.line(&match checked.archived {
-            true => format!("  it is archived: put it back with `boswell restore {reference}`, then mend it"),
+            true => format!(
+                "  it is archived: put it back with `boswell restore {reference}`, then mend it"
+            ),
             false => format!("  mend it with `boswell repair {reference}`"),
         })?;
     }
@@ -282,22 +366,35 @@ fn unreadable(reference: Option<&str>, path: &str, error: &Error, out: &mut Outp
 }
 
 fn outside(link: &Path, out: &mut Output) -> Result<()> {
-    let detail =
-        "this symbolic link leads out of the folder, so it was not followed; name it to check what it leads to";
-    at_path(None, &link.display().to_string(), Problem::of_file(ProblemKind::OutsideLink, detail), out)
+    let detail = "this symbolic link leads out of the folder, so it was not followed; name it to check what it leads to";
+    at_path(
+        None,
+        &link.display().to_string(),
+        Problem::of_file(ProblemKind::OutsideLink, detail),
+        out,
+    )
 }
 
 fn at_path(reference: Option<&str>, path: &str, problem: Problem, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&shape(reference, Some(path), &problem, None, None));
     }
-    out.line(&out.paint(Style::Strong, &escape(&format!("{}  {path}", reference.unwrap_or("store")))))?;
+    out.line(&out.paint(
+        Style::Strong,
+        &escape(&format!("{}  {path}", reference.unwrap_or("store"))),
+    ))?;
     text_line(&problem, out)
 }
 
 fn text_line(problem: &Problem, out: &mut Output) -> Result<()> {
-    let place = problem.line.map_or_else(String::new, |line| format!("line {line}: "));
-    let text = format!("  {place}{}: {}", out.paint(Style::Warning, problem.kind.word()), one_line(&problem.detail));
+    let place = problem
+        .line
+        .map_or_else(String::new, |line| format!("line {line}: "));
+    let text = format!(
+        "  {place}{}: {}",
+        out.paint(Style::Warning, problem.kind.word()),
+        one_line(&problem.detail)
+    );
     out.line(&text)
 }
 
@@ -309,7 +406,12 @@ fn shape(
     found: Option<&Findings>,
 ) -> Json {
     let finding = of.map(|(finding, _)| finding);
-    let hurt = finding.map(|it| it.hurt.iter().map(|name| Json::from(*name)).collect::<Vec<_>>());
+    let hurt = finding.map(|it| {
+        it.hurt
+            .iter()
+            .map(|name| Json::from(*name))
+            .collect::<Vec<_>>()
+    });
     Json::object()
         .with("v", 1)
         .with("type", "damage")
@@ -321,8 +423,17 @@ fn shape(
         .with("detail", &problem.detail)
         .with("reachable", found.map(|it| it.reachable))
         .with("total", found.map(|it| it.total))
-        .with("repair", finding.map_or(problem.kind.repair(), |it| it.repair).word())
+        .with(
+            "repair",
+            finding.map_or(problem.kind.repair(), |it| it.repair).word(),
+        )
         .with("hurts", hurt)
-        .with_some("archived", of.and_then(|(_, checked)| checked.archived.then_some(true)))
-        .with("next", of.and_then(|(finding, checked)| finding.next(checked)))
+        .with_some(
+            "archived",
+            of.and_then(|(_, checked)| checked.archived.then_some(true)),
+        )
+        .with(
+            "next",
+            of.and_then(|(finding, checked)| finding.next(checked)),
+        )
 }

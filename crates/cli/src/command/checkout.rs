@@ -7,7 +7,9 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, Draft};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::checkpoint::{CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, Refusal, State, TextDiff};
+use boswell_store::checkpoint::{
+    CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, Refusal, State, TextDiff,
+};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Blobs, Chance, Checkpoints, Resolved, Session, SystemChance};
 use clap::Args;
@@ -39,21 +41,31 @@ pub(crate) struct CheckoutArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &CheckoutArgs) -> Result<ExitCode> {
-    let found =
-        if args.dry_run { machine.resolve(&args.session)? } else { machine.resolve_for_writing(&args.session)? };
+    let found = if args.dry_run {
+        machine.resolve(&args.session)?
+    } else {
+        machine.resolve_for_writing(&args.session)?
+    };
     let session = found.store.read(&found.located, Depth::Facts)?;
     let paths: Vec<&str> = args.paths.iter().map(String::as_str).collect();
     let mut out = Output::paged(machine);
     if let Some(copies) = Copies::at(&found, &session, &args.entry, &paths)? {
         copies.show_diff(&session, &mut out)?;
-        let restored =
-            if args.dry_run { Ok(ExitCode::SUCCESS) } else { copies.restore(machine, &session, args.force, &mut out) };
+        let restored = if args.dry_run {
+            Ok(ExitCode::SUCCESS)
+        } else {
+            copies.restore(machine, &session, args.force, &mut out)
+        };
         out.finish()?;
         return restored;
     }
     let files = Files::at(machine, &session, &args.entry, &paths)?;
     files.show_diff(&session, &mut out)?;
-    let code = if args.dry_run { ExitCode::SUCCESS } else { files.restore(machine, &found, args.force, &mut out)? };
+    let code = if args.dry_run {
+        ExitCode::SUCCESS
+    } else {
+        files.restore(machine, &found, args.force, &mut out)?
+    };
     out.finish()?;
     Ok(code)
 }
@@ -67,7 +79,12 @@ pub(crate) struct Files {
 
 impl Files {
     /// Gathers them. Fails where the session has no checkpoints or its folder is gone.
-    pub(crate) fn at(machine: &Machine, session: &Session, entry: &str, paths: &[&str]) -> Result<Files> {
+    pub(crate) fn at(
+        machine: &Machine,
+        session: &Session,
+        entry: &str,
+        paths: &[&str],
+    ) -> Result<Files> {
         let name = session.dialect().name();
         if name != "boswell" {
             return Err(boswell_dialect::unsupported(
@@ -78,19 +95,33 @@ impl Files {
         }
         let root = PathBuf::from(session.facts().project.clone().unwrap_or_default());
         if !root.is_dir() {
-            return Err(Error::new(ErrorKind::NotFound, format!("the session's folder `{}` is gone", root.display()))
-                .hinting("files are only put back below the folder that the session was held in"));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the session's folder `{}` is gone", root.display()),
+            )
+            .hinting("files are only put back below the folder that the session was held in"));
         }
         let found = State::in_session(session, entry)?;
         for (entry, error) in &found.damaged {
             crate::failure::warn(
-                &Error::new(ErrorKind::Damaged, format!("the checkpoint at {entry} cannot be read"))
-                    .because(error.to_string()),
+                &Error::new(
+                    ErrorKind::Damaged,
+                    format!("the checkpoint at {entry} cannot be read"),
+                )
+                .because(error.to_string()),
             );
         }
-        let state = if paths.is_empty() { found.state } else { found.state.only(paths) };
+        let state = if paths.is_empty() {
+            found.state
+        } else {
+            found.state.only(paths)
+        };
         let blobs = Blobs::new(Arc::new(RealDisk), machine.home()?, &SystemChance.hex16());
-        Ok(Files { state, root, checkpoints: Checkpoints::new(blobs) })
+        Ok(Files {
+            state,
+            root,
+            checkpoints: Checkpoints::new(blobs),
+        })
     }
 
     /// Lists the files with what is known of them.
@@ -102,9 +133,16 @@ impl Files {
                 Captured::Skipped(why) => (why.word(), None),
             };
             if out.json {
-                let shape =
-                    Json::object().with("v", 1).with("type", "file").with("session", session.reference().to_string());
-                out.object(&shape.with("path", path).with("state", word).with("blob", blob))?;
+                let shape = Json::object()
+                    .with("v", 1)
+                    .with("type", "file")
+                    .with("session", session.reference().to_string());
+                out.object(
+                    &shape
+                        .with("path", path)
+                        .with("state", word)
+                        .with("blob", blob),
+                )?;
             } else {
                 out.line(&format!("{}  {}", fit(word, 8), one_line(path)))?;
             }
@@ -128,7 +166,11 @@ impl Files {
                         .with("diff", hunks),
                 )?;
             } else if !matches!(diff, FileDiff::Unchanged) {
-                out.line(&format!("{}  {}", out.paint(Style::Strong, &one_line(&path)), word))?;
+                out.line(&format!(
+                    "{}  {}",
+                    out.paint(Style::Strong, &one_line(&path)),
+                    word
+                ))?;
                 for line in hunks.unwrap_or_default().lines() {
                     out.line(&format!("  {}", escape(line)))?;
                 }
@@ -137,7 +179,8 @@ impl Files {
         Ok(())
     }
 
-    /// Puts the files back. What they were is kept in the session first, so that it can be taken back.
+    /// Puts the files back. What they were is kept in the session first, so that
+    /// it can be taken back.
     pub(crate) fn restore(
         &self,
         machine: &Machine,
@@ -145,9 +188,19 @@ impl Files {
         force: bool,
         out: &mut Output,
     ) -> Result<ExitCode> {
-        let policy = if force { OnConflict::Overwrite } else { OnConflict::Stop };
-        let restored =
-            self.checkpoints.restore(&self.state, &RealDisk, &self.root, policy, machine.now, &SystemChance.hex16())?;
+        let policy = if force {
+            OnConflict::Overwrite
+        } else {
+            OnConflict::Stop
+        };
+        let restored = self.checkpoints.restore(
+            &self.state,
+            &RealDisk,
+            &self.root,
+            policy,
+            machine.now,
+            &SystemChance.hex16(),
+        )?;
         for (path, done) in &restored.done {
             let word = match done {
                 Done::Written => "restored",
@@ -166,16 +219,31 @@ impl Files {
             tell(out, path, &word)?;
         }
         if !restored.done.is_empty() {
-            let entry =
-                found.store.annotate(&found.located.id, Draft::custom(CUSTOM_TYPE, restored.undo.to_json()))?.entry;
+            let entry = found
+                .store
+                .annotate(
+                    &found.located.id,
+                    Draft::custom(CUSTOM_TYPE, restored.undo.to_json()),
+                )?
+                .entry;
             if !machine.quiet {
-                crate::failure::say(&format!("what the files were before is kept at entry {entry}"));
+                crate::failure::say(&format!(
+                    "what the files were before is kept at entry {entry}"
+                ));
             }
         }
-        let conflict = restored.refused.iter().any(|(_, refusal)| matches!(refusal, Refusal::Conflict));
+        let conflict = restored
+            .refused
+            .iter()
+            .any(|(_, refusal)| matches!(refusal, Refusal::Conflict));
         if conflict {
-            return Err(Error::new(ErrorKind::Conflict, "some files were changed by somebody else since")
-                .hinting("look at the difference with `--dry-run`, then put them back with `--force`"));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "some files were changed by somebody else since",
+            )
+            .hinting(
+                "look at the difference with `--dry-run`, then put them back with `--force`",
+            ));
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -183,7 +251,13 @@ impl Files {
 
 fn tell(out: &mut Output, path: &str, word: &str) -> Result<()> {
     if out.json {
-        return out.object(&Json::object().with("v", 1).with("type", "step").with("path", path).with("done", word));
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "step")
+                .with("path", path)
+                .with("done", word),
+        );
     }
     out.line(&format!("{word}: {}", one_line(path)))
 }

@@ -47,8 +47,12 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
         return vault(machine, args.apply);
     };
     let span = when::span(older_than)?;
-    let before =
-        Instant::from_millis(machine.now.millis().saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)));
+    let before = Instant::from_millis(
+        machine
+            .now
+            .millis()
+            .saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)),
+    );
     if args.apply {
         machine.may_write()?;
     }
@@ -61,11 +65,23 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
         if summary.reference.dialect != args.dialect || !is_old(summary, before) {
             continue;
         }
-        let Some(store) = machine.stores.get(*store).filter(|store| store.archived().is_none()) else { continue };
+        let Some(store) = machine
+            .stores
+            .get(*store)
+            .filter(|store| store.archived().is_none())
+        else {
+            continue;
+        };
         count += 1;
-        let found = Resolved { store: store.clone(), located: summary.located.clone() };
+        let found = Resolved {
+            store: store.clone(),
+            located: summary.located.clone(),
+        };
         if args.apply {
-            let found = Resolved { store: machine.writable(found.store)?, located: found.located };
+            let found = Resolved {
+                store: machine.writable(found.store)?,
+                located: found.located,
+            };
             match remove_session(machine, &found, &mut out) {
                 Ok(()) => {}
                 Err(error) => crate::failure::pass_over(error, &mut failed),
@@ -77,7 +93,9 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     if !args.apply && !machine.quiet {
-        crate::failure::say(&format!("{count} sessions; `--apply` moves them into the vault"));
+        crate::failure::say(&format!(
+            "{count} sessions; `--apply` moves them into the vault"
+        ));
     }
     super::list::warn_about(machine, &rest);
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
@@ -89,8 +107,12 @@ fn vault(machine: &Machine, apply: bool) -> Result<ExitCode> {
         let span = machine.config.span(&format!("retention.{key}"))?;
         u32::try_from(span.as_secs() / 86_400).ok()
     };
-    let keep =
-        Retention { before: days("before"), deleted: days("deleted"), archived: days("archived"), kept: days("kept") };
+    let keep = Retention {
+        before: days("before"),
+        deleted: days("deleted"),
+        archived: days("archived"),
+        kept: days("kept"),
+    };
     let mut out = Output::paged(machine);
     let runner = machine.reading_runner()?;
     let (records, objects, bytes) = if apply {
@@ -98,7 +120,11 @@ fn vault(machine: &Machine, apply: bool) -> Result<ExitCode> {
         let gone = runner.vault().expire(machine.now, &keep)?;
         (gone.records, Some(gone.objects), Some(gone.bytes))
     } else {
-        (runner.vault().expiring(machine.now, &keep)?.len(), None, None)
+        (
+            runner.vault().expiring(machine.now, &keep)?.len(),
+            None,
+            None,
+        )
     };
     if out.json {
         out.object(
@@ -112,23 +138,33 @@ fn vault(machine: &Machine, apply: bool) -> Result<ExitCode> {
         )?;
     } else {
         let verb = if apply { "dropped" } else { "would drop" };
-        out.line(&format!("{verb} {records} copies of changed and deleted files"))?;
+        out.line(&format!(
+            "{verb} {records} copies of changed and deleted files"
+        ))?;
     }
     out.finish()?;
     if !apply && !machine.quiet {
-        crate::failure::say("`--apply` does it; how long copies are kept is set under `retention`: `boswell config`");
+        crate::failure::say(
+            "`--apply` does it; how long copies are kept is set under `retention`: `boswell config`",
+        );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Old, and neither active nor pinned. A session that somebody writes holds its lease and is refused later.
+/// Old, and neither active nor pinned. A session that somebody writes holds its lease
+/// and is refused later.
 fn is_old(summary: &Summary, before: Instant) -> bool {
     let kept = summary.facts.is_pinned() || summary.facts.status.as_deref() == Some("active");
     !kept && summary.last_active().is_some_and(|at| at < before)
 }
 
 /// Says what would be done to a session.
-pub(crate) fn would(machine: &Machine, what: &str, summary: &Summary, out: &mut Output) -> Result<()> {
+pub(crate) fn would(
+    machine: &Machine,
+    what: &str,
+    summary: &Summary,
+    out: &mut Output,
+) -> Result<()> {
     let active = summary.last_active();
     if out.json {
         return out.object(
@@ -140,6 +176,12 @@ pub(crate) fn would(machine: &Machine, what: &str, summary: &Summary, out: &mut 
                 .with("last_active", active.map(|at| at.to_rfc3339())),
         );
     }
-    let ago = active.map(|at| when::ago(at, machine.now)).unwrap_or_default();
-    out.line(&format!("would {what} {}  {ago}  {}", summary.reference, cut(&one_line(&summary.name()), 60)))
+    let ago = active
+        .map(|at| when::ago(at, machine.now))
+        .unwrap_or_default();
+    out.line(&format!(
+        "would {what} {}  {ago}  {}",
+        summary.reference,
+        cut(&one_line(&summary.name()), 60)
+    ))
 }

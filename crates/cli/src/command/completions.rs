@@ -71,7 +71,9 @@ fn live(shell: Known, script: String) -> String {
             });
             let text: Vec<String> = lines.collect();
             let function = "_boswell_sessions() {\n    local -a found\n    found=(${(f)\"$(boswell __complete 2>/dev/null | sed 's/:/\\\\:/g; s/\\t/:/')\"})\n    _describe 'session' found\n}\n";
-            let (first, rest) = text.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+            let (first, rest) = text
+                .split_first()
+                .map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
             format!("{first}\n\n{function}{}\n", rest.join("\n"))
         }
         Known::Fish => format!(
@@ -88,7 +90,11 @@ pub(crate) fn offer(machine: &Machine) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     for conversation in conversations.iter().take(OFFERED) {
         let summary = &conversation.front.1;
-        out.line(&format!("{}\t{}", one_line(&summary.reference.id), cut(&one_line(&summary.name()), 60)))?;
+        out.line(&format!(
+            "{}\t{}",
+            one_line(&summary.reference.id),
+            cut(&one_line(&summary.name()), 60)
+        ))?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)

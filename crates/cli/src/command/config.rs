@@ -16,16 +16,19 @@ use crate::terminal::{Style, fit, one_line};
 
 /// Show every setting, its value and where it comes from
 #[derive(Debug, Args)]
-#[command(after_help = "Settings stand in one TOML file; BOSWELL_CONFIG names another one.
+#[command(
+    after_help = "Settings stand in one TOML file; BOSWELL_CONFIG names another one.
 
 Examples:
   boswell config --path
-  boswell config --exclude ~/private    its sessions are not listed, searched, kept or exported any more")]
+  boswell config --exclude ~/private    its sessions are not listed, searched, kept or exported any more"
+)]
 pub(crate) struct ConfigArgs {
     /// Only say where the file is, or would be
     #[arg(long)]
     path: bool,
-    /// Exclude projects: a folder, `*` and `**` allowed (repeatable); what was derived of them is removed at once
+    /// Exclude projects: a folder, `*` and `**` allowed (repeatable); what was derived of
+    /// them is removed at once
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
     /// Exclude them no longer, by the same words (repeatable)
@@ -39,15 +42,29 @@ pub(crate) fn run(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
         return exclude(machine, args);
     }
     let mut out = Output::paged(machine);
-    let place = machine.config.path.as_ref().map(|path| path.display().to_string());
+    let place = machine
+        .config
+        .path
+        .as_ref()
+        .map(|path| path.display().to_string());
     if args.path {
-        out.line(&one_line(place.as_deref().unwrap_or("nowhere: neither HOME nor XDG_CONFIG_HOME is set")))?;
+        out.line(&one_line(
+            place
+                .as_deref()
+                .unwrap_or("nowhere: neither HOME nor XDG_CONFIG_HOME is set"),
+        ))?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
     let home = machine.home.as_ref().map(|home| home.display().to_string());
     let home_origin = machine.home_origin();
-    print(&mut out, "home", home.as_deref().unwrap_or(""), home_origin, "boswell's own folder")?;
+    print(
+        &mut out,
+        "home",
+        home.as_deref().unwrap_or(""),
+        home_origin,
+        "boswell's own folder",
+    )?;
     for setting in SETTINGS {
         let (value, set) = machine.config.shown(setting);
         let (value, origin) = match (setting.key, set) {
@@ -70,17 +87,34 @@ fn exclude(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
     let mut hidden = 0;
     if let Some(exclusion) = &exclusion {
         let stores = machine.stores.whole().excluding(Some(exclusion));
-        Purge { machine, exclusion, stores: &stores }.run(&config.words("exclude"))?;
+        Purge {
+            machine,
+            exclusion,
+            stores: &stores,
+        }
+        .run(&config.words("exclude"))?;
         hidden = stores.excluded().len();
     }
     let mut out = Output::paged(machine);
-    let place = config.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+    let place = config
+        .path
+        .as_ref()
+        .map(|path| path.display().to_string())
+        .unwrap_or_default();
     for setting in SETTINGS.iter().filter(|setting| setting.key == "exclude") {
-        print(&mut out, setting.key, &config.shown(setting).0, &place, setting.what)?;
+        print(
+            &mut out,
+            setting.key,
+            &config.shown(setting).0,
+            &place,
+            setting.what,
+        )?;
     }
     out.finish()?;
     if !machine.quiet {
-        crate::failure::say(&format!("{hidden} sessions are excluded; what boswell had derived of them is removed"));
+        crate::failure::say(&format!(
+            "{hidden} sessions are excluded; what boswell had derived of them is removed"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -98,5 +132,10 @@ fn print(out: &mut Output, key: &str, value: &str, origin: &str, what: &str) -> 
         );
     }
     let value = if value.is_empty() { "-" } else { value };
-    out.line(&format!("{} {}  {}", fit(key, 20), fit(&one_line(value), 28), out.paint(Style::Faint, &one_line(origin))))
+    out.line(&format!(
+        "{} {}  {}",
+        fit(key, 20),
+        fit(&one_line(value), 28),
+        out.paint(Style::Faint, &one_line(origin))
+    ))
 }

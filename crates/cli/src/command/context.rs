@@ -33,7 +33,9 @@ pub(crate) struct ContextArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
     let found = transcript::followed(machine, machine.resolve(&args.session)?)?;
-    let (session, tip) = found.store.read_for_context(&found.located, args.leaf.as_deref())?;
+    let (session, tip) = found
+        .store
+        .read_for_context(&found.located, args.leaf.as_deref())?;
     let context = session.context(tip)?;
     let mut out = Output::paged(machine);
     if out.json {
@@ -42,11 +44,29 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
         heading(&context, &mut out)?;
     }
     if args.sent {
-        let messages =
-            context.items.iter().map(|item| Ok(session.render(item)?.message)).collect::<Result<Vec<_>>>()?;
-        let label = |at: usize| context.items.get(at).map(|item| session.log().label(item.slot).into_owned());
-        for Sent { from, joined, message } in session.dialect().sent(messages) {
-            print(message, from.and_then(label), joined.into_iter().filter_map(label).collect(), &mut out)?;
+        let messages = context
+            .items
+            .iter()
+            .map(|item| Ok(session.render(item)?.message))
+            .collect::<Result<Vec<_>>>()?;
+        let label = |at: usize| {
+            context
+                .items
+                .get(at)
+                .map(|item| session.log().label(item.slot).into_owned())
+        };
+        for Sent {
+            from,
+            joined,
+            message,
+        } in session.dialect().sent(messages)
+        {
+            print(
+                message,
+                from.and_then(label),
+                joined.into_iter().filter_map(label).collect(),
+                &mut out,
+            )?;
         }
     } else {
         for item in &context.items {
@@ -54,7 +74,12 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
                 break;
             }
             let entry = session.log().label(item.slot).into_owned();
-            print(session.render(item)?.message, Some(entry), Vec::new(), &mut out)?;
+            print(
+                session.render(item)?.message,
+                Some(entry),
+                Vec::new(),
+                &mut out,
+            )?;
         }
     }
     out.finish()?;
@@ -62,7 +87,12 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(message: Message, entry: Option<String>, joined: Vec<String>, out: &mut Output) -> Result<()> {
+fn print(
+    message: Message,
+    entry: Option<String>,
+    joined: Vec<String>,
+    out: &mut Output,
+) -> Result<()> {
     if out.json {
         return out.written(|line| write_message(&message, entry.as_deref(), &joined, line));
     }
@@ -73,7 +103,8 @@ fn print(message: Message, entry: Option<String>, joined: Vec<String>, out: &mut
     out.line("")
 }
 
-/// The line of a message. Written piece by piece: there may be thousands of them, and most are long.
+/// The line of a message. Written piece by piece: there may be thousands of
+/// them, and most are long.
 fn write_message(message: &Message, entry: Option<&str>, joined: &[String], line: &mut Vec<u8>) {
     line.extend_from_slice(b"{\"v\":1,\"type\":\"message\",\"role\":");
     write_string(message.role.as_bytes(), line);
@@ -119,16 +150,28 @@ fn shape(session: &Session, context: &Context) -> Json {
         .with("v", 1)
         .with("type", "context")
         .with("session", session.reference().to_string())
-        .with("leaf", leaf.map(|slot| session.log().label(slot).into_owned()))
+        .with(
+            "leaf",
+            leaf.map(|slot| session.log().label(slot).into_owned()),
+        )
         .with("revision", session.revision())
         .with("model", settings.model.as_deref())
         .with(
             "models",
-            Json::Object(settings.models.iter().map(|(role, model)| (role.clone(), Json::from(model))).collect()),
+            Json::Object(
+                settings
+                    .models
+                    .iter()
+                    .map(|(role, model)| (role.clone(), Json::from(model)))
+                    .collect(),
+            ),
         )
         .with("thinking_level", settings.thinking_level.as_deref())
         .with("mode", settings.mode.as_deref())
-        .with("mode_data", settings.mode_data.as_ref().map_or(Json::Null, raw))
+        .with(
+            "mode_data",
+            settings.mode_data.as_ref().map_or(Json::Null, raw),
+        )
         .with("rules", settings.rules.clone())
         .with("permission_mode", settings.permission_mode.as_deref())
         .with("memory", Json::Null)
@@ -140,7 +183,8 @@ fn shape(session: &Session, context: &Context) -> Json {
     shape
 }
 
-/// Four bytes a token, as the agents themselves estimate; from lengths alone, so that nothing is read for it.
+/// Four bytes a token, as the agents themselves estimate; from lengths alone, so that
+/// nothing is read for it.
 fn estimate(session: &Session, context: &Context) -> u64 {
     let bytes: u64 = context
         .items
@@ -156,9 +200,19 @@ fn heading(context: &Context, out: &mut Output) -> Result<()> {
     let settings = &context.settings;
     let mut parts = vec![format!("{} messages", context.items.len())];
     parts.extend(settings.model.as_ref().map(|m| format!("model {m}")));
-    parts.extend(settings.thinking_level.as_ref().map(|t| format!("thinking {t}")));
+    parts.extend(
+        settings
+            .thinking_level
+            .as_ref()
+            .map(|t| format!("thinking {t}")),
+    );
     parts.extend(settings.mode.as_ref().map(|m| format!("mode {m}")));
-    parts.extend(settings.permission_mode.as_ref().map(|p| format!("permissions {p}")));
+    parts.extend(
+        settings
+            .permission_mode
+            .as_ref()
+            .map(|p| format!("permissions {p}")),
+    );
     out.line(&out.paint(Style::Faint, &escape(&parts.join(" · "))))?;
     out.line("")
 }

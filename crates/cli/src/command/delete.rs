@@ -24,7 +24,8 @@ pub(crate) struct DeleteArgs {
     /// The sessions: refs DIALECT:ID, beginnings of ids, paths
     #[arg(required = true)]
     sessions: Vec<String>,
-    /// Keep no copy, and remove those that there are; asks on a terminal, elsewhere a plan unless --apply
+    /// Keep no copy, and remove those that there are; asks on a terminal, elsewhere
+    /// a plan unless --apply
     #[arg(long)]
     purge: bool,
     /// Purge without being asked
@@ -53,19 +54,26 @@ const STAND_ALONE: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
 /// Runs `delete`.
 pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
     if args.purge {
-        let wanted = purge::Wanted { apply: args.apply, dry_run: args.dry_run };
+        let wanted = purge::Wanted {
+            apply: args.apply,
+            dry_run: args.dry_run,
+        };
         return purge::run(machine, &args.sessions, wanted);
     }
     let found = args
         .sessions
         .iter()
-        .map(
-            |session| {
-                if args.dry_run { machine.resolve_front(session) } else { machine.resolve_front_for_writing(session) }
-            },
-        )
+        .map(|session| {
+            if args.dry_run {
+                machine.resolve_front(session)
+            } else {
+                machine.resolve_front_for_writing(session)
+            }
+        })
         .collect::<Result<Vec<Resolved>>>()?;
-    found.iter().try_for_each(|it| machine.refuse_archived(&it.store))?;
+    found
+        .iter()
+        .try_for_each(|it| machine.refuse_archived(&it.store))?;
     let mut out = Output::paged(machine);
     for it in &found {
         let staying = transcripts(machine, it, &found);
@@ -93,15 +101,28 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
 /// Transcripts of the same conversation in other stores that this command does not delete.
 fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
     // What cannot be read says nothing of others, and can be deleted all the same.
-    let Ok(session) = it.store.read(&it.located, Depth::Facts) else { return Vec::new() };
-    let links = session.dialect().links(session.facts(), &it.located.id).into_iter();
+    let Ok(session) = it.store.read(&it.located, Depth::Facts) else {
+        return Vec::new();
+    };
+    let links = session
+        .dialect()
+        .links(session.facts(), &it.located.id)
+        .into_iter();
     let there = links.filter_map(|link| {
         let selector = Selector::Ref(link.dialect.to_owned(), link.id);
-        let other = machine.stores.resolve(&selector, &machine.env.cwd, Side::Fuller).ok()?;
-        Some(SessionRef::new(other.store.dialect().name(), &other.located.id))
+        let other = machine
+            .stores
+            .resolve(&selector, &machine.env.cwd, Side::Fuller)
+            .ok()?;
+        Some(SessionRef::new(
+            other.store.dialect().name(),
+            &other.located.id,
+        ))
     });
     let is_deleted = |other: &SessionRef| {
-        deleted.iter().any(|it| it.store.dialect().name() == other.dialect && it.located.id == other.id)
+        deleted
+            .iter()
+            .any(|it| it.store.dialect().name() == other.dialect && it.located.id == other.id)
     };
     there.filter(|other| !is_deleted(other)).collect()
 }
@@ -109,12 +130,16 @@ fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<Se
 /// Removes a session in the way of its dialect; the vault keeps a copy. Gives the operation's id.
 pub(super) fn take_away(machine: &Machine, found: &Resolved) -> Result<String> {
     if found.store.dialect().plans(Operation::Delete) {
-        return Ok(change::carry_out(machine, found, &Intention::Delete)?.operation.id);
+        return Ok(change::carry_out(machine, found, &Intention::Delete)?
+            .operation
+            .id);
     }
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
     let keys = files_of(found)?;
     let writer = hold(found)?;
-    let operation = machine.runner()?.delete(found.store.root(), &keys, &reference)?;
+    let operation = machine
+        .runner()?
+        .delete(found.store.root(), &keys, &reference)?;
     if let Some(writer) = writer {
         // Nothing is written by this: only the lease is given up.
         let _ = writer.close(Outcome::Open);
@@ -129,22 +154,39 @@ pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Outp
     if out.json {
         return out.object(&shape::op(&operation, "delete", &reference));
     }
-    out.line(&format!("{reference} is in the vault; `boswell restore {}` puts it back", reference.to_argument()))
+    out.line(&format!(
+        "{reference} is in the vault; `boswell restore {}` puts it back",
+        reference.to_argument()
+    ))
 }
 
 /// Whether sessions of that dialect can be removed at all.
 pub(crate) fn can_remove(found: &Resolved) -> Result<()> {
-    if found.store.dialect().plans(Operation::Delete) { Ok(()) } else { files_of(found).map(|_| ()) }
+    if found.store.dialect().plans(Operation::Delete) {
+        Ok(())
+    } else {
+        files_of(found).map(|_| ())
+    }
 }
 
 /// Every file of a session: its log, and what lies beside it.
 pub(super) fn files_of(found: &Resolved) -> Result<Vec<String>> {
     let dialect = found.store.dialect().name();
     if !STAND_ALONE.contains(&dialect) {
-        return Err(boswell_dialect::unsupported(dialect, "be deleted yet", "delete it with its own agent"));
+        return Err(boswell_dialect::unsupported(
+            dialect,
+            "be deleted yet",
+            "delete it with its own agent",
+        ));
     }
     let mut keys: Vec<String> = found.located.key.iter().cloned().collect();
-    keys.extend(found.store.side_files(&found.located)?.into_iter().map(|file| file.key));
+    keys.extend(
+        found
+            .store
+            .side_files(&found.located)?
+            .into_iter()
+            .map(|file| file.key),
+    );
     Ok(keys)
 }
 
@@ -160,7 +202,13 @@ pub(super) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
 
 pub(super) fn step(out: &mut Output, done: &str, path: &str) -> Result<()> {
     if out.json {
-        return out.object(&Json::object().with("v", 1).with("type", "step").with("done", done).with("path", path));
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "step")
+                .with("done", done)
+                .with("path", path),
+        );
     }
     out.line(&format!("{done} {}", one_line(path)))
 }
@@ -194,21 +242,36 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
 pub(super) fn deleted(runner: &Runner, name: &str) -> Result<SessionRef> {
     let (records, _) = runner.vault().list()?;
     let mut refs: Vec<SessionRef> = records.into_iter().map(|record| record.session).collect();
-    refs.extend(runner.vault().kept()?.files().map(|file| file.session.clone()));
+    refs.extend(
+        runner
+            .vault()
+            .kept()?
+            .files()
+            .map(|file| file.session.clone()),
+    );
     refs.sort();
     refs.dedup();
-    let fits = |reference: &SessionRef| reference.to_string().starts_with(name) || reference.id.starts_with(name);
+    let fits = |reference: &SessionRef| {
+        reference.to_string().starts_with(name) || reference.id.starts_with(name)
+    };
     let mut found = refs.into_iter().filter(fits);
     match (found.next(), found.next()) {
         (Some(reference), None) => Ok(reference),
-        (None, _) => {
-            Err(Error::new(ErrorKind::NotFound, format!("the vault holds no session `{}`", name.escape_debug()))
-                .hinting("see what was deleted with `boswell ops`, and what is kept with `boswell keep status`"))
-        }
-        (Some(a), Some(b)) => {
-            Err(Error::new(ErrorKind::Invalid, format!("`{}` fits several sessions in the vault", name.escape_debug()))
-                .because(format!("{a}, {b}…"))
-                .hinting("give more of the id"))
-        }
+        (None, _) => Err(Error::new(
+            ErrorKind::NotFound,
+            format!("the vault holds no session `{}`", name.escape_debug()),
+        )
+        .hinting(
+            "see what was deleted with `boswell ops`, and what is kept with `boswell keep status`",
+        )),
+        (Some(a), Some(b)) => Err(Error::new(
+            ErrorKind::Invalid,
+            format!(
+                "`{}` fits several sessions in the vault",
+                name.escape_debug()
+            ),
+        )
+        .because(format!("{a}, {b}…"))
+        .hinting("give more of the id")),
     }
 }

@@ -15,11 +15,13 @@ use crate::terminal::{Style, fit, one_line};
 
 /// Make a small home with sessions of every agent, and say what to try on it
 #[derive(Debug, Args)]
-#[command(after_help = "Your own sessions are neither read nor changed. To end it, remove the folder.
+#[command(
+    after_help = "Your own sessions are neither read nor changed. To end it, remove the folder.
 
 Examples:
   boswell demo
-  boswell demo ./boswell-demo")]
+  boswell demo ./boswell-demo"
+)]
 pub(crate) struct DemoArgs {
     /// A folder that is not there yet, or empty [default: a new temporary one]
     folder: Option<PathBuf>,
@@ -30,12 +32,18 @@ pub(crate) fn run(machine: &Machine, args: &DemoArgs) -> Result<ExitCode> {
     machine.may_write()?;
     let root = match &args.folder {
         Some(folder) => machine.env.cwd.join(folder),
-        None => machine.env.tmp.join(format!("boswell-demo-{}", SystemChance.hex16().get(..8).unwrap_or("0"))),
+        None => machine.env.tmp.join(format!(
+            "boswell-demo-{}",
+            SystemChance.hex16().get(..8).unwrap_or("0")
+        )),
     };
     if !is_new_or_empty(&root)? {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` is no empty folder", root.display()))
-            .because("a demo is made where nothing is yet")
-            .hinting("name another folder, or none for a new temporary one"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is no empty folder", root.display()),
+        )
+        .because("a demo is made where nothing is yet")
+        .hinting("name another folder, or none for a new temporary one"));
     }
     let place = Place::at(root);
     place.build(&program()?)?;
@@ -50,8 +58,10 @@ pub(crate) fn run(machine: &Machine, args: &DemoArgs) -> Result<ExitCode> {
 }
 
 fn shape(place: &Place) -> Json {
-    let commands: Vec<Json> =
-        TOUR.iter().map(|(typed, what)| Json::object().with("command", *typed).with("shows", *what)).collect();
+    let commands: Vec<Json> = TOUR
+        .iter()
+        .map(|(typed, what)| Json::object().with("command", *typed).with("shows", *what))
+        .collect();
     Json::object()
         .with("v", 1)
         .with("type", "demo")
@@ -62,14 +72,21 @@ fn shape(place: &Place) -> Json {
 }
 
 fn print(place: &Place, out: &mut Output) -> Result<()> {
-    out.line(&format!("a home to try is in {}", one_line(&place.root().display().to_string())))?;
+    out.line(&format!(
+        "a home to try is in {}",
+        one_line(&place.root().display().to_string())
+    ))?;
     out.line("")?;
     out.line("Type this, then the commands below:")?;
     let script = boswell_model::shell_quote(&place.script().display().to_string());
     out.line(&out.paint(Style::Strong, &format!("  alias try={script}")))?;
     out.line("")?;
     for (typed, what) in TOUR {
-        out.line(&format!("  {} {}", fit(&format!("try {typed}"), 36), out.paint(Style::Faint, &format!("# {what}"))))?;
+        out.line(&format!(
+            "  {} {}",
+            fit(&format!("try {typed}"), 36),
+            out.paint(Style::Faint, &format!("# {what}"))
+        ))?;
     }
     Ok(())
 }

@@ -35,7 +35,11 @@ pub(crate) struct DoctorArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &DoctorArgs) -> Result<ExitCode> {
     if let Some(path) = &args.bundle {
-        return write(machine, &Report::take(machine, Eyes::Strangers), &machine.env.cwd.join(path));
+        return write(
+            machine,
+            &Report::take(machine, Eyes::Strangers),
+            &machine.env.cwd.join(path),
+        );
     }
     let report = Report::take(machine, Eyes::Own);
     let mut out = Output::paged(machine);
@@ -53,9 +57,13 @@ fn write(machine: &Machine, report: &Report, path: &Path) -> Result<ExitCode> {
     machine.may_write()?;
     let mut file = new_file(path)?;
     let text = format!("{}\n", json_line(&report.shape()));
-    file.write_all(text.as_bytes()).map_err(|error| Error::io(path.display(), "write the report", error))?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| Error::io(path.display(), "write the report", error))?;
     if !machine.quiet {
-        crate::failure::say(&format!("written to {}: look at it before you send it", path.display()));
+        crate::failure::say(&format!(
+            "written to {}: look at it before you send it",
+            path.display()
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -97,7 +105,10 @@ impl Report {
             eyes,
             facts: vec![
                 ("version", env!("CARGO_PKG_VERSION").to_owned()),
-                ("system", format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)),
+                (
+                    "system",
+                    format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+                ),
                 ("read_only", machine.is_read_only().to_string()),
             ],
             stores: Vec::new(),
@@ -107,7 +118,10 @@ impl Report {
             profiles: Vec::new(),
         };
         let profiles = crate::profiles::others(&machine.env, &machine.stores);
-        report.profiles = profiles.iter().map(|it| (it.dialect, report.named(machine, &it.root))).collect();
+        report.profiles = profiles
+            .iter()
+            .map(|it| (it.dialect, report.named(machine, &it.root)))
+            .collect();
         report.look_at_home(machine);
         report.look_at_settings(machine);
         for (_, store) in machine.stores.iter() {
@@ -118,22 +132,37 @@ impl Report {
 
     fn look_at_home(&mut self, machine: &Machine) {
         let Some(home) = &machine.home else {
-            self.facts.push(("home", "none: neither HOME nor XDG_DATA_HOME is set".to_owned()));
+            self.facts.push((
+                "home",
+                "none: neither HOME nor XDG_DATA_HOME is set".to_owned(),
+            ));
             return;
         };
         let state = if home.is_dir() { "" } else { " (not made yet)" };
-        self.facts.push(("home", format!("{}{state}", self.named(machine, home))));
+        self.facts
+            .push(("home", format!("{}{state}", self.named(machine, home))));
         if let Some(free) = free_space(home) {
             self.facts.push(("free_space", size(free)));
         }
         for name in ["catalog.db", "notes.jsonl", "ops.jsonl"] {
-            let bytes = RealDisk.stat(&home.join(name)).ok().flatten().map(|stat| stat.len);
-            self.facts.push((name, bytes.map_or_else(|| "none".to_owned(), size)));
+            let bytes = RealDisk
+                .stat(&home.join(name))
+                .ok()
+                .flatten()
+                .map(|stat| stat.len);
+            self.facts
+                .push((name, bytes.map_or_else(|| "none".to_owned(), size)));
         }
         let index = boswell_find::Index::open(&home.join("index")).size();
-        self.facts.push(("index", format!("{} sources in {}", index.sources, size(index.bytes))));
+        self.facts.push((
+            "index",
+            format!("{} sources in {}", index.sources, size(index.bytes)),
+        ));
         self.look_at_locks(&home.join("locks"));
-        match machine.reading_runner().and_then(|runner| runner.unfinished()) {
+        match machine
+            .reading_runner()
+            .and_then(|runner| runner.unfinished())
+        {
             Ok(unfinished) => self.unfinished = unfinished,
             Err(error) => self.trouble(&error),
         }
@@ -143,22 +172,39 @@ impl Report {
     fn look_at_locks(&mut self, folder: &Path) {
         for (name, _) in RealDisk.list(folder).unwrap_or_default() {
             let held = RealDisk.stat(&folder.join(&name)).ok().flatten();
-            if let Some((pid, program)) = held.and_then(|stat| RealDisk.lock_holder(stat.identity)) {
-                self.locks.push(format!("{} by {program} (pid {pid})", kind_of_lock(&name)));
+            if let Some((pid, program)) = held.and_then(|stat| RealDisk.lock_holder(stat.identity))
+            {
+                self.locks
+                    .push(format!("{} by {program} (pid {pid})", kind_of_lock(&name)));
             }
         }
     }
 
     fn look_at_settings(&mut self, machine: &Machine) {
         let path = machine.config.path.as_deref();
-        self.facts.push(("config", path.map_or_else(|| "none".to_owned(), |path| self.named(machine, path))));
-        let set = SETTINGS.iter().filter(|setting| machine.config.get(setting.key).is_some());
+        self.facts.push((
+            "config",
+            path.map_or_else(|| "none".to_owned(), |path| self.named(machine, path)),
+        ));
+        let set = SETTINGS
+            .iter()
+            .filter(|setting| machine.config.get(setting.key).is_some());
         let keys: Vec<&str> = set.map(|setting| setting.key).collect();
-        self.facts.push(("settings", if keys.is_empty() { "none".to_owned() } else { keys.join(" ") }));
+        self.facts.push((
+            "settings",
+            if keys.is_empty() {
+                "none".to_owned()
+            } else {
+                keys.join(" ")
+            },
+        ));
     }
 
     fn look_at_store(&mut self, machine: &Machine, store: &Store) {
-        let can = Operation::ALL.iter().map(|operation| (operation.word(), store.support(*operation))).collect();
+        let can = Operation::ALL
+            .iter()
+            .map(|operation| (operation.word(), store.support(*operation)))
+            .collect();
         let mut found = StoreReport {
             dialect: store.dialect().name(),
             root: self.named(machine, store.root()),
@@ -171,9 +217,17 @@ impl Report {
         match store.list() {
             Ok(listing) => {
                 found.sessions = listing.sessions.len();
-                found.hidden = listing.sessions.iter().filter(|located| located.hidden.is_some()).count();
+                found.hidden = listing
+                    .sessions
+                    .iter()
+                    .filter(|located| located.hidden.is_some())
+                    .count();
                 found.bytes = listing.sessions.iter().map(|located| located.size).sum();
-                found.problems = listing.problems.iter().map(|(_, problem)| problem.kind.word()).collect();
+                found.problems = listing
+                    .problems
+                    .iter()
+                    .map(|(_, problem)| problem.kind.word())
+                    .collect();
             }
             Err(error) => self.trouble(&error),
         }
@@ -193,16 +247,29 @@ impl Report {
     }
 
     fn shape(&self) -> Json {
-        let facts = self.facts.iter().map(|(key, value)| ((*key).to_owned(), Json::from(value.as_str()))).collect();
+        let facts = self
+            .facts
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), Json::from(value.as_str())))
+            .collect();
         Json::object()
             .with("v", 1)
             .with("type", "report")
             .with("facts", Json::Object(facts))
-            .with("stores", self.stores.iter().map(StoreReport::shape).collect::<Vec<_>>())
+            .with(
+                "stores",
+                self.stores
+                    .iter()
+                    .map(StoreReport::shape)
+                    .collect::<Vec<_>>(),
+            )
             .with("locks", self.locks.clone())
             .with("unfinished", self.unfinished.clone())
             .with("troubles", self.troubles.clone())
-            .with("profiles", self.profiles.iter().map(profile_shape).collect::<Vec<_>>())
+            .with(
+                "profiles",
+                self.profiles.iter().map(profile_shape).collect::<Vec<_>>(),
+            )
     }
 
     fn print(&self, out: &mut Output) -> Result<()> {
@@ -211,26 +278,55 @@ impl Report {
         }
         for store in &self.stores {
             let name = out.paint(Style::Strong, &fit(store.dialect, 12));
-            let about = format!("{} sessions, {} hidden, {}", store.sessions, store.hidden, size(store.bytes));
+            let about = format!(
+                "{} sessions, {} hidden, {}",
+                store.sessions,
+                store.hidden,
+                size(store.bytes)
+            );
             out.line(&format!("{name} {about}  {}", one_line(&store.root)))?;
             for problem in &store.problems {
                 out.line(&out.paint(Style::Warning, &format!("             {problem}")))?;
             }
         }
-        let or_none = |all: &[String]| if all.is_empty() { "none".to_owned() } else { one_line(&all.join(", ")) };
-        out.line(&format!("{} {}", fit("locks held", 12), or_none(&self.locks)))?;
-        out.line(&format!("{} {}", fit("unfinished", 12), or_none(&self.unfinished)))?;
+        let or_none = |all: &[String]| {
+            if all.is_empty() {
+                "none".to_owned()
+            } else {
+                one_line(&all.join(", "))
+            }
+        };
+        out.line(&format!(
+            "{} {}",
+            fit("locks held", 12),
+            or_none(&self.locks)
+        ))?;
+        out.line(&format!(
+            "{} {}",
+            fit("unfinished", 12),
+            or_none(&self.unfinished)
+        ))?;
         if !self.troubles.is_empty() {
-            out.line(&format!("{} {}", fit("troubles", 12), or_none(&self.troubles)))?;
+            out.line(&format!(
+                "{} {}",
+                fit("troubles", 12),
+                or_none(&self.troubles)
+            ))?;
         }
         for (dialect, root) in &self.profiles {
-            let what = format!("{} looks like another profile and is not read", one_line(root));
+            let what = format!(
+                "{} looks like another profile and is not read",
+                one_line(root)
+            );
             out.line(&format!("{} {what}", fit("profile", 12)))?;
-            let add =
-                format!("to add it: [[stores]] dialect = \"{dialect}\", path = \"{}\", label = \"…\"", one_line(root));
-            out.line(
-                &out.paint(Style::Faint, &format!("             {add} in the settings (`boswell config --path`)")),
-            )?;
+            let add = format!(
+                "to add it: [[stores]] dialect = \"{dialect}\", path = \"{}\", label = \"…\"",
+                one_line(root)
+            );
+            out.line(&out.paint(
+                Style::Faint,
+                &format!("             {add} in the settings (`boswell config --path`)"),
+            ))?;
         }
         Ok(())
     }
@@ -238,7 +334,11 @@ impl Report {
 
 impl StoreReport {
     fn shape(&self) -> Json {
-        let can = self.can.iter().map(|(word, support)| ((*word).to_owned(), Json::from(support.word()))).collect();
+        let can = self
+            .can
+            .iter()
+            .map(|(word, support)| ((*word).to_owned(), Json::from(support.word())))
+            .collect();
         Json::object()
             .with("dialect", self.dialect)
             .with("root", &self.root)
@@ -246,7 +346,13 @@ impl StoreReport {
             .with("hidden", self.hidden)
             .with("bytes", self.bytes)
             .with("can", Json::Object(can))
-            .with("problems", self.problems.iter().map(|word| Json::from(*word)).collect::<Vec<_>>())
+            .with(
+                "problems",
+                self.problems
+                    .iter()
+                    .map(|word| Json::from(*word))
+                    .collect::<Vec<_>>(),
+            )
     }
 }
 
@@ -264,13 +370,29 @@ fn kind_of_lock(name: &str) -> &str {
     }
 }
 
-/// A path that says nothing of its owner: the home folder is `~`, and what is neither there nor a well-known name is left out.
+/// A path that says nothing of its owner: the home folder is `~`, and what is neither there nor a
+/// well-known name is left out.
 fn tame(machine: &Machine, path: &Path) -> String {
-    let below_home = machine.env.home.as_deref().and_then(|home| path.strip_prefix(home).ok());
+    let below_home = machine
+        .env
+        .home
+        .as_deref()
+        .and_then(|home| path.strip_prefix(home).ok());
     let is_known = |name: &str| {
-        matches!(name, ".local" | "share" | "boswell" | ".config" | "config.toml" | "agent" | ".claude" | ".pi")
-            || matches!(name, ".omp" | ".xcsh" | ".myagents" | ".clinvk" | ".open-agent" | ".codex" | "Library")
-            || name == "Application Support"
+        matches!(
+            name,
+            ".local"
+                | "share"
+                | "boswell"
+                | ".config"
+                | "config.toml"
+                | "agent"
+                | ".claude"
+                | ".pi"
+        ) || matches!(
+            name,
+            ".omp" | ".xcsh" | ".myagents" | ".clinvk" | ".open-agent" | ".codex" | "Library"
+        ) || name == "Application Support"
     };
     let names: Vec<String> = below_home
         .unwrap_or(path)
@@ -279,7 +401,17 @@ fn tame(machine: &Machine, path: &Path) -> String {
             std::path::Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
             _ => None,
         })
-        .map(|name| if is_known(&name) { name } else { "…".to_owned() })
+        .map(|name| {
+            if is_known(&name) {
+                name
+            } else {
+                "…".to_owned()
+            }
+        })
         .collect();
-    format!("{}/{}", if below_home.is_some() { "~" } else { "" }, names.join("/"))
+    format!(
+        "{}/{}",
+        if below_home.is_some() { "~" } else { "" },
+        names.join("/")
+    )
 }

@@ -26,7 +26,8 @@ use crate::shape;
 pub(crate) struct ExportArgs {
     /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
     session: String,
-    /// How: `jsonl` and `json` are exact, damage and secrets included; `md` and `html` are for reading
+    /// How: `jsonl` and `json` are exact, damage and secrets included; `md` and
+    /// `html` are for reading
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
     /// Leave keys and passwords in
@@ -53,7 +54,11 @@ pub(crate) enum Format {
 pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     if found.located.key.is_none() {
-        return Err(without_log(&format!("{}:{}", found.store.dialect().name(), found.located.id)));
+        return Err(without_log(&format!(
+            "{}:{}",
+            found.store.dialect().name(),
+            found.located.id
+        )));
     }
     let mut out = match &args.output {
         Some(path) => Output::to_file(machine, path)?,
@@ -91,19 +96,32 @@ fn warn_about_secrets(machine: &Machine, session: &SessionRef, count: usize) {
         return;
     }
     crate::failure::warn(
-        &Error::new(ErrorKind::Denied, format!("what was written holds {count} keys or passwords"))
-            .because("an exact export leaves nothing out")
-            .hinting(format!(
-                "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
-                session.to_argument()
-            )),
+        &Error::new(
+            ErrorKind::Denied,
+            format!("what was written holds {count} keys or passwords"),
+        )
+        .because("an exact export leaves nothing out")
+        .hinting(format!(
+            "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
+            session.to_argument()
+        )),
     );
 }
 
-/// Writes every byte but those that the agent's dialect hides, and gives how many of those there were.
-fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Output) -> Result<SecretCount> {
+/// Writes every byte but those that the agent's dialect hides, and gives how many
+/// of those there were.
+fn exact(
+    machine: &Machine,
+    args: &ExportArgs,
+    found: &Resolved,
+    out: &mut Output,
+) -> Result<SecretCount> {
     let session = found.store.read(&found.located, Depth::Heads)?;
-    let hidden = if args.no_redact { Hidden::default() } else { Hidden::of(&session)? };
+    let hidden = if args.no_redact {
+        Hidden::default()
+    } else {
+        Hidden::of(&session)?
+    };
     let secrets = Secrets::new()?;
     let removed = hidden.count();
     let left = RefCell::new((0, SecretCount::default()));
@@ -115,9 +133,21 @@ fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Outpu
         }
     };
     if args.format == Format::Json {
-        let shape = shape::session(&found.store.summary(&found.located)?, Some(&found.store), &[], None);
+        let shape = shape::session(
+            &found.store.summary(&found.located)?,
+            Some(&found.store),
+            &[],
+            None,
+        );
         let last = || secrets_json(&removed, &left.borrow().1);
-        document::write(found, (&session, &hidden), &shape, &mut |piece| watch(piece), &last, out)?;
+        document::write(
+            found,
+            (&session, &hidden),
+            &shape,
+            &mut |piece| watch(piece),
+            &last,
+            out,
+        )?;
     } else {
         // Secrets do not cross line ends, except keys in blocks, which JSON writes on one.
         let mut line: Vec<u8> = Vec::new();
@@ -147,6 +177,11 @@ fn exact(machine: &Machine, args: &ExportArgs, found: &Resolved, out: &mut Outpu
 
 /// What a document says of the secrets that it leaves out and of those that it holds.
 fn secrets_json(removed: &SecretCount, left: &SecretCount) -> Json {
-    let kinds = left.kinds().fold(Json::object(), |kinds, (kind, count)| kinds.with(kind, count as u64));
-    Json::object().with("removed", removed.total() as u64).with("left", left.total() as u64).with("kinds", kinds)
+    let kinds = left.kinds().fold(Json::object(), |kinds, (kind, count)| {
+        kinds.with(kind, count as u64)
+    });
+    Json::object()
+        .with("removed", removed.total() as u64)
+        .with("left", left.total() as u64)
+        .with("kinds", kinds)
 }

@@ -1,4 +1,5 @@
-//! Files of a project as an agent's own copies have them: shown, compared, put back through the runner.
+//! Files of a project as an agent's own copies have them: shown, compared, put
+//! back through the runner.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
@@ -50,9 +51,19 @@ enum State {
 
 impl Copies {
     /// Gathers them; none where the agent keeps no copies.
-    pub(crate) fn at(found: &Resolved, session: &Session, entry: &str, paths: &[&str]) -> Result<Option<Copies>> {
+    pub(crate) fn at(
+        found: &Resolved,
+        session: &Session,
+        entry: &str,
+        paths: &[&str],
+    ) -> Result<Option<Copies>> {
         let slot = session.find(entry)?;
-        let Some(then) = session.dialect().files_at(&found.located, &session.view(), slot)? else { return Ok(None) };
+        let Some(then) = session
+            .dialect()
+            .files_at(&found.located, &session.view(), slot)?
+        else {
+            return Ok(None);
+        };
         let root = PathBuf::from(session.facts().project.clone().unwrap_or_default());
         if !root.is_dir() {
             return Err(Error::new(ErrorKind::NotFound, format!("the session's folder `{}` is gone", root.display()))
@@ -62,18 +73,30 @@ impl Copies {
         let project = Store::in_folder(found.store.dialect(), &root);
         let mut files = Vec::new();
         for (path, key) in then.files.iter().filter(|(path, _)| wanted(path, paths)) {
-            let copy = key.as_ref().map(|key| found.store.file(key, LARGEST)).transpose()?;
-            let mut file = Copied { path: path.clone(), then: None, now: None, state: State::Outside };
+            let copy = key
+                .as_ref()
+                .map(|key| found.store.file(key, LARGEST))
+                .transpose()?;
+            let mut file = Copied {
+                path: path.clone(),
+                then: None,
+                now: None,
+                state: State::Outside,
+            };
             if is_inside(&root, path) {
                 file.now = project.file(path, LARGEST)?;
                 file.then = copy.flatten();
                 let known = |now: &Vec<u8>| -> Result<bool> {
-                    let said =
-                        then.written.iter().any(|(name, text)| name == path && text.as_bytes() == now.as_slice());
+                    let said = then
+                        .written
+                        .iter()
+                        .any(|(name, text)| name == path && text.as_bytes() == now.as_slice());
                     let mut copies = then.known.iter().filter(|(name, _)| name == path);
                     Ok(said
                         || copies.try_fold(false, |any, (_, key)| {
-                            Ok::<_, Error>(any || found.store.file(key, LARGEST)?.as_ref() == Some(now))
+                            Ok::<_, Error>(
+                                any || found.store.file(key, LARGEST)?.as_ref() == Some(now),
+                            )
                         })?)
                 };
                 file.state = match &file.now {
@@ -86,7 +109,11 @@ impl Copies {
             }
             files.push(file);
         }
-        Ok(Some(Copies { root, prompt: then.prompt, files }))
+        Ok(Some(Copies {
+            root,
+            prompt: then.prompt,
+            files,
+        }))
     }
 
     /// Lists them.
@@ -100,7 +127,10 @@ impl Copies {
             };
             if out.json {
                 out.object(
-                    &self.shape(session, file).with("state", word).with("bytes", file.then.as_ref().map(Vec::len)),
+                    &self
+                        .shape(session, file)
+                        .with("state", word)
+                        .with("bytes", file.then.as_ref().map(Vec::len)),
                 )?;
             } else {
                 out.line(&format!("{}  {}", fit(word, 8), one_line(&file.path)))?;
@@ -134,12 +164,21 @@ impl Copies {
                 (_, None, _) => ("new since", None),
             };
             if out.json {
-                let shape =
-                    self.shape(session, file).with("change", word).with("conflict", file.state == State::Conflict);
+                let shape = self
+                    .shape(session, file)
+                    .with("change", word)
+                    .with("conflict", file.state == State::Conflict);
                 out.object(&shape.with("diff", hunks))?;
             } else if file.state != State::Same {
-                let note = if file.state == State::Conflict { ", by somebody else" } else { "" };
-                out.line(&format!("{}  {word}{note}", out.paint(Style::Strong, &one_line(&file.path))))?;
+                let note = if file.state == State::Conflict {
+                    ", by somebody else"
+                } else {
+                    ""
+                };
+                out.line(&format!(
+                    "{}  {word}{note}",
+                    out.paint(Style::Strong, &one_line(&file.path))
+                ))?;
                 for line in hunks.unwrap_or_default().lines() {
                     out.line(&format!("  {}", escape(line)))?;
                 }
@@ -158,23 +197,38 @@ impl Copies {
     ) -> Result<ExitCode> {
         let conflict = self.files.iter().find(|file| file.state == State::Conflict);
         if let Some(file) = conflict.filter(|_| !force) {
-            return Err(Error::new(ErrorKind::Conflict, format!("`{}` was changed by somebody else since", file.path))
-                .because("neither a copy nor the session holds what it is now; nothing was put back")
-                .hinting("look at the difference with `--dry-run`, then put them back with `--force`"));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("`{}` was changed by somebody else since", file.path),
+            )
+            .because("neither a copy nor the session holds what it is now; nothing was put back")
+            .hinting(
+                "look at the difference with `--dry-run`, then put them back with `--force`",
+            ));
         }
         let reference = session.reference();
-        let mut plan = Plan::new("checkout", format!("files of {reference} as they stood at {}", self.prompt));
+        let mut plan = Plan::new(
+            "checkout",
+            format!("files of {reference} as they stood at {}", self.prompt),
+        );
         let mut done = Vec::new();
         for file in &self.files {
             let key = file.path.clone();
             match (file.state, &file.then) {
                 (State::Same, _) => continue,
                 (State::Lost, _) => done.push((&file.path, "skipped: its copy is gone")),
-                (State::Outside, _) => done.push((&file.path, "skipped: it is not below the project")),
+                (State::Outside, _) => {
+                    done.push((&file.path, "skipped: it is not below the project"))
+                }
                 (_, Some(then)) => {
                     let mode = file.now.is_none().then_some(0o644);
                     let bytes = then.clone();
-                    plan.steps.push(Step::Put { key: key.clone(), bytes, mode, modified: Modified::Now });
+                    plan.steps.push(Step::Put {
+                        key: key.clone(),
+                        bytes,
+                        mode,
+                        modified: Modified::Now,
+                    });
                     done.push((&file.path, "restored"));
                 }
                 (_, None) => {
@@ -185,7 +239,10 @@ impl Copies {
             if !matches!(file.state, State::Lost | State::Outside) {
                 plan.preconditions.push(match &file.now {
                     Some(now) => {
-                        let was = Seen { sha256: Some(Digest::of(now).to_string()), ..Seen::default() };
+                        let was = Seen {
+                            sha256: Some(Digest::of(now).to_string()),
+                            ..Seen::default()
+                        };
                         Precondition::Unchanged { key, was }
                     }
                     None => Precondition::Absent { key },
@@ -193,18 +250,29 @@ impl Copies {
             }
         }
         if !plan.steps.is_empty() {
-            machine.runner()?.run(&self.root, &plan, &reference, Reason::Before)?;
+            machine
+                .runner()?
+                .run(&self.root, &plan, &reference, Reason::Before)?;
         }
         for (path, word) in done {
             if out.json {
-                out.object(&Json::object().with("v", 1).with("type", "step").with("path", path).with("done", word))?;
+                out.object(
+                    &Json::object()
+                        .with("v", 1)
+                        .with("type", "step")
+                        .with("path", path)
+                        .with("done", word),
+                )?;
             } else {
                 out.line(&format!("{word}: {}", one_line(path)))?;
             }
         }
         if !machine.quiet {
-            let next =
-                if plan.steps.is_empty() { "every file is as it stood then" } else { "`boswell undo` takes it back" };
+            let next = if plan.steps.is_empty() {
+                "every file is as it stood then"
+            } else {
+                "`boswell undo` takes it back"
+            };
             crate::failure::say(next);
         }
         Ok(ExitCode::SUCCESS)
@@ -213,18 +281,25 @@ impl Copies {
 
 fn wanted(path: &str, paths: &[&str]) -> bool {
     let below = |wanted: &&str| {
-        path.strip_prefix(wanted.trim_end_matches('/')).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        path.strip_prefix(wanted.trim_end_matches('/'))
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     paths.is_empty() || paths.iter().any(below)
 }
 
 /// Whether a path that a session names leads below the project, also where folders are links.
 fn is_inside(root: &Path, path: &str) -> bool {
-    let plain = Path::new(path).components().all(|part| matches!(part, Component::Normal(name) if name != ".git"));
-    let Ok(root) = root.canonicalize() else { return false };
+    let plain = Path::new(path)
+        .components()
+        .all(|part| matches!(part, Component::Normal(name) if name != ".git"));
+    let Ok(root) = root.canonicalize() else {
+        return false;
+    };
     let whole = root.join(path);
     let mut above = whole.ancestors().skip(1);
     plain
         && !path.is_empty()
-        && above.find_map(|folder| folder.canonicalize().ok()).is_some_and(|real| real.starts_with(&root))
+        && above
+            .find_map(|folder| folder.canonicalize().ok())
+            .is_some_and(|real| real.starts_with(&root))
 }

@@ -62,7 +62,9 @@ pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
     for slot in session.log().slots() {
-        let Some(view) = session.entry(slot)?.view else { continue };
+        let Some(view) = session.entry(slot)?.view else {
+            continue;
+        };
         for (path, tool) in session.dialect().touched(&view) {
             let label = session.log().label(slot).into_owned();
             let file = touched.entry(path).or_default();
@@ -73,11 +75,19 @@ pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
             file.last = label;
         }
     }
-    let checkpoints = found.store.side_files(&found.located)?.into_iter().filter(|f| f.kind == SideKind::Checkpoint);
+    let checkpoints = found
+        .store
+        .side_files(&found.located)?
+        .into_iter()
+        .filter(|f| f.kind == SideKind::Checkpoint);
     let mut out = Output::paged(machine);
     for (path, file) in &touched {
         if out.json {
-            let tools = file.tools.iter().map(|(tool, count)| (tool.clone(), Json::from(*count))).collect();
+            let tools = file
+                .tools
+                .iter()
+                .map(|(tool, count)| (tool.clone(), Json::from(*count)))
+                .collect();
             out.object(
                 &Json::object()
                     .with("v", 1)
@@ -89,8 +99,16 @@ pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
                     .with("last", &file.last),
             )?;
         } else {
-            let tools: Vec<String> = file.tools.iter().map(|(tool, count)| format!("{tool}×{count}")).collect();
-            out.line(&format!("{}  {}", fit(&one_line(&tools.join(" ")), 24), one_line(path)))?;
+            let tools: Vec<String> = file
+                .tools
+                .iter()
+                .map(|(tool, count)| format!("{tool}×{count}"))
+                .collect();
+            out.line(&format!(
+                "{}  {}",
+                fit(&one_line(&tools.join(" ")), 24),
+                one_line(path)
+            ))?;
         }
     }
     for file in checkpoints {

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Around, Copies, Depth, ForkStyle, Intention, NewSession, Operation, unsupported};
+use boswell_dialect::{
+    Around, Copies, Depth, ForkStyle, Intention, NewSession, Operation, unsupported,
+};
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
 use boswell_store::{Outcome, Resolved};
 use clap::{Args, ValueEnum};
@@ -50,13 +52,21 @@ impl ForkArgs {
     fn new_session(&self, machine: &Machine) -> NewSession {
         let project = self.project.as_ref().map(|project| {
             let project = machine.env.cwd.join(project);
-            project.canonicalize().unwrap_or(project).display().to_string()
+            project
+                .canonicalize()
+                .unwrap_or(project)
+                .display()
+                .to_string()
         });
         NewSession {
             id: self.id.clone(),
             title: self.title.clone(),
             project: project.unwrap_or_default(),
-            copies: if self.whole { Copies::Everything } else { Copies::Branch },
+            copies: if self.whole {
+                Copies::Everything
+            } else {
+                Copies::Branch
+            },
             style: match self.style {
                 Style::Client => ForkStyle::Client,
                 Style::Sdk => ForkStyle::Sdk,
@@ -72,12 +82,20 @@ pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let dialect = found.store.dialect().name();
     if args.style == Style::Sdk && dialect != "claude" {
-        return Err(unsupported(dialect, "be forked as Claude's SDK does it", "leave out --style"));
+        return Err(unsupported(
+            dialect,
+            "be forked as Claude's SDK does it",
+            "leave out --style",
+        ));
     }
     if found.store.dialect().plans(Operation::Fork) {
         return by_plan(machine, args, &found);
     }
-    let writer = found.store.fork(&found.located.id, args.at.as_deref(), args.new_session(machine))?;
+    let writer = found.store.fork(
+        &found.located.id,
+        args.at.as_deref(),
+        args.new_session(machine),
+    )?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
     print(machine, &found, &reference)
@@ -90,14 +108,28 @@ fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitC
         None => session.tip()?,
     };
     let new = args.new_session(machine);
-    if let Some(id) = new.id.as_deref().filter(|id| !found.store.dialect().id_is_valid(id)) {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
-            .hinting("leave --id out to have one made"));
+    if let Some(id) = new
+        .id
+        .as_deref()
+        .filter(|id| !found.store.dialect().id_is_valid(id))
+    {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of a session", id.escape_debug()),
+        )
+        .hinting("leave --id out to have one made"));
     }
-    let new = NewSession { parent: Some(found.store.lineage(&session, new.copies)), ..new };
+    let new = NewSession {
+        parent: Some(found.store.lineage(&session, new.copies)),
+        ..new
+    };
     let done = change::carry_out(machine, found, &Intention::Fork { at, new })?;
     let id = done.planned.session.unwrap_or_default();
-    print(machine, found, &SessionRef::new(found.store.dialect().name(), &id))
+    print(
+        machine,
+        found,
+        &SessionRef::new(found.store.dialect().name(), &id),
+    )
 }
 
 fn print(machine: &Machine, found: &Resolved, reference: &SessionRef) -> Result<ExitCode> {

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use boswell_dialect::{Around, Depth, NewSession, SideFile, by_name};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Digest, ImportLimits, Imported, LeftBehind, MemoryBackend, Outcome, Resolved, Store};
+use boswell_store::{
+    Digest, ImportLimits, Imported, LeftBehind, MemoryBackend, Outcome, Resolved, Store,
+};
 use clap::Args;
 
 use crate::machine::Machine;
@@ -49,26 +51,35 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
         machine.may_write()?;
     }
     let found = machine.stores.at_path(&args.file)?;
-    let given = Resolved { store: found.0, located: found.1 };
+    let given = Resolved {
+        store: found.0,
+        located: found.1,
+    };
     let bytes = whole(&given, &args.file)?;
     let sha256 = Digest::of(&bytes).to_string();
     let own = super::new::store_for(machine, "boswell");
     if let (Ok(own), false) = (&own, args.again)
         && let Some(before) = imported(own, &sha256)?
     {
-        return Err(Error::new(ErrorKind::Conflict, format!("`{}` was imported before", args.file.display()))
-            .because(format!("it is the session {before}"))
-            .hinting(format!(
-                "read it with `boswell show {}`, or import it once more with --again",
-                before.to_argument()
-            )));
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            format!("`{}` was imported before", args.file.display()),
+        )
+        .because(format!("it is the session {before}"))
+        .hinting(format!(
+            "read it with `boswell show {}`, or import it once more with --again",
+            before.to_argument()
+        )));
     }
     let source = unpacked(&bytes, &given)?.unwrap_or(given);
     let session = source.store.read(&source.located, Depth::Facts)?;
     let facts = session.facts();
     let project = match &args.project {
         Some(project) => machine.env.cwd.join(project).display().to_string(),
-        None => facts.project.clone().unwrap_or_else(|| machine.env.cwd.display().to_string()),
+        None => facts
+            .project
+            .clone()
+            .unwrap_or_else(|| machine.env.cwd.display().to_string()),
     };
     let title = args.title.clone().or_else(|| facts.title.clone());
     let mut out = Output::paged(machine);
@@ -87,8 +98,15 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
                     .with("project", project),
             )?;
         } else {
-            let files = if beside > 0 { format!(", {beside} files beside it") } else { String::new() };
-            let what = format!("would import {} ({records} records{files})", session.reference());
+            let files = if beside > 0 {
+                format!(", {beside} files beside it")
+            } else {
+                String::new()
+            };
+            let what = format!(
+                "would import {} ({records} records{files})",
+                session.reference()
+            );
             out.line(&crate::terminal::one_line(&what))?;
         }
         out.finish()?;
@@ -96,21 +114,46 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
     }
     let origin = Json::object()
         .with("ref", session.reference().to_string())
-        .with("path", std::path::absolute(&args.file).unwrap_or_else(|_| args.file.clone()).display().to_string())
+        .with(
+            "path",
+            std::path::absolute(&args.file)
+                .unwrap_or_else(|_| args.file.clone())
+                .display()
+                .to_string(),
+        )
         .with("sha256", sha256);
-    let new = NewSession { project, title, around: Around::of(&machine.env), ..NewSession::default() };
+    let new = NewSession {
+        project,
+        title,
+        around: Around::of(&machine.env),
+        ..NewSession::default()
+    };
     let own = own?;
-    let Imported { writer, brought, left } =
-        own.import_whole(&source.store, &session, new, origin, ImportLimits::default())?;
+    let Imported {
+        writer,
+        brought,
+        left,
+    } = own.import_whole(
+        &source.store,
+        &session,
+        new,
+        origin,
+        ImportLimits::default(),
+    )?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
     if out.json {
         let located = own.find(&reference.id)?;
         let named = |file: &SideFile| {
-            Json::object().with("kind", file.kind.word()).with("path", source.store.backend().describe(&file.key))
+            Json::object()
+                .with("kind", file.kind.word())
+                .with("path", source.store.backend().describe(&file.key))
         };
         let came: Vec<Json> = brought.iter().map(named).collect();
-        let stayed: Vec<Json> = left.iter().map(|it| named(&it.file).with("why", it.why.to_string())).collect();
+        let stayed: Vec<Json> = left
+            .iter()
+            .map(|it| named(&it.file).with("why", it.why.to_string()))
+            .collect();
         let shape = crate::shape::session(&own.summary(&located)?, Some(&own), &[], None);
         out.object(&shape.with("brought", came).with("left", stayed))?;
     } else {
@@ -127,16 +170,31 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
 fn tell_files(from: &Store, brought: &[SideFile], left: &[LeftBehind]) {
     if !brought.is_empty() {
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-        brought.iter().for_each(|file| *kinds.entry(file.kind.word()).or_default() += 1);
-        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind}×{count}")).collect();
-        crate::failure::say(&format!("files beside the source came along: {}", kinds.join(", ")));
+        brought
+            .iter()
+            .for_each(|file| *kinds.entry(file.kind.word()).or_default() += 1);
+        let kinds: Vec<String> = kinds
+            .iter()
+            .map(|(kind, count)| format!("{kind}×{count}"))
+            .collect();
+        crate::failure::say(&format!(
+            "files beside the source came along: {}",
+            kinds.join(", ")
+        ));
     }
     if left.is_empty() {
         return;
     }
-    crate::failure::say(&format!("{} files beside the source were not brought over:", left.len()));
+    crate::failure::say(&format!(
+        "{} files beside the source were not brought over:",
+        left.len()
+    ));
     for LeftBehind { file, why } in left.iter().take(NAMED) {
-        crate::failure::say(&format!("  {}  {}: {why}", file.kind.word(), from.backend().describe(&file.key)));
+        crate::failure::say(&format!(
+            "  {}  {}: {why}",
+            file.kind.word(),
+            from.backend().describe(&file.key)
+        ));
     }
     if left.len() > NAMED {
         crate::failure::say(&format!("  and {} more", left.len() - NAMED));
@@ -146,8 +204,11 @@ fn tell_files(from: &Store, brought: &[SideFile], left: &[LeftBehind]) {
 fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
     let key = found.located.key.as_deref().unwrap_or_default();
     found.store.file(key, LONGEST)?.ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display()))
-            .hinting("give the path of a session's file")
+        Error::new(
+            ErrorKind::NotFound,
+            format!("there is no file `{}`", path.display()),
+        )
+        .hinting("give the path of a session's file")
     })
 }
 
@@ -156,7 +217,13 @@ fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     let mark = format!("\"sha256\":\"{sha256}\"");
     for located in own.whole().list()?.sessions {
         let Some(key) = &located.key else { continue };
-        let Ok(beginning) = own.backend().open(key).and_then(|log| log.read(0, BEGINNING)) else { continue };
+        let Ok(beginning) = own
+            .backend()
+            .open(key)
+            .and_then(|log| log.read(0, BEGINNING))
+        else {
+            continue;
+        };
         if String::from_utf8_lossy(&beginning).contains(&mark) {
             return Ok(Some(SessionRef::new("boswell", &located.id)));
         }
@@ -164,47 +231,75 @@ fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     Ok(None)
 }
 
-/// The session inside a document that `export --format json` wrote; none if the file is no such document.
+/// The session inside a document that `export --format json` wrote; none if the file
+/// is no such document.
 fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
-    let Ok(document) = Raw::parse(bytes.trim_ascii()) else { return Ok(None) };
+    let Ok(document) = Raw::parse(bytes.trim_ascii()) else {
+        return Ok(None);
+    };
     let text = |key: &str| document.get(key)?.text().map(std::borrow::Cow::into_owned);
     if text("type").as_deref() != Some("export") {
         return Ok(None);
     }
     let broken = |why: &str| {
-        Error::new(ErrorKind::Damaged, format!("`{}` is not a whole export", given.store.root().display()))
-            .because(why.to_owned())
-            .hinting("export it again with `boswell export SESSION --format json`")
+        Error::new(
+            ErrorKind::Damaged,
+            format!("`{}` is not a whole export", given.store.root().display()),
+        )
+        .because(why.to_owned())
+        .hinting("export it again with `boswell export SESSION --format json`")
     };
-    let (Some(dialect), Some(id), Some(files)) =
-        (text("dialect").and_then(|name| by_name(&name)), text("id"), document.get("files"))
-    else {
+    let (Some(dialect), Some(id), Some(files)) = (
+        text("dialect").and_then(|name| by_name(&name)),
+        text("id"),
+        document.get("files"),
+    ) else {
         return Err(broken("it lacks its dialect, id or files"));
     };
     let mut backend = MemoryBackend::default();
     for file in files.items() {
-        let key = file.get("key").and_then(|key| key.text().map(std::borrow::Cow::into_owned));
+        let key = file
+            .get("key")
+            .and_then(|key| key.text().map(std::borrow::Cow::into_owned));
         let (Some(key), Some(content)) = (key, file.get("content")) else {
             return Err(broken("a file lacks its name"));
         };
         let mut whole = Vec::new();
         for piece in content.items() {
-            match (piece.text(), piece.get("base64").and_then(|it| it.text().map(std::borrow::Cow::into_owned))) {
+            match (
+                piece.text(),
+                piece
+                    .get("base64")
+                    .and_then(|it| it.text().map(std::borrow::Cow::into_owned)),
+            ) {
                 (Some(text), _) => whole.extend_from_slice(text.as_bytes()),
-                (None, Some(encoded)) => match boswell_store::blobs::base64::decode_canonical(encoded.as_bytes()) {
-                    Some(bytes) => whole.extend_from_slice(&bytes),
-                    None => return Err(broken("a piece is not base64")),
-                },
+                (None, Some(encoded)) => {
+                    match boswell_store::blobs::base64::decode_canonical(encoded.as_bytes()) {
+                        Some(bytes) => whole.extend_from_slice(&bytes),
+                        None => return Err(broken("a piece is not base64")),
+                    }
+                }
                 (None, None) => return Err(broken("a piece is neither text nor base64")),
             }
         }
-        let stated = file.get("sha256").and_then(|it| it.text().map(std::borrow::Cow::into_owned));
+        let stated = file
+            .get("sha256")
+            .and_then(|it| it.text().map(std::borrow::Cow::into_owned));
         if stated.is_some_and(|stated| stated != Digest::of(&whole).to_string()) {
-            return Err(broken("a file has another hash than the one that is stated"));
+            return Err(broken(
+                "a file has another hash than the one that is stated",
+            ));
         }
         backend.put(&key, whole, None);
     }
     let store = Store::on(dialect, Arc::new(backend), given.store.root());
-    let located = store.whole().list()?.sessions.into_iter().find(|it| it.id == id);
-    located.map(|located| Some(Resolved { store, located })).ok_or_else(|| broken("the session is not in its files"))
+    let located = store
+        .whole()
+        .list()?
+        .sessions
+        .into_iter()
+        .find(|it| it.id == id);
+    located
+        .map(|located| Some(Resolved { store, located }))
+        .ok_or_else(|| broken("the session is not in its files"))
 }

@@ -41,7 +41,10 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
         throw_away(machine)?;
     }
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
-        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "the catalog was neither opened nor refused",
+        ));
     };
     if let Some(error) = library.unkept.take() {
         return Err(error);
@@ -49,8 +52,16 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
     library.read(machine, Wanted::Whole, &|| true)?;
     let sources = library.sources_at_a_glance(machine, None)?;
     let index = library.index();
-    let blocks: u64 = sources.sources().iter().map(|source| source.len >> 14).sum();
-    let mut progress = Progress::new("indexing, 16 KB block", usize::try_from(blocks).unwrap_or(0), machine.quiet);
+    let blocks: u64 = sources
+        .sources()
+        .iter()
+        .map(|source| source.len >> 14)
+        .sum();
+    let mut progress = Progress::new(
+        "indexing, 16 KB block",
+        usize::try_from(blocks).unwrap_or(0),
+        machine.quiet,
+    );
     let done = library.index_until(machine, &index, &sources, &mut || {
         progress.tick();
         true
@@ -88,7 +99,9 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
 fn throw_away(machine: &Machine) -> Result<()> {
     let home = machine.home()?;
     let remove = |path: &std::path::Path| match RealDisk.remove(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path.display(), "remove", error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io(path.display(), "remove", error))
+        }
         _ => Ok(()),
     };
     for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {

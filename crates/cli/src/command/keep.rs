@@ -71,43 +71,63 @@ pub(crate) fn run(machine: &Machine, args: &KeepArgs) -> Result<ExitCode> {
     Ok(failure::left_out(machine, &left_out))
 }
 
-/// Keeps a little of what changed, once a command has answered. What fails here is tried again next time.
+/// Keeps a little of what changed, once a command has answered. What fails here is
+/// tried again next time.
 pub(crate) fn afterwards(machine: &Machine) {
-    let Some(home) = machine.home.as_ref().filter(|_| !machine.is_read_only()) else { return };
+    let Some(home) = machine.home.as_ref().filter(|_| !machine.is_read_only()) else {
+        return;
+    };
     if !matches!(KeepState::load(home), Ok(Some(_))) {
         return;
     }
     let time = until(AFTERWARDS);
     let failed = match each_store(machine, KeepWhich::Changed, Wait::No, &|| time()) {
-        Ok(run) => run.failed.into_iter().map(|(_, error)| error).find(is_of_disk),
+        Ok(run) => run
+            .failed
+            .into_iter()
+            .map(|(_, error)| error)
+            .find(is_of_disk),
         Err(error) => Some(error).filter(is_of_disk),
     };
-    // What the command itself did is done: that copies are missing is a warning, and the next one tries again.
+    // What the command itself did is done: that copies are missing is a warning, and the
+    // next one tries again.
     if let Some(error) = failed.filter(|_| !machine.quiet) {
-        failure::warn(
-            &error.hinting("what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`"),
-        );
+        failure::warn(&error.hinting(
+            "what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`",
+        ));
     }
 }
 
-/// Whether the disk failed. A lock that another process holds, or a folder that is closed to us, is no news to every command.
+/// Whether the disk failed. A lock that another process holds, or a folder that is closed to us, is
+/// no news to every command.
 fn is_of_disk(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::NoSpace | ErrorKind::Unavailable)
 }
 
-/// Stores whose agents delete sessions. Settings that cannot be read do not say that an agent deletes none.
+/// Stores whose agents delete sessions. Settings that cannot be read do not say that
+/// an agent deletes none.
 fn keepable(machine: &Machine) -> Vec<&Store> {
     let stores = machine.stores.iter().map(|(_, store)| store);
-    stores.filter(|store| !matches!(store.deletes_after(), Ok(None))).collect()
+    stores
+        .filter(|store| !matches!(store.deletes_after(), Ok(None)))
+        .collect()
 }
 
-fn each_store(machine: &Machine, which: KeepWhich, wait: Wait, go_on: &dyn Fn() -> bool) -> Result<KeepRun> {
+fn each_store(
+    machine: &Machine,
+    which: KeepWhich,
+    wait: Wait,
+    go_on: &dyn Fn() -> bool,
+) -> Result<KeepRun> {
     excluded::settle_or_warn(machine);
     let runner = machine.reading_runner()?;
     let mut kept = runner.vault().kept()?;
     let mut all = KeepRun::default();
     for store in keepable(machine) {
-        let mut run = match runner.vault().keep_sessions(store, &mut kept, which, wait, go_on) {
+        let mut run = match runner
+            .vault()
+            .keep_sessions(store, &mut kept, which, wait, go_on)
+        {
             Ok(run) => run,
             Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
             // One store that cannot be listed keeps no other from being kept.
@@ -127,7 +147,12 @@ fn each_store(machine: &Machine, which: KeepWhich, wait: Wait, go_on: &dyn Fn() 
 
 /// Keeps everything. What could not be kept, and why.
 fn keep_all(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
-    let run = each_store(machine, KeepWhich::All, Wait::For(Duration::from_secs(30)), &|| true)?;
+    let run = each_store(
+        machine,
+        KeepWhich::All,
+        Wait::For(Duration::from_secs(30)),
+        &|| true,
+    )?;
     let not_kept = |(path, error): &(String, Error)| {
         Error::new(error.kind(), format!("`{path}` was not kept"))
             .because(Problem::unreadable(error).detail)
@@ -146,10 +171,18 @@ fn keep_all(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
         )?;
         return Ok(failed);
     }
-    let left = if failed.is_empty() { String::new() } else { format!("; {} could not be kept", failed.len()) };
+    let left = if failed.is_empty() {
+        String::new()
+    } else {
+        format!("; {} could not be kept", failed.len())
+    };
     out.line(&match run.files {
         0 => format!("nothing has changed since it was last kept{left}"),
-        files => format!("kept {} of {} sessions, {files} files{left}", size(run.bytes), run.sessions),
+        files => format!(
+            "kept {} of {} sessions, {files} files{left}",
+            size(run.bytes),
+            run.sessions
+        ),
     })?;
     Ok(failed)
 }
@@ -160,18 +193,34 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
     }
     let stores = keepable(machine);
     if stores.is_empty() {
-        return Err(Error::new(ErrorKind::NotFound, "no agent on this machine deletes sessions by itself")
-            .because("only Claude Code is known to, and its folder is not there")
-            .hinting("see the stores with `boswell stores`, or name one with `--store claude=DIR`"));
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            "no agent on this machine deletes sessions by itself",
+        )
+        .because("only Claude Code is known to, and its folder is not there")
+        .hinting("see the stores with `boswell stores`, or name one with `--store claude=DIR`"));
     }
-    let lock = if dry_run { None } else { Some(KeepState::lock(machine.home()?)?) };
-    let mut state = KeepState::load(machine.home()?)?.unwrap_or_else(|| KeepState::since(machine.now));
+    let lock = if dry_run {
+        None
+    } else {
+        Some(KeepState::lock(machine.home()?)?)
+    };
+    let mut state =
+        KeepState::load(machine.home()?)?.unwrap_or_else(|| KeepState::since(machine.now));
     for store in stores {
-        if state.triggers.iter().any(|trigger| trigger.serves(store.root())) {
+        if state
+            .triggers
+            .iter()
+            .any(|trigger| trigger.serves(store.root()))
+        {
             continue;
         }
         let command = command(machine, store)?;
-        let hook = if by_timer { None } else { hook(machine, store, &command, dry_run, out)? };
+        let hook = if by_timer {
+            None
+        } else {
+            hook(machine, store, &command, dry_run, out)?
+        };
         let trigger = match hook {
             Some(trigger) => trigger,
             None => timer::install(machine, store, &command, dry_run, out)?,
@@ -191,7 +240,13 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
 }
 
 /// Puts a hook into the agent's settings; none where they take none, and a timer must do.
-fn hook(machine: &Machine, store: &Store, command: &str, dry_run: bool, out: &mut Output) -> Result<Option<Trigger>> {
+fn hook(
+    machine: &Machine,
+    store: &Store,
+    command: &str,
+    dry_run: bool,
+    out: &mut Output,
+) -> Result<Option<Trigger>> {
     let before = store.settings(settings::SETTINGS, 16 << 20)?;
     let hooked = match settings::add_hook(before.as_deref(), command) {
         Ok(hooked) => hooked,
@@ -206,9 +261,16 @@ fn hook(machine: &Machine, store: &Store, command: &str, dry_run: bool, out: &mu
     if dry_run || hooked.inserted.is_empty() {
         return Ok(Some(Trigger::hook(store.root(), command, &shown)));
     }
-    match write(machine, store, before.as_deref(), &hooked.bytes, "keep sessions at their end") {
+    match write(
+        machine,
+        store,
+        before.as_deref(),
+        &hooked.bytes,
+        "keep sessions at their end",
+    ) {
         Ok(()) => Ok(Some(Trigger::hook(store.root(), command, &shown))),
-        // Settings that are not ours to change, or lie behind a link, need a timer; a disk that failed is an error.
+        // Settings that are not ours to change, or lie behind a link, need a timer; a disk
+        // that failed is an error.
         Err(error) if is_refusal(&error) || is_link(store) => {
             failure::warn(&error);
             Ok(None)
@@ -218,36 +280,64 @@ fn hook(machine: &Machine, store: &Store, command: &str, dry_run: bool, out: &mu
 }
 
 fn is_refusal(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Denied | ErrorKind::Invalid | ErrorKind::Unsupported)
+    matches!(
+        error.kind(),
+        ErrorKind::Denied | ErrorKind::Invalid | ErrorKind::Unsupported
+    )
 }
 
 fn is_link(store: &Store) -> bool {
-    RealDisk.is_link(&store.root().join(settings::SETTINGS)).unwrap_or(false)
+    RealDisk
+        .is_link(&store.root().join(settings::SETTINGS))
+        .unwrap_or(false)
 }
 
 /// Replaces the agent's settings, through the runner; an empty file goes.
-fn write(machine: &Machine, store: &Store, before: Option<&[u8]>, after: &[u8], title: &str) -> Result<()> {
+fn write(
+    machine: &Machine,
+    store: &Store,
+    before: Option<&[u8]>,
+    after: &[u8],
+    title: &str,
+) -> Result<()> {
     let key = settings::SETTINGS.to_owned();
     let mut plan = Plan::new("keep", title);
     plan.preconditions.push(match before {
         Some(before) => Precondition::Unchanged {
             key: key.clone(),
-            was: Seen { sha256: Some(Digest::of(before).to_string()), ..Seen::default() },
+            was: Seen {
+                sha256: Some(Digest::of(before).to_string()),
+                ..Seen::default()
+            },
         },
         None => Precondition::Absent { key: key.clone() },
     });
-    plan.steps.push(if after.is_empty() { Step::remove(&key) } else { Step::put(&key, after) });
+    plan.steps.push(if after.is_empty() {
+        Step::remove(&key)
+    } else {
+        Step::put(&key, after)
+    });
     let session = SessionRef::new(store.dialect().name(), "*");
-    machine.runner()?.run(store.root(), &plan, &session, Reason::Before).map(|_| ())
+    machine
+        .runner()?
+        .run(store.root(), &plan, &session, Reason::Before)
+        .map(|_| ())
 }
 
 /// The words that keep this store, for a shell.
 fn command(machine: &Machine, store: &Store) -> Result<String> {
     let mut words = vec![shell_literal(&program()?.display().to_string())];
-    words.extend(["--home".to_owned(), shell_literal(&machine.home()?.display().to_string())]);
+    words.extend([
+        "--home".to_owned(),
+        shell_literal(&machine.home()?.display().to_string()),
+    ]);
     words.extend([
         "--store".to_owned(),
-        shell_literal(&format!("{}={}", store.dialect().name(), store.root().display())),
+        shell_literal(&format!(
+            "{}={}",
+            store.dialect().name(),
+            store.root().display()
+        )),
     ]);
     words.extend(["keep", "run", "--quiet"].map(str::to_owned));
     Ok(words.join(" "))
@@ -257,8 +347,14 @@ fn off(machine: &Machine, out: &mut Output) -> Result<()> {
     machine.may_write()?;
     let home = machine.home()?;
     // A first look without the lock, which would make a home where there is none.
-    let lock = KeepState::load(home)?.map(|_| KeepState::lock(home)).transpose()?;
-    let state = if lock.is_some() { KeepState::load(home)? } else { None };
+    let lock = KeepState::load(home)?
+        .map(|_| KeepState::lock(home))
+        .transpose()?;
+    let state = if lock.is_some() {
+        KeepState::load(home)?
+    } else {
+        None
+    };
     let Some(mut state) = state else {
         if !machine.quiet {
             failure::say("keeping is off already");
@@ -267,32 +363,63 @@ fn off(machine: &Machine, out: &mut Output) -> Result<()> {
     };
     while let Some(trigger) = state.triggers.pop() {
         match &trigger {
-            Trigger::Hook { root, command, inserted } => unhook(machine, root, command, inserted, out)?,
+            Trigger::Hook {
+                root,
+                command,
+                inserted,
+            } => unhook(machine, root, command, inserted, out)?,
             Trigger::Timer { folder, .. } => timer::remove(machine, folder, out)?,
         }
-        // Without its last trigger the file goes as a whole: keeping that is on and has none is no state.
+        // Without its last trigger the file goes as a whole: keeping that is on and
+        // has none is no state.
         if !state.triggers.is_empty() {
             state.save(home)?;
         }
     }
     KeepState::forget(home)?;
-    step(out, "keeping is off; copies that were kept stay in the vault")
+    step(
+        out,
+        "keeping is off; copies that were kept stay in the vault",
+    )
 }
 
-fn unhook(machine: &Machine, root: &Path, command: &str, inserted: &str, out: &mut Output) -> Result<()> {
-    let Some(claude) = boswell_dialect::by_name("claude") else { return Ok(()) };
+fn unhook(
+    machine: &Machine,
+    root: &Path,
+    command: &str,
+    inserted: &str,
+    out: &mut Output,
+) -> Result<()> {
+    let Some(claude) = boswell_dialect::by_name("claude") else {
+        return Ok(());
+    };
     let store = Store::in_folder(claude, root);
     let before = store.settings(settings::SETTINGS, 16 << 20)?;
     let path = root.join(settings::SETTINGS).display().to_string();
-    let after = before.as_deref().and_then(|before| settings::remove_hook(before, command, inserted.as_bytes()));
-    let Some(after) = after else { return step(out, &format!("{path} has no hook of boswell's any more")) };
-    write(machine, &store, before.as_deref(), &after, "stop keeping sessions at their end")?;
+    let after = before
+        .as_deref()
+        .and_then(|before| settings::remove_hook(before, command, inserted.as_bytes()));
+    let Some(after) = after else {
+        return step(out, &format!("{path} has no hook of boswell's any more"));
+    };
+    write(
+        machine,
+        &store,
+        before.as_deref(),
+        &after,
+        "stop keeping sessions at their end",
+    )?;
     step(out, &format!("took out of {path}: {}", inserted.trim()))
 }
 
 /// Shows what is kept. What could not be looked at, and why: whether it is kept is not known.
 fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
-    let state = machine.home.as_deref().map(KeepState::load).transpose()?.flatten();
+    let state = machine
+        .home
+        .as_deref()
+        .map(KeepState::load)
+        .transpose()?
+        .flatten();
     let fates = Fates::read(machine)?;
     let kept = match &machine.home {
         Some(_) => machine.reading_runner()?.vault().kept()?,
@@ -321,14 +448,27 @@ fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
                 continue;
             }
         };
-        let unreadable: Vec<String> = listing.unlisted.iter().map(|(key, _)| key.clone()).collect();
+        let unreadable: Vec<String> = listing
+            .unlisted
+            .iter()
+            .map(|(key, _)| key.clone())
+            .collect();
         left_out.extend(unlisted(&listing.unlisted, store));
-        let sessions: Vec<_> = listing.sessions.into_iter().filter(|it| it.owner.is_none() && it.size > 0).collect();
-        let current = sessions.iter().filter(|located| kept.has(store, located)).count();
+        let sessions: Vec<_> = listing
+            .sessions
+            .into_iter()
+            .filter(|it| it.owner.is_none() && it.size > 0)
+            .collect();
+        let current = sessions
+            .iter()
+            .filter(|located| kept.has(store, located))
+            .count();
         // A session of an excluded project is not gone.
         let gone = gone(&kept, store, &store.whole().list()?.sessions, &unreadable);
         let soon = fates.lost_soon(id, store, &sessions, machine.now);
-        let trigger = state.as_ref().and_then(|state| state.triggers.iter().find(|it| it.serves(store.root())));
+        let trigger = state
+            .as_ref()
+            .and_then(|state| state.triggers.iter().find(|it| it.serves(store.root())));
         let works = trigger.map(|trigger| is_installed(trigger, store));
         if out.json {
             out.object(
@@ -338,7 +478,10 @@ fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
                     .with("dialect", store.dialect().name())
                     .with("root", store.root().display().to_string())
                     .with("on", state.is_some())
-                    .with("since", state.as_ref().map(|state| state.since.to_rfc3339()))
+                    .with(
+                        "since",
+                        state.as_ref().map(|state| state.since.to_rfc3339()),
+                    )
                     .with("trigger", trigger.map(Trigger::word))
                     .with("installed", works)
                     .with("deletes_after_days", days)
@@ -346,7 +489,12 @@ fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
                     .with("kept", current)
                     .with("unreadable", paths(store, &unreadable))
                     .with("gone", gone.clone())
-                    .with("lost_soon", soon.iter().map(|it| Json::from(it.id.as_str())).collect::<Vec<_>>()),
+                    .with(
+                        "lost_soon",
+                        soon.iter()
+                            .map(|it| Json::from(it.id.as_str()))
+                            .collect::<Vec<_>>(),
+                    ),
             )?;
             continue;
         }
@@ -359,33 +507,57 @@ fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
             one_line(&root)
         ))?;
         if works == Some(false) {
-            out.line("  its trigger is gone: `boswell keep off` and `boswell keep on` install it anew")?;
+            out.line(
+                "  its trigger is gone: `boswell keep off` and `boswell keep on` install it anew",
+            )?;
         }
         for key in &unreadable {
             let path = store.backend().describe(key);
-            out.line(&format!("  cannot be read, so nothing new in it is kept: {}", one_line(&path)))?;
+            out.line(&format!(
+                "  cannot be read, so nothing new in it is kept: {}",
+                one_line(&path)
+            ))?;
         }
         for session in &gone {
-            out.line(&format!("  gone, and kept: {session}; `boswell restore {}` puts it back", shell_quote(session)))?;
+            out.line(&format!(
+                "  gone, and kept: {session}; `boswell restore {}` puts it back",
+                shell_quote(session)
+            ))?;
         }
         if !soon.is_empty() {
-            out.line(&format!("  {} will be deleted within {AHEAD} days and are not kept", soon.len()))?;
+            out.line(&format!(
+                "  {} will be deleted within {AHEAD} days and are not kept",
+                soon.len()
+            ))?;
         }
     }
     if keepable(machine).is_empty() && !machine.quiet {
-        failure::say("no agent on this machine deletes sessions by itself, so there is nothing to keep");
+        failure::say(
+            "no agent on this machine deletes sessions by itself, so there is nothing to keep",
+        );
     }
     Ok(left_out)
 }
 
 fn paths(store: &Store, keys: &[String]) -> Vec<Json> {
-    keys.iter().map(|key| Json::from(store.backend().describe(key))).collect()
+    keys.iter()
+        .map(|key| Json::from(store.backend().describe(key)))
+        .collect()
 }
 
-/// Sessions that are kept and whose log is not there any more. Of those in a folder that cannot be read nobody knows.
-fn gone(kept: &Kept, store: &Store, here: &[boswell_dialect::Located], unreadable: &[String]) -> Vec<String> {
+/// Sessions that are kept and whose log is not there any more. Of those in a folder that cannot
+/// be read nobody knows.
+fn gone(
+    kept: &Kept,
+    store: &Store,
+    here: &[boswell_dialect::Located],
+    unreadable: &[String],
+) -> Vec<String> {
     let is_here = |id: &str| here.iter().any(|located| located.id == id);
-    let is_below = |key: &str, folder: &String| key.strip_prefix(folder.as_str()).is_some_and(|it| it.starts_with('/'));
+    let is_below = |key: &str, folder: &String| {
+        key.strip_prefix(folder.as_str())
+            .is_some_and(|it| it.starts_with('/'))
+    };
     let mut gone: Vec<String> = kept
         .files()
         .filter(|file| file.root == store.root() && file.session.dialect == store.dialect().name())

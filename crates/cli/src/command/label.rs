@@ -33,7 +33,13 @@ pub(crate) fn run(machine: &Machine, args: &LabelArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let session = found.store.read(&found.located, Depth::Heads)?;
     let target = session.log().label(session.find(&args.entry)?).into_owned();
-    let intention = Intention::Label { entry: target.clone(), label: args.label.clone() };
-    let note = NoteKind::Label { entry: target, label: args.label.clone() };
+    let intention = Intention::Label {
+        entry: target.clone(),
+        label: args.label.clone(),
+    };
+    let note = NoteKind::Label {
+        entry: target,
+        label: args.label.clone(),
+    };
     annotate_or_note(machine, &found, &intention, vec![note])
 }

@@ -12,20 +12,31 @@ use crate::machine::Machine;
 use crate::output::Output;
 use crate::terminal::one_line;
 
-/// Shows what is left in the stores of a dialect; with `apply` moves it into the vault and breaks locks that nobody holds.
+/// Shows what is left in the stores of a dialect; with `apply` moves it into the vault and breaks
+/// locks that nobody holds.
 pub(crate) fn run(machine: &Machine, dialect: &str, apply: bool) -> Result<ExitCode> {
     if boswell_dialect::by_name(dialect).is_none() {
-        return Err(Error::new(ErrorKind::Invalid, format!("there is no dialect `{}`", dialect.escape_debug()))
-            .hinting("see the dialects with `boswell stores`"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("there is no dialect `{}`", dialect.escape_debug()),
+        )
+        .hinting("see the dialects with `boswell stores`"));
     }
     if apply {
         machine.may_write()?;
     }
     let mut out = Output::paged(machine);
     let (mut count, mut operations) = (0, Vec::new());
-    for (_, store) in machine.stores.iter().filter(|(_, store)| store.dialect().name() == dialect) {
-        count +=
-            if apply { clear(machine, store, &mut operations, &mut out)? } else { show(machine, store, &mut out)? };
+    for (_, store) in machine
+        .stores
+        .iter()
+        .filter(|(_, store)| store.dialect().name() == dialect)
+    {
+        count += if apply {
+            clear(machine, store, &mut operations, &mut out)?
+        } else {
+            show(machine, store, &mut out)?
+        };
     }
     if count == 0 && !out.json {
         out.line("nothing is left behind")?;
@@ -35,7 +46,9 @@ pub(crate) fn run(machine: &Machine, dialect: &str, apply: bool) -> Result<ExitC
         crate::failure::say(&match (apply, operations.is_empty()) {
             (true, false) => way_back(&operations),
             (true, true) => "locks leave nothing that could be put back".to_owned(),
-            (false, _) => "`--apply` moves the files into the vault and breaks the locks".to_owned(),
+            (false, _) => {
+                "`--apply` moves the files into the vault and breaks the locks".to_owned()
+            }
         });
     }
     Ok(ExitCode::SUCCESS)
@@ -53,8 +66,15 @@ fn show(machine: &Machine, store: &Store, out: &mut Output) -> Result<usize> {
     Ok(found.orphans.len() + found.locks.len())
 }
 
-fn clear(machine: &Machine, store: &Store, operations: &mut Vec<String>, out: &mut Output) -> Result<usize> {
-    let (found, done) = machine.runner()?.clear_leftovers(&machine.writable(store.clone())?)?;
+fn clear(
+    machine: &Machine,
+    store: &Store,
+    operations: &mut Vec<String>,
+    out: &mut Output,
+) -> Result<usize> {
+    let (found, done) = machine
+        .runner()?
+        .clear_leftovers(&machine.writable(store.clone())?)?;
     if !done.operation.files().is_empty() {
         operations.push(done.operation.id.clone());
         let session = SessionRef::new(store.dialect().name(), "*");
@@ -62,7 +82,11 @@ fn clear(machine: &Machine, store: &Store, operations: &mut Vec<String>, out: &m
             change::report(&done, &session, out)?;
         } else {
             let files = done.operation.files().len();
-            out.line(&format!("{}: {} ({files} files)", session.dialect, one_line(&done.operation.title)))?;
+            out.line(&format!(
+                "{}: {} ({files} files)",
+                session.dialect,
+                one_line(&done.operation.title)
+            ))?;
         }
     }
     for lock in &found.locks {
@@ -81,7 +105,13 @@ fn leave_alone(machine: &Machine, store: &Store, found: &Leftovers) {
 
 fn tell(out: &mut Output, done: &str, path: &str) -> Result<()> {
     if out.json {
-        return out.object(&Json::object().with("v", 1).with("type", "step").with("done", done).with("path", path));
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "step")
+                .with("done", done)
+                .with("path", path),
+        );
     }
     out.line(&format!("{done} the lock {}", one_line(path)))
 }

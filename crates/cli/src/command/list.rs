@@ -74,7 +74,10 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
         shelf.without_hidden();
     }
     shelf.active(|at| filter.takes_time(at));
-    shelf.retain(|it| filter.takes(it) && sides(it).any(matches), |side| filter.takes_side(side));
+    shelf.retain(
+        |it| filter.takes(it) && sides(it).any(matches),
+        |side| filter.takes_side(side),
+    );
     shelf.sort(args.sort);
     let total = shelf.len();
     if let Some(cursor) = &args.cursor {
@@ -112,9 +115,14 @@ pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summar
 
 /// The messages of a session, where somebody counted them.
 pub(crate) fn messages(summary: &Summary) -> Option<u64> {
-    // A document speaks of a conversation that is kept elsewhere; that it holds no message says nothing.
-    let counted = summary.complete && summary.located.key.is_some() && summary.located.framing != Framing::Document;
-    counted.then_some(summary.facts.messages).or(summary.facts.stated.messages)
+    // A document speaks of a conversation that is kept elsewhere; that it holds no
+    // message says nothing.
+    let counted = summary.complete
+        && summary.located.key.is_some()
+        && summary.located.framing != Framing::Document;
+    counted
+        .then_some(summary.facts.messages)
+        .or(summary.facts.stated.messages)
 }
 
 fn page_line(page: &[Conversation], by: Sort, total: usize, more: bool, now: Instant) -> Json {
@@ -131,17 +139,35 @@ fn page_line(page: &[Conversation], by: Sort, total: usize, more: bool, now: Ins
 
 fn matches(side: &Summary, text: &str) -> bool {
     let facts = &side.facts;
-    let texts = [&facts.title, &facts.summary, &facts.first_prompt, &facts.last_prompt, &facts.project];
+    let texts = [
+        &facts.title,
+        &facts.summary,
+        &facts.first_prompt,
+        &facts.last_prompt,
+        &facts.project,
+    ];
     let reference = side.reference.to_string();
-    let mut all = texts.into_iter().flatten().chain(&facts.tags).chain([&reference]);
+    let mut all = texts
+        .into_iter()
+        .flatten()
+        .chain(&facts.tags)
+        .chain([&reference]);
     all.any(|t| t.to_lowercase().contains(text))
 }
 
 fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {
     let id_width = unique_width(page);
-    let agent_width = page.iter().map(|c| agent_of(machine, c).len()).max().unwrap_or(6).clamp(5, 18);
+    let agent_width = page
+        .iter()
+        .map(|c| agent_of(machine, c).len())
+        .max()
+        .unwrap_or(6)
+        .clamp(5, 18);
     // What is left is shared by folder and name, and each keeps enough to be told from others.
-    let rest = machine.width.saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + 2).max(16);
+    let rest = machine
+        .width
+        .saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + 2)
+        .max(16);
     let project_width = (rest * 2 / 5).clamp(8, 40);
     let name_width = rest - project_width;
     let heading = format!(
@@ -156,15 +182,24 @@ fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<(
     out.line(&out.paint(Style::Faint, heading.trim_end()))?;
     for conversation in page {
         let summary = &conversation.front.1;
-        let active = last_active(conversation).map_or_else(|| "-".to_owned(), |at| when::ago(at, machine.now));
-        let count =
-            sides(conversation).filter(|s| s.complete && s.located.key.is_some()).map(|s| s.facts.messages).max();
+        let active = last_active(conversation)
+            .map_or_else(|| "-".to_owned(), |at| when::ago(at, machine.now));
+        let count = sides(conversation)
+            .filter(|s| s.complete && s.located.key.is_some())
+            .map(|s| s.facts.messages)
+            .max();
         let messages = count
             .filter(|n| *n > 0)
             .or(summary.facts.stated.messages)
             .map_or_else(|| "-".to_owned(), |n| n.to_string());
-        let project = one_line(&short_path(machine, summary.facts.project.as_deref().unwrap_or("-")));
-        let short: String = one_line(&summary.reference.id).chars().take(id_width).collect();
+        let project = one_line(&short_path(
+            machine,
+            summary.facts.project.as_deref().unwrap_or("-"),
+        ));
+        let short: String = one_line(&summary.reference.id)
+            .chars()
+            .take(id_width)
+            .collect();
         let line = format!(
             "{}  {}  {}  {messages:>5}  {}  {}",
             out.paint(Style::Strong, &fit(&short, id_width)),
@@ -178,9 +213,13 @@ fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<(
     Ok(())
 }
 
-/// How much of the ids must be shown so that each can be typed again: eight characters, or more where they begin alike.
+/// How much of the ids must be shown so that each can be typed again: eight characters, or more
+/// where they begin alike.
 fn unique_width(page: &[Conversation]) -> usize {
-    let mut ids: Vec<&str> = page.iter().map(|c| c.front.1.reference.id.as_str()).collect();
+    let mut ids: Vec<&str> = page
+        .iter()
+        .map(|c| c.front.1.reference.id.as_str())
+        .collect();
     ids.sort_unstable();
     let alike = |pair: &[&str]| match pair {
         [a, b] if a != b => a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count() + 1,
@@ -192,10 +231,18 @@ fn unique_width(page: &[Conversation]) -> usize {
 fn agent_of(machine: &Machine, conversation: &Conversation) -> String {
     let (store, summary) = &conversation.front;
     let dialect = &summary.reference.dialect;
-    let own = machine.stores.get(*store).map_or("", |s| s.dialect().agent());
+    let own = machine
+        .stores
+        .get(*store)
+        .map_or("", |s| s.dialect().agent());
     let mut text = match &summary.facts.agent {
         // The engine's own name follows below.
-        Some(agent) if conversation.linked.iter().any(|(_, other)| other.reference.dialect == *agent) => {
+        Some(agent)
+            if conversation
+                .linked
+                .iter()
+                .any(|(_, other)| other.reference.dialect == *agent) =>
+        {
             dialect.clone()
         }
         Some(agent) if agent != own => format!("{dialect}/{agent}"),
@@ -212,9 +259,16 @@ fn agent_of(machine: &Machine, conversation: &Conversation) -> String {
 
 /// A path with the home folder as `~`.
 pub(crate) fn short_path(machine: &Machine, path: &str) -> String {
-    let home = machine.env.home.as_ref().map(|h| h.display().to_string()).filter(|h| h.len() > 1);
+    let home = machine
+        .env
+        .home
+        .as_ref()
+        .map(|h| h.display().to_string())
+        .filter(|h| h.len() > 1);
     match home.and_then(|home| {
-        path.strip_prefix(&home).filter(|rest| rest.is_empty() || rest.starts_with('/')).map(str::to_owned)
+        path.strip_prefix(&home)
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+            .map(str::to_owned)
     }) {
         Some(rest) => format!("~{rest}"),
         None => path.to_owned(),
@@ -246,10 +300,16 @@ fn nothing(machine: &Machine, found_any: bool) -> Result<()> {
     eprintln!("no sessions found");
     for place in machine.stores.places() {
         let state = if place.exists { "empty" } else { "not there" };
-        eprintln!("  {:<10} {} ({state})", place.dialect, crate::terminal::escape(&place.root.display().to_string()));
+        eprintln!(
+            "  {:<10} {} ({state})",
+            place.dialect,
+            crate::terminal::escape(&place.root.display().to_string())
+        );
     }
     if machine.named_stores {
-        eprintln!("hint: PATH in `--store DIALECT=PATH` is the agent's own folder, such as `claude=/home/me/.claude`");
+        eprintln!(
+            "hint: PATH in `--store DIALECT=PATH` is the agent's own folder, such as `claude=/home/me/.claude`"
+        );
     } else {
         eprintln!(
             "hint: point boswell at a store with `--store claude=/path/to/.claude`, at a file with `boswell show FILE.jsonl`, or try `boswell demo`"
@@ -272,7 +332,10 @@ pub(crate) fn warn_about(machine: &Machine, rest: &Summaries) {
     if rest.session_errors.len() > 10 {
         let more = Error::new(
             ErrorKind::Unavailable,
-            format!("{} more sessions could not be read", rest.session_errors.len() - 10),
+            format!(
+                "{} more sessions could not be read",
+                rest.session_errors.len() - 10
+            ),
         )
         .hinting("see each with `boswell check`");
         failure::warn(&more);

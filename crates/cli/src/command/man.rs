@@ -29,7 +29,11 @@ pub(crate) fn run(machine: &Machine, args: &ManArgs) -> Result<ExitCode> {
     let program = crate::typed::whole();
     if let Some(folder) = &args.output {
         durable::make_folders(&RealDisk, folder)?;
-        for command in program.get_subcommands().filter(|it| !it.is_hide_set()).chain([&program]) {
+        for command in program
+            .get_subcommands()
+            .filter(|it| !it.is_hide_set())
+            .chain([&program])
+        {
             let path = folder.join(format!("{}.1", page_name(command)));
             // Rendering writes word by word: in memory first.
             let mut page = Vec::new();
@@ -41,8 +45,11 @@ pub(crate) fn run(machine: &Machine, args: &ManArgs) -> Result<ExitCode> {
     }
     let command = match &args.command {
         Some(name) => program.find_subcommand(name).ok_or_else(|| {
-            Error::new(ErrorKind::NotFound, format!("there is no command `{}`", name.escape_debug()))
-                .hinting("see them with `boswell --help`")
+            Error::new(
+                ErrorKind::NotFound,
+                format!("there is no command `{}`", name.escape_debug()),
+            )
+            .hinting("see them with `boswell --help`")
         })?,
         None => &program,
     };
@@ -55,11 +62,16 @@ pub(crate) fn run(machine: &Machine, args: &ManArgs) -> Result<ExitCode> {
 }
 
 fn page_name(command: &clap::Command) -> String {
-    command.get_display_name().unwrap_or(command.get_name()).to_owned()
+    command
+        .get_display_name()
+        .unwrap_or(command.get_name())
+        .to_owned()
 }
 
 fn render(command: &clap::Command, to: &mut dyn std::io::Write) -> Result<()> {
     clap_mangen::Man::new(command.clone())
         .render(to)
-        .map_err(|error| Error::new(ErrorKind::Unavailable, "cannot write the manual page").caused_by(error))
+        .map_err(|error| {
+            Error::new(ErrorKind::Unavailable, "cannot write the manual page").caused_by(error)
+        })
 }

@@ -31,8 +31,8 @@ const LARGEST: u64 = 16 << 20;
   boswell memory ~/proj/api show                what that project's agent loads first
   boswell memory add build 'use make -j2 here' --dialect claude")]
 pub(crate) struct MemoryArgs {
-    /// A project and `show`, `search TEXT` or `check`; or `add PAGE TEXT`, `edit PAGE TEXT`, `rm PAGE`. The project is the current
-    /// folder unless given, `all` for every project
+    /// A project and `show`, `search TEXT` or `check`; or `add PAGE TEXT`, `edit PAGE TEXT`,
+    /// `rm PAGE`. The project is the current folder unless given, `all` for every project
     #[arg(value_name = "WORDS", num_args = 0..=4)]
     words: Vec<String>,
     /// The project, for add, edit and rm
@@ -80,7 +80,10 @@ pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
         return Ok(crate::failure::left_out(machine, &left_out));
     }
     if !machine.quiet {
-        let place = folder.map_or_else(|| "any project".to_owned(), |f| format!("`{}`", f.display()));
+        let place = folder.map_or_else(
+            || "any project".to_owned(),
+            |f| format!("`{}`", f.display()),
+        );
         let what = if matches!(action, Action::Check) {
             "nothing is wrong with the memory of"
         } else {
@@ -91,7 +94,11 @@ pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
                 .hinting("see all of it with `boswell memory all`"),
         );
     }
-    Ok(if matches!(action, Action::Check) { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if matches!(action, Action::Check) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }
 
 fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
@@ -126,7 +133,10 @@ fn agents_pages(
     let mut shown = 0;
     for (_, store) in machine.stores.iter() {
         for file in pages(store, left_out) {
-            if keys.as_ref().is_none_or(|keys| keys.contains(&file.project_key)) {
+            if keys
+                .as_ref()
+                .is_none_or(|keys| keys.contains(&file.project_key))
+            {
                 match agents_page(store, &file, action, out) {
                     Ok(count) => shown += count,
                     Err(error) if out.gone() => return Err(error),
@@ -152,7 +162,12 @@ pub(super) fn pages(store: &Store, left_out: &mut Vec<Error>) -> Vec<MemoryFile>
     }
 }
 
-fn agents_page(store: &Store, file: &MemoryFile, action: &Action<'_>, out: &mut Output) -> Result<usize> {
+fn agents_page(
+    store: &Store,
+    file: &MemoryFile,
+    action: &Action<'_>,
+    out: &mut Output,
+) -> Result<usize> {
     let bytes = store.file(&file.key, LARGEST)?.unwrap_or_default();
     let shown = Shown {
         dialect: store.dialect().name(),
@@ -165,8 +180,15 @@ fn agents_page(store: &Store, file: &MemoryFile, action: &Action<'_>, out: &mut 
 }
 
 /// Boswell's own pages of a project. How many were shown.
-fn own_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, out: &mut Output) -> Result<usize> {
-    let (Some(home), Some(folder)) = (&machine.home, folder) else { return Ok(0) };
+fn own_pages(
+    machine: &Machine,
+    folder: Option<&PathBuf>,
+    action: &Action<'_>,
+    out: &mut Output,
+) -> Result<usize> {
+    let (Some(home), Some(folder)) = (&machine.home, folder) else {
+        return Ok(0);
+    };
     let memories = Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16());
     let project = folder.display().to_string();
     if !machine.shows(Some(&project)) {
@@ -176,7 +198,13 @@ fn own_pages(machine: &Machine, folder: Option<&PathBuf>, action: &Action<'_>, o
     let mut shown = 0;
     for Page { name, text, .. } in &memory.pages {
         let path = memories.folder(&project).join(name).display().to_string();
-        let page = Shown { dialect: "boswell", project: &project, path, is_index: name == memory::INDEX, text };
+        let page = Shown {
+            dialect: "boswell",
+            project: &project,
+            path,
+            is_index: name == memory::INDEX,
+            text,
+        };
         shown += page.print(action, out)?;
     }
     Ok(shown)
@@ -197,7 +225,11 @@ impl Shown<'_> {
             return self.matches(query, out);
         }
         let lines = self.text.lines().count();
-        let loaded = if self.is_index { lines.min(LOADED_LINES) } else { 0 };
+        let loaded = if self.is_index {
+            lines.min(LOADED_LINES)
+        } else {
+            0
+        };
         let whole = matches!(action, Action::Show);
         if out.json {
             let shape = Json::object()
@@ -240,13 +272,31 @@ impl Shown<'_> {
     fn matches(&self, query: &str, out: &mut Output) -> Result<usize> {
         let wanted = query.to_lowercase();
         let mut found = 0;
-        for (number, line) in self.text.lines().enumerate().filter(|(_, line)| line.to_lowercase().contains(&wanted)) {
+        for (number, line) in self
+            .text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| line.to_lowercase().contains(&wanted))
+        {
             found = 1;
             if out.json {
-                let shape = Json::object().with("v", 1).with("type", "memory_hit").with("dialect", self.dialect);
-                out.object(&shape.with("path", &self.path).with("line", number + 1).with("text", line))?;
+                let shape = Json::object()
+                    .with("v", 1)
+                    .with("type", "memory_hit")
+                    .with("dialect", self.dialect);
+                out.object(
+                    &shape
+                        .with("path", &self.path)
+                        .with("line", number + 1)
+                        .with("text", line),
+                )?;
             } else {
-                out.line(&format!("{}:{}: {}", escape(&self.path), number + 1, one_line(line)))?;
+                out.line(&format!(
+                    "{}:{}: {}",
+                    escape(&self.path),
+                    number + 1,
+                    one_line(line)
+                ))?;
             }
         }
         Ok(found)

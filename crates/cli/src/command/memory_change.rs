@@ -27,19 +27,31 @@ struct Place {
 }
 
 /// Carries out a change of one page.
-pub(crate) fn run(machine: &Machine, folder: Option<PathBuf>, dialect: &str, action: &Action<'_>) -> Result<ExitCode> {
+pub(crate) fn run(
+    machine: &Machine,
+    folder: Option<PathBuf>,
+    dialect: &str,
+    action: &Action<'_>,
+) -> Result<ExitCode> {
     machine.may_write()?;
     let Some(folder) = folder else {
-        return Err(Error::new(ErrorKind::Invalid, "memory is changed for one project at a time")
-            .hinting("name it with `--project DIR`"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "memory is changed for one project at a time",
+        )
+        .hinting("name it with `--project DIR`"));
     };
     let place = Place::find(machine, &folder, dialect)?;
     let name = place.page(action)?;
     let path = place.root.join(&place.folder).join(&name);
     let (session, locks) = (SessionRef::new(place.dialect, "*"), place.lock.as_slice());
-    // Planned under the locks: of two processes that add to a page at once, the second one sees what the first one wrote.
+    // Planned under the locks: of two processes that add to a page at once, the second one sees
+    // what the first one wrote.
     let plan = || place.plan(&name, action);
-    let operation = machine.runner()?.run_with(&place.root, &session, Reason::Before, locks, &plan)?;
+    let operation =
+        machine
+            .runner()?
+            .run_with(&place.root, &session, Reason::Before, locks, &plan)?;
     let bytes = durable::read(&RealDisk, &path)?.map(|bytes| bytes.len());
     let mut out = Output::paged(machine);
     if out.json {
@@ -65,11 +77,23 @@ impl Place {
         let project = folder.display().to_string();
         if dialect == "boswell" {
             let key = memory::project_key(&project);
-            let lock = Some(LockSpec::Os { name: format!("memory-{key}") });
+            let lock = Some(LockSpec::Os {
+                name: format!("memory-{key}"),
+            });
             let root = machine.home()?.to_owned();
-            return Ok(Place { dialect: "boswell", root, folder: format!("memory/{key}"), project, lock });
+            return Ok(Place {
+                dialect: "boswell",
+                root,
+                folder: format!("memory/{key}"),
+                project,
+                lock,
+            });
         }
-        let store = machine.stores.iter().map(|(_, store)| store).find(|store| store.dialect().name() == dialect);
+        let store = machine
+            .stores
+            .iter()
+            .map(|(_, store)| store)
+            .find(|store| store.dialect().name() == dialect);
         let Some(store) = store.filter(|_| dialect == "claude") else {
             return Err(Error::new(
                 ErrorKind::Unsupported,
@@ -110,7 +134,11 @@ impl Place {
         let (Action::Add(name, _) | Action::Edit(name, _) | Action::Remove(name)) = action else {
             return Err(Error::new(ErrorKind::Internal, "reading changes no page"));
         };
-        let name = if name.ends_with(".md") { (*name).to_owned() } else { format!("{name}.md") };
+        let name = if name.ends_with(".md") {
+            (*name).to_owned()
+        } else {
+            format!("{name}.md")
+        };
         memory::checked_name(&name)?;
         Ok(name)
     }
@@ -124,11 +152,20 @@ impl Place {
         };
         let key = format!("{}/{name}", self.folder);
         let before = durable::read(&RealDisk, &self.root.join(&key))?;
-        let mut plan = Plan::new("memory", format!("{word} memory page {name} of {}", self.project));
+        let mut plan = Plan::new(
+            "memory",
+            format!("{word} memory page {name} of {}", self.project),
+        );
         plan.preconditions.push(match &before {
             Some(bytes) => {
-                let was = Seen { sha256: Some(Digest::of(bytes).to_string()), ..Seen::default() };
-                Precondition::Unchanged { key: key.clone(), was }
+                let was = Seen {
+                    sha256: Some(Digest::of(bytes).to_string()),
+                    ..Seen::default()
+                };
+                Precondition::Unchanged {
+                    key: key.clone(),
+                    was,
+                }
             }
             None => Precondition::Absent { key: key.clone() },
         });
@@ -165,24 +202,32 @@ impl Place {
         )
     }
 
-    /// Sees to it that the index leads to a new page, and that boswell's own folder says whose it is.
+    /// Sees to it that the index leads to a new page, and that boswell's own
+    /// folder says whose it is.
     fn introduce(&self, name: &str, text: &str, plan: &mut Plan) -> Result<()> {
         if self.dialect == "boswell" {
             let note = format!("{}/.project", self.folder);
             if durable::read(&RealDisk, &self.root.join(&note))?.is_none() {
-                plan.steps.push(Step::put(note, format!("{}\n", self.project)));
+                plan.steps
+                    .push(Step::put(note, format!("{}\n", self.project)));
             }
         } else if name != memory::INDEX {
             let index = format!("{}/{}", self.folder, memory::INDEX);
             let title = name.trim_end_matches(".md");
-            plan.steps.push(Step::append(index, format!("- [{title}]({name}): {}\n", first_line(text))));
+            plan.steps.push(Step::append(
+                index,
+                format!("- [{title}]({name}): {}\n", first_line(text)),
+            ));
         }
         Ok(())
     }
 }
 
 fn first_line(text: &str) -> String {
-    crate::terminal::cut(&crate::terminal::one_line(text.lines().next().unwrap_or("").trim()), 120)
+    crate::terminal::cut(
+        &crate::terminal::one_line(text.lines().next().unwrap_or("").trim()),
+        120,
+    )
 }
 
 /// A value that YAML takes for text, whatever stands in it.

@@ -26,7 +26,11 @@ pub(crate) fn run(
     out: &mut Output,
     left_out: &mut Vec<Error>,
 ) -> Result<usize> {
-    let projects = if folder.is_none() { known_projects(machine)? } else { BTreeSet::new() };
+    let projects = if folder.is_none() {
+        known_projects(machine)?
+    } else {
+        BTreeSet::new()
+    };
     let keys = folder.map(checkout_of::keys);
     let mut found = 0;
     for (_, store) in machine.stores.iter() {
@@ -37,18 +41,30 @@ pub(crate) fn run(
             let of_key = |path: &&String| project_key(path) == key;
             let place = match folder {
                 Some(folder) => Some(folder.to_owned()),
-                None => {
-                    projects.iter().filter(of_key).map(|path| Path::new(path).to_owned()).find(|path| path.is_dir())
-                }
+                None => projects
+                    .iter()
+                    .filter(of_key)
+                    .map(|path| Path::new(path).to_owned())
+                    .find(|path| path.is_dir()),
             };
-            let problems = Problems { dialect: store.dialect().name(), key: &key, out };
+            let problems = Problems {
+                dialect: store.dialect().name(),
+                key: &key,
+                out,
+            };
             found += problems.tell(&memory, place.as_deref(), folder.is_none())?;
         }
     }
     if let (Some(home), Some(folder)) = (&machine.home, folder) {
         let project = folder.display().to_string();
-        let memory = Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16()).load(&project)?;
-        found += Problems { dialect: "boswell", key: &project, out }.tell(&memory, Some(folder), false)?;
+        let memory =
+            Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16()).load(&project)?;
+        found += Problems {
+            dialect: "boswell",
+            key: &project,
+            out,
+        }
+        .tell(&memory, Some(folder), false)?;
     }
     Ok(found)
 }
@@ -56,7 +72,10 @@ pub(crate) fn run(
 /// Folders that sessions were held in.
 fn known_projects(machine: &Machine) -> Result<BTreeSet<String>> {
     let (conversations, _) = machine.conversations()?;
-    let mut projects: BTreeSet<String> = conversations.into_iter().filter_map(|it| it.front.1.facts.project).collect();
+    let mut projects: BTreeSet<String> = conversations
+        .into_iter()
+        .filter_map(|it| it.front.1.facts.project)
+        .collect();
     let mains: Vec<String> = projects
         .iter()
         .filter_map(|path| checkout_of::main_checkout(Path::new(path)))
@@ -77,10 +96,19 @@ fn memories(store: &Store, left_out: &mut Vec<Error>) -> BTreeMap<String, Memory
                 continue;
             }
         };
-        let name = file.key.split_once("/memory/").map_or(file.key.as_str(), |(_, name)| name);
-        pages.entry(file.project_key).or_default().push(Page::new(name.to_owned(), &bytes));
+        let name = file
+            .key
+            .split_once("/memory/")
+            .map_or(file.key.as_str(), |(_, name)| name);
+        pages
+            .entry(file.project_key)
+            .or_default()
+            .push(Page::new(name.to_owned(), &bytes));
     }
-    pages.into_iter().map(|(key, pages)| (key, Memory::of(pages))).collect()
+    pages
+        .into_iter()
+        .map(|(key, pages)| (key, Memory::of(pages)))
+        .collect()
 }
 
 struct Problems<'a> {
@@ -116,7 +144,12 @@ impl Problems<'_> {
                         .with("detail", text),
                 )?;
             } else {
-                self.out.line(&format!("{} {}: {}", self.dialect, one_line(self.key), one_line(text)))?;
+                self.out.line(&format!(
+                    "{} {}: {}",
+                    self.dialect,
+                    one_line(self.key),
+                    one_line(text)
+                ))?;
             }
         }
         Ok(problems.len())

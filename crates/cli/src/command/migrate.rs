@@ -35,7 +35,9 @@ pub(crate) fn run(machine: &Machine, args: &MigrateArgs) -> Result<ExitCode> {
         }
     } else {
         let found = machine.resolve(&args.session)?;
-        let planned = machine.planning(found.store).plan(&found.located, &Intention::Migrate)?;
+        let planned = machine
+            .planning(found.store)
+            .plan(&found.located, &Intention::Migrate)?;
         change::remark(machine, &planned);
         if !planned.plan.steps.is_empty() {
             change::show(&planned, &mut out)?;

@@ -129,7 +129,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     // `config` may have excluded a project since the settings of this machine were read.
     let keeps_nothing = matches!(
         args.command,
-        Some(Command::Keep(_) | Command::Offer(_) | Command::Demo(_) | Command::Doctor(_) | Command::Config(_))
+        Some(
+            Command::Keep(_)
+                | Command::Offer(_)
+                | Command::Demo(_)
+                | Command::Doctor(_)
+                | Command::Config(_)
+        )
     );
     if done.is_ok() && !keeps_nothing {
         keep::afterwards(&machine);
@@ -140,17 +146,26 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     done
 }
 
-/// Says once which links of the stores were met and not followed: what is behind them is missing from the answer.
+/// Says once which links of the stores were met and not followed: what is behind them is
+/// missing from the answer.
 fn warn_of_links(machine: &Machine) {
     let links = machine.stores.outside_links();
-    let named = |(id, key): &(StoreId, String)| Some(machine.stores.get(*id)?.backend().describe(key));
-    let Some(first) = links.first().and_then(named) else { return };
+    let named =
+        |(id, key): &(StoreId, String)| Some(machine.stores.get(*id)?.backend().describe(key));
+    let Some(first) = links.first().and_then(named) else {
+        return;
+    };
     let what = match links.len() {
         1 => format!("`{first}` was not followed"),
-        count => format!("`{first}` and {} other symbolic links were not followed", count - 1),
+        count => format!(
+            "`{first}` and {} other symbolic links were not followed",
+            count - 1
+        ),
     };
     let because = "a link that leads out of a store could put any file into a session";
     crate::failure::warn(
-        &Error::new(ErrorKind::Denied, what).because(because).hinting("`boswell check` names them all"),
+        &Error::new(ErrorKind::Denied, what)
+            .because(because)
+            .hinting("`boswell check` names them all"),
     );
 }

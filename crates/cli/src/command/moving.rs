@@ -34,21 +34,35 @@ pub(crate) fn run(machine: &Machine, args: &MoveArgs) -> Result<ExitCode> {
     if args.apply {
         machine.may_write()?;
     }
-    let (from, to) = (text(&real(&machine.env.cwd.join(&args.old)))?, text(&real(&machine.env.cwd.join(&args.new)))?);
+    let (from, to) = (
+        text(&real(&machine.env.cwd.join(&args.old)))?,
+        text(&real(&machine.env.cwd.join(&args.new)))?,
+    );
     for (_, store) in machine.stores.iter() {
         refuse_live(store, &from)?;
     }
-    let intention = StoreIntention::Move { from: from.clone(), to: to.clone() };
+    let intention = StoreIntention::Move {
+        from: from.clone(),
+        to: to.clone(),
+    };
     let mut out = Output::paged(machine);
     let mut outcome = whole_store::each(machine, &intention, args.apply, &mut out)?;
     own_memory(machine, &from, &to, args.apply, &mut outcome, &mut out)?;
     out.finish()?;
     if !machine.quiet {
         if outcome.changed == 0 {
-            crate::failure::say(&format!("no agent has filed anything under `{}`", one_line(&from)));
-            crate::failure::say("see the folders that sessions were held in with `boswell projects`");
+            crate::failure::say(&format!(
+                "no agent has filed anything under `{}`",
+                one_line(&from)
+            ));
+            crate::failure::say(
+                "see the folders that sessions were held in with `boswell projects`",
+            );
         } else if !Path::new(&to).is_dir() {
-            crate::failure::say(&format!("`{}` is not there yet: agents find the sessions once it is", one_line(&to)));
+            crate::failure::say(&format!(
+                "`{}` is not there yet: agents find the sessions once it is",
+                one_line(&to)
+            ));
         }
         if !outcome.left_out.is_empty() {
             crate::failure::say(&format!(
@@ -65,7 +79,10 @@ pub(crate) fn run(machine: &Machine, args: &MoveArgs) -> Result<ExitCode> {
 fn real(path: &Path) -> PathBuf {
     for folder in path.ancestors() {
         if let Ok(found) = folder.canonicalize() {
-            return path.strip_prefix(folder).map(|rest| found.join(rest)).unwrap_or(found);
+            return path
+                .strip_prefix(folder)
+                .map(|rest| found.join(rest))
+                .unwrap_or(found);
         }
     }
     path.to_owned()
@@ -75,8 +92,11 @@ fn text(path: &Path) -> Result<String> {
     // A trailing separator that an empty rest left behind is no part of the path.
     let path: PathBuf = path.components().collect();
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, format!("`{}` is not Unicode", path.display()))
-            .because("agents name projects in JSON, which cannot hold such a path")
+        Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is not Unicode", path.display()),
+        )
+        .because("agents name projects in JSON, which cannot hold such a path")
     })
 }
 
@@ -85,15 +105,35 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
     if store.dialect().name() != "claude" {
         return Ok(());
     }
-    for info in store.backend().list("sessions")?.iter().filter(|info| info.name().ends_with(".json")) {
-        let Some(process) = store.file(&info.key, 1 << 20)?.as_deref().and_then(live::parse) else { continue };
-        let inside = process.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(from));
+    for info in store
+        .backend()
+        .list("sessions")?
+        .iter()
+        .filter(|info| info.name().ends_with(".json"))
+    {
+        let Some(process) = store
+            .file(&info.key, 1 << 20)?
+            .as_deref()
+            .and_then(live::parse)
+        else {
+            continue;
+        };
+        let inside = process
+            .cwd
+            .as_deref()
+            .is_some_and(|cwd| Path::new(cwd).starts_with(from));
         if inside && runs_since(process.pid, process.proc_start.as_deref()) {
             return Err(Error::new(
                 ErrorKind::Busy,
-                format!("session {} is held by pid {}", process.session_id, process.pid),
+                format!(
+                    "session {} is held by pid {}",
+                    process.session_id, process.pid
+                ),
             )
-            .because(format!("a client runs in `{}`, which is to be moved", process.cwd.unwrap_or_default()))
+            .because(format!(
+                "a client runs in `{}`, which is to be moved",
+                process.cwd.unwrap_or_default()
+            ))
             .hinting("end it, then move the project"));
         }
     }
@@ -109,7 +149,9 @@ fn own_memory(
     outcome: &mut Outcome,
     out: &mut Output,
 ) -> Result<()> {
-    let Some(home) = machine.home.as_ref() else { return Ok(()) };
+    let Some(home) = machine.home.as_ref() else {
+        return Ok(());
+    };
     let old = format!("memory/{}", memory::project_key(from));
     let new = format!("memory/{}", memory::project_key(to));
     if !home.join(&old).is_dir() {
@@ -126,11 +168,20 @@ fn own_memory(
     let mut plan = Plan::new("move", format!("move boswell's memory of {from} to {to}"))
         .requiring(Precondition::Absent { key: new.clone() })
         .step(Step::rename(&old, &new));
-    plan.steps.push(Step::put(format!("{new}/.project"), format!("{to}\n")));
+    plan.steps
+        .push(Step::put(format!("{new}/.project"), format!("{to}\n")));
     if !apply {
-        return plan.to_string().lines().try_for_each(|line| whole_store::step(out, line));
+        return plan
+            .to_string()
+            .lines()
+            .try_for_each(|line| whole_store::step(out, line));
     }
-    let operation = machine.runner()?.run(home, &plan, &SessionRef::new("boswell", "*"), Reason::Before)?;
+    let operation = machine.runner()?.run(
+        home,
+        &plan,
+        &SessionRef::new("boswell", "*"),
+        Reason::Before,
+    )?;
     outcome.operations.push(operation.id);
     whole_store::step(out, &plan.title)
 }

@@ -95,20 +95,40 @@ pub(crate) struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     pub(crate) fn new(machine: &Machine, args: &'a Narrow) -> Result<Filter<'a>> {
-        let time = |text: &Option<String>| text.as_deref().map(|t| when::parse(t, machine.now)).transpose();
+        let time = |text: &Option<String>| {
+            text.as_deref()
+                .map(|t| when::parse(t, machine.now))
+                .transpose()
+        };
         let project = match (&args.project, args.here) {
             (Some(project), _) => Some(absolute(&machine.env.cwd, project)),
             (None, true) => Some(machine.env.cwd.display().to_string()),
             (None, false) => None,
         };
         let (since, until) = (time(&args.since)?, time(&args.until)?);
-        Ok(Filter { args, project, folders: RefCell::default(), since, until })
+        Ok(Filter {
+            args,
+            project,
+            folders: RefCell::default(),
+            since,
+            until,
+        })
     }
 
     /// Whether no session is left out for what it is, time aside.
     pub(crate) fn takes_all(&self) -> bool {
-        let Narrow { agent, status, tag, branch, model, .. } = self.args;
-        self.project.is_none() && [agent, status, tag, branch, model].iter().all(|it| it.is_none())
+        let Narrow {
+            agent,
+            status,
+            tag,
+            branch,
+            model,
+            ..
+        } = self.args;
+        self.project.is_none()
+            && [agent, status, tag, branch, model]
+                .iter()
+                .all(|it| it.is_none())
     }
 
     /// Whether no session is left out.
@@ -118,8 +138,11 @@ impl<'a> Filter<'a> {
 
     /// Whether the time at which something happened is one that is asked for.
     pub(crate) fn takes_time(&self, at: Option<Instant>) -> bool {
-        self.since.is_none_or(|since| at.is_some_and(|at| at >= since))
-            && self.until.is_none_or(|until| at.is_some_and(|at| at < until))
+        self.since
+            .is_none_or(|since| at.is_some_and(|at| at >= since))
+            && self
+                .until
+                .is_none_or(|until| at.is_some_and(|at| at < until))
     }
 
     /// Whether how a session stands counts, which its log alone does not tell.
@@ -130,16 +153,27 @@ impl<'a> Filter<'a> {
     /// Whether a session is one of those asked for, time aside.
     pub(crate) fn takes_side(&self, side: &Side<'_>) -> bool {
         let args = self.args;
-        let is = |want: &Option<String>, have: Option<&str>| want.as_deref().is_none_or(|want| have == Some(want));
-        args.agent.as_deref().is_none_or(|agent| side.dialect == agent || side.agent == Some(agent))
-            && self.project.as_deref().is_none_or(|project| side.project.is_some_and(|it| self.is_part(it, project)))
+        let is = |want: &Option<String>, have: Option<&str>| {
+            want.as_deref().is_none_or(|want| have == Some(want))
+        };
+        args.agent
+            .as_deref()
+            .is_none_or(|agent| side.dialect == agent || side.agent == Some(agent))
+            && self
+                .project
+                .as_deref()
+                .is_none_or(|project| side.project.is_some_and(|it| self.is_part(it, project)))
             && is(&args.status, side.status)
             && is(&args.branch, side.branch)
             && args.tag.as_ref().is_none_or(|tag| side.tags.contains(tag))
-            && args.model.as_deref().is_none_or(|model| side.models.iter().any(|m| m.contains(model)))
+            && args
+                .model
+                .as_deref()
+                .is_none_or(|model| side.models.iter().any(|m| m.contains(model)))
     }
 
-    /// Whether a folder is the project, lies below it or is a worktree of it, which only the disk can tell.
+    /// Whether a folder is the project, lies below it or is a worktree of it, which
+    /// only the disk can tell.
     fn is_part(&self, folder: &str, project: &str) -> bool {
         if let Some(known) = self.folders.borrow().get(folder) {
             return *known;
@@ -158,17 +192,29 @@ impl<'a> Filter<'a> {
     /// Whether a prompt that stands in no session that is still there is asked for.
     pub(crate) fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
         let args = self.args;
-        let of_sessions = args.status.is_some() || args.branch.is_some() || args.tag.is_some() || args.model.is_some();
+        let of_sessions = args.status.is_some()
+            || args.branch.is_some()
+            || args.tag.is_some()
+            || args.model.is_some();
         !of_sessions
             && args.agent.as_deref().is_none_or(|wanted| wanted == agent)
-            && self.project.as_deref().is_none_or(|folder| project.is_some_and(|p| is_below(p, folder)))
+            && self
+                .project
+                .as_deref()
+                .is_none_or(|folder| project.is_some_and(|p| is_below(p, folder)))
     }
 
     /// Whether memory of a project, filed under that key by an agent, is asked for.
     pub(crate) fn takes_memory(&self, dialect: &str, project_key: &str) -> bool {
         let args = self.args;
-        let of_sessions = args.status.is_some() || args.branch.is_some() || args.tag.is_some() || args.model.is_some();
-        let key = self.project.as_deref().map(boswell_dialect::claude::project_key);
+        let of_sessions = args.status.is_some()
+            || args.branch.is_some()
+            || args.tag.is_some()
+            || args.model.is_some();
+        let key = self
+            .project
+            .as_deref()
+            .map(boswell_dialect::claude::project_key);
         !of_sessions
             && args.agent.as_deref().is_none_or(|agent| agent == dialect)
             && key.is_none_or(|key| key == project_key)
@@ -182,7 +228,10 @@ fn absolute(cwd: &Path, typed: &str) -> String {
 
 fn is_below(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
-    path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    path == folder
+        || path
+            .strip_prefix(folder)
+            .is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// Whether a folder is a worktree of the repository whose main checkout is asked for.

@@ -1,4 +1,5 @@
-//! `index --native`: agents' own index files, written anew from their logs and from the summaries that boswell keeps.
+//! `index --native`: agents' own index files, written anew from their logs and from the
+//! summaries that boswell keeps.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -19,7 +20,10 @@ pub(crate) fn run(machine: &Machine, apply: bool) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     let summaries = summaries(machine)?;
     let wanted = |store: &Store| StoreIntention::IndexWith {
-        summaries: summaries.get(store.dialect().name()).cloned().unwrap_or_default(),
+        summaries: summaries
+            .get(store.dialect().name())
+            .cloned()
+            .unwrap_or_default(),
     };
     let outcome = whole_store::each_with(machine, &wanted, apply, OnError::GoOn, &mut out)?;
     out.finish()?;
@@ -38,7 +42,9 @@ fn summaries(machine: &Machine) -> Result<BTreeMap<String, BTreeMap<String, Stri
     }
     for (session, notes) in machine.notes()?.all() {
         if let Some(summary) = notes.summary {
-            said.entry(session.dialect).or_default().insert(session.id, summary);
+            said.entry(session.dialect)
+                .or_default()
+                .insert(session.id, summary);
         }
     }
     Ok(said)

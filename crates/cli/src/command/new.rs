@@ -40,7 +40,11 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
     machine.may_write()?;
     let store = store_for(machine, &args.dialect)?;
     let project = machine.env.cwd.join(&args.project);
-    let project = project.canonicalize().unwrap_or(project).display().to_string();
+    let project = project
+        .canonicalize()
+        .unwrap_or(project)
+        .display()
+        .to_string();
     let new = NewSession {
         project,
         id: args.id.clone(),
@@ -69,23 +73,39 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
 }
 
 fn by_plan(machine: &Machine, store: &Store, new: NewSession) -> Result<SessionRef> {
-    let done = machine.runner()?.carry_out_store(store, &StoreIntention::Create(new))?;
+    let done = machine
+        .runner()?
+        .carry_out_store(store, &StoreIntention::Create(new))?;
     change::remark(machine, &done.planned);
-    Ok(SessionRef::new(store.dialect().name(), done.planned.session.unwrap_or_default()))
+    Ok(SessionRef::new(
+        store.dialect().name(),
+        done.planned.session.unwrap_or_default(),
+    ))
 }
 
-/// The store of a dialect that a new session goes to: the one named or found; for boswell's own, its home.
+/// The store of a dialect that a new session goes to: the one named or found; for
+/// boswell's own, its home.
 pub(crate) fn store_for(machine: &Machine, dialect: &str) -> Result<Store> {
-    if let Some((_, store)) = machine.stores.iter().find(|(_, store)| store.dialect().name() == dialect) {
+    if let Some((_, store)) = machine
+        .stores
+        .iter()
+        .find(|(_, store)| store.dialect().name() == dialect)
+    {
         return machine.writable(store.clone());
     }
     if dialect == "boswell" {
         return Store::open(machine.home()?);
     }
     if boswell_dialect::by_name(dialect).is_none() {
-        return Err(Error::new(ErrorKind::Invalid, format!("there is no dialect `{}`", dialect.escape_debug()))
-            .hinting("see those that there are with `boswell stores`"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("there is no dialect `{}`", dialect.escape_debug()),
+        )
+        .hinting("see those that there are with `boswell stores`"));
     }
-    Err(Error::new(ErrorKind::NotFound, format!("no store of the dialect `{dialect}` was found"))
-        .hinting(format!("say where it is with `--store {dialect}=PATH`")))
+    Err(Error::new(
+        ErrorKind::NotFound,
+        format!("no store of the dialect `{dialect}` was found"),
+    )
+    .hinting(format!("say where it is with `--store {dialect}=PATH`")))
 }

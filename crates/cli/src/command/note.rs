@@ -18,12 +18,17 @@ pub(crate) fn annotate_or_note(
     intention: &Intention,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
-    let annotate = || draft_of(intention).map(|draft| found.store.annotate(&found.located.id, draft)).transpose();
+    let annotate = || {
+        draft_of(intention)
+            .map(|draft| found.store.annotate(&found.located.id, draft))
+            .transpose()
+    };
     say(machine, found, intention, None, &annotate, notes)
 }
 
-/// The same for a change that depends on what the session says already, so that of two processes that change it at once
-/// neither change is lost: a plan calls `anew` under its locks, and `annotate` appends what changed, not what came of it.
+/// The same for a change that depends on what the session says already, so that of two processes
+/// that change it at once neither change is lost: a plan calls `anew` under its locks, and
+/// `annotate` appends what changed, not what came of it.
 pub(crate) fn annotate_or_note_anew(
     machine: &Machine,
     found: &Resolved,
@@ -33,7 +38,14 @@ pub(crate) fn annotate_or_note_anew(
 ) -> Result<ExitCode> {
     // Only its sort matters here: what it really is depends on facts that are read under the locks.
     let like = anew(&Facts::default());
-    say(machine, found, &like, Some(anew), &|| annotate().map(Some), notes)
+    say(
+        machine,
+        found,
+        &like,
+        Some(anew),
+        &|| annotate().map(Some),
+        notes,
+    )
 }
 
 fn say(
@@ -52,8 +64,16 @@ fn say(
     let has_plan = operation.is_some_and(|operation| dialect.plans(operation));
     let planned = has_plan.then(|| change::carry_out_anew(machine, found, intention, anew));
     // What a plan cannot say, such as a second tag, is said by a note like all that has no place.
-    let planned = planned.filter(|done| !done.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported));
-    let native = if !has_plan && support == Support::Native { annotate()? } else { None };
+    let planned = planned.filter(|done| {
+        !done
+            .as_ref()
+            .is_err_and(|error| error.kind() == ErrorKind::Unsupported)
+    });
+    let native = if !has_plan && support == Support::Native {
+        annotate()?
+    } else {
+        None
+    };
     if let Some(done) = planned {
         let done = done?;
         outdate(machine, &reference, &notes)?;
@@ -77,7 +97,10 @@ fn say(
             out.line(&reference.to_string())?;
         }
         if !machine.quiet {
-            crate::failure::say(&format!("kept as a note of boswell's: {} itself is not told", dialect.title()));
+            crate::failure::say(&format!(
+                "kept as a note of boswell's: {} itself is not told",
+                dialect.title()
+            ));
         }
     }
     out.finish()?;
@@ -93,8 +116,12 @@ fn outdate(machine: &Machine, session: &SessionRef, said: &[NoteKind]) -> Result
     let now = kept.of(session);
     for note in said {
         match note {
-            NoteKind::Title(_) if now.title.is_some() => kept.add(session, machine.now, NoteKind::Title(None))?,
-            NoteKind::Untag(tag) if now.tags.contains(tag) => kept.add(session, machine.now, note.clone())?,
+            NoteKind::Title(_) if now.title.is_some() => {
+                kept.add(session, machine.now, NoteKind::Title(None))?
+            }
+            NoteKind::Untag(tag) if now.tags.contains(tag) => {
+                kept.add(session, machine.now, note.clone())?
+            }
             _ => {}
         }
     }
@@ -105,10 +132,15 @@ fn outdate(machine: &Machine, session: &SessionRef, said: &[NoteKind]) -> Result
 fn draft_of(intention: &Intention) -> Option<Draft> {
     Some(match intention {
         Intention::Title(title) => Draft::new(Body::Title(title.clone())),
-        Intention::Label { entry, label } => Draft::new(Body::Label { target: entry.clone(), label: label.clone() }),
+        Intention::Label { entry, label } => Draft::new(Body::Label {
+            target: entry.clone(),
+            label: label.clone(),
+        }),
         Intention::Status { status, message } => Draft::custom(
             "boswell.status",
-            Json::object().with("status", status.as_str()).with_some("error", message.as_deref()),
+            Json::object()
+                .with("status", status.as_str())
+                .with_some("error", message.as_deref()),
         ),
         _ => return None,
     })

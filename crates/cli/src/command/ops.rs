@@ -36,7 +36,11 @@ pub(crate) struct UndoArgs {
 /// Runs `ops`.
 pub(crate) fn run(machine: &Machine, _args: &OpsArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
-    if machine.home.as_ref().is_some_and(|home| home.join("ops.jsonl").is_file()) {
+    if machine
+        .home
+        .as_ref()
+        .is_some_and(|home| home.join("ops.jsonl").is_file())
+    {
         let (listed, damaged) = machine.reading_runner()?.operations()?;
         for it in listed.iter().rev() {
             print(machine, it, &mut out)?;
@@ -55,7 +59,11 @@ pub(crate) fn run(machine: &Machine, _args: &OpsArgs) -> Result<ExitCode> {
 fn print(machine: &Machine, it: &ListedOperation, out: &mut Output) -> Result<()> {
     let op = &it.operation;
     if out.json {
-        return out.object(&shape(op).with("undone", it.undone).with("undoable", it.undoable));
+        return out.object(
+            &shape(op)
+                .with("undone", it.undone)
+                .with("undoable", it.undoable),
+        );
     }
     let state = match (it.undone, it.undoable) {
         (true, _) => "taken back",
@@ -102,11 +110,18 @@ pub(crate) fn undo(machine: &Machine, args: &UndoArgs) -> Result<ExitCode> {
     machine.may_write()?;
     let runner = machine.runner()?;
     let (listed, _) = runner.operations()?;
-    let take_back = |id: &str| if args.keep_new { runner.undo_keep_new(id) } else { runner.undo(id) };
+    let take_back = |id: &str| {
+        if args.keep_new {
+            runner.undo_keep_new(id)
+        } else {
+            runner.undo(id)
+        }
+    };
     let mut out = Output::paged(machine);
     if args.ops.is_empty() {
         let last = last(&listed)?;
-        let operation = take_back(&last.operation.id).map_err(|error| with_next(error, &runner, &listed, last))?;
+        let operation = take_back(&last.operation.id)
+            .map_err(|error| with_next(error, &runner, &listed, last))?;
         tell(&operation, &mut out)?;
     } else {
         for chosen in named(&listed, &args.ops)? {
@@ -118,13 +133,18 @@ pub(crate) fn undo(machine: &Machine, args: &UndoArgs) -> Result<ExitCode> {
 }
 
 fn tell(operation: &Operation, out: &mut Output) -> Result<()> {
-    if out.json { out.object(&shape(operation)) } else { out.line(&one_line(&operation.title)) }
+    if out.json {
+        out.object(&shape(operation))
+    } else {
+        out.line(&one_line(&operation.title))
+    }
 }
 
 /// The last operation: what was taken back already, and taking back itself, are passed over.
 fn last(listed: &[ListedOperation]) -> Result<&ListedOperation> {
     listed.iter().rev().find(|it| is_open(it)).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, "there is nothing to take back").hinting("see what was done with `boswell ops`")
+        Error::new(ErrorKind::NotFound, "there is nothing to take back")
+            .hinting("see what was done with `boswell ops`")
     })
 }
 
@@ -137,11 +157,22 @@ fn named<'l>(listed: &'l [ListedOperation], names: &[String]) -> Result<Vec<&'l 
     let mut places = Vec::new();
     for name in names {
         let fits = |whole: bool| {
-            let is_it = move |id: &str| if whole { id == name } else { id.starts_with(name.as_str()) };
-            let found = listed.iter().enumerate().filter(move |(_, it)| is_it(&it.operation.id));
+            let is_it = move |id: &str| {
+                if whole {
+                    id == name
+                } else {
+                    id.starts_with(name.as_str())
+                }
+            };
+            let found = listed
+                .iter()
+                .enumerate()
+                .filter(move |(_, it)| is_it(&it.operation.id));
             found.map(|(place, _)| place).collect::<Vec<usize>>()
         };
-        let found = Some(fits(true)).filter(|exact| !exact.is_empty()).unwrap_or_else(|| fits(false));
+        let found = Some(fits(true))
+            .filter(|exact| !exact.is_empty())
+            .unwrap_or_else(|| fits(false));
         match found.as_slice() {
             [place] => places.push(*place),
             [] => {
@@ -162,23 +193,53 @@ fn named<'l>(listed: &'l [ListedOperation], names: &[String]) -> Result<Vec<&'l 
     }
     places.sort_unstable();
     places.dedup();
-    Ok(places.iter().rev().filter_map(|place| listed.get(*place)).collect())
+    Ok(places
+        .iter()
+        .rev()
+        .filter_map(|place| listed.get(*place))
+        .collect())
 }
 
-/// Adds to the reason why the last operation stays which one could be taken back instead. Nothing is done unasked.
-fn with_next(error: Error, runner: &Runner, listed: &[ListedOperation], last: &ListedOperation) -> Error {
+/// Adds to the reason why the last operation stays which one could be taken back instead.
+/// Nothing is done unasked.
+fn with_next(
+    error: Error,
+    runner: &Runner,
+    listed: &[ListedOperation],
+    last: &ListedOperation,
+) -> Error {
     let title = one_line(&last.operation.title);
-    let before = listed.iter().rev().skip_while(|it| it.operation.id != last.operation.id).skip(1);
+    let before = listed
+        .iter()
+        .rev()
+        .skip_while(|it| it.operation.id != last.operation.id)
+        .skip(1);
     // `undoable` looks at lengths alone: what is suggested is played through first.
-    let next = before.filter(|it| is_open(it) && it.undoable).find(|it| runner.can_undo(&it.operation.id).is_ok());
+    let next = before
+        .filter(|it| is_open(it) && it.undoable)
+        .find(|it| runner.can_undo(&it.operation.id).is_ok());
     let next = next.map(|it| {
         let id = short(&it.operation.id, listed);
-        format!("the one before it, \"{}\", is taken back with `boswell undo {id}`", one_line(&it.operation.title))
+        format!(
+            "the one before it, \"{}\", is taken back with `boswell undo {id}`",
+            one_line(&it.operation.title)
+        )
     });
-    let hints: Vec<String> = error.hint().map(str::to_owned).into_iter().chain(next).collect();
-    let why = error.reason().map_or_else(|| error.to_string(), |reason| format!("{error}: {reason}"));
+    let hints: Vec<String> = error
+        .hint()
+        .map(str::to_owned)
+        .into_iter()
+        .chain(next)
+        .collect();
+    let why = error
+        .reason()
+        .map_or_else(|| error.to_string(), |reason| format!("{error}: {reason}"));
     let kind = error.kind();
-    let told = Error::new(kind, format!("the last operation, \"{title}\", cannot be taken back")).because(why);
+    let told = Error::new(
+        kind,
+        format!("the last operation, \"{title}\", cannot be taken back"),
+    )
+    .because(why);
     match hints.is_empty() {
         true => told.hinting("see what was done with `boswell ops`"),
         false => told.hinting(hints.join("; ")),
@@ -189,12 +250,20 @@ fn with_next(error: Error, runner: &Runner, listed: &[ListedOperation], last: &L
 fn short<'i>(id: &'i str, listed: &[ListedOperation]) -> &'i str {
     let is_unique = |len: &usize| {
         let start = id.get(..*len).unwrap_or(id);
-        listed.iter().filter(|it| it.operation.id.starts_with(start)).count() == 1
+        listed
+            .iter()
+            .filter(|it| it.operation.id.starts_with(start))
+            .count()
+            == 1
     };
-    (8..id.len()).find(is_unique).and_then(|len| id.get(..len)).unwrap_or(id)
+    (8..id.len())
+        .find(is_unique)
+        .and_then(|len| id.get(..len))
+        .unwrap_or(id)
 }
 
-/// How to take back what a command did, as it is told afterwards: bare `undo` is the last operation alone.
+/// How to take back what a command did, as it is told afterwards: bare `undo` is the
+/// last operation alone.
 pub(crate) fn way_back(operations: &[String]) -> String {
     match operations {
         [] | [_] => "`boswell undo` takes it back".to_owned(),

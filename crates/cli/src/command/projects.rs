@@ -32,7 +32,10 @@ struct Project {
 pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
     let (conversations, rest) = machine.conversations()?;
     let mut projects: BTreeMap<String, Project> = BTreeMap::new();
-    for conversation in conversations.iter().filter(|c| c.front.1.hidden().is_none()) {
+    for conversation in conversations
+        .iter()
+        .filter(|c| c.front.1.hidden().is_none())
+    {
         let summary = &conversation.front.1;
         let folder = summary.facts.project.clone().unwrap_or_default();
         let project = projects.entry(folder).or_default();
@@ -44,7 +47,11 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
         }
     }
     let mut rows: Vec<(String, Project)> = projects.into_iter().collect();
-    rows.sort_by(|a, b| b.1.last_active.cmp(&a.1.last_active).then_with(|| a.0.cmp(&b.0)));
+    rows.sort_by(|a, b| {
+        b.1.last_active
+            .cmp(&a.1.last_active)
+            .then_with(|| a.0.cmp(&b.0))
+    });
     rows = by_repository(rows);
     let mut out = Output::paged(machine);
     for (folder, project) in &rows {
@@ -61,9 +68,16 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
                     .with("bytes", project.bytes),
             )?;
         } else {
-            let name = if folder.is_empty() { "(no folder recorded)".to_owned() } else { short_path(machine, folder) };
-            let active = project.last_active.map_or_else(|| "-".to_owned(), |at| when::ago(at, machine.now));
-            let of = repository(folder).map(|main| format!("  (of {})", one_line(&short_path(machine, &main))));
+            let name = if folder.is_empty() {
+                "(no folder recorded)".to_owned()
+            } else {
+                short_path(machine, folder)
+            };
+            let active = project
+                .last_active
+                .map_or_else(|| "-".to_owned(), |at| when::ago(at, machine.now));
+            let of = repository(folder)
+                .map(|main| format!("  (of {})", one_line(&short_path(machine, &main))));
             let line = format!(
                 "{:>5}  {}  {}  {}{}",
                 project.sessions,
@@ -82,7 +96,9 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
 
 /// The main checkout of the repository that a folder belongs to, where that is another folder.
 fn repository(folder: &str) -> Option<String> {
-    let main = crate::checkout_of::main_checkout(std::path::Path::new(folder).canonicalize().ok()?.as_path())?;
+    let main = crate::checkout_of::main_checkout(
+        std::path::Path::new(folder).canonicalize().ok()?.as_path(),
+    )?;
     Some(main.display().to_string()).filter(|main| main != folder)
 }
 

@@ -51,26 +51,43 @@ pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
     let text = args.query.join(" ");
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
-        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "the catalog was neither opened nor refused",
+        ));
     };
     let mut prompts = said(machine, &mut library, &filter, &text, args.limit)?;
-    let known: HashSet<(String, String)> =
-        prompts.iter().filter_map(|p| Some((p.session.clone()?, p.text.trim().to_owned()))).collect();
+    let known: HashSet<(String, String)> = prompts
+        .iter()
+        .filter_map(|p| Some((p.session.clone()?, p.text.trim().to_owned())))
+        .collect();
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
     let hidden: HashSet<String> = machine
         .stores
         .excluded()
         .iter()
-        .filter_map(|held| Some(format!("{}:{}", machine.stores.get(held.store)?.dialect().name(), held.located.id)))
+        .filter_map(|held| {
+            Some(format!(
+                "{}:{}",
+                machine.stores.get(held.store)?.dialect().name(),
+                held.located.id
+            ))
+        })
         .collect();
     let wanted = |prompt: &Prompt| {
         let lower = prompt.text.to_lowercase();
         machine.shows(prompt.project.as_deref())
-            && !prompt.session.as_ref().is_some_and(|session| hidden.contains(session))
+            && !prompt
+                .session
+                .as_ref()
+                .is_some_and(|session| hidden.contains(session))
             && words.iter().all(|word| lower.contains(word.as_str()))
             && filter.takes_time(prompt.at)
             && filter.takes_prompt(&prompt.agent, prompt.project.as_deref())
-            && !prompt.session.as_ref().is_some_and(|s| known.contains(&(s.clone(), prompt.text.trim().to_owned())))
+            && !prompt
+                .session
+                .as_ref()
+                .is_some_and(|s| known.contains(&(s.clone(), prompt.text.trim().to_owned())))
     };
     prompts.extend(beside(machine)?.into_iter().filter(wanted));
     prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
@@ -86,7 +103,11 @@ pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
     }
     say_unkept(machine, library.unkept.as_ref());
     warn_about(machine, &library.rest());
-    Ok(if prompts.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if prompts.is_empty() {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Prompts that stand in sessions.
@@ -97,7 +118,10 @@ fn said(
     text: &str,
     limit: usize,
 ) -> Result<Vec<Prompt>> {
-    let words: Vec<String> = text.split_whitespace().map(|word| format!("\"{}\"", word.replace('"', "\\\""))).collect();
+    let words: Vec<String> = text
+        .split_whitespace()
+        .map(|word| format!("\"{}\"", word.replace('"', "\\\"")))
+        .collect();
     let mut query = Query::parse(&format!("role:user {}", words.join(" ")), Some(machine.now))?;
     query.fields = vec![Field::Prompt];
     (query.order, query.counting, query.limit) = (Order::Newest, Counting::Quick, limit);
@@ -110,25 +134,59 @@ fn said(
         _ => None,
     };
     let fits = |index: usize| {
-        let summary = place(index).and_then(|place| looked.get(place)).map(|(_, _, summary)| summary);
-        summary.is_some_and(|summary| summary.hidden() != Some("subagent") && filter.takes_side(&Side::of(summary)))
+        let summary = place(index)
+            .and_then(|place| looked.get(place))
+            .map(|(_, _, summary)| summary);
+        summary.is_some_and(|summary| {
+            summary.hidden() != Some("subagent") && filter.takes_side(&Side::of(summary))
+        })
     };
-    let (places, sources): (Vec<usize>, Vec<_>) =
-        all.sources().iter().enumerate().filter(|(index, _)| fits(*index)).unzip();
-    let results = library.index().search(&query, &sources, &all, &Effort { workers: workers(), go_on: &|| true })?;
+    let (places, sources): (Vec<usize>, Vec<_>) = all
+        .sources()
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| fits(*index))
+        .unzip();
+    let results = library.index().search(
+        &query,
+        &sources,
+        &all,
+        &Effort {
+            workers: workers(),
+            go_on: &|| true,
+        },
+    )?;
     let mut open: HashMap<usize, Option<Session>> = HashMap::new();
     let mut prompts = Vec::new();
     for hit in results.hits {
-        let Some(place) = places.get(hit.source).and_then(|index| place(*index)) else { continue };
-        let Some((_, store, summary)) = looked.get(place) else { continue };
-        let Some(store) = machine.stores.get(*store) else { continue };
-        let session = open.entry(place).or_insert_with(|| store.read(&summary.located, Depth::Heads).ok());
-        let entry = hit.slot.zip(session.as_ref()).and_then(|(slot, session)| session.entry(slot).ok());
-        let text = entry.and_then(|entry| entry.view).map(|view| view.text()).filter(|text| !text.trim().is_empty());
+        let Some(place) = places.get(hit.source).and_then(|index| place(*index)) else {
+            continue;
+        };
+        let Some((_, store, summary)) = looked.get(place) else {
+            continue;
+        };
+        let Some(store) = machine.stores.get(*store) else {
+            continue;
+        };
+        let session = open
+            .entry(place)
+            .or_insert_with(|| store.read(&summary.located, Depth::Heads).ok());
+        let entry = hit
+            .slot
+            .zip(session.as_ref())
+            .and_then(|(slot, session)| session.entry(slot).ok());
+        let text = entry
+            .and_then(|entry| entry.view)
+            .map(|view| view.text())
+            .filter(|text| !text.trim().is_empty());
         prompts.push(Prompt {
             text: text.unwrap_or(hit.snippet),
             at: hit.at,
-            agent: summary.facts.agent.clone().unwrap_or_else(|| store.dialect().agent().to_owned()),
+            agent: summary
+                .facts
+                .agent
+                .clone()
+                .unwrap_or_else(|| store.dialect().agent().to_owned()),
             project: summary.facts.project.clone(),
             session: Some(summary.reference.to_string()),
             entry: hit.entry,
@@ -143,7 +201,9 @@ fn beside(machine: &Machine) -> Result<Vec<Prompt>> {
     let mut prompts = Vec::new();
     for (_, store) in machine.stores.iter() {
         let dialect = store.dialect().name();
-        let asked = history::read(store)?.into_iter().chain(history::database(machine, store)?);
+        let asked = history::read(store)?
+            .into_iter()
+            .chain(history::database(machine, store)?);
         prompts.extend(asked.map(|asked| Prompt {
             text: asked.text,
             at: asked.at,
@@ -185,8 +245,23 @@ fn print(machine: &Machine, prompt: &Prompt, out: &mut Output) -> Result<()> {
         );
     }
     let at = prompt.at.map_or_else(|| "-".to_owned(), when::minute);
-    let project = prompt.project.as_deref().map(|project| short_path(machine, project)).unwrap_or_default();
-    let lead = format!("{at}  {}  {}  ", one_line(&prompt.agent), one_line(&project));
-    let room = machine.width.saturating_sub(crate::terminal::columns(&lead)).max(30);
-    out.line(&format!("{}{}", out.paint(Style::Faint, &lead), cut(&one_line(&prompt.text), room)))
+    let project = prompt
+        .project
+        .as_deref()
+        .map(|project| short_path(machine, project))
+        .unwrap_or_default();
+    let lead = format!(
+        "{at}  {}  {}  ",
+        one_line(&prompt.agent),
+        one_line(&project)
+    );
+    let room = machine
+        .width
+        .saturating_sub(crate::terminal::columns(&lead))
+        .max(30);
+    out.line(&format!(
+        "{}{}",
+        out.paint(Style::Faint, &lead),
+        cut(&one_line(&prompt.text), room)
+    ))
 }

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use boswell_dialect::{Intention, Located, Operation};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Chance, Conversation, Purging, Resolved, Runner, Store, SystemChance, Wait, blobs};
+use boswell_store::{
+    Chance, Conversation, Purging, Resolved, Runner, Store, SystemChance, Wait, blobs,
+};
 
 use super::delete::{deleted, files_of, step, take_away};
 use super::list::sides;
@@ -37,7 +39,10 @@ pub(crate) fn run(machine: &Machine, sessions: &[String], wanted: Wanted) -> Res
         machine.may_write()?;
     }
     let (conversations, _) = machine.conversations()?;
-    let targets = sessions.iter().map(|session| target(machine, session)).collect::<Result<Vec<Target>>>()?;
+    let targets = sessions
+        .iter()
+        .map(|session| target(machine, session))
+        .collect::<Result<Vec<Target>>>()?;
     let targets = with_linked(targets, &conversations);
     let mut out = Output::paged(machine);
     for target in &targets {
@@ -48,20 +53,31 @@ pub(crate) fn run(machine: &Machine, sessions: &[String], wanted: Wanted) -> Res
     if wanted.dry_run {
         return Ok(ExitCode::SUCCESS);
     }
-    if let Agreed::No(code) = ask(machine, wanted.apply, "purge? no copy is kept, and it cannot be undone")? {
+    if let Agreed::No(code) = ask(
+        machine,
+        wanted.apply,
+        "purge? no copy is kept, and it cannot be undone",
+    )? {
         return Ok(code);
     }
     let mut out = Output::paged(machine);
     machine.may_write()?;
     let runner = machine.runner()?;
-    let _lock = runner.locks().exclusive(purging::LOCK, Wait::No).map_err(|error| {
-        error.because("another process is purging a session").hinting("try again when it has ended")
-    })?;
+    let _lock = runner
+        .locks()
+        .exclusive(purging::LOCK, Wait::No)
+        .map_err(|error| {
+            error
+                .because("another process is purging a session")
+                .hinting("try again when it has ended")
+        })?;
     for target in &targets {
         purge(machine, &runner, target, &mut out)?;
     }
     out.finish()?;
-    targets.iter().for_each(|target| tell_what_stays(machine, target));
+    targets
+        .iter()
+        .for_each(|target| tell_what_stays(machine, target));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -69,7 +85,10 @@ fn purge(machine: &Machine, runner: &Runner, target: &Target, out: &mut Output) 
     let purging = &target.purging;
     runner.begin_purge(purging)?;
     if let Some(found) = &target.found {
-        let found = Resolved { store: machine.writable(found.store.clone())?, located: found.located.clone() };
+        let found = Resolved {
+            store: machine.writable(found.store.clone())?,
+            located: found.located.clone(),
+        };
         if let Err(error) = take_away(machine, &found) {
             // What was begun was taken back, or is settled by the next run, which finds the marker.
             if runner.unfinished()?.is_empty() {
@@ -86,9 +105,13 @@ fn purge(machine: &Machine, runner: &Runner, target: &Target, out: &mut Output) 
     })?;
     let copies = purged.objects + purged.inodes;
     if out.json {
-        return out.object(&shape::op(&purging.id, "purge", &purging.session()).with("purged", copies));
+        return out
+            .object(&shape::op(&purging.id, "purge", &purging.session()).with("purged", copies));
     }
-    out.line(&format!("{} is gone, and {copies} copies of it", purging.session()))
+    out.line(&format!(
+        "{} is gone, and {copies} copies of it",
+        purging.session()
+    ))
 }
 
 /// The session that is meant: in its store, in the vault, or only remembered.
@@ -103,13 +126,23 @@ fn target(machine: &Machine, name: &str) -> Result<Target> {
             let mut purging = begun(session, found.store.root().to_owned(), &found.store, &logs);
             (purging.blobs, purging.wholes) = purging::named(machine, &found.store, &logs)?;
             add_copies(machine, &mut purging)?;
-            Ok(Target { found: (!is_archived).then_some(found), purging })
+            Ok(Target {
+                found: (!is_archived).then_some(found),
+                purging,
+            })
         }
         Err(error) if error.kind() == ErrorKind::NotFound => match left_over(machine, name)? {
             Some((session, root)) => {
-                let mut purging = Purging { sessions: vec![session], root, ..nothing() };
+                let mut purging = Purging {
+                    sessions: vec![session],
+                    root,
+                    ..nothing()
+                };
                 add_copies(machine, &mut purging)?;
-                Ok(Target { found: None, purging })
+                Ok(Target {
+                    found: None,
+                    purging,
+                })
             }
             None => Err(error),
         },
@@ -133,9 +166,23 @@ fn nothing() -> Purging {
 
 fn begun(session: SessionRef, root: PathBuf, store: &Store, logs: &[Located]) -> Purging {
     let mut sessions = vec![session];
-    sessions.extend(logs.iter().skip(1).map(|it| SessionRef::new(store.dialect().name(), &it.id)));
-    let paths = logs.iter().filter_map(|it| it.key.as_deref()).map(|key| store.backend().describe(key)).collect();
-    Purging { sessions, root, log: logs.first().and_then(|it| it.key.clone()), paths, ..nothing() }
+    sessions.extend(
+        logs.iter()
+            .skip(1)
+            .map(|it| SessionRef::new(store.dialect().name(), &it.id)),
+    );
+    let paths = logs
+        .iter()
+        .filter_map(|it| it.key.as_deref())
+        .map(|key| store.backend().describe(key))
+        .collect();
+    Purging {
+        sessions,
+        root,
+        log: logs.first().and_then(|it| it.key.clone()),
+        paths,
+        ..nothing()
+    }
 }
 
 /// A session of which only copies in the vault, or what the catalog remembers, are left.
@@ -146,40 +193,68 @@ fn left_over(machine: &Machine, name: &str) -> Result<Option<(SessionRef, PathBu
     let runner = machine.reading_runner()?;
     match deleted(&runner, name) {
         Ok(session) => {
-            let records = runner.vault().of(&session)?.into_iter().map(|record| record.root);
+            let records = runner
+                .vault()
+                .of(&session)?
+                .into_iter()
+                .map(|record| record.root);
             let kept = runner.vault().kept()?;
-            let root = records.chain(kept.of(&session).into_iter().map(|file| file.root.clone())).next();
+            let root = records
+                .chain(kept.of(&session).into_iter().map(|file| file.root.clone()))
+                .next();
             return Ok(root.map(|root| (session, root)));
         }
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Err(_) => {}
     }
-    let Some(library) = Library::open(machine, Create::No)? else { return Ok(None) };
+    let Some(library) = Library::open(machine, Create::No)? else {
+        return Ok(None);
+    };
     let fits = |session: &SessionRef| session.to_string() == name || session.id == name;
-    let mut ghosts = library.catalog().ghosts()?.into_iter().filter(|ghost| fits(&ghost.reference));
+    let mut ghosts = library
+        .catalog()
+        .ghosts()?
+        .into_iter()
+        .filter(|ghost| fits(&ghost.reference));
     match (ghosts.next(), ghosts.next()) {
         (Some(ghost), None) => Ok(Some((ghost.reference, ghost.root))),
         (None, _) => Ok(None),
-        (Some(a), Some(b)) => {
-            Err(Error::new(ErrorKind::Invalid, format!("`{}` fits several sessions", name.escape_debug()))
-                .because(format!("{}, {}", a.reference, b.reference))
-                .hinting("give the ref as `boswell list --hidden` shows it"))
-        }
+        (Some(a), Some(b)) => Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` fits several sessions", name.escape_debug()),
+        )
+        .because(format!("{}, {}", a.reference, b.reference))
+        .hinting("give the ref as `boswell list --hidden` shows it")),
     }
 }
 
 /// Adds the blobs that copies in the vault name.
 fn add_copies(machine: &Machine, purging: &mut Purging) -> Result<()> {
-    if machine.home.is_none() || !matches!(purging.session().dialect.as_str(), "boswell" | "omp" | "xcsh") {
+    if machine.home.is_none()
+        || !matches!(
+            purging.session().dialect.as_str(),
+            "boswell" | "omp" | "xcsh"
+        )
+    {
         return Ok(());
     }
     let runner = machine.reading_runner()?;
     let (vault, kept) = (runner.vault(), runner.vault().kept()?);
     for session in purging.sessions.clone() {
         // A copy that cannot be read names nothing that could be found.
-        let copies = vault.of(&session)?.into_iter().filter_map(|record| vault.restore(&record).ok());
-        let kept = kept.of(&session).into_iter().filter_map(|file| vault.read_kept(file).ok());
-        purging.blobs.extend(copies.chain(kept).flat_map(|bytes| blobs::references(&bytes)));
+        let copies = vault
+            .of(&session)?
+            .into_iter()
+            .filter_map(|record| vault.restore(&record).ok());
+        let kept = kept
+            .of(&session)
+            .into_iter()
+            .filter_map(|file| vault.read_kept(file).ok());
+        purging.blobs.extend(
+            copies
+                .chain(kept)
+                .flat_map(|bytes| blobs::references(&bytes)),
+        );
     }
     purging.blobs.sort_unstable();
     purging.blobs.dedup();
@@ -188,10 +263,15 @@ fn add_copies(machine: &Machine, purging: &mut Purging) -> Result<()> {
 
 /// Adds sessions that are one conversation with those that go, and stay.
 fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<Target> {
-    let gone: Vec<SessionRef> = targets.iter().flat_map(|it| it.purging.sessions.clone()).collect();
+    let gone: Vec<SessionRef> = targets
+        .iter()
+        .flat_map(|it| it.purging.sessions.clone())
+        .collect();
     for target in &mut targets {
         let session = target.purging.session();
-        let mine = conversations.iter().filter(|it| sides(it).any(|side| side.reference == session));
+        let mine = conversations
+            .iter()
+            .filter(|it| sides(it).any(|side| side.reference == session));
         let others = mine.flat_map(|it| sides(it).map(|side| side.reference.clone()));
         target.purging.linked = others.filter(|other| !gone.contains(other)).collect();
     }
@@ -200,7 +280,10 @@ fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<
 
 fn show(machine: &Machine, target: &Target, out: &mut Output) -> Result<()> {
     let (purging, session) = (&target.purging, target.purging.session());
-    whole_store::step(out, &format!("purge {session}: every copy goes, and it cannot be undone"))?;
+    whole_store::step(
+        out,
+        &format!("purge {session}: every copy goes, and it cannot be undone"),
+    )?;
     match &target.found {
         Some(found) if found.store.dialect().plans(Operation::Delete) => {
             let store = machine.planning(found.store.clone());
@@ -218,7 +301,12 @@ fn show(machine: &Machine, target: &Target, out: &mut Output) -> Result<()> {
     for session in &purging.sessions {
         copies += runner.vault().of(session)?.len() + runner.vault().kept()?.of(session).len();
     }
-    let notes = machine.notes()?.list().iter().filter(|note| purging.sessions.contains(&note.session)).count();
+    let notes = machine
+        .notes()?
+        .list()
+        .iter()
+        .filter(|note| purging.sessions.contains(&note.session))
+        .count();
     whole_store::step(
         out,
         &format!(
@@ -238,13 +326,21 @@ fn tell_what_stays(machine: &Machine, target: &Target) {
     }
     let purging = &target.purging;
     for other in &purging.linked {
-        crate::failure::say(&format!("its other side {other} stays; `boswell delete --purge {other}` removes it too"));
+        crate::failure::say(&format!(
+            "its other side {other} stays; `boswell delete --purge {other}` removes it too"
+        ));
     }
     let there = |name: &str| purging.root.join(name).exists();
     let stays: &[(&str, &str)] = match purging.session().dialect.as_str() {
         "xcsh" | "omp" => &[("history.db", "prompts in the history of its agent")],
-        "claude" => &[("plans", "plans"), ("paste-cache", "texts that were pasted")],
-        "codex" => &[("state_5.sqlite", "what Codex keeps in its databases"), ("logs_2.sqlite", "logs of Codex")],
+        "claude" => &[
+            ("plans", "plans"),
+            ("paste-cache", "texts that were pasted"),
+        ],
+        "codex" => &[
+            ("state_5.sqlite", "what Codex keeps in its databases"),
+            ("logs_2.sqlite", "logs of Codex"),
+        ],
         _ => &[],
     };
     for (name, what) in stays.iter().filter(|(name, _)| there(name)) {

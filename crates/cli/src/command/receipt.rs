@@ -21,6 +21,10 @@ pub(crate) fn print(receipt: &Receipt, out: &mut Output) -> Result<()> {
                 .with("durable", receipt.durable.word()),
         );
     }
-    let again = if receipt.deduplicated { " (was there already)" } else { "" };
+    let again = if receipt.deduplicated {
+        " (was there already)"
+    } else {
+        ""
+    };
     out.line(&format!("{}{again}", one_line(&receipt.entry)))
 }

@@ -26,5 +26,10 @@ pub(crate) struct RenameArgs {
 pub(crate) fn run(machine: &Machine, args: &RenameArgs) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(&args.session)?;
     let intention = Intention::Title(args.title.clone());
-    annotate_or_note(machine, &found, &intention, vec![NoteKind::Title(Some(args.title.clone()))])
+    annotate_or_note(
+        machine,
+        &found,
+        &intention,
+        vec![NoteKind::Title(Some(args.title.clone()))],
+    )
 }

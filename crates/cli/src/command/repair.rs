@@ -16,8 +16,8 @@ use crate::terminal::{Style, one_line};
 
 /// Mend a damaged session; shows what it would do unless --apply
 ///
-/// Bytes are put in order and lines added in place; changed records go into a repaired fork, and the original stays as it is.
-/// Everything can be taken back with `boswell undo`.
+/// Bytes are put in order and lines added in place; changed records go into a repaired fork, and
+/// the original stays as it is. Everything can be taken back with `boswell undo`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   boswell repair 0b7e                       show the steps, and how sure each is
@@ -45,7 +45,11 @@ pub(crate) struct RepairArgs {
 
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
-    let level = if args.likely { Confidence::Likely } else { Confidence::Certain };
+    let level = if args.likely {
+        Confidence::Likely
+    } else {
+        Confidence::Certain
+    };
     let mut request = RepairRequest {
         level,
         goals: args.goals.clone(),
@@ -59,7 +63,9 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
         let mut out = Output::paged(machine);
         let store = machine.planning(found.store.clone());
         let plan = match &machine.home {
-            Some(_) => machine.reading_runner()?.repair_plan(&store, &found.located, &request)?,
+            Some(_) => machine
+                .reading_runner()?
+                .repair_plan(&store, &found.located, &request)?,
             None => store.repair_plan(&found.located, &request)?,
         };
         show(&plan, &reference(&found), &mut out)?;
@@ -77,7 +83,9 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
     let noted = noted.filter(|id| found.store.find(id).is_ok());
     if args.steps.is_empty()
         && !args.in_place
-        && let Some(before) = runner.repaired_as(&found.store, &reference(&found))?.or(noted)
+        && let Some(before) = runner
+            .repaired_as(&found.store, &reference(&found))?
+            .or(noted)
     {
         // The fork is the repaired session; making another each time would only leave copies about.
         crate::failure::say(&format!(
@@ -127,24 +135,45 @@ fn show(plan: &RepairPlan, session: &SessionRef, out: &mut Output) -> Result<()>
     }
     for lost in &plan.still_lost {
         for (problem, loss, count) in &lost.losses {
-            let times = if *count == 1 { String::new() } else { format!(" ({count} times)") };
-            out.line(&format!("{}{times}: {} still loses {loss}", problem.word(), lost.title))?;
+            let times = if *count == 1 {
+                String::new()
+            } else {
+                format!(" ({count} times)")
+            };
+            out.line(&format!(
+                "{}{times}: {} still loses {loss}",
+                problem.word(),
+                lost.title
+            ))?;
         }
     }
     Ok(())
 }
 
 fn reach(plan: &RepairPlan) -> String {
-    format!("its agent sees {} of {} entries now, and {} afterwards", plan.reachable, plan.total, plan.would_reach)
+    format!(
+        "its agent sees {} of {} entries now, and {} afterwards",
+        plan.reachable, plan.total, plan.would_reach
+    )
 }
 
 fn step_line(step: &RepairStep, out: &mut Output) -> Result<()> {
     let mark = if step.taken { "*" } else { " " };
     // Steps that were taken have no number any more.
-    let number = if step.number == 0 { String::new() } else { step.number.to_string() };
-    let place = step.line.map_or_else(String::new, |line| format!("line {line}: "));
+    let number = if step.number == 0 {
+        String::new()
+    } else {
+        step.number.to_string()
+    };
+    let place = step
+        .line
+        .map_or_else(String::new, |line| format!("line {line}: "));
     let class = word(step.repair);
-    let helps = if step.helps.is_empty() { String::new() } else { format!(" (for {})", step.helps.join(", ")) };
+    let helps = if step.helps.is_empty() {
+        String::new()
+    } else {
+        format!(" (for {})", step.helps.join(", "))
+    };
     out.line(&format!(
         "{mark}{number:>3}  {:<7}  {class:<7}  {place}{}: {}{helps}",
         step.confidence.word(),
@@ -154,7 +183,11 @@ fn step_line(step: &RepairStep, out: &mut Output) -> Result<()> {
 }
 
 fn word(repair: Repair) -> &'static str {
-    if repair == Repair::Fork { "change" } else { repair.word() }
+    if repair == Repair::Fork {
+        "change"
+    } else {
+        repair.word()
+    }
 }
 
 fn step_shape(step: &RepairStep, session: &SessionRef) -> Json {
@@ -170,23 +203,40 @@ fn step_shape(step: &RepairStep, session: &SessionRef) -> Json {
         .with("line", step.line)
         .with("entry", step.entry.as_deref())
         .with("does", &step.does)
-        .with("helps", step.helps.iter().map(|name| Json::from(*name)).collect::<Vec<_>>())
+        .with(
+            "helps",
+            step.helps
+                .iter()
+                .map(|name| Json::from(*name))
+                .collect::<Vec<_>>(),
+        )
 }
 
 /// What the user can do next.
 fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
     let taken = plan.steps.iter().filter(|step| step.taken).count();
-    let likely = plan.steps.iter().any(|step| !step.taken && step.confidence == Confidence::Likely);
-    let for_others = plan.still_lost.iter().find(|lost| !lost.is_goal).map(|lost| lost.reader);
+    let likely = plan
+        .steps
+        .iter()
+        .any(|step| !step.taken && step.confidence == Confidence::Likely);
+    let for_others = plan
+        .still_lost
+        .iter()
+        .find(|lost| !lost.is_goal)
+        .map(|lost| lost.reader);
     let mut name = shell_quote(&args.session);
-    args.goals.iter().for_each(|goal| name.push_str(&format!(" --for {}", shell_quote(goal))));
+    args.goals
+        .iter()
+        .for_each(|goal| name.push_str(&format!(" --for {}", shell_quote(goal))));
     if args.likely {
         name.push_str(" --likely");
     }
     match (taken, plan.steps.is_empty()) {
         (0, true) => match for_others {
             Some(reader) => {
-                format!("nothing to do for its agent; `boswell repair {name} --for {reader}` serves others too")
+                format!(
+                    "nothing to do for its agent; `boswell repair {name} --for {reader}` serves others too"
+                )
             }
             None => "nothing to do".to_owned(),
         },
@@ -195,10 +245,16 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
                 "no step is certain; `boswell repair {name} --apply --likely` takes the likely ones, `--step N` any"
             )
         }
-        (0, false) => format!("no step is taken by itself; choose one with `boswell repair {name} --apply --step N`"),
-        (1, _) => format!("`boswell repair {name} --apply` takes the step marked *; `boswell undo` takes it back"),
+        (0, false) => format!(
+            "no step is taken by itself; choose one with `boswell repair {name} --apply --step N`"
+        ),
+        (1, _) => format!(
+            "`boswell repair {name} --apply` takes the step marked *; `boswell undo` takes it back"
+        ),
         (n, _) => {
-            format!("`boswell repair {name} --apply` takes the {n} steps marked *; `boswell undo` takes them back")
+            format!(
+                "`boswell repair {name} --apply` takes the {n} steps marked *; `boswell undo` takes them back"
+            )
         }
     }
 }
@@ -206,13 +262,20 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
 fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCode> {
     let session = reference(found);
     let mut out = Output::paged(machine);
-    let fork = done.fork.as_ref().map(|id| SessionRef::new(&session.dialect, id));
+    let fork = done
+        .fork
+        .as_ref()
+        .map(|id| SessionRef::new(&session.dialect, id));
     if out.json {
         for step in &done.steps {
             out.object(&step_shape(step, &session))?;
         }
         if let Some(operation) = &done.operation {
-            out.object(&op_shape(operation, &session, fork.as_ref().map(SessionRef::to_string)))?;
+            out.object(&op_shape(
+                operation,
+                &session,
+                fork.as_ref().map(SessionRef::to_string),
+            ))?;
         }
     } else {
         for step in &done.steps {
@@ -237,7 +300,10 @@ fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCo
             ),
             (None, _) => "the file was put in order".to_owned(),
         };
-        crate::failure::say(&format!("{what}; take it back with `boswell undo {}`", short(operation)));
+        crate::failure::say(&format!(
+            "{what}; take it back with `boswell undo {}`",
+            short(operation)
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

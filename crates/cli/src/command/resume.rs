@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use boswell_dialect::resume_decision::Probe;
-use boswell_dialect::{Depth, Located, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment};
+use boswell_dialect::{
+    Depth, Located, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
+};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
 use boswell_store::{Conversation, Resolved, Selector, Side, Store};
@@ -39,7 +41,11 @@ pub(crate) struct ResumeArgs {
 impl ResumeArgs {
     /// The last conversation.
     pub(crate) fn last(print: bool) -> ResumeArgs {
-        ResumeArgs { session: "@last".to_owned(), print, same_permissions: false }
+        ResumeArgs {
+            session: "@last".to_owned(),
+            print,
+            same_permissions: false,
+        }
     }
 }
 
@@ -47,14 +53,20 @@ impl ResumeArgs {
 pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     machine.refuse_archived(&found.store)?;
-    let permissions = if args.same_permissions { Permissions::Same } else { Permissions::Asked };
+    let permissions = if args.same_permissions {
+        Permissions::Same
+    } else {
+        Permissions::Asked
+    };
     let (found, (command, env)) = match command_of(machine, &found, permissions) {
         Err(error) if args.session == "@last" && error.kind() == ErrorKind::Unsupported => {
             let other = last_that_resumes(machine).ok_or(error)?;
             let command = command_of(machine, &other, permissions)?;
             if !machine.quiet {
                 let passed = SessionRef::new(found.store.dialect().name(), &found.located.id);
-                crate::failure::say(&format!("passed over {passed}, which no agent would take up"));
+                crate::failure::say(&format!(
+                    "passed over {passed}, which no agent would take up"
+                ));
             }
             (other, command)
         }
@@ -78,44 +90,87 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
     }
     if args.print {
         let words: Vec<String> = command.argv.iter().map(|word| shell_quote(word)).collect();
-        let cd = command.cwd.as_deref().map(change_folder).unwrap_or_default();
+        let cd = command
+            .cwd
+            .as_deref()
+            .map(change_folder)
+            .unwrap_or_default();
         let mut out = Output::paged(machine);
         out.line(&format!("{cd}{}{}", assignments(&env), words.join(" ")))?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let cwd = command.cwd.as_deref().map_or(machine.env.cwd.as_path(), std::path::Path::new);
+    let cwd = command
+        .cwd
+        .as_deref()
+        .map_or(machine.env.cwd.as_path(), std::path::Path::new);
     machine.note_terminal(&found, cwd);
     start(&command, &env)
 }
 
-/// What the agent of a session has to find in its environment to use the store that the session is in.
-pub(crate) fn environment_of(machine: &Machine, store: &Store, located: &Located) -> StoreEnvironment {
-    let same = |a: &Path, b: &Path| a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b);
-    store_environment(store.dialect(), &machine.env, (store.root(), located.key.as_deref()), &same)
+/// What the agent of a session has to find in its environment to use the store
+/// that the session is in.
+pub(crate) fn environment_of(
+    machine: &Machine,
+    store: &Store,
+    located: &Located,
+) -> StoreEnvironment {
+    let same = |a: &Path, b: &Path| {
+        a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
+    };
+    store_environment(
+        store.dialect(),
+        &machine.env,
+        (store.root(), located.key.as_deref()),
+        &same,
+    )
 }
 
 /// As an object; `null` is for a variable that must not be set.
 pub(crate) fn env_shape(env: &StoreEnvironment) -> Json {
-    let value = |value: &Option<PathBuf>| Json::from(value.as_ref().map(|path| path.display().to_string()));
-    Json::Object(env.iter().map(|(name, path)| ((*name).to_owned(), value(path))).collect())
+    let value =
+        |value: &Option<PathBuf>| Json::from(value.as_ref().map(|path| path.display().to_string()));
+    Json::Object(
+        env.iter()
+            .map(|(name, path)| ((*name).to_owned(), value(path)))
+            .collect(),
+    )
 }
 
 /// What stands before the command in a POSIX shell.
 fn assignments(env: &StoreEnvironment) -> String {
-    let unset = env.iter().filter(|(_, value)| value.is_none()).map(|(name, _)| format!("-u {name} "));
+    let unset = env
+        .iter()
+        .filter(|(_, value)| value.is_none())
+        .map(|(name, _)| format!("-u {name} "));
     let unset: String = unset.collect();
-    let set = env.iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-    let set: String = set.map(|(name, path)| format!("{name}={} ", shell_quote(&path.display().to_string()))).collect();
-    if unset.is_empty() { set } else { format!("env {unset}{set}") }
+    let set = env
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let set: String = set
+        .map(|(name, path)| format!("{name}={} ", shell_quote(&path.display().to_string())))
+        .collect();
+    if unset.is_empty() {
+        set
+    } else {
+        format!("env {unset}{set}")
+    }
 }
 
 fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> Result<Starting> {
     let session = found.store.read(&found.located, Depth::Facts)?;
-    if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
-        return Ok((command, environment_of(machine, &found.store, &found.located)));
+    if let Some(command) =
+        session
+            .dialect()
+            .resume_with(session.facts(), session.located(), permissions)
+    {
+        return Ok((
+            command,
+            environment_of(machine, &found.store, &found.located),
+        ));
     }
-    // The command is the engine's, so the store that counts is the one in which the engine's transcript was found.
+    // The command is the engine's, so the store that counts is the one in which the engine's
+    // transcript was found.
     let engine = RefCell::new(StoreEnvironment::new());
     let look = |link: &SessionLink| {
         let (found, env) = probe(machine, link);
@@ -127,33 +182,59 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
     }
     // A front program may leave it to the engine that keeps the transcript.
     for link in session.dialect().links(session.facts(), &found.located.id) {
-        let other =
-            machine.stores.resolve(&Selector::Ref(link.dialect.to_owned(), link.id), &machine.env.cwd, Side::Fuller);
+        let other = machine.stores.resolve(
+            &Selector::Ref(link.dialect.to_owned(), link.id),
+            &machine.env.cwd,
+            Side::Fuller,
+        );
         let Ok(other) = other else { continue };
         let session = other.store.read(&other.located, Depth::Facts)?;
-        if let Some(command) = session.dialect().resume_with(session.facts(), session.located(), permissions) {
-            return Ok((command, environment_of(machine, &other.store, &other.located)));
+        if let Some(command) =
+            session
+                .dialect()
+                .resume_with(session.facts(), session.located(), permissions)
+        {
+            return Ok((
+                command,
+                environment_of(machine, &other.store, &other.located),
+            ));
         }
     }
     Err(Error::new(
         ErrorKind::Unsupported,
-        format!("session {} cannot be resumed from a command line", session.reference()),
+        format!(
+            "session {} cannot be resumed from a command line",
+            session.reference()
+        ),
     )
-    .because(format!("{} has no command for it, or the session lacks what it needs", session.dialect().title()))
+    .because(format!(
+        "{} has no command for it, or the session lacks what it needs",
+        session.dialect().title()
+    ))
     .hinting(format!(
         "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
         session.reference().to_argument()
     )))
 }
 
-/// Whether an engine's store holds a session, and what leads the engine there. A store that is not there holds none.
+/// Whether an engine's store holds a session, and what leads the engine there. A store that is
+/// not there holds none.
 fn probe(machine: &Machine, link: &SessionLink) -> (Probe, StoreEnvironment) {
     let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
-    match machine.stores.resolve(&selector, &machine.env.cwd, Side::Fuller) {
-        Ok(other) if other.located.size > 0 => (Probe::Found, environment_of(machine, &other.store, &other.located)),
+    match machine
+        .stores
+        .resolve(&selector, &machine.env.cwd, Side::Fuller)
+    {
+        Ok(other) if other.located.size > 0 => (
+            Probe::Found,
+            environment_of(machine, &other.store, &other.located),
+        ),
         Ok(_) => (Probe::Absent, StoreEnvironment::new()),
         Err(error) if error.is_not_found() => (Probe::Absent, StoreEnvironment::new()),
-        Err(error) => (Probe::Failed(Problem::unreadable(&error).detail), StoreEnvironment::new()),
+        Err(error) => (
+            Probe::Failed(Problem::unreadable(&error).detail),
+            StoreEnvironment::new(),
+        ),
     }
 }
 
@@ -161,7 +242,13 @@ fn probe(machine: &Machine, link: &SessionLink) -> (Probe, StoreEnvironment) {
 fn last_that_resumes(machine: &Machine) -> Option<Resolved> {
     let cwd = machine.env.cwd.canonicalize().ok();
     let here = |conversation: &Conversation| {
-        let project = conversation.front.1.facts.project.as_deref().map(std::path::Path::new);
+        let project = conversation
+            .front
+            .1
+            .facts
+            .project
+            .as_deref()
+            .map(std::path::Path::new);
         cwd.is_some() && project.and_then(|project| project.canonicalize().ok()) == cwd
     };
     let (conversations, _) = machine.stores.conversations();
@@ -170,7 +257,10 @@ fn last_that_resumes(machine: &Machine) -> Option<Resolved> {
         .filter(|it| it.front.1.hidden().is_none() && command_for(machine, it).is_some())
         .max_by_key(|it| (here(it), last_active(it)))?;
     let (store, summary) = newest.front;
-    Some(Resolved { store: machine.stores.get(store)?.clone(), located: summary.located })
+    Some(Resolved {
+        store: machine.stores.get(store)?.clone(),
+        located: summary.located,
+    })
 }
 
 /// The command for a conversation of a list: of its first side that has one.
@@ -178,7 +268,13 @@ pub(crate) fn command_for(machine: &Machine, conversation: &Conversation) -> Opt
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)
         .filter_map(|(store, summary)| {
-            Some((machine.stores.get(*store).filter(|it| it.archived().is_none())?, summary))
+            Some((
+                machine
+                    .stores
+                    .get(*store)
+                    .filter(|it| it.archived().is_none())?,
+                summary,
+            ))
         })
         .find_map(|(store, summary)| {
             let command = store.dialect().resume(&summary.facts, &summary.located)?;
@@ -188,7 +284,8 @@ pub(crate) fn command_for(machine: &Machine, conversation: &Conversation) -> Opt
 
 /// The words that take a shell into a folder, whatever it is called.
 fn change_folder(folder: &str) -> String {
-    // `--` ends the options. `cd -` and CDPATH would still lead elsewhere: a path that is not absolute begins with `./`.
+    // `--` ends the options. `cd -` and CDPATH would still lead elsewhere: a path that is not
+    // absolute begins with `./`.
     let here = if folder.starts_with('/') { "" } else { "./" };
     format!("cd -- {} && ", shell_quote(&format!("{here}{folder}")))
 }
@@ -203,13 +300,20 @@ fn start(command: &ResumeCommand, env: &StoreEnvironment) -> Result<ExitCode> {
 
 #[cfg(not(unix))]
 fn start(command: &ResumeCommand, env: &StoreEnvironment) -> Result<ExitCode> {
-    let status = prepared(command, env)?.status().map_err(|error| not_started(command, error))?;
-    Ok(ExitCode::from(u8::try_from(status.code().unwrap_or(70)).unwrap_or(70)))
+    let status = prepared(command, env)?
+        .status()
+        .map_err(|error| not_started(command, error))?;
+    Ok(ExitCode::from(
+        u8::try_from(status.code().unwrap_or(70)).unwrap_or(70),
+    ))
 }
 
 fn prepared(command: &ResumeCommand, env: &StoreEnvironment) -> Result<std::process::Command> {
     let Some((program, args)) = command.argv.split_first() else {
-        return Err(Error::new(ErrorKind::Internal, "the resume command is empty"));
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "the resume command is empty",
+        ));
     };
     let mut process = std::process::Command::new(program);
     process.args(args);
@@ -237,9 +341,12 @@ fn prepared(command: &ResumeCommand, env: &StoreEnvironment) -> Result<std::proc
 
 fn not_started(command: &ResumeCommand, error: std::io::Error) -> Error {
     let program = command.argv.first().map_or("", String::as_str);
-    Error::new(ErrorKind::Unavailable, format!("cannot start `{}`", program.escape_debug()))
-        .caused_by(error)
-        .hinting("is the agent installed and on your PATH? `--print` shows the command")
+    Error::new(
+        ErrorKind::Unavailable,
+        format!("cannot start `{}`", program.escape_debug()),
+    )
+    .caused_by(error)
+    .hinting("is the agent installed and on your PATH? `--print` shows the command")
 }
 
 #[cfg(test)]
@@ -251,6 +358,9 @@ mod tests {
         assert_eq!(change_folder("/w/a b"), "cd -- '/w/a b' && ");
         assert_eq!(change_folder("-rf"), "cd -- ./-rf && ");
         assert_eq!(change_folder("-"), "cd -- ./- && ");
-        assert_eq!(change_folder("/w/\u{61c}x\n"), "cd -- $'/w/\\xd8\\x9cx\\x0a' && ");
+        assert_eq!(
+            change_folder("/w/\u{61c}x\n"),
+            "cd -- $'/w/\\xd8\\x9cx\\x0a' && "
+        );
     }
 }

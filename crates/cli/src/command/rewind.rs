@@ -46,7 +46,8 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
         let before = found.store.read(&found.located, Depth::Facts)?;
         match Copies::at(&found, &before, &args.entry, &[])? {
             Some(copies) => copies.restore(machine, &before, false, &mut out)?,
-            None => Files::at(machine, &before, &args.entry, &[])?.restore(machine, &found, false, &mut out)?,
+            None => Files::at(machine, &before, &args.entry, &[])?
+                .restore(machine, &found, false, &mut out)?,
         };
     }
     if found.store.dialect().plans(Operation::Rewind) {
@@ -56,7 +57,9 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
     let text = writer.rewind(&args.entry)?;
     let reference = writer.reference().to_string();
     let session = writer.session()?;
-    let leaf = session.leaf()?.map(|slot| session.log().label(slot).into_owned());
+    let leaf = session
+        .leaf()?
+        .map(|slot| session.log().label(slot).into_owned());
     writer.close(Outcome::Open)?;
     print(args, &reference, leaf, &text, out)
 }
@@ -65,23 +68,45 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
 fn show(found: &Resolved, args: &RewindArgs, mut out: Output) -> Result<ExitCode> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let slot = session.prompt(&args.entry)?;
-    change::show(&found.store.plan(&found.located, &Intention::Rewind(Tip::At(slot)))?, &mut out)?;
+    change::show(
+        &found
+            .store
+            .plan(&found.located, &Intention::Rewind(Tip::At(slot)))?,
+        &mut out,
+    )?;
     out.finish()?;
     crate::failure::say("nothing was changed: add --apply to do it");
     Ok(ExitCode::SUCCESS)
 }
 
-fn by_plan(machine: &Machine, args: &RewindArgs, found: &Resolved, out: Output) -> Result<ExitCode> {
+fn by_plan(
+    machine: &Machine,
+    args: &RewindArgs,
+    found: &Resolved,
+    out: Output,
+) -> Result<ExitCode> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let slot = session.prompt(&args.entry)?;
-    let text = session.entry(slot)?.view.map(|view| view.text()).unwrap_or_default();
+    let text = session
+        .entry(slot)?
+        .view
+        .map(|view| view.text())
+        .unwrap_or_default();
     change::carry_out(machine, found, &Intention::Rewind(Tip::At(slot)))?;
-    let now = found.store.read(&found.store.find(&found.located.id)?, Depth::Heads)?;
+    let now = found
+        .store
+        .read(&found.store.find(&found.located.id)?, Depth::Heads)?;
     let leaf = now.leaf()?.map(|slot| now.log().label(slot).into_owned());
     print(args, &now.reference().to_string(), leaf, &text, out)
 }
 
-fn print(args: &RewindArgs, reference: &str, leaf: Option<String>, text: &str, mut out: Output) -> Result<ExitCode> {
+fn print(
+    args: &RewindArgs,
+    reference: &str,
+    leaf: Option<String>,
+    text: &str,
+    mut out: Output,
+) -> Result<ExitCode> {
     if out.json {
         out.object(
             &Json::object()

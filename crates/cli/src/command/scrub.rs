@@ -30,7 +30,9 @@ pub(crate) fn run(
     if apply {
         machine.may_write()?;
     }
-    crate::failure::say("secrets are replaced for good: this cannot be undone, and no copy of them is kept");
+    crate::failure::say(
+        "secrets are replaced for good: this cannot be undone, and no copy of them is kept",
+    );
     let mut out = Output::paged(machine);
     let (mut targets, mut refused) = (Vec::new(), false);
     for it in found {
@@ -48,7 +50,11 @@ pub(crate) fn run(
     for target in &targets {
         show(target, &mut out)?;
     }
-    let code = if refused { ExitCode::from(3) } else { ExitCode::SUCCESS };
+    let code = if refused {
+        ExitCode::from(3)
+    } else {
+        ExitCode::SUCCESS
+    };
     if targets.is_empty() {
         if !out.json {
             out.line("no secrets to replace")?;
@@ -64,9 +70,14 @@ pub(crate) fn run(
     let mut out = Output::paged(machine);
     machine.may_write()?;
     let runner = machine.runner()?;
-    let _lock = runner.locks().exclusive("scrub", Wait::No).map_err(|error| {
-        error.because("another process is replacing secrets").hinting("try again when it has ended")
-    })?;
+    let _lock = runner
+        .locks()
+        .exclusive("scrub", Wait::No)
+        .map_err(|error| {
+            error
+                .because("another process is replacing secrets")
+                .hinting("try again when it has ended")
+        })?;
     for target in &targets {
         let operation = scrub(machine, secrets, &runner, target)?;
         report(target, operation.as_deref(), &mut out)?;
@@ -80,14 +91,21 @@ pub(crate) fn run(
     Ok(code)
 }
 
-/// Replaces everything that was found. Gives the id of the operation that changed files, if there were any.
-fn scrub(machine: &Machine, secrets: &Secrets, runner: &Runner, target: &Target) -> Result<Option<String>> {
+/// Replaces everything that was found. Gives the id of the operation that changed
+/// files, if there were any.
+fn scrub(
+    machine: &Machine,
+    secrets: &Secrets,
+    runner: &Runner,
+    target: &Target,
+) -> Result<Option<String>> {
     let session = target.session();
     runner.begin_scrub(&session)?;
     let operation = match change_files(machine, runner, target) {
         Ok(operation) => operation,
         Err(error) => {
-            // Each file is what it was or what it becomes; where none was begun there is nothing to go on with.
+            // Each file is what it was or what it becomes; where none was begun there is
+            // nothing to go on with.
             if runner.unfinished()?.is_empty() && !target.interrupted {
                 runner.end_scrub(&session)?;
             }
@@ -96,8 +114,12 @@ fn scrub(machine: &Machine, secrets: &Secrets, runner: &Runner, target: &Target)
     };
     let unfinished = |error: Error| {
         error
-            .because(format!("its files are changed, copies or notes of {session} may still hold secrets"))
-            .hinting(format!("go on with `boswell secrets --scrub {session} --apply`"))
+            .because(format!(
+                "its files are changed, copies or notes of {session} may still hold secrets"
+            ))
+            .hinting(format!(
+                "go on with `boswell secrets --scrub {session} --apply`"
+            ))
     };
     let rest = || -> Result<()> {
         remove_blobs(machine, target)?;
@@ -105,7 +127,8 @@ fn scrub(machine: &Machine, secrets: &Secrets, runner: &Runner, target: &Target)
         let home = machine.home()?;
         let log = target.found.located.key.as_deref().unwrap_or_default();
         let stem = log.strip_suffix(".jsonl").unwrap_or(log);
-        let is_gone = |it: &SessionRef, key: &str| target.sessions.contains(it) || key.starts_with(stem);
+        let is_gone =
+            |it: &SessionRef, key: &str| target.sessions.contains(it) || key.starts_with(stem);
         let path = target.found.store.backend().describe(stem);
         let is_own = |dialect: &str, it: &str| dialect == session.dialect && it.starts_with(&path);
         crate::library::forget(home, &is_gone, &is_own)?;
@@ -131,16 +154,38 @@ fn change_files(machine: &Machine, runner: &Runner, target: &Target) -> Result<O
     let store = machine.writable(target.found.store.clone())?;
     let session = target.session();
     let mut plan = Plan::new("scrub", format!("replace secrets in {session}"));
-    plan.locks = store.dialect().locks(&target.found.located, &Intention::Delete);
-    plan.preconditions.extend(target.found.located.key.clone().map(|key| Precondition::NotLive { key }));
+    plan.locks = store
+        .dialect()
+        .locks(&target.found.located, &Intention::Delete);
+    plan.preconditions.extend(
+        target
+            .found
+            .located
+            .key
+            .clone()
+            .map(|key| Precondition::NotLive { key }),
+    );
     for file in &target.files {
-        let was = Seen { sha256: Some(Digest::of(&file.bytes).to_string()), ..Seen::default() };
-        plan.preconditions.push(Precondition::Unchanged { key: file.key.clone(), was });
+        let was = Seen {
+            sha256: Some(Digest::of(&file.bytes).to_string()),
+            ..Seen::default()
+        };
+        plan.preconditions.push(Precondition::Unchanged {
+            key: file.key.clone(),
+            was,
+        });
         let patch = Patch::whole(file.bytes.len() as u64).spliced(&splices(file));
         let (key, from) = (file.key.clone(), file.key.clone());
-        plan.steps.push(Step::Assemble { key, from, patch, modified: Modified::Kept });
+        plan.steps.push(Step::Assemble {
+            key,
+            from,
+            patch,
+            modified: Modified::Kept,
+        });
     }
-    runner.erase(store.root(), &plan, &session).map(|operation| Some(operation.id))
+    runner
+        .erase(store.root(), &plan, &session)
+        .map(|operation| Some(operation.id))
 }
 
 fn splices(file: &FileScrub) -> Vec<Splice> {
@@ -149,12 +194,29 @@ fn splices(file: &FileScrub) -> Vec<Splice> {
         len: (range.end - range.start) as u64,
         with,
     };
-    let mut all: Vec<Splice> = file.found.iter().map(|it| splice(&it.range, it.replacement().into_bytes())).collect();
-    all.extend(file.lines.iter().map(|(place, line, _)| splice(place, line.clone())));
+    let mut all: Vec<Splice> = file
+        .found
+        .iter()
+        .map(|it| splice(&it.range, it.replacement().into_bytes()))
+        .collect();
+    all.extend(
+        file.lines
+            .iter()
+            .map(|(place, line, _)| splice(place, line.clone())),
+    );
     for (old, new) in &file.blobs {
         let name = format!("{SCHEME}{old}");
-        let places = file.bytes.windows(name.len()).enumerate().filter(|(_, it)| *it == name.as_bytes());
-        all.extend(places.map(|(at, _)| splice(&(at..at + name.len()), format!("{SCHEME}{new}").into_bytes())));
+        let places = file
+            .bytes
+            .windows(name.len())
+            .enumerate()
+            .filter(|(_, it)| *it == name.as_bytes());
+        all.extend(places.map(|(at, _)| {
+            splice(
+                &(at..at + name.len()),
+                format!("{SCHEME}{new}").into_bytes(),
+            )
+        }));
     }
     all
 }
@@ -166,7 +228,11 @@ fn remove_blobs(machine: &Machine, target: &Target) -> Result<()> {
     }
     let root = target.found.store.root();
     let (mut still, mut names) = (BTreeSet::new(), BTreeSet::new());
-    for (_, store) in machine.stores.iter().filter(|(_, store)| store.root() == root) {
+    for (_, store) in machine
+        .stores
+        .iter()
+        .filter(|(_, store)| store.root() == root)
+    {
         let (ids, wholes) = purging::named(machine, store, &store.list()?.sessions)?;
         still.extend(ids);
         names.extend(wholes);
@@ -175,11 +241,17 @@ fn remove_blobs(machine: &Machine, target: &Target) -> Result<()> {
     for it in target.wholes.iter().filter(|it| !names.contains(&it.name)) {
         own.forget_whole(&it.name)?;
     }
-    let whole = target.wholes.iter().filter(|it| BlobId::of(&it.whole) != it.blob).map(|it| (&own, it.blob));
+    let whole = target
+        .wholes
+        .iter()
+        .filter(|it| BlobId::of(&it.whole) != it.blob)
+        .map(|it| (&own, it.blob));
     let kept = blobs_of(root);
     for (blobs, id) in target.stale.iter().map(|id| (&kept, *id)).chain(whole) {
         if still.contains(&id) {
-            crate::failure::say(&format!("the blob {id} stays: another session names it and holds the same secret"));
+            crate::failure::say(&format!(
+                "the blob {id} stays: another session names it and holds the same secret"
+            ));
         } else {
             blobs.remove(&id)?;
         }
@@ -195,38 +267,63 @@ fn show(target: &Target, out: &mut Output) -> Result<()> {
     for file in &target.files {
         let path = target.found.store.backend().describe(&file.key);
         let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-        file.all().for_each(|it| *kinds.entry(it.kind).or_default() += 1);
+        file.all()
+            .for_each(|it| *kinds.entry(it.kind).or_default() += 1);
         let count = file.all().count();
         if out.json {
             let kinds: Vec<Json> = kinds.keys().map(|kind| Json::from(*kind)).collect();
             out.object(
-                &step(&session, "would replace").with("path", path).with("secrets", count).with("kinds", kinds),
+                &step(&session, "would replace")
+                    .with("path", path)
+                    .with("secrets", count)
+                    .with("kinds", kinds),
             )?;
         } else {
-            let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-            let blobs = if file.blobs.is_empty() { String::new() } else { format!(", {} blobs", file.blobs.len()) };
-            out.line(&format!("  {}: {count} ({}){blobs}", one_line(&path), kinds.join(", ")))?;
+            let kinds: Vec<String> = kinds
+                .iter()
+                .map(|(kind, count)| format!("{kind} {count}"))
+                .collect();
+            let blobs = if file.blobs.is_empty() {
+                String::new()
+            } else {
+                format!(", {} blobs", file.blobs.len())
+            };
+            out.line(&format!(
+                "  {}: {count} ({}){blobs}",
+                one_line(&path),
+                kinds.join(", ")
+            ))?;
         }
     }
     let Scrubbed { copies, lines } = target.elsewhere;
     if out.json {
-        let elsewhere = step(&session, "would replace").with("copies", copies).with("records", lines);
+        let elsewhere = step(&session, "would replace")
+            .with("copies", copies)
+            .with("records", lines);
         out.object(&elsewhere.with("blobs", target.stale.len()))?;
     } else {
-        out.line(&format!("  {copies} copies in the vault, {lines} notes and records; catalog and index forget it"))?;
+        out.line(&format!(
+            "  {copies} copies in the vault, {lines} notes and records; catalog and index forget it"
+        ))?;
     }
     tell_unreached(target);
     Ok(())
 }
 
 fn tell_unreached(target: &Target) {
-    target.unreached.iter().for_each(|it| crate::failure::say(&format!("not reached: {it}")));
+    target
+        .unreached
+        .iter()
+        .for_each(|it| crate::failure::say(&format!("not reached: {it}")));
     let databases: &[&str] = match target.found.store.dialect().name() {
         "xcsh" | "omp" => &["history.db"],
         "codex" => &["state_5.sqlite", "logs_2.sqlite"],
         _ => &[],
     };
-    for name in databases.iter().filter(|name| target.found.store.root().join(name).exists()) {
+    for name in databases
+        .iter()
+        .filter(|name| target.found.store.root().join(name).exists())
+    {
         let path = target.found.store.root().join(name);
         crate::failure::say(&format!(
             "not reached: the database `{}` of its agent",
@@ -236,13 +333,19 @@ fn tell_unreached(target: &Target) {
 }
 
 fn step(session: &SessionRef, done: &str) -> Json {
-    Json::object().with("v", 1).with("type", "step").with("done", done).with("session", session.to_string())
+    Json::object()
+        .with("v", 1)
+        .with("type", "step")
+        .with("done", done)
+        .with("session", session.to_string())
 }
 
 fn report(target: &Target, operation: Option<&str>, out: &mut Output) -> Result<()> {
     let count: usize = target.files.iter().map(|file| file.all().count()).sum();
     if out.json {
-        let done = step(&target.session(), "replaced").with("op", operation).with("secrets", count);
+        let done = step(&target.session(), "replaced")
+            .with("op", operation)
+            .with("secrets", count);
         return out.object(&done);
     }
     out.line(&format!("{}: {count} secrets replaced", target.session()))

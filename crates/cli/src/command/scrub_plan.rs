@@ -1,4 +1,5 @@
-//! What replacing secrets comes to for one session: every place that is looked at, and what is found there.
+//! What replacing secrets comes to for one session: every place that is looked at, and
+//! what is found there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,7 +9,9 @@ use boswell_dialect::{Dialect, Intention, Operation, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
-use boswell_store::{BlobId, Blobs, Chance, Resolved, Scrubbed, Scrubbing, SystemChance, blobs, is_packed};
+use boswell_store::{
+    BlobId, Blobs, Chance, Resolved, Scrubbed, Scrubbing, SystemChance, blobs, is_packed,
+};
 
 use super::delete::files_of;
 use crate::machine::Machine;
@@ -31,12 +34,20 @@ pub(super) struct FileScrub {
 
 impl FileScrub {
     fn new(key: String, bytes: Vec<u8>, found: Vec<Removal>) -> FileScrub {
-        FileScrub { key, bytes, found, blobs: BTreeMap::new(), lines: Vec::new() }
+        FileScrub {
+            key,
+            bytes,
+            found,
+            blobs: BTreeMap::new(),
+            lines: Vec::new(),
+        }
     }
 
     /// All that was found.
     pub(super) fn all(&self) -> impl Iterator<Item = &Removal> {
-        self.found.iter().chain(self.lines.iter().flat_map(|(.., found)| found))
+        self.found
+            .iter()
+            .chain(self.lines.iter().flat_map(|(.., found)| found))
     }
 }
 
@@ -75,7 +86,10 @@ impl Target {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.files.is_empty() && self.wholes.is_empty() && self.elsewhere == Scrubbed::default() && !self.interrupted
+        self.files.is_empty()
+            && self.wholes.is_empty()
+            && self.elsewhere == Scrubbed::default()
+            && !self.interrupted
     }
 }
 
@@ -85,7 +99,11 @@ pub(super) fn target(machine: &Machine, secrets: &Secrets, found: Resolved) -> R
     refuse_live(&found, &session)?;
     let subagents = purging::subagents(&found.store, &found.located.id)?;
     let mut sessions = vec![session.clone()];
-    sessions.extend(subagents.iter().map(|it| SessionRef::new(&session.dialect, &it.id)));
+    sessions.extend(
+        subagents
+            .iter()
+            .map(|it| SessionRef::new(&session.dialect, &it.id)),
+    );
     let mut target = Target {
         found,
         sessions,
@@ -106,7 +124,8 @@ pub(super) fn target(machine: &Machine, secrets: &Secrets, found: Resolved) -> R
     if machine.home.as_ref().is_some_and(|home| home.is_dir()) {
         let runner = machine.reading_runner()?;
         target.interrupted = runner.scrubs()?.contains(&session);
-        target.elsewhere = with_scrubbing(secrets, &target, |scrubbing| runner.would_scrub(scrubbing))?;
+        target.elsewhere =
+            with_scrubbing(secrets, &target, |scrubbing| runner.would_scrub(scrubbing))?;
     }
     Ok(target)
 }
@@ -114,15 +133,22 @@ pub(super) fn target(machine: &Machine, secrets: &Secrets, found: Resolved) -> R
 /// An agent at work would write from memory what was replaced, or lose what it wrote meanwhile.
 fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
     if let Some(archived) = found.store.archived() {
-        return Err(Error::new(ErrorKind::Conflict, format!("{archived} is archived"))
-            .because("secrets are replaced in sessions that are in their place")
-            .hinting(format!("put it back first with `boswell restore {archived}`")));
+        return Err(
+            Error::new(ErrorKind::Conflict, format!("{archived} is archived"))
+                .because("secrets are replaced in sessions that are in their place")
+                .hinting(format!(
+                    "put it back first with `boswell restore {archived}`"
+                )),
+        );
     }
     match found.store.live(&found.located)?.first() {
         None => Ok(()),
-        Some(pid) => Err(Error::new(ErrorKind::Busy, format!("{session} is open in its agent (pid {pid})"))
-            .because("an agent that is at work would write again what was replaced")
-            .hinting("end the agent first")),
+        Some(pid) => Err(Error::new(
+            ErrorKind::Busy,
+            format!("{session} is open in its agent (pid {pid})"),
+        )
+        .because("an agent that is at work would write again what was replaced")
+        .hinting("end the agent first")),
     }
 }
 
@@ -131,20 +157,34 @@ fn own_files(machine: &Machine, found: &Resolved) -> Result<Vec<String>> {
     if !found.store.dialect().plans(Operation::Delete) {
         return files_of(found);
     }
-    let planned = machine.planning(found.store.clone()).plan(&found.located, &Intention::Delete)?;
-    let key = |step: Step| if let Step::Remove { key } = step { Some(key) } else { None };
+    let planned = machine
+        .planning(found.store.clone())
+        .plan(&found.located, &Intention::Delete)?;
+    let key = |step: Step| {
+        if let Step::Remove { key } = step {
+            Some(key)
+        } else {
+            None
+        }
+    };
     Ok(planned.plan.steps.into_iter().filter_map(key).collect())
 }
 
 fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
     let path = target.found.store.backend().describe(&key);
     if is_packed(&key) {
-        target.unreached.push(format!("`{path}` is compressed by its agent and is not changed"));
+        target.unreached.push(format!(
+            "`{path}` is compressed by its agent and is not changed"
+        ));
         return Ok(());
     }
-    let Some(bytes) = target.found.store.file(&key, LARGEST)? else { return Ok(()) };
+    let Some(bytes) = target.found.store.file(&key, LARGEST)? else {
+        return Ok(());
+    };
     if !is_text(&bytes) {
-        target.unreached.push(format!("`{path}` is not text and is not looked into"));
+        target
+            .unreached
+            .push(format!("`{path}` is not text and is not looked into"));
         return Ok(());
     }
     let found = removals(secrets, &bytes);
@@ -156,18 +196,38 @@ fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
 }
 
 /// Records of a log that boswell keeps whole in its own home.
-fn look_at_wholes(machine: &Machine, secrets: &Secrets, target: &mut Target, key: &str) -> Result<()> {
+fn look_at_wholes(
+    machine: &Machine,
+    secrets: &Secrets,
+    target: &mut Target,
+    key: &str,
+) -> Result<()> {
     let agent = matches!(target.found.store.dialect().name(), "xcsh" | "omp");
-    let home = machine.home.as_ref().filter(|home| agent && home.join("blobs/whole").is_dir());
-    let Some(kept) = home.filter(|_| key.ends_with(".jsonl")).map(|home| blobs_of(home)) else { return Ok(()) };
+    let home = machine
+        .home
+        .as_ref()
+        .filter(|home| agent && home.join("blobs/whole").is_dir());
+    let Some(kept) = home
+        .filter(|_| key.ends_with(".jsonl"))
+        .map(|home| blobs_of(home))
+    else {
+        return Ok(());
+    };
     let bytes = target.found.store.file(key, LARGEST)?.unwrap_or_default();
     for line in bytes.split(|byte| *byte == b'\n') {
-        let Some((name, blob)) = kept.kept_whole(line)? else { continue };
+        let Some((name, blob)) = kept.kept_whole(line)? else {
+            continue;
+        };
         let old = kept.get(&blob)?;
         let (in_line, in_whole) = (removals(secrets, line), removals(secrets, &old));
         if !in_line.is_empty() || !in_whole.is_empty() {
             let (written, whole) = (replaced(line, &in_line), replaced(&old, &in_whole));
-            target.wholes.push(WholeScrub { name, blob, written, whole });
+            target.wholes.push(WholeScrub {
+                name,
+                blob,
+                written,
+                whole,
+            });
         }
     }
     Ok(())
@@ -178,7 +238,9 @@ fn look_at_shared(secrets: &Secrets, target: &mut Target) -> Result<()> {
     let store = &target.found.store;
     let keys = store.shared_files()?;
     for key in keys {
-        let Some(bytes) = store.file(&key, LARGEST)? else { continue };
+        let Some(bytes) = store.file(&key, LARGEST)? else {
+            continue;
+        };
         let found = of_session(store.dialect(), secrets, target, &key, &bytes);
         if !found.is_empty() {
             target.files.push(FileScrub::new(key, bytes, found));
@@ -188,15 +250,35 @@ fn look_at_shared(secrets: &Secrets, target: &mut Target) -> Result<()> {
 }
 
 /// Secrets that a shared file would not hold without the session.
-fn of_session(dialect: &dyn Dialect, secrets: &Secrets, target: &Target, key: &str, bytes: &[u8]) -> Vec<Removal> {
+fn of_session(
+    dialect: &dyn Dialect,
+    secrets: &Secrets,
+    target: &Target,
+    key: &str,
+    bytes: &[u8],
+) -> Vec<Removal> {
     let mut found = removals(secrets, bytes);
     if found.is_empty() {
         return found;
     }
-    let ids: Vec<String> = target.sessions.iter().map(|session| session.id.clone()).collect();
-    let Some(others) = dialect.without(key, bytes, &ids) else { return Vec::new() };
-    let theirs: BTreeSet<Vec<u8>> = removals(secrets, &others).into_iter().map(|it| it.value).collect();
-    let own: BTreeSet<&[u8]> = target.files.iter().flat_map(FileScrub::all).map(|it| it.value.as_slice()).collect();
+    let ids: Vec<String> = target
+        .sessions
+        .iter()
+        .map(|session| session.id.clone())
+        .collect();
+    let Some(others) = dialect.without(key, bytes, &ids) else {
+        return Vec::new();
+    };
+    let theirs: BTreeSet<Vec<u8>> = removals(secrets, &others)
+        .into_iter()
+        .map(|it| it.value)
+        .collect();
+    let own: BTreeSet<&[u8]> = target
+        .files
+        .iter()
+        .flat_map(FileScrub::all)
+        .map(|it| it.value.as_slice())
+        .collect();
     found.retain(|it| own.contains(it.value.as_slice()) || !theirs.contains(&it.value));
     found
 }
@@ -208,7 +290,9 @@ fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
     for file in &mut target.files {
         for id in blobs::references(&file.bytes) {
             // What is not there is reported by `check`.
-            let Some(bytes) = kept.has(&id)?.then(|| kept.get(&id)).transpose()? else { continue };
+            let Some(bytes) = kept.has(&id)?.then(|| kept.get(&id)).transpose()? else {
+                continue;
+            };
             let found = removals(secrets, &bytes);
             if !found.is_empty() && !cuts_text {
                 let new = replaced(&bytes, &found);
@@ -221,12 +305,14 @@ fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
             whole_lines(secrets, &kept, file, &mut target.fresh, &mut target.stale)?;
         }
     }
-    target.files.retain(|file| !file.found.is_empty() || !file.blobs.is_empty() || !file.lines.is_empty());
+    target
+        .files
+        .retain(|file| !file.found.is_empty() || !file.blobs.is_empty() || !file.lines.is_empty());
     Ok(())
 }
 
-/// Records of boswell's own whose long texts continue in blobs: the notice in them counts what follows, so that they are put
-/// together, changed and cut again.
+/// Records of boswell's own whose long texts continue in blobs: the notice in them counts what
+/// follows, so that they are put together, changed and cut again.
 fn whole_lines(
     secrets: &Secrets,
     kept: &Blobs,
@@ -239,7 +325,11 @@ fn whole_lines(
         let place = at..at + line.len();
         at = place.end + 1;
         let named = blobs::references(line);
-        let whole = if named.is_empty() { Vec::new() } else { kept.internalise(line)?.record };
+        let whole = if named.is_empty() {
+            Vec::new()
+        } else {
+            kept.internalise(line)?.record
+        };
         let found = removals(secrets, &whole);
         if found.is_empty() {
             continue;
@@ -250,7 +340,11 @@ fn whole_lines(
         fresh.extend(cut.blobs.into_iter().map(|(_, bytes)| bytes));
         file.lines.push((place, cut.record, found));
     }
-    let inside = |it: &Removal| file.lines.iter().any(|(place, ..)| place.contains(&it.range.start));
+    let inside = |it: &Removal| {
+        file.lines
+            .iter()
+            .any(|(place, ..)| place.contains(&it.range.start))
+    };
     file.found.retain(|it| !inside(it));
     Ok(())
 }
@@ -269,7 +363,10 @@ pub(super) fn with_scrubbing<T>(
     let log = target.found.located.key.clone().unwrap_or_default();
     let beside = log.strip_suffix(".jsonl").map(|stem| format!("{stem}/"));
     let is_meant = |of: &SessionRef, root: &Path, key: &str| {
-        let own = key == log || beside.as_ref().is_some_and(|beside| key.starts_with(beside.as_str()));
+        let own = key == log
+            || beside
+                .as_ref()
+                .is_some_and(|beside| key.starts_with(beside.as_str()));
         let here = of.dialect == session.dialect && root == store.root();
         target.sessions.contains(of) || (here && (own || store.dialect().is_shared(key)))
     };
@@ -283,8 +380,16 @@ pub(super) fn with_scrubbing<T>(
     };
     let line = |of: Option<&SessionRef>, bytes: &[u8]| {
         let own = of.is_some_and(|of| target.sessions.contains(of));
-        let found = if own { removals(secrets, bytes) } else { Vec::new() };
+        let found = if own {
+            removals(secrets, bytes)
+        } else {
+            Vec::new()
+        };
         (!found.is_empty()).then(|| replaced(bytes, &found))
     };
-    act(&Scrubbing { is_meant: &is_meant, copy: &copy, line: &line })
+    act(&Scrubbing {
+        is_meant: &is_meant,
+        copy: &copy,
+        line: &line,
+    })
 }

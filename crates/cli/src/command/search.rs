@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
-use boswell_find::{Count, Effort, Field, Hit, Nearest, Order, Origin, Query, Results, StoreSources, Wanted};
+use boswell_find::{
+    Count, Effort, Field, Hit, Nearest, Order, Origin, Query, Results, StoreSources, Wanted,
+};
 use boswell_model::json::Json;
 use boswell_model::{EntryKind, Error, ErrorKind, Result, shell_option, shell_quote};
 use boswell_store::{StoreId, Summary};
@@ -30,7 +32,8 @@ pub(crate) struct SearchArgs {
     /// What to look for
     #[arg(required = true, value_name = "QUERY")]
     query: Vec<String>,
-    /// Only text that stands there: prompts, answers, thinking, calls, results, titles, summaries, memory, context
+    /// Only text that stands there: prompts, answers, thinking, calls, results, titles,
+    /// summaries, memory, context
     #[arg(long = "in", value_name = "WHERE", value_delimiter = ',')]
     fields: Vec<String>,
     /// Take the query as it is: any stretch of text
@@ -65,11 +68,18 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     let query = query(machine, args)?;
     let filter = Filter::new(machine, &args.narrow)?;
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
-        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "the catalog was neither opened nor refused",
+        ));
     };
     // What is known of an earlier state will do for showing a hit, not for choosing sessions.
     let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
-    library.read(machine, if chosen { Wanted::Glance } else { Wanted::Hint }, &|| true)?;
+    library.read(
+        machine,
+        if chosen { Wanted::Glance } else { Wanted::Hint },
+        &|| true,
+    )?;
     let mut left_out = HashSet::new();
     let mut look = |place: usize, side: &Side<'_>| {
         if !filter.takes_side(side) {
@@ -82,13 +92,25 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
         Some(Origin::Memory(memory)) => filter.takes_memory(memory.dialect, &memory.project),
         None => false,
     };
-    let (places, sources): (Vec<usize>, Vec<_>) =
-        all.sources().iter().enumerate().filter(|(index, _)| wanted(*index)).unzip();
+    let (places, sources): (Vec<usize>, Vec<_>) = all
+        .sources()
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| wanted(*index))
+        .unzip();
     let index = library.index();
-    let effort = Effort { workers: workers(), go_on: &|| true };
+    let effort = Effort {
+        workers: workers(),
+        go_on: &|| true,
+    };
     let results = index.search(&query, &sources, &all, &effort)?;
     let looked = found(machine, &mut library, &all, &places, &results)?;
-    let shown = Shown { machine, looked: &looked, all: &all, places: &places };
+    let shown = Shown {
+        machine,
+        looked: &looked,
+        all: &all,
+        places: &places,
+    };
     let mut out = Output::paged(machine);
     shown.print(&results, &mut out)?;
     out.finish()?;
@@ -99,9 +121,14 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     warn_about(machine, &library.rest());
     library.index_a_little(machine, &index, &all);
     library.leave();
-    // The process ends: giving back the room of each source on its own would take longer than many a search.
+    // The process ends: giving back the room of each source on its own would take
+    // longer than many a search.
     std::mem::forget(all);
-    Ok(if results.hits.is_empty() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if results.hits.is_empty() {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 /// Sessions by the places that their sources were added with.
@@ -117,7 +144,10 @@ fn found(
 ) -> Result<Looked> {
     let mut found = Looked::new();
     for hit in &results.hits {
-        let Some(Origin::Session(place)) = places.get(hit.source).and_then(|source| all.origin(*source)) else {
+        let Some(Origin::Session(place)) = places
+            .get(hit.source)
+            .and_then(|source| all.origin(*source))
+        else {
             continue;
         };
         if !found.contains_key(place)
@@ -141,14 +171,25 @@ fn query(machine: &Machine, args: &SearchArgs) -> Result<Query> {
         let word = word.trim();
         query.fields.push(Field::named(word).ok_or_else(|| {
             let known: Vec<_> = Field::ALL.iter().map(|field| field.word()).collect();
-            Error::new(ErrorKind::Invalid, format!("text does not stand in `{}`", word.escape_debug()))
-                .hinting(format!("write --in with any of {}", known.join(", ")))
+            Error::new(
+                ErrorKind::Invalid,
+                format!("text does not stand in `{}`", word.escape_debug()),
+            )
+            .hinting(format!("write --in with any of {}", known.join(", ")))
         })?);
     }
-    let time = |text: &Option<String>| text.as_deref().map(|t| when::parse(t, machine.now)).transpose();
+    let time = |text: &Option<String>| {
+        text.as_deref()
+            .map(|t| when::parse(t, machine.now))
+            .transpose()
+    };
     query.filters.since = time(&args.narrow.since)?.or(query.filters.since);
     query.filters.until = time(&args.narrow.until)?.or(query.filters.until);
-    query.order = if args.sort == Sort::Newest { Order::Newest } else { Order::Relevance };
+    query.order = if args.sort == Sort::Newest {
+        Order::Newest
+    } else {
+        Order::Relevance
+    };
     query.limit = args.limit;
     query.cursor.clone_from(&args.cursor);
     Ok(query)
@@ -197,7 +238,11 @@ impl Shown<'_> {
     }
 
     fn holder(&self, hit: &Hit) -> Holder<'_> {
-        match self.places.get(hit.source).and_then(|place| self.all.origin(*place)) {
+        match self
+            .places
+            .get(hit.source)
+            .and_then(|place| self.all.origin(*place))
+        {
             Some(Origin::Memory(memory)) => Holder {
                 reference: memory.path.clone(),
                 agent: memory.dialect.to_owned(),
@@ -205,12 +250,26 @@ impl Shown<'_> {
                 name: "memory".to_owned(),
             },
             Some(Origin::Session(place)) => {
-                let Some((store, summary)) = self.looked.get(place) else { return nobody(hit) };
-                let own = self.machine.stores.get(*store).map_or("", |store| store.dialect().agent());
+                let Some((store, summary)) = self.looked.get(place) else {
+                    return nobody(hit);
+                };
+                let own = self
+                    .machine
+                    .stores
+                    .get(*store)
+                    .map_or("", |store| store.dialect().agent());
                 Holder {
                     reference: summary.reference.to_string(),
-                    agent: summary.facts.agent.clone().unwrap_or_else(|| own.to_owned()),
-                    project: summary.facts.project.as_deref().filter(|project| !project.is_empty()),
+                    agent: summary
+                        .facts
+                        .agent
+                        .clone()
+                        .unwrap_or_else(|| own.to_owned()),
+                    project: summary
+                        .facts
+                        .project
+                        .as_deref()
+                        .filter(|project| !project.is_empty()),
                     name: cut(&summary.name(), 50),
                 }
             }
@@ -220,7 +279,8 @@ impl Shown<'_> {
 
     fn shape(&self, hit: &Hit) -> Json {
         let holder = self.holder(hit);
-        let range = |(from, to): &(usize, usize)| Json::Array(vec![Json::from(*from), Json::from(*to)]);
+        let range =
+            |(from, to): &(usize, usize)| Json::Array(vec![Json::from(*from), Json::from(*to)]);
         Json::object()
             .with("v", 1)
             .with("type", "hit")
@@ -232,7 +292,10 @@ impl Shown<'_> {
             .with("field", hit.field.word())
             .with("at", hit.at.map(|at| at.to_rfc3339()))
             .with("snippet", &hit.snippet)
-            .with("ranges", Json::Array(hit.ranges.iter().map(range).collect()))
+            .with(
+                "ranges",
+                Json::Array(hit.ranges.iter().map(range).collect()),
+            )
             .with("score", hit.score)
             .with("agent", holder.agent)
             .with("project", holder.project)
@@ -254,21 +317,44 @@ impl Shown<'_> {
     }
 
     fn heading(&self, holder: &Holder<'_>, out: &Output) -> String {
-        let mut parts = vec![out.paint(Style::Strong, &one_line(&holder.reference)), one_line(&holder.name)];
-        parts.extend(holder.project.map(|project| one_line(&short_path(self.machine, project))));
+        let mut parts = vec![
+            out.paint(Style::Strong, &one_line(&holder.reference)),
+            one_line(&holder.name),
+        ];
+        parts.extend(
+            holder
+                .project
+                .map(|project| one_line(&short_path(self.machine, project))),
+        );
         parts.join(&out.paint(Style::Faint, " · "))
     }
 
     fn line(&self, hit: &Hit, out: &Output) -> String {
-        let place = hit.entry.as_deref().map(|entry| cut(&one_line(entry), 13)).unwrap_or_default();
+        let place = hit
+            .entry
+            .as_deref()
+            .map(|entry| cut(&one_line(entry), 13))
+            .unwrap_or_default();
         let when = hit.at.map(when::minute).unwrap_or_default();
         let lead = format!("  {} {} {place}: ", when, hit.field.word());
-        format!("{}{}", out.paint(Style::Faint, &lead), marked(&hit.snippet, &hit.ranges, out))
+        format!(
+            "{}{}",
+            out.paint(Style::Faint, &lead),
+            marked(&hit.snippet, &hit.ranges, out)
+        )
     }
 
     fn footer(&self, results: &Results) -> String {
-        let at_least = if results.sessions.exact { "" } else { "at least " };
-        let plural = if results.sessions.number == 1 { "" } else { "s" };
+        let at_least = if results.sessions.exact {
+            ""
+        } else {
+            "at least "
+        };
+        let plural = if results.sessions.number == 1 {
+            ""
+        } else {
+            "s"
+        };
         let mut text = format!("{at_least}{} session{plural}", results.sessions.number);
         if let Some(first) = results.hits.first() {
             let holder = self.holder(first);
@@ -289,13 +375,21 @@ impl Shown<'_> {
 }
 
 fn nobody(hit: &Hit) -> Holder<'static> {
-    Holder { reference: hit.reference.to_string(), agent: String::new(), project: None, name: String::new() }
+    Holder {
+        reference: hit.reference.to_string(),
+        agent: String::new(),
+        project: None,
+        name: String::new(),
+    }
 }
 
 /// The snippet on one line, its matches painted.
 fn marked(snippet: &str, ranges: &[(usize, usize)], out: &Output) -> String {
     let flat = |text: &str| {
-        let text: String = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
+        let text: String = text
+            .chars()
+            .map(|c| if c.is_whitespace() { ' ' } else { c })
+            .collect();
         escape(&text)
     };
     let mut shown = String::new();
@@ -337,7 +431,11 @@ fn kind(kind: EntryKind) -> &'static str {
 fn nothing(nearest: &[Nearest], args: &SearchArgs) {
     failure::say("nothing found");
     for near in nearest {
-        failure::say(&format!("  `{}` occurs nowhere; near it: {}", near.word, near.near.join(", ")));
+        failure::say(&format!(
+            "  `{}` occurs nowhere; near it: {}",
+            near.word,
+            near.near.join(", ")
+        ));
     }
     if args.query.len() > 1 && nearest.is_empty() && !args.substring && !args.regex {
         failure::say("hint: all words must stand in one entry; try fewer of them");

@@ -28,7 +28,8 @@ Examples:
 pub(crate) struct SecretsArgs {
     /// Sessions [default: all that are found]
     sessions: Vec<String>,
-    /// Replace them: in the agents' own files, the vault, notes and index; asks on a terminal, elsewhere a plan unless --apply
+    /// Replace them: in the agents' own files, the vault, notes and index; asks on a terminal,
+    /// elsewhere a plan unless --apply
     #[arg(long)]
     scrub: bool,
     /// With --scrub: all sessions
@@ -43,22 +44,41 @@ pub(crate) struct SecretsArgs {
 pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
     let secrets = Secrets::new()?;
     if args.scrub && !args.all && args.sessions.is_empty() {
-        return Err(Error::new(ErrorKind::Invalid, "no session is named whose secrets are to be replaced")
-            .hinting("name sessions, or replace them everywhere with `boswell secrets --scrub --all`"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "no session is named whose secrets are to be replaced",
+        )
+        .hinting(
+            "name sessions, or replace them everywhere with `boswell secrets --scrub --all`",
+        ));
     }
     let found: Vec<Resolved> = if args.sessions.is_empty() {
         let (held, errors) = machine.stores.held();
-        errors.iter().for_each(|(_, error)| crate::failure::warn(error));
+        errors
+            .iter()
+            .for_each(|(_, error)| crate::failure::warn(error));
         let with_store = |held: boswell_store::Held| {
-            Some(Resolved { store: machine.stores.get(held.store)?.clone(), located: held.located })
+            Some(Resolved {
+                store: machine.stores.get(held.store)?.clone(),
+                located: held.located,
+            })
         };
-        held.into_iter().filter(|held| held.located.key.is_some()).filter_map(with_store).collect()
+        held.into_iter()
+            .filter(|held| held.located.key.is_some())
+            .filter_map(with_store)
+            .collect()
     } else {
-        args.sessions.iter().map(|session| machine.resolve(session)).collect::<Result<_>>()?
+        args.sessions
+            .iter()
+            .map(|session| machine.resolve(session))
+            .collect::<Result<_>>()?
     };
     if args.scrub {
         // Subagents go with the session that they belong to.
-        let owners = found.into_iter().filter(|it| !args.all || it.located.owner.is_none()).collect();
+        let owners = found
+            .into_iter()
+            .filter(|it| !args.all || it.located.owner.is_none())
+            .collect();
         return super::scrub::run(machine, &secrets, owners, args.all, args.apply);
     }
     let mut out = Output::paged(machine);
@@ -79,7 +99,11 @@ pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
         out.line(&format!("no secrets in {} sessions", found.len()))?;
     }
     out.finish()?;
-    Ok(if total > 0 { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    Ok(if total > 0 {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
 fn look(secrets: &Secrets, session: &Session, out: &mut Output) -> Result<usize> {
@@ -87,11 +111,16 @@ fn look(secrets: &Secrets, session: &Session, out: &mut Output) -> Result<usize>
     for slot in session.log().slots() {
         let bytes = session.view().payload(slot)?;
         for secret in secrets.find(&bytes) {
-            if bytes.get(secret.range.clone()).is_some_and(boswell_find::is_removed) {
+            if bytes
+                .get(secret.range.clone())
+                .is_some_and(boswell_find::is_removed)
+            {
                 continue;
             }
             if count == 0 && !out.json {
-                let name = session.path().map_or_else(|| session.reference().to_string(), one_line);
+                let name = session
+                    .path()
+                    .map_or_else(|| session.reference().to_string(), one_line);
                 out.line(&out.paint(Style::Strong, &name))?;
             }
             count += 1;

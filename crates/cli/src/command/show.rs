@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::process::ExitCode;
 
 use boswell_dialect::{Depth, Subagent};
-use boswell_model::{Block, EntryKind, Error, ErrorKind, Flags, Result, Slot, View, shell_option, shell_quote};
+use boswell_model::{
+    Block, EntryKind, Error, ErrorKind, Flags, Result, Slot, View, shell_option, shell_quote,
+};
 use boswell_store::{Session, Store};
 use clap::{Args, ValueEnum};
 
@@ -66,12 +68,26 @@ pub(crate) fn run(machine: &Machine, args: &ShowArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     // Records and entries are those of the file that was named; the conversation may be elsewhere.
     let of_file = args.records || args.raw || args.entry.is_some();
-    let found = if of_file { found } else { transcript::followed(machine, found)? };
+    let found = if of_file {
+        found
+    } else {
+        transcript::followed(machine, found)?
+    };
     let session = found.store.read(&found.located, Depth::Heads)?;
     let mut out = Output::paged(machine);
-    let subagents = if args.raw || args.records { Vec::new() } else { found.store.subagents(&session)? };
+    let subagents = if args.raw || args.records {
+        Vec::new()
+    } else {
+        found.store.subagents(&session)?
+    };
     let slots = chosen(&session, &session.branch(session.tip()?)?, args)?;
-    let mut telling = Telling { machine, store: &found.store, args, subagents, told: HashSet::new() };
+    let mut telling = Telling {
+        machine,
+        store: &found.store,
+        args,
+        subagents,
+        told: HashSet::new(),
+    };
     telling.log(&session, &slots, 0, &mut out)?;
     if args.entry.is_none() && args.around.is_none() {
         telling.rest(&mut out)?;
@@ -92,7 +108,13 @@ struct Telling<'a> {
 }
 
 impl Telling<'_> {
-    fn log(&mut self, session: &Session, slots: &[Slot], depth: usize, out: &mut Output) -> Result<()> {
+    fn log(
+        &mut self,
+        session: &Session,
+        slots: &[Slot],
+        depth: usize,
+        out: &mut Output,
+    ) -> Result<()> {
         let on_branch: HashSet<Slot> = session.branch(session.tip()?)?.into_iter().collect();
         let leaf = session.leaf()?;
         for slot in slots.iter().copied() {
@@ -100,7 +122,10 @@ impl Telling<'_> {
                 break;
             }
             let mut it = session.entry(slot)?;
-            let place = EntryPlace { on_branch: on_branch.contains(&slot), leaf: leaf == Some(slot) };
+            let place = EntryPlace {
+                on_branch: on_branch.contains(&slot),
+                leaf: leaf == Some(slot),
+            };
             if self.args.raw
                 && let std::borrow::Cow::Owned(redacted) = session.dialect().redact(&it.bytes)
             {
@@ -112,18 +137,35 @@ impl Telling<'_> {
                 self.put_back_output(session, slot, view)?;
             }
             if out.json {
-                out.object(&entry(session, slot, &it.bytes, it.view.as_ref(), &place, self.args.raw))?;
+                out.object(&entry(
+                    session,
+                    slot,
+                    &it.bytes,
+                    it.view.as_ref(),
+                    &place,
+                    self.args.raw,
+                ))?;
             } else if self.args.raw {
                 out.line(&escape(&String::from_utf8_lossy(&it.bytes)))?;
             } else {
                 let everything = self.args.records || self.args.entry.is_some();
-                let shown = Shown { machine: self.machine, session, args: self.args, everything, depth };
+                let shown = Shown {
+                    machine: self.machine,
+                    session,
+                    args: self.args,
+                    everything,
+                    depth,
+                };
                 shown.entry(slot, it.view.as_ref(), out)?;
             }
             let calls: Vec<String> = it
                 .view
                 .iter()
-                .flat_map(|view| view.calls().map(|(id, ..)| id.to_owned()).collect::<Vec<_>>())
+                .flat_map(|view| {
+                    view.calls()
+                        .map(|(id, ..)| id.to_owned())
+                        .collect::<Vec<_>>()
+                })
                 .collect();
             for call in calls {
                 self.started(|it| it.call.as_ref() == Some(&call), depth, out)?;
@@ -134,7 +176,9 @@ impl Telling<'_> {
 
     /// Puts the whole output of a tool in the place of its beginning.
     fn put_back_output(&self, session: &Session, slot: Slot, view: &mut View) -> Result<()> {
-        let Some(whole) = self.store.spilled(session, slot)? else { return Ok(()) };
+        let Some(whole) = self.store.spilled(session, slot)? else {
+            return Ok(());
+        };
         for block in &mut view.blocks {
             if let Block::Result { text, .. } = block {
                 *text = String::from_utf8_lossy(&whole).into_owned();
@@ -144,13 +188,22 @@ impl Telling<'_> {
     }
 
     /// Tells the subagents that fit, below what was told last.
-    fn started(&mut self, fits: impl Fn(&Subagent) -> bool, depth: usize, out: &mut Output) -> Result<()> {
+    fn started(
+        &mut self,
+        fits: impl Fn(&Subagent) -> bool,
+        depth: usize,
+        out: &mut Output,
+    ) -> Result<()> {
         let fitting: Vec<usize> = (0..self.subagents.len())
-            .filter(|index| !self.told.contains(index) && self.subagents.get(*index).is_some_and(&fits))
+            .filter(|index| {
+                !self.told.contains(index) && self.subagents.get(*index).is_some_and(&fits)
+            })
             .collect();
         for index in fitting {
             self.told.insert(index);
-            let Some(subagent) = self.subagents.get(index).cloned() else { continue };
+            let Some(subagent) = self.subagents.get(index).cloned() else {
+                continue;
+            };
             self.subagent(&subagent, depth, out)?;
         }
         Ok(())
@@ -160,11 +213,22 @@ impl Telling<'_> {
         let margin = MARGIN.repeat(depth);
         let id = &subagent.located.id;
         if !out.json {
-            let task = subagent.task.as_deref().map(|task| format!(": {}", one_line(task))).unwrap_or_default();
-            let hint = if self.args.subagents { "" } else { "  (its conversation: --subagents)" };
+            let task = subagent
+                .task
+                .as_deref()
+                .map(|task| format!(": {}", one_line(task)))
+                .unwrap_or_default();
+            let hint = if self.args.subagents {
+                ""
+            } else {
+                "  (its conversation: --subagents)"
+            };
             out.line(&format!(
                 "{margin}{}",
-                out.paint(Style::Faint, &format!("⤷ subagent {}{task}{hint}", one_line(id)))
+                out.paint(
+                    Style::Faint,
+                    &format!("⤷ subagent {}{task}{hint}", one_line(id))
+                )
             ))?;
             out.line(&margin)?;
         }
@@ -178,7 +242,11 @@ impl Telling<'_> {
 
     /// Tells subagents that no shown call started.
     fn rest(&mut self, out: &mut Output) -> Result<()> {
-        if self.args.subagents { self.started(|_| true, 0, out) } else { Ok(()) }
+        if self.args.subagents {
+            self.started(|_| true, 0, out)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -191,21 +259,36 @@ fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slo
     }
     let all: Vec<Slot> = if args.records {
         let header = session.header();
-        session.log().slots().filter(|slot| header != Some(*slot)).collect()
+        session
+            .log()
+            .slots()
+            .filter(|slot| header != Some(*slot))
+            .collect()
     } else {
         branch.to_vec()
     };
-    let Some(name) = &args.around else { return page(session, all, args) };
+    let Some(name) = &args.around else {
+        return page(session, all, args);
+    };
     let middle = session.find(name)?;
     let place = all.iter().position(|slot| *slot == middle).ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("the entry `{}` is not on the current branch", name.escape_debug()))
-            .hinting(format!(
-                "look around it in the file with `boswell show {} {} --records`",
-                session.reference().to_argument(),
-                shell_option("--around", name)
-            ))
+        Error::new(
+            ErrorKind::NotFound,
+            format!(
+                "the entry `{}` is not on the current branch",
+                name.escape_debug()
+            ),
+        )
+        .hinting(format!(
+            "look around it in the file with `boswell show {} {} --records`",
+            session.reference().to_argument(),
+            shell_option("--around", name)
+        ))
     })?;
-    Ok(all.get(place.saturating_sub(3)..(place + 4).min(all.len())).unwrap_or_default().to_vec())
+    Ok(all
+        .get(place.saturating_sub(3)..(place + 4).min(all.len()))
+        .unwrap_or_default()
+        .to_vec())
 }
 
 struct Shown<'a> {
@@ -220,7 +303,9 @@ struct Shown<'a> {
 impl Shown<'_> {
     fn entry(&self, slot: Slot, view: Option<&View>, out: &mut Output) -> Result<()> {
         let log = self.session.log();
-        let Some(head) = log.head(slot) else { return Ok(()) };
+        let Some(head) = log.head(slot) else {
+            return Ok(());
+        };
         let hidden = head.flags.has(Flags::HIDDEN) || view.is_some_and(|v| v.hidden);
         let Some(view) = view else {
             return out.line(&out.paint(Style::Warning, "(this record changed while it was read)"));
@@ -246,8 +331,12 @@ impl Shown<'_> {
 
     fn heading(&self, slot: Slot, view: &View, out: &Output) -> String {
         let log = self.session.log();
-        let (kind, time) = log.head(slot).map_or((EntryKind::Unknown, None), |h| (h.kind, h.instant()));
-        let who = kind.role().map_or_else(|| one_line(log.word(slot)), str::to_owned);
+        let (kind, time) = log
+            .head(slot)
+            .map_or((EntryKind::Unknown, None), |h| (h.kind, h.instant()));
+        let who = kind
+            .role()
+            .map_or_else(|| one_line(log.word(slot)), str::to_owned);
         let style = match kind {
             EntryKind::User => Style::User,
             EntryKind::Assistant => Style::Assistant,
@@ -265,24 +354,44 @@ impl Shown<'_> {
         let width = self.machine.width.saturating_sub(4);
         let mut lines = Vec::new();
         if let Some(remark) = &view.remark {
-            lines.push(out.paint(Style::Faint, &cut(&one_line(remark), if self.everything { 100_000 } else { width })));
+            lines.push(out.paint(
+                Style::Faint,
+                &cut(
+                    &one_line(remark),
+                    if self.everything { 100_000 } else { width },
+                ),
+            ));
         }
         for block in &view.blocks {
             match block {
                 Block::Text(text) => lines.extend(escape(text).lines().map(str::to_owned)),
                 Block::Thinking(text) if self.args.thinking => {
-                    lines.extend(escape(text).lines().map(|line| out.paint(Style::Faint, &format!("  ┊ {line}"))));
+                    lines.extend(
+                        escape(text)
+                            .lines()
+                            .map(|line| out.paint(Style::Faint, &format!("  ┊ {line}"))),
+                    );
                 }
                 Block::Thinking(_) => {}
-                Block::Call { name, input, .. } => self.tool(&format!("→ {name} "), input, out, &mut lines),
+                Block::Call { name, input, .. } => {
+                    self.tool(&format!("→ {name} "), input, out, &mut lines)
+                }
                 Block::Result { text, is_error, .. } => {
-                    self.tool(if *is_error { "← failed: " } else { "← " }, text, out, &mut lines);
+                    self.tool(
+                        if *is_error { "← failed: " } else { "← " },
+                        text,
+                        out,
+                        &mut lines,
+                    );
                 }
-                Block::Media { mime, .. } => {
-                    lines.push(out.paint(Style::Tool, &format!("  [{}]", one_line(mime.as_deref().unwrap_or("media")))))
-                }
-                Block::Other { word, json } => lines
-                    .push(out.paint(Style::Faint, &cut(&format!("  [{}] {}", one_line(word), one_line(json)), width))),
+                Block::Media { mime, .. } => lines.push(out.paint(
+                    Style::Tool,
+                    &format!("  [{}]", one_line(mime.as_deref().unwrap_or("media"))),
+                )),
+                Block::Other { word, json } => lines.push(out.paint(
+                    Style::Faint,
+                    &cut(&format!("  [{}] {}", one_line(word), one_line(json)), width),
+                )),
                 _ => {}
             }
         }
@@ -294,11 +403,24 @@ impl Shown<'_> {
         match self.args.tools {
             Tools::Off => {}
             Tools::Summary => {
-                let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+                let first = text
+                    .lines()
+                    .find(|line| !line.trim().is_empty())
+                    .unwrap_or("");
                 let more = text.lines().count().saturating_sub(1);
-                let tail = if more > 0 { format!("  (+{more} lines)") } else { String::new() };
-                let room = self.machine.width.saturating_sub(4 + crate::terminal::columns(&lead) + tail.len());
-                lines.push(out.paint(Style::Tool, &format!("  {lead} {}{tail}", cut(&one_line(first), room.max(10)))));
+                let tail = if more > 0 {
+                    format!("  (+{more} lines)")
+                } else {
+                    String::new()
+                };
+                let room = self
+                    .machine
+                    .width
+                    .saturating_sub(4 + crate::terminal::columns(&lead) + tail.len());
+                lines.push(out.paint(
+                    Style::Tool,
+                    &format!("  {lead} {}{tail}", cut(&one_line(first), room.max(10))),
+                ));
             }
             Tools::Full => {
                 lines.push(out.paint(Style::Tool, &format!("  {lead}")));
@@ -308,13 +430,16 @@ impl Shown<'_> {
     }
 }
 
-/// The last entries, or those that end just before one: how a long session is read backwards, page by page.
+/// The last entries, or those that end just before one: how a long session is read
+/// backwards, page by page.
 fn page(session: &Session, mut all: Vec<Slot>, args: &ShowArgs) -> Result<Vec<Slot>> {
     if let Some(name) = &args.before {
         let end = session.find(name)?;
         all.truncate(all.iter().position(|slot| *slot == end).unwrap_or(0));
     }
-    let from = args.limit.map_or(0, |limit| all.len().saturating_sub(limit));
+    let from = args
+        .limit
+        .map_or(0, |limit| all.len().saturating_sub(limit));
     Ok(all.split_off(from))
 }
 
@@ -329,10 +454,22 @@ pub(crate) fn warn_about_gaps(machine: &Machine, session: &Session) {
     if gaps == 0 || machine.quiet {
         return;
     }
-    let name = session.path().map_or_else(|| session.reference().to_string(), str::to_owned);
-    let plural = if gaps == 1 { "1 stretch is" } else { &format!("{gaps} stretches are") };
-    failure::warn(&Error::new(ErrorKind::Damaged, format!("{plural} no record in `{name}`")).hinting(format!(
-        "see what and where with `boswell check {}`",
-        shell_quote(session.path().unwrap_or(&session.reference().to_string()))
-    )));
+    let name = session
+        .path()
+        .map_or_else(|| session.reference().to_string(), str::to_owned);
+    let plural = if gaps == 1 {
+        "1 stretch is"
+    } else {
+        &format!("{gaps} stretches are")
+    };
+    failure::warn(
+        &Error::new(
+            ErrorKind::Damaged,
+            format!("{plural} no record in `{name}`"),
+        )
+        .hinting(format!(
+            "see what and where with `boswell check {}`",
+            shell_quote(session.path().unwrap_or(&session.reference().to_string()))
+        )),
+    );
 }

@@ -20,11 +20,13 @@ use crate::{failure, shape};
 
 /// Count messages, turns, tool calls, tokens and cost
 #[derive(Debug, Args)]
-#[command(after_help = "Every API message counts once, in however many forks, copies and subagents it stands.
+#[command(
+    after_help = "Every API message counts once, in however many forks, copies and subagents it stands.
 
 Examples:
   boswell stats --by day --since 7d
-  boswell stats @last")]
+  boswell stats @last"
+)]
 pub(crate) struct StatsArgs {
     /// Only this session and its subagents
     session: Option<String>,
@@ -58,9 +60,16 @@ impl ByArg {
 pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
     let prices = prices(machine)?;
-    let only = args.session.as_deref().map(|session| machine.resolve(session)).transpose()?;
+    let only = args
+        .session
+        .as_deref()
+        .map(|session| machine.resolve(session))
+        .transpose()?;
     let Some(mut library) = Library::open(machine, Create::Yes)? else {
-        return Err(Error::new(ErrorKind::Internal, "the catalog was neither opened nor refused"));
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "the catalog was neither opened nor refused",
+        ));
     };
     library.read(machine, Wanted::Whole, &|| true)?;
     let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
@@ -79,7 +88,10 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     let unpriced: BTreeSet<&String> = sums.values().flat_map(|sum| &sum.unpriced).collect();
     if !machine.quiet && !machine.json && !unpriced.is_empty() {
         let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
-        failure::say(&format!("the cost leaves out {}: no price is known", models.join(", ")));
+        failure::say(&format!(
+            "the cost leaves out {}: no price is known",
+            models.join(", ")
+        ));
     }
     say_unkept(machine, library.unkept.as_ref());
     warn_about(machine, &library.rest());
@@ -91,48 +103,91 @@ fn one(machine: &Machine, library: &Library, session: &Resolved) -> IsMeant<'sta
     let (dialect, own) = (session.store.dialect().name(), &session.located);
     let is_side = |entry: &Entry| {
         let located = &entry.located;
-        let is_meant = (located.key == own.key && located.id == own.id) || located.owner.as_deref() == Some(&own.id);
-        is_meant && machine.stores.get(entry.store).is_some_and(|store| store.dialect().name() == dialect)
+        let is_meant = (located.key == own.key && located.id == own.id)
+            || located.owner.as_deref() == Some(&own.id);
+        is_meant
+            && machine
+                .stores
+                .get(entry.store)
+                .is_some_and(|store| store.dialect().name() == dialect)
     };
     let entries = library.entries.iter().enumerate();
-    let places: HashSet<usize> = entries.filter(|(_, entry)| is_side(entry)).map(|(place, _)| place).collect();
+    let places: HashSet<usize> = entries
+        .filter(|(_, entry)| is_side(entry))
+        .map(|(place, _)| place)
+        .collect();
     Box::new(move |sides| sides.iter().any(|side| places.contains(side)))
 }
 
 /// The conversations that are asked for.
-fn narrowed<'f>(machine: &Machine, library: &mut Library, filter: &'f Filter<'f>) -> Result<IsMeant<'f>> {
+fn narrowed<'f>(
+    machine: &Machine,
+    library: &mut Library,
+    filter: &'f Filter<'f>,
+) -> Result<IsMeant<'f>> {
     library.fill(machine, Wanted::Whole, &|| true)?;
     let noted = Noted::read(machine)?;
     let mut sides: HashMap<usize, (bool, Option<Instant>)> = HashMap::new();
     library.each_summary(machine, &mut |place, store, summary| {
-        let mut alone = Conversation { front: (store, summary), linked: Vec::new(), dangling: Vec::new() };
+        let mut alone = Conversation {
+            front: (store, summary),
+            linked: Vec::new(),
+            dangling: Vec::new(),
+        };
         machine.add_status(&mut alone);
         noted.add_to(std::iter::once(&mut alone.front.1));
-        sides.insert(place, (filter.takes_side(&Side::of(&alone.front.1)), alone.front.1.last_active()));
+        sides.insert(
+            place,
+            (
+                filter.takes_side(&Side::of(&alone.front.1)),
+                alone.front.1.last_active(),
+            ),
+        );
     });
     Ok(Box::new(move |places| {
         let known = || places.iter().filter_map(|place| sides.get(place));
-        known().any(|(takes, _)| *takes) && filter.takes_time(known().filter_map(|(_, at)| *at).max())
+        known().any(|(takes, _)| *takes)
+            && filter.takes_time(known().filter_map(|(_, at)| *at).max())
     }))
 }
 
 /// The prices of the table, and those that the user set.
 fn prices(machine: &Machine) -> Result<Prices> {
-    let Some(set) = machine.config.get("prices").and_then(toml::Value::as_table) else { return Ok(Prices::default()) };
-    let number = |value: &toml::Value| value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    let Some(set) = machine.config.get("prices").and_then(toml::Value::as_table) else {
+        return Ok(Prices::default());
+    };
+    let number = |value: &toml::Value| {
+        value
+            .as_float()
+            .or_else(|| value.as_integer().map(|whole| whole as f64))
+    };
     let model = |(name, parts): (&String, &toml::Value)| {
         let parts = parts.as_table().into_iter().flatten();
-        (name.clone(), Json::Object(parts.map(|(key, value)| (key.clone(), Json::from(number(value)))).collect()))
+        (
+            name.clone(),
+            Json::Object(
+                parts
+                    .map(|(key, value)| (key.clone(), Json::from(number(value))))
+                    .collect(),
+            ),
+        )
     };
     Prices::parse(&Json::Object(set.iter().map(model).collect()).to_bytes()).map_err(|error| {
-        let why = error.reason().unwrap_or("they are not as they should be").to_owned();
+        let why = error
+            .reason()
+            .unwrap_or("they are not as they should be")
+            .to_owned();
         error.because(format!("among the settings under `prices` {why}"))
     })
 }
 
 fn shape_of(by: &str, key: Option<&str>, sum: &Sum, prices: &Prices) -> Json {
     let known = |count: u64| (by != "model").then_some(count);
-    let kinds = sum.kinds.iter().map(|(word, count)| (word.clone(), Json::from(*count))).collect();
+    let kinds = sum
+        .kinds
+        .iter()
+        .map(|(word, count)| (word.clone(), Json::from(*count)))
+        .collect();
     Json::object()
         .with("v", 1)
         .with("type", "stat")
@@ -144,7 +199,14 @@ fn shape_of(by: &str, key: Option<&str>, sum: &Sum, prices: &Prices) -> Json {
         .with("tool_calls", known(sum.tool_calls))
         .with("entries", known(sum.entries))
         .with("duration_ms", sum.duration_ms)
-        .with("kinds", if by == "model" { Json::Null } else { Json::Object(kinds) })
+        .with(
+            "kinds",
+            if by == "model" {
+                Json::Null
+            } else {
+                Json::Object(kinds)
+            },
+        )
         .with("tokens", shape::tokens(&sum.usage))
         .with("cost_usd", sum.usage.cost)
         .with("premium_requests", sum.usage.premium_requests)
@@ -174,12 +236,24 @@ fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
         ("reasoning", usage.reasoning),
     ];
     // Few agents say for how long they wrote.
-    for (name, count) in tokens.into_iter().filter(|(name, count)| *name != "for an hour" || count.is_some()) {
-        row(name, count.map_or_else(unknown, |count| format!("{} tokens", grouped(count))))?;
+    for (name, count) in tokens
+        .into_iter()
+        .filter(|(name, count)| *name != "for an hour" || count.is_some())
+    {
+        row(
+            name,
+            count.map_or_else(unknown, |count| format!("{} tokens", grouped(count))),
+        )?;
     }
     row("cost", cost(usage.cost))?;
     if let Some(requests) = usage.premium_requests {
-        row("premium", format!("{} requests", number_text((requests * 100.0).round() / 100.0)))?;
+        row(
+            "premium",
+            format!(
+                "{} requests",
+                number_text((requests * 100.0).round() / 100.0)
+            ),
+        )?;
     }
     row("records", grouped(sum.entries))?;
     for (word, count) in &sum.kinds {
@@ -189,7 +263,13 @@ fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
     Ok(())
 }
 
-fn table(machine: &Machine, by: &str, sums: &BTreeMap<String, Sum>, prices: &Prices, out: &mut Output) -> Result<()> {
+fn table(
+    machine: &Machine,
+    by: &str,
+    sums: &BTreeMap<String, Sum>,
+    prices: &Prices,
+    out: &mut Output,
+) -> Result<()> {
     let mut rows: Vec<(&String, &Sum)> = sums.iter().collect();
     if by != "day" {
         let weight = |sum: &Sum| (sum.usage.output.unwrap_or(0), sum.sessions);
@@ -197,7 +277,12 @@ fn table(machine: &Machine, by: &str, sums: &BTreeMap<String, Sum>, prices: &Pri
     }
     if out.json {
         for (key, sum) in rows {
-            out.object(&shape_of(by, Some(key.as_str()).filter(|key| !key.is_empty()), sum, prices))?;
+            out.object(&shape_of(
+                by,
+                Some(key.as_str()).filter(|key| !key.is_empty()),
+                sum,
+                prices,
+            ))?;
         }
         return Ok(());
     }
@@ -218,9 +303,16 @@ fn table(machine: &Machine, by: &str, sums: &BTreeMap<String, Sum>, prices: &Pri
             key if by == "project" => short_path(machine, key),
             key => key.to_owned(),
         };
-        let messages = if by == "model" { unknown() } else { grouped(sum.messages) };
+        let messages = if by == "model" {
+            unknown()
+        } else {
+            grouped(sum.messages)
+        };
         let input = [sum.usage.input, sum.usage.cache_read, sum.usage.cache_write];
-        let input = input.iter().any(Option::is_some).then(|| input.into_iter().flatten().sum::<u64>());
+        let input = input
+            .iter()
+            .any(Option::is_some)
+            .then(|| input.into_iter().flatten().sum::<u64>());
         let line = format!(
             "{}  {:>8}  {messages:>8}  {:>12}  {:>12}  {:>10}",
             fit(&cut(&one_line(&name), width), width),

@@ -65,10 +65,21 @@ pub(crate) fn close(machine: &Machine, args: &CloseArgs) -> Result<ExitCode> {
     set(machine, &args.session, Status::Completed, None)
 }
 
-fn set(machine: &Machine, session: &str, status: Status, message: Option<&str>) -> Result<ExitCode> {
+fn set(
+    machine: &Machine,
+    session: &str,
+    status: Status,
+    message: Option<&str>,
+) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(session)?;
-    let intention = Intention::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
-    let note = NoteKind::Status { status: status.word().to_owned(), message: message.map(str::to_owned) };
+    let intention = Intention::Status {
+        status: status.word().to_owned(),
+        message: message.map(str::to_owned),
+    };
+    let note = NoteKind::Status {
+        status: status.word().to_owned(),
+        message: message.map(str::to_owned),
+    };
     let code = annotate_or_note(machine, &found, &intention, vec![note])?;
     if matches!(status, Status::Completed) {
         super::summarize::at_close(machine, &found);

@@ -36,7 +36,9 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
     for (id, store) in machine.stores.iter() {
         match store.list() {
             Ok(listing) => {
-                let soon = fates.lost_soon(id, store, &listing.sessions, machine.now).len();
+                let soon = fates
+                    .lost_soon(id, store, &listing.sessions, machine.now)
+                    .len();
                 show_store(store, &listing, soon, &mut out)?;
                 failures.extend(boswell_store::unlisted(&listing.unlisted, store));
             }
@@ -45,7 +47,11 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
     }
     if !out.json {
         for place in machine.stores.places().iter().filter(|p| !p.exists) {
-            let text = format!("{}  not there: {}", fit(place.dialect, 10), escape(&place.root.display().to_string()));
+            let text = format!(
+                "{}  not there: {}",
+                fit(place.dialect, 10),
+                escape(&place.root.display().to_string())
+            );
             out.line(&out.paint(Style::Faint, &text))?;
         }
     }
@@ -57,10 +63,17 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
 }
 
 fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -> Result<()> {
-    let visible = listing.sessions.iter().filter(|s| s.hidden.is_none()).count();
+    let visible = listing
+        .sessions
+        .iter()
+        .filter(|s| s.hidden.is_none())
+        .count();
     let bytes: u64 = listing.sessions.iter().map(|s| s.size).sum();
     if out.json {
-        let can = Operation::ALL.iter().map(|o| (o.word().to_owned(), Json::from(store.support(*o).word()))).collect();
+        let can = Operation::ALL
+            .iter()
+            .map(|o| (o.word().to_owned(), Json::from(store.support(*o).word())))
+            .collect();
         let mut warnings: Vec<Json> = listing
             .problems
             .iter()
@@ -73,7 +86,10 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
             .collect();
         if soon > 0 {
             warnings.push(
-                Json::object().with("problem", "lost_soon").with("sessions", soon).with("detail", lost_soon(soon)),
+                Json::object()
+                    .with("problem", "lost_soon")
+                    .with("sessions", soon)
+                    .with("detail", lost_soon(soon)),
             );
         }
         return out.object(
@@ -100,13 +116,26 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
         size(bytes),
         escape(&store.root().display().to_string()),
     );
-    let label = store.label().map(|label| format!(" ({})", one_line(label))).unwrap_or_default();
+    let label = store
+        .label()
+        .map(|label| format!(" ({})", one_line(label)))
+        .unwrap_or_default();
     out.line(&format!("{line}{label}"))?;
-    let can: Vec<&str> =
-        Operation::ALL.iter().filter(|o| store.support(**o) != Support::No).map(|o| o.word()).collect();
-    out.line(&out.paint(Style::Faint, &format!("            {}: {}", dialect.title(), can.join(" "))))?;
+    let can: Vec<&str> = Operation::ALL
+        .iter()
+        .filter(|o| store.support(**o) != Support::No)
+        .map(|o| o.word())
+        .collect();
+    out.line(&out.paint(
+        Style::Faint,
+        &format!("            {}: {}", dialect.title(), can.join(" ")),
+    ))?;
     for (key, problem) in &listing.problems {
-        let text = format!("            {}: {}", escape(&store.backend().describe(key)), escape(&problem.detail));
+        let text = format!(
+            "            {}: {}",
+            escape(&store.backend().describe(key)),
+            escape(&problem.detail)
+        );
         out.line(&out.paint(Style::Warning, &text))?;
     }
     if soon > 0 {
@@ -125,16 +154,28 @@ fn pairs(machine: &Machine) -> Result<ExitCode> {
     let (conversations, rest) = machine.conversations()?;
     let mut out = Output::paged(machine);
     for (id, store) in machine.stores.iter() {
-        let of_store: Vec<&Conversation> = conversations.iter().filter(|c| c.front.0 == id).collect();
+        let of_store: Vec<&Conversation> =
+            conversations.iter().filter(|c| c.front.0 == id).collect();
         let twice: Vec<&&Conversation> = of_store.iter().filter(|c| !c.linked.is_empty()).collect();
-        let dangling = of_store.iter().filter(|c| c.linked.is_empty() && !c.dangling.is_empty()).count();
+        let dangling = of_store
+            .iter()
+            .filter(|c| c.linked.is_empty() && !c.dangling.is_empty())
+            .count();
         if twice.is_empty() && dangling == 0 {
             continue;
         }
-        let drifts = |c: &Conversation| c.linked.iter().any(|(_, other)| !drift(&c.front.1, other).is_empty());
+        let drifts = |c: &Conversation| {
+            c.linked
+                .iter()
+                .any(|(_, other)| !drift(&c.front.1, other).is_empty())
+        };
         let drifted = twice.iter().filter(|c| drifts(c)).count();
         let own: u64 = twice.iter().map(|c| c.front.1.located.size).sum();
-        let other: u64 = twice.iter().flat_map(|c| &c.linked).map(|(_, s)| s.located.size).sum();
+        let other: u64 = twice
+            .iter()
+            .flat_map(|c| &c.linked)
+            .map(|(_, s)| s.located.size)
+            .sum();
         let ratio = (other > 0).then(|| own as f64 / other as f64);
         if out.json {
             out.object(

@@ -85,10 +85,15 @@ pub(crate) fn run(machine: &Machine, args: &SummarizeArgs) -> Result<ExitCode> {
         crate::failure::say("every session has a summary");
     }
     out.finish()?;
-    Ok(if failed { ExitCode::from(3) } else { ExitCode::SUCCESS })
+    Ok(if failed {
+        ExitCode::from(3)
+    } else {
+        ExitCode::SUCCESS
+    })
 }
 
-/// Sums up a session that was closed, if the settings say so. The session is closed whether or not that works.
+/// Sums up a session that was closed, if the settings say so. The session is closed
+/// whether or not that works.
 pub(crate) fn at_close(machine: &Machine, found: &Resolved) {
     if !machine.config.is_on("summary.at_close") {
         return;
@@ -113,16 +118,26 @@ fn missing(machine: &Machine, conversations: &[Conversation]) -> Vec<Wanted> {
         .collect();
     bare.sort_by_key(|it| std::cmp::Reverse(it.front.1.last_active()));
     let found = |it: &&Conversation| machine.resolve(&it.front.1.reference.to_string()).ok();
-    bare.iter().filter_map(found).map(|found| wanted(found, conversations)).collect()
+    bare.iter()
+        .filter_map(found)
+        .map(|found| wanted(found, conversations))
+        .collect()
 }
 
 /// The conversation that a session belongs to; itself where it stands alone.
 fn wanted(found: Resolved, conversations: &[Conversation]) -> Wanted {
     let own = SessionRef::new(found.store.dialect().name(), &found.located.id);
     let all = |it: &Conversation| -> Vec<SessionRef> {
-        std::iter::once(&it.front).chain(&it.linked).map(|(_, summary)| summary.reference.clone()).collect()
+        std::iter::once(&it.front)
+            .chain(&it.linked)
+            .map(|(_, summary)| summary.reference.clone())
+            .collect()
     };
-    let sides = conversations.iter().map(all).find(|sides| sides.contains(&own)).unwrap_or_else(|| vec![own]);
+    let sides = conversations
+        .iter()
+        .map(all)
+        .find(|sides| sides.contains(&own))
+        .unwrap_or_else(|| vec![own]);
     Wanted { found, sides }
 }
 
@@ -142,7 +157,11 @@ fn summed(machine: &Machine, it: &Wanted, secrets: &Secrets) -> Result<Option<Su
 
 /// Keeps it for every side of the conversation, in one write.
 fn keep(machine: &Machine, it: &Wanted, summed: &Summed) -> Result<()> {
-    let note = |session: &SessionRef, kind| Note { session: session.clone(), at: machine.now, kind };
+    let note = |session: &SessionRef, kind| Note {
+        session: session.clone(),
+        at: machine.now,
+        kind,
+    };
     let mut notes = Vec::new();
     for side in &it.sides {
         if !summed.title.is_empty() {
@@ -154,7 +173,9 @@ fn keep(machine: &Machine, it: &Wanted, summed: &Summed) -> Result<()> {
 }
 
 fn print(it: &Wanted, summed: &Summed, kept: bool, out: &mut Output) -> Result<()> {
-    let Some(front) = it.sides.first() else { return Ok(()) };
+    let Some(front) = it.sides.first() else {
+        return Ok(());
+    };
     if out.json {
         return out.object(
             &Json::object()
@@ -166,6 +187,10 @@ fn print(it: &Wanted, summed: &Summed, kept: bool, out: &mut Output) -> Result<(
                 .with("kept", kept),
         );
     }
-    out.line(&format!("{}  {}", out.paint(Style::Strong, &one_line(&summed.title)), one_line(&front.to_string())))?;
+    out.line(&format!(
+        "{}  {}",
+        out.paint(Style::Strong, &one_line(&summed.title)),
+        one_line(&front.to_string())
+    ))?;
     out.line(&format!("  {}", one_line(&summed.summary)))
 }

@@ -12,11 +12,13 @@ use crate::machine::Machine;
 
 /// Tag a session
 #[derive(Debug, Args)]
-#[command(after_help = "A session with the tag `pinned` stays where it is: `archive` and `clean` leave it out.
+#[command(
+    after_help = "A session with the tag `pinned` stays where it is: `archive` and `clean` leave it out.
 
 Examples:
   boswell tag @last release urgent
-  boswell tag 0b7e pinned && boswell list --tag pinned")]
+  boswell tag 0b7e pinned && boswell list --tag pinned"
+)]
 pub(crate) struct TagArgs {
     /// The session: a ref DIALECT:ID, the beginning of an id, a path, @last or @here
     session: String,
@@ -51,7 +53,12 @@ pub(crate) fn untag(machine: &Machine, args: &UntagArgs) -> Result<ExitCode> {
 fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(session)?;
     let retagged = |facts: &Facts| {
-        let mut tags: Vec<String> = facts.tags.iter().filter(|tag| !remove.contains(tag)).cloned().collect();
+        let mut tags: Vec<String> = facts
+            .tags
+            .iter()
+            .filter(|tag| !remove.contains(tag))
+            .cloned()
+            .collect();
         for tag in add {
             if !tags.contains(tag) {
                 tags.push(tag.clone());
@@ -60,7 +67,9 @@ fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -
         Intention::Tags(tags)
     };
     let added = add.iter().cloned().map(NoteKind::Tag);
-    let notes = added.chain(remove.iter().cloned().map(NoteKind::Untag)).collect();
+    let notes = added
+        .chain(remove.iter().cloned().map(NoteKind::Untag))
+        .collect();
     let annotate = || found.store.retag(&found.located.id, add, remove);
     annotate_or_note_anew(machine, &found, &retagged, &annotate, notes)
 }

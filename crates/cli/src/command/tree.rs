@@ -56,13 +56,15 @@ pub(crate) fn run(machine: &Machine, args: &TreeArgs) -> Result<ExitCode> {
 
 fn in_tree(session: &Session, slot: Slot) -> bool {
     let linked = session.tree().parent(slot).is_some() || !session.tree().is_tip(slot);
-    session
-        .log()
-        .head(slot)
-        .is_some_and(|h| h.flags.has(Flags::CHAIN) || h.kind.is_conversation() || linked && h.kind != EntryKind::Header)
+    session.log().head(slot).is_some_and(|h| {
+        h.flags.has(Flags::CHAIN)
+            || h.kind.is_conversation()
+            || linked && h.kind != EntryKind::Header
+    })
 }
 
-/// Entries that are conversation or have some below them. The rest is bookkeeping at the end of a branch.
+/// Entries that are conversation or have some below them. The rest is bookkeeping at
+/// the end of a branch.
 fn alive(session: &Session) -> Vec<bool> {
     let mut alive = vec![false; session.tree().len()];
     for (slot, head) in session.log().entries() {
@@ -84,16 +86,25 @@ fn nodes(session: &Session, leaf: Option<Slot>) -> Vec<Node> {
     let tree = session.tree();
     let labels = session.facts().labels_now();
     let alive = alive(session);
-    let shown_at_all = |slot: &Slot| alive.get(slot.index()) == Some(&true) && in_tree(session, *slot);
+    let shown_at_all =
+        |slot: &Slot| alive.get(slot.index()) == Some(&true) && in_tree(session, *slot);
     let mut nodes = Vec::new();
     let mut open: Vec<Node> = tree
         .roots()
         .filter(|slot| shown_at_all(slot))
-        .map(|slot| Node { slot, depth: 0, above: None, between: 0 })
+        .map(|slot| Node {
+            slot,
+            depth: 0,
+            above: None,
+            between: 0,
+        })
         .collect();
     open.reverse();
     while let Some(node) = open.pop() {
-        let children: Vec<Slot> = tree.children(node.slot).filter(|slot| shown_at_all(slot)).collect();
+        let children: Vec<Slot> = tree
+            .children(node.slot)
+            .filter(|slot| shown_at_all(slot))
+            .collect();
         let log = session.log();
         let shown = node.above.is_none()
             || children.len() != 1
@@ -107,7 +118,12 @@ fn nodes(session: &Session, leaf: Option<Slot>) -> Vec<Node> {
             } else {
                 (node.above, node.between + 1, node.depth)
             };
-            open.push(Node { slot: child, depth, above, between });
+            open.push(Node {
+                slot: child,
+                depth,
+                above,
+                between,
+            });
         }
         if shown {
             nodes.push(node);
@@ -126,7 +142,12 @@ fn text_of(session: &Session, slot: Slot) -> Result<String> {
     Ok(call.or(view.remark).unwrap_or_default())
 }
 
-fn shape(session: &Session, node: &Node, leaf: Option<Slot>, branch: &HashSet<Slot>) -> Result<Json> {
+fn shape(
+    session: &Session,
+    node: &Node,
+    leaf: Option<Slot>,
+    branch: &HashSet<Slot>,
+) -> Result<Json> {
     let log = session.log();
     let labels = session.facts().labels_now();
     let id = log.label(node.slot);
@@ -136,13 +157,24 @@ fn shape(session: &Session, node: &Node, leaf: Option<Slot>, branch: &HashSet<Sl
         .with("session", session.reference().to_string())
         .with("id", id.as_ref())
         .with("above", node.above.map(|slot| log.label(slot).into_owned()))
-        .with("parent", session.tree().parent(node.slot).map(|slot| log.label(slot).into_owned()))
+        .with(
+            "parent",
+            session
+                .tree()
+                .parent(node.slot)
+                .map(|slot| log.label(slot).into_owned()),
+        )
         .with("between", node.between)
         .with("depth", node.depth)
         .with("children", session.tree().children(node.slot).count())
         .with("kind", log.word(node.slot))
         .with("role", log.kind(node.slot).role())
-        .with("at", log.head(node.slot).and_then(|h| h.instant()).map(|t| t.to_rfc3339()))
+        .with(
+            "at",
+            log.head(node.slot)
+                .and_then(|h| h.instant())
+                .map(|t| t.to_rfc3339()),
+        )
         .with("label", labels.get(id.as_ref()).copied())
         .with("compaction", log.kind(node.slot) == EntryKind::Compaction)
         .with("leaf", leaf == Some(node.slot))
@@ -168,13 +200,38 @@ fn line(
     } else {
         "○"
     };
-    let between = if node.between > 0 { format!("+{} ", node.between) } else { String::new() };
-    let who = log.kind(node.slot).role().map_or_else(|| one_line(log.word(node.slot)), str::to_owned);
-    let label = labels.get(id.as_ref()).map(|l| format!(" [{}]", one_line(l))).unwrap_or_default();
-    let time = log.head(node.slot).and_then(|h| h.instant()).map(when::minute).unwrap_or_default();
-    let lead = format!("{}{mark} {between}{who}{label} {} {time} ", "  ".repeat(node.depth.min(40)), one_line(&id));
-    let room = machine.width.saturating_sub(crate::terminal::columns(&lead)).max(10);
+    let between = if node.between > 0 {
+        format!("+{} ", node.between)
+    } else {
+        String::new()
+    };
+    let who = log
+        .kind(node.slot)
+        .role()
+        .map_or_else(|| one_line(log.word(node.slot)), str::to_owned);
+    let label = labels
+        .get(id.as_ref())
+        .map(|l| format!(" [{}]", one_line(l)))
+        .unwrap_or_default();
+    let time = log
+        .head(node.slot)
+        .and_then(|h| h.instant())
+        .map(when::minute)
+        .unwrap_or_default();
+    let lead = format!(
+        "{}{mark} {between}{who}{label} {} {time} ",
+        "  ".repeat(node.depth.min(40)),
+        one_line(&id)
+    );
+    let room = machine
+        .width
+        .saturating_sub(crate::terminal::columns(&lead))
+        .max(10);
     let text = cut(&one_line(&text_of(session, node.slot)?), room);
-    let style = if branch.contains(&node.slot) { Style::Strong } else { Style::Faint };
+    let style = if branch.contains(&node.slot) {
+        Style::Strong
+    } else {
+        Style::Faint
+    };
     out.line(format!("{}{text}", out.paint(style, &lead)).trim_end())
 }

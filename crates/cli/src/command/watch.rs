@@ -1,7 +1,7 @@
 //! `watch`: follows live sessions.
 //!
-//! The stores are listed again and again. A log that grew is followed by a [`Follower`], which reads what is new of it and no
-//! more; of logs that did not change only the size is known.
+//! The stores are listed again and again. A log that grew is followed by a [`Follower`], which
+//! reads what is new of it and no more; of logs that did not change only the size is known.
 
 use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
@@ -39,7 +39,11 @@ pub(crate) struct WatchArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &WatchArgs) -> Result<ExitCode> {
     let limit = args.limit.as_deref().map(when::span).transpose()?;
-    let only = args.session.as_deref().map(|session| machine.resolve(session)).transpose()?;
+    let only = args
+        .session
+        .as_deref()
+        .map(|session| machine.resolve(session))
+        .transpose()?;
     let go_on = until(limit.unwrap_or(Duration::MAX));
     let mut watch = Watch::start(machine, only);
     let mut out = Output::paged(machine);
@@ -58,16 +62,36 @@ fn print(machine: &Machine, entry: &EntryParts<'_>, out: &mut Output) -> Result<
     }
     let text = entry.view.map(|view| match view.text() {
         text if text.trim().is_empty() => {
-            let calls: Vec<_> = view.calls().map(|(_, name, input)| format!("→ {name} {input}")).collect();
-            if calls.is_empty() { view.remark.clone().unwrap_or_default() } else { calls.join(" ") }
+            let calls: Vec<_> = view
+                .calls()
+                .map(|(_, name, input)| format!("→ {name} {input}"))
+                .collect();
+            if calls.is_empty() {
+                view.remark.clone().unwrap_or_default()
+            } else {
+                calls.join(" ")
+            }
         }
         text => text,
     });
-    let Some(text) = text.filter(|text| !text.trim().is_empty()) else { return Ok(()) };
+    let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+        return Ok(());
+    };
     let who = entry.kind.role().unwrap_or(entry.word);
-    let lead = format!("{} {} ", one_line(&cut(&entry.session.to_string(), 20)), one_line(who));
-    let room = machine.width.saturating_sub(crate::terminal::columns(&lead)).max(20);
-    out.line(&format!("{}{}", out.paint(Style::Faint, &lead), cut(&one_line(&text), room)))
+    let lead = format!(
+        "{} {} ",
+        one_line(&cut(&entry.session.to_string(), 20)),
+        one_line(who)
+    );
+    let room = machine
+        .width
+        .saturating_sub(crate::terminal::columns(&lead))
+        .max(20);
+    out.line(&format!(
+        "{}{}",
+        out.paint(Style::Faint, &lead),
+        cut(&one_line(&text), room)
+    ))
 }
 
 /// Is handed every entry once.
@@ -76,7 +100,8 @@ type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 struct Watch<'m> {
     machine: &'m Machine,
     only: Option<Resolved>,
-    /// Stores that could be listed once, at least in part. Before that nobody knows what is new in them.
+    /// Stores that could be listed once, at least in part. Before that nobody knows
+    /// what is new in them.
     listed: HashSet<StoreId>,
     sessions: HashMap<String, Watched>,
 }
@@ -93,30 +118,46 @@ struct Watched {
 impl<'m> Watch<'m> {
     /// Remembers how long each log is now.
     fn start(machine: &'m Machine, only: Option<Resolved>) -> Watch<'m> {
-        let mut watch = Watch { machine, only, listed: HashSet::new(), sessions: HashMap::new() };
+        let mut watch = Watch {
+            machine,
+            only,
+            listed: HashSet::new(),
+            sessions: HashMap::new(),
+        };
         for (store, located, _) in watch.list() {
-            watch.sessions.insert(name(&store, &located), Watched::of(located));
+            watch
+                .sessions
+                .insert(name(&store, &located), Watched::of(located));
         }
         watch
     }
 
-    /// Hands over what was written since the last look. A session that cannot be read at this moment is tried again the next time.
+    /// Hands over what was written since the last look. A session that cannot be read at this
+    /// moment is tried again the next time.
     fn look(&mut self, sink: Sink<'_>) -> Result<()> {
         let counts_lines = self.machine.json;
         for (store, located, is_new) in self.list() {
-            let before = Located { size: if is_new { 0 } else { located.size }, ..located.clone() };
-            let watched = self.sessions.entry(name(&store, &located)).or_insert_with(|| Watched::of(before));
+            let before = Located {
+                size: if is_new { 0 } else { located.size },
+                ..located.clone()
+            };
+            let watched = self
+                .sessions
+                .entry(name(&store, &located))
+                .or_insert_with(|| Watched::of(before));
             match located.framing {
                 _ if watched.is_as_known(&located) => {}
                 Framing::Lines => watched.follow(&store, located, counts_lines, sink)?,
-                Framing::Document | Framing::Rows(_) => watched.read_document(&store, located, sink)?,
+                Framing::Document | Framing::Rows(_) => {
+                    watched.read_document(&store, located, sink)?
+                }
             }
         }
         Ok(())
     }
 
-    /// The sessions as they are now, and whether one that was not seen before was written since the start. A store that cannot be
-    /// listed right now is listed again the next time.
+    /// The sessions as they are now, and whether one that was not seen before was written since the
+    /// start. A store that cannot be listed right now is listed again the next time.
     fn list(&mut self) -> Vec<(Store, Located, bool)> {
         if let Some(only) = &self.only {
             return vec![(only.store.clone(), as_it_is_now(only), false)];
@@ -126,16 +167,26 @@ impl<'m> Watch<'m> {
         let start = self.machine.now.millis() - CLOCKS_APART;
         let mut found = Vec::with_capacity(held.len());
         for Held { store, located } in &held {
-            let Some(at) = stores.get(*store) else { continue };
+            let Some(at) = stores.get(*store) else {
+                continue;
+            };
             // A packed log is finished.
             if located.key.as_deref().is_some_and(|key| !is_packed(key)) {
                 let is_of_now = located.modified.is_none_or(|at| at.millis() >= start);
-                found.push((at.clone(), located.clone(), is_of_now && self.listed.contains(store)));
+                found.push((
+                    at.clone(),
+                    located.clone(),
+                    is_of_now && self.listed.contains(store),
+                ));
             }
         }
         let failed: HashSet<StoreId> = errors.into_iter().map(|(store, _)| store).collect();
-        let whole = stores.iter_with_archived().map(|(store, _)| store).filter(|store| !failed.contains(store));
-        self.listed.extend(whole.chain(held.iter().map(|held| held.store)));
+        let whole = stores
+            .iter_with_archived()
+            .map(|(store, _)| store)
+            .filter(|store| !failed.contains(store));
+        self.listed
+            .extend(whole.chain(held.iter().map(|held| held.store)));
         found
     }
 }
@@ -143,17 +194,31 @@ impl<'m> Watch<'m> {
 /// How long the log of one session is now.
 fn as_it_is_now(only: &Resolved) -> Located {
     let located = only.located.clone();
-    let stat = located.key.as_ref().and_then(|key| only.store.backend().stat(key).ok().flatten());
+    let stat = located
+        .key
+        .as_ref()
+        .and_then(|key| only.store.backend().stat(key).ok().flatten());
     match stat.map(|info| Located::at(&*located.id, &info, located.framing)) {
-        Some(seen) => Located { size: seen.size, identity: seen.identity, ..located },
+        Some(seen) => Located {
+            size: seen.size,
+            identity: seen.identity,
+            ..located
+        },
         // A log that is not there any more may have been moved: the follower looks for it.
-        None => Located { identity: None, ..located },
+        None => Located {
+            identity: None,
+            ..located
+        },
     }
 }
 
 impl Watched {
     fn of(known: Located) -> Watched {
-        Watched { shown: known.size, known, follower: None }
+        Watched {
+            shown: known.size,
+            known,
+            follower: None,
+        }
     }
 
     fn is_as_known(&self, now: &Located) -> bool {
@@ -161,25 +226,46 @@ impl Watched {
         self.known.size == now.size && file(&self.known) == file(now)
     }
 
-    /// Whether the log was cut, or another file is there now. What it holds was not written just now.
+    /// Whether the log was cut, or another file is there now. What it holds was
+    /// not written just now.
     fn is_rewritten(&self, now: &Located) -> bool {
-        let is_other = self.known.identity.zip(now.identity).is_some_and(|(before, now)| before.file != now.file);
+        let is_other = self
+            .known
+            .identity
+            .zip(now.identity)
+            .is_some_and(|(before, now)| before.file != now.file);
         self.known.size > 0 && (is_other || now.size < self.known.size)
     }
 
-    fn follow(&mut self, store: &Store, now: Located, counts_lines: bool, sink: Sink<'_>) -> Result<()> {
+    fn follow(
+        &mut self,
+        store: &Store,
+        now: Located,
+        counts_lines: bool,
+        sink: Sink<'_>,
+    ) -> Result<()> {
         if self.follower.is_none() && self.is_rewritten(&now) {
             self.known = now;
             return Ok(());
         }
         if self.follower.is_none() {
-            let Ok(follower) = Follower::behind(store, &self.known) else { return Ok(()) };
-            self.follower = Some(if counts_lines { follower.counting_lines() } else { follower });
+            let Ok(follower) = Follower::behind(store, &self.known) else {
+                return Ok(());
+            };
+            self.follower = Some(if counts_lines {
+                follower.counting_lines()
+            } else {
+                follower
+            });
         }
-        let Some(follower) = &mut self.follower else { return Ok(()) };
+        let Some(follower) = &mut self.follower else {
+            return Ok(());
+        };
         let session = SessionRef::new(store.dialect().name(), &now.id);
         loop {
-            let Ok(news) = follower.poll() else { return Ok(()) };
+            let Ok(news) = follower.poll() else {
+                return Ok(());
+            };
             for entry in &news.entries {
                 sink(&EntryParts::of_new(&session, entry))?;
             }
@@ -190,25 +276,42 @@ impl Watched {
         }
     }
 
-    /// A session that is not a log is written anew as a whole: what is new are the records behind those that were shown.
+    /// A session that is not a log is written anew as a whole: what is new are the records behind
+    /// those that were shown.
     fn read_document(&mut self, store: &Store, now: Located, sink: Sink<'_>) -> Result<()> {
         if now.size <= self.shown {
             self.shown = now.size;
             self.known = now;
             return Ok(());
         }
-        let Ok(session) = store.read(&now, Depth::Heads) else { return Ok(()) };
+        let Ok(session) = store.read(&now, Depth::Heads) else {
+            return Ok(());
+        };
         let (log, reference) = (session.log(), session.reference());
         let leaf = session.leaf().ok().flatten();
         for slot in log.slots() {
-            let Some(head) = log.head(slot).filter(|head| head.at >= self.shown) else { continue };
+            let Some(head) = log.head(slot).filter(|head| head.at >= self.shown) else {
+                continue;
+            };
             if head.flags.has(Flags::UNENDED) {
                 break;
             }
             self.shown = head.at + head.len;
-            let Ok(it) = session.entry(slot) else { continue };
-            let place = EntryPlace { on_branch: true, leaf: leaf == Some(slot) };
-            if let Some(parts) = EntryParts::of_slot(&session, &reference, slot, &it.bytes, it.view.as_ref(), &place) {
+            let Ok(it) = session.entry(slot) else {
+                continue;
+            };
+            let place = EntryPlace {
+                on_branch: true,
+                leaf: leaf == Some(slot),
+            };
+            if let Some(parts) = EntryParts::of_slot(
+                &session,
+                &reference,
+                slot,
+                &it.bytes,
+                it.view.as_ref(),
+                &place,
+            ) {
                 sink(&parts)?;
             }
         }
@@ -218,7 +321,11 @@ impl Watched {
 }
 
 fn name(store: &Store, located: &Located) -> String {
-    format!("{} {}", store.root().display(), located.key.as_deref().unwrap_or(&located.id))
+    format!(
+        "{} {}",
+        store.root().display(),
+        located.key.as_deref().unwrap_or(&located.id)
+    )
 }
 
 #[cfg(test)]

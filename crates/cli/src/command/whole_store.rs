@@ -34,7 +34,12 @@ pub(crate) enum OnError {
 }
 
 /// Shows what an intention would change in every store; with `apply` carries it out.
-pub(crate) fn each(machine: &Machine, intention: &StoreIntention, apply: bool, out: &mut Output) -> Result<Outcome> {
+pub(crate) fn each(
+    machine: &Machine,
+    intention: &StoreIntention,
+    apply: bool,
+    out: &mut Output,
+) -> Result<Outcome> {
     each_with(machine, &|_| intention.clone(), apply, OnError::Stop, out)
 }
 
@@ -73,7 +78,9 @@ pub(crate) fn each_with(
         }
         outcome.changed += 1;
         if apply {
-            let done = machine.runner()?.carry_out_store(&machine.writable(store.clone())?, intention)?;
+            let done = machine
+                .runner()?
+                .carry_out_store(&machine.writable(store.clone())?, intention)?;
             change::remark(machine, &done.planned);
             outcome.operations.push(done.operation.id.clone());
             report(&done, &SessionRef::new(store.dialect().name(), "*"), out)?;
@@ -91,7 +98,11 @@ fn report(done: &CarriedOut, session: &SessionRef, out: &mut Output) -> Result<(
         return change::report(done, session, out);
     }
     let files = done.operation.files().len();
-    out.line(&format!("{}: {} ({files} files)", session.dialect, one_line(&done.operation.title)))
+    out.line(&format!(
+        "{}: {} ({files} files)",
+        session.dialect,
+        one_line(&done.operation.title)
+    ))
 }
 
 /// Says how to go on after a plan was shown.
@@ -108,7 +119,12 @@ pub(crate) fn say_next(machine: &Machine, apply: bool, outcome: &Outcome) {
 /// A line of the `step` shape.
 pub(crate) fn step(out: &mut Output, does: &str) -> Result<()> {
     if out.json {
-        return out.object(&Json::object().with("v", 1).with("type", "step").with("does", does));
+        return out.object(
+            &Json::object()
+                .with("v", 1)
+                .with("type", "step")
+                .with("does", does),
+        );
     }
     out.line(&one_line(does))
 }

@@ -26,7 +26,9 @@ impl Chance for Counting {
 
     fn random(&self) -> u64 {
         // Spread out, so that ids differ at their beginning, where people look.
-        self.0.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        self.0
+            .fetch_add(1, Ordering::Relaxed)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 
@@ -44,8 +46,13 @@ pub(super) fn write(place: &Place) -> Result<()> {
     let writer = store.create(new)?;
     let asked = writer.append(Draft::user("Draft the release notes, in English and 中文."))?;
     writer.append(Draft::assistant("Search finds every word. 搜索支持中文。"))?;
-    writer.append(Draft::new(Body::Label { target: asked.entry.clone(), label: Some("start".to_owned()) }))?;
+    writer.append(Draft::new(Body::Label {
+        target: asked.entry.clone(),
+        label: Some("start".to_owned()),
+    }))?;
     writer.branch(&asked.entry)?;
-    writer.append(Draft::assistant("New: full-text search, also in Chinese. 新功能：全文搜索，支持中文。"))?;
+    writer.append(Draft::assistant(
+        "New: full-text search, also in Chinese. 新功能：全文搜索，支持中文。",
+    ))?;
     writer.close(Outcome::Open)
 }

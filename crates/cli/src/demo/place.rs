@@ -75,7 +75,10 @@ impl Place {
         own::write(self)?;
         let words = std::iter::once(program.display().to_string()).chain(self.options());
         let line: Vec<String> = words.map(|word| quoted(&word)).collect();
-        let text = format!("#!/bin/sh\n# The stores of this demo, and no others.\nexec {} \"$@\"\n", line.join(" "));
+        let text = format!(
+            "#!/bin/sh\n# The stores of this demo, and no others.\nexec {} \"$@\"\n",
+            line.join(" ")
+        );
         new_script(&self.script(), &text)
     }
 }

@@ -1,7 +1,8 @@
 //! A session as one JSON document that holds every byte of its files.
 //!
-//! `{"v":1,"type":"export","ref","dialect","id","session":{…},"files":[{"key","kind","content":[…],"bytes","sha256"}],"secrets":{"removed","left","kinds"}}`: the pieces of
-//! `content` in order are the file; a piece is its text, or `{"base64"}` where it is not UTF-8. Memory follows the longest piece.
+//! `{"v":1,"type":"export","ref","dialect","id","session":{…},"files":[{"key","kind","content":[…],"bytes","sha256"}],"secrets":{"removed","left","kinds"}}`:
+//! the pieces of `content` in order are the file; a piece is its text, or `{"base64"}` where it is
+//! not UTF-8. Memory follows the longest piece.
 
 use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
@@ -14,7 +15,8 @@ use crate::output::{Output, json_line};
 /// A piece is cut here where a file has no line ends.
 const PIECE: usize = 1 << 20;
 
-/// Writes the document; `watch` is shown every piece, and `last` gives what is said of secrets at its end.
+/// Writes the document; `watch` is shown every piece, and `last` gives what is said
+/// of secrets at its end.
 pub(crate) fn write(
     found: &Resolved,
     (session, hidden): (&Session, &Hidden),
@@ -65,11 +67,22 @@ struct File<'o> {
 }
 
 impl<'o> File<'o> {
-    fn begin(key: &str, kind: &str, out: &'o mut Output, watch: &'o mut dyn FnMut(&[u8])) -> Result<Self> {
+    fn begin(
+        key: &str,
+        kind: &str,
+        out: &'o mut Output,
+        watch: &'o mut dyn FnMut(&[u8]),
+    ) -> Result<Self> {
         let head = json_line(&Json::object().with("key", key).with("kind", kind));
         out.bytes(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
         out.bytes(b",\"content\":[")?;
-        Ok(File { out, watch, waiting: Vec::new(), hasher: Hasher::default(), pieces: 0 })
+        Ok(File {
+            out,
+            watch,
+            waiting: Vec::new(),
+            hasher: Hasher::default(),
+            pieces: 0,
+        })
     }
 
     fn add(&mut self, bytes: &[u8]) -> Result<()> {
@@ -102,7 +115,11 @@ impl<'o> File<'o> {
 
     fn end(mut self) -> Result<()> {
         self.piece()?;
-        let tail = format!("],\"bytes\":{},\"sha256\":\"{}\"}}", self.hasher.len(), self.hasher.finish());
+        let tail = format!(
+            "],\"bytes\":{},\"sha256\":\"{}\"}}",
+            self.hasher.len(),
+            self.hasher.finish()
+        );
         self.out.bytes(tail.as_bytes())
     }
 }

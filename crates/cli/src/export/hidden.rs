@@ -12,7 +12,8 @@ struct Stretch {
     shown: Vec<u8>,
 }
 
-/// What a dialect hides in headers, in records that may be one in disguise, and in what is left of torn ones.
+/// What a dialect hides in headers, in records that may be one in disguise, and in what
+/// is left of torn ones.
 #[derive(Debug, Default)]
 pub(crate) struct Hidden {
     stretches: Vec<Stretch>,
@@ -22,15 +23,26 @@ impl Hidden {
     /// Looks for them.
     pub(crate) fn of(session: &Session) -> Result<Hidden> {
         let suspicious = |kind| matches!(kind, EntryKind::Header | EntryKind::Unknown);
-        let heads = session.log().heads.iter().filter(|head| suspicious(head.kind)).map(|head| (head.at, head.len));
-        let mut places: Vec<(u64, u64)> = heads.chain(session.log().gaps.iter().map(|gap| (gap.at, gap.len))).collect();
+        let heads = session
+            .log()
+            .heads
+            .iter()
+            .filter(|head| suspicious(head.kind))
+            .map(|head| (head.at, head.len));
+        let mut places: Vec<(u64, u64)> = heads
+            .chain(session.log().gaps.iter().map(|gap| (gap.at, gap.len)))
+            .collect();
         places.sort_unstable();
         let mut stretches = Vec::new();
         for (at, len) in places {
             let bytes = session.view().payloads.payload(at, len)?;
             let shown = session.dialect().redact(&bytes);
             if *shown != *bytes {
-                stretches.push(Stretch { at, len, shown: shown.into_owned() });
+                stretches.push(Stretch {
+                    at,
+                    len,
+                    shown: shown.into_owned(),
+                });
             }
         }
         Ok(Hidden { stretches })
@@ -39,12 +51,18 @@ impl Hidden {
     /// Counts them; the dialect replaces the keys of a header as one.
     pub(crate) fn count(&self) -> SecretCount {
         let mut count = SecretCount::default();
-        self.stretches.iter().for_each(|it| count.add("agent-key", &it.at.to_le_bytes()));
+        self.stretches
+            .iter()
+            .for_each(|it| count.add("agent-key", &it.at.to_le_bytes()));
         count
     }
 
     /// Hands over the log in pieces, with what stands in the place of what is hidden.
-    pub(crate) fn export(&self, session: &Session, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub(crate) fn export(
+        &self,
+        session: &Session,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let mut at = 0;
         session.export(&mut |piece| {
             let done = self.without(piece, at, sink);
@@ -53,11 +71,20 @@ impl Hidden {
         })
     }
 
-    fn without(&self, piece: &[u8], at: u64, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    fn without(
+        &self,
+        piece: &[u8],
+        at: u64,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let end = at + piece.len() as u64;
         let place = |of: u64| usize::try_from(of.clamp(at, end) - at).unwrap_or(piece.len());
         let mut from = 0;
-        for it in self.stretches.iter().filter(|it| it.at < end && it.at + it.len > at) {
+        for it in self
+            .stretches
+            .iter()
+            .filter(|it| it.at < end && it.at + it.len > at)
+        {
             sink(piece.get(from..place(it.at)).unwrap_or_default())?;
             if it.at >= at {
                 sink(&it.shown)?;

@@ -1,4 +1,5 @@
-//! A session as one page that needs nothing else: no network, no other file, and nothing of the session runs in it.
+//! A session as one page that needs nothing else: no network, no other file, and nothing of
+//! the session runs in it.
 
 use boswell_model::json::Json;
 use boswell_model::{Block, MediaSource, Result, Slot, View};
@@ -20,14 +21,18 @@ const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp
 /// Writes the page.
 pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
     let title = text(&transcript.label(name));
-    // Only our own script runs, whatever should get past the escapes; and nothing is fetched from anywhere.
+    // Only our own script runs, whatever should get past the escapes; and nothing is
+    // fetched from anywhere.
     let script = base64(&sha256(SCRIPT));
     out.line(&format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{script}'\">\n\
          <meta name=\"referrer\" content=\"no-referrer\"><link rel=\"icon\" href=\"data:,\">\n<title>{title}</title><style>{STYLE}</style></head><body>"
     ))?;
-    out.line(&format!("<header><h1>{title}</h1>{}</header>", facts(transcript)))?;
+    out.line(&format!(
+        "<header><h1>{title}</h1>{}</header>",
+        facts(transcript)
+    ))?;
     out.line(&contents(transcript))?;
     out.line("<main>")?;
     for (number, part) in transcript.parts.iter().enumerate() {
@@ -49,7 +54,13 @@ fn text(plain: &str) -> String {
 fn facts(transcript: &Transcript) -> String {
     let facts = transcript.session.facts();
     let mut rows = vec![("session", transcript.session.reference().to_string())];
-    rows.extend(facts.project.clone().filter(|it| !it.is_empty()).map(|it| ("project", it)));
+    rows.extend(
+        facts
+            .project
+            .clone()
+            .filter(|it| !it.is_empty())
+            .map(|it| ("project", it)),
+    );
     rows.extend(facts.agent.clone().map(|it| ("agent", it)));
     rows.extend((!facts.models.is_empty()).then(|| ("models", facts.models.join(", "))));
     rows.extend(facts.created.map(|at| ("begun", when::minute(at))));
@@ -83,9 +94,15 @@ fn contents(transcript: &Transcript) -> String {
 
 fn write_part(transcript: &Transcript, number: usize, part: &Part, out: &mut Output) -> Result<()> {
     let session = transcript.session_of(part);
-    out.line(&format!("<section id=\"part-{number}\"><h2>{}</h2>", text(&transcript.label(&part.title))))?;
+    out.line(&format!(
+        "<section id=\"part-{number}\"><h2>{}</h2>",
+        text(&transcript.label(&part.title))
+    ))?;
     if let Some(from) = part.from {
-        out.line(&format!("<p class=\"from\">leaves the conversation <a href=\"#{}\">here</a></p>", anchor(0, from)))?;
+        out.line(&format!(
+            "<p class=\"from\">leaves the conversation <a href=\"#{}\">here</a></p>",
+            anchor(0, from)
+        ))?;
     }
     for slot in &part.slots {
         if out.gone() {
@@ -95,8 +112,11 @@ fn write_part(transcript: &Transcript, number: usize, part: &Part, out: &mut Out
             write_entry(transcript, session, (number, *slot), &view, out)?;
         }
         if part.subagent.is_none() {
-            let leaving =
-                transcript.parts.iter().enumerate().filter(|(at, it)| *at != number && it.from == Some(*slot));
+            let leaving = transcript
+                .parts
+                .iter()
+                .enumerate()
+                .filter(|(at, it)| *at != number && it.from == Some(*slot));
             for (other, it) in leaving {
                 out.line(&format!(
                     "<p class=\"from\"><a href=\"#part-{other}\">{} leaves here</a></p>",
@@ -120,21 +140,33 @@ fn write_entry(
     out: &mut Output,
 ) -> Result<()> {
     let who = transcript.who(session, slot);
-    let at = session.log().head(slot).and_then(|head| head.instant()).map(when::minute).unwrap_or_default();
+    let at = session
+        .log()
+        .head(slot)
+        .and_then(|head| head.instant())
+        .map(when::minute)
+        .unwrap_or_default();
     let class = match who.as_str() {
         "User" => "user",
         "Assistant" => "assistant",
         "Tool" => "tool",
         _ => "other",
     };
-    let model = view.model.as_deref().map(|model| text(&transcript.label(model))).unwrap_or_default();
+    let model = view
+        .model
+        .as_deref()
+        .map(|model| text(&transcript.label(model)))
+        .unwrap_or_default();
     out.line(&format!(
         "<article class=\"{class}\" id=\"{}\"><h3>{} <small>{model} {at}</small></h3>",
         anchor(part, slot),
         text(&who)
     ))?;
     if let Some(remark) = &view.remark {
-        out.line(&format!("<p class=\"remark\">{}</p>", text(&one_line(&transcript.text(remark)))))?;
+        out.line(&format!(
+            "<p class=\"remark\">{}</p>",
+            text(&one_line(&transcript.text(remark)))
+        ))?;
     }
     for block in &view.blocks {
         out.line(&block_html(transcript, block))?;
@@ -151,12 +183,19 @@ fn block_html(transcript: &Transcript, block: &Block) -> String {
         )
     };
     match block {
-        Block::Text(it) => format!("<div class=\"text\">{}</div>", prose::html(&transcript.text(it))),
+        Block::Text(it) => format!(
+            "<div class=\"text\">{}</div>",
+            prose::html(&transcript.text(it))
+        ),
         Block::Thinking(it) => folded("thinking", "thinking", it),
-        Block::Call { name, input, .. } => {
-            folded("call", &format!("→ {name}  {}", first_line(&transcript.text(input))), &pretty(input))
-        }
-        Block::Result { text: it, is_error, .. } => {
+        Block::Call { name, input, .. } => folded(
+            "call",
+            &format!("→ {name}  {}", first_line(&transcript.text(input))),
+            &pretty(input),
+        ),
+        Block::Result {
+            text: it, is_error, ..
+        } => {
             let lead = if *is_error { "← failed: " } else { "← " };
             folded(
                 if *is_error { "result failed" } else { "result" },
@@ -171,14 +210,19 @@ fn block_html(transcript: &Transcript, block: &Block) -> String {
 }
 
 fn first_line(text: &str) -> String {
-    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("");
     let some: String = line.chars().take(200).collect();
     crate::terminal::cut(&one_line(&some), 100)
 }
 
 /// Arguments with a line for each, where they are an object.
 fn pretty(input: &str) -> String {
-    let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else { return input.to_owned() };
+    let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
+        return input.to_owned();
+    };
     if raw.kind() != boswell_model::json::Kind::Object {
         return input.to_owned();
     }
@@ -193,13 +237,21 @@ fn pretty(input: &str) -> String {
 }
 
 fn picture(transcript: &Transcript, mime: Option<&str>, source: &MediaSource) -> String {
-    let is_base64 =
-        |data: &str| data.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n' | b'\r'));
+    let is_base64 = |data: &str| {
+        data.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n' | b'\r'))
+    };
     match (mime.filter(|mime| PICTURES.contains(mime)), source) {
         (Some(mime), MediaSource::Inline(data)) if is_base64(data) => {
             format!("<img alt=\"picture\" src=\"data:{mime};base64,{data}\">")
         }
-        (_, MediaSource::Reference(name)) => format!("<p class=\"remark\">[{}]</p>", text(&transcript.label(name))),
-        _ => format!("<p class=\"remark\">[{}]</p>", text(&transcript.label(mime.unwrap_or("media")))),
+        (_, MediaSource::Reference(name)) => format!(
+            "<p class=\"remark\">[{}]</p>",
+            text(&transcript.label(name))
+        ),
+        _ => format!(
+            "<p class=\"remark\">[{}]</p>",
+            text(&transcript.label(mime.unwrap_or("media")))
+        ),
     }
 }

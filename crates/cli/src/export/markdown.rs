@@ -12,10 +12,19 @@ use crate::when;
 pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
     let facts = transcript.session.facts();
     out.line(&format!("# {}\n", prose::plain(&transcript.label(name))))?;
-    out.line(&format!("- session: {}", prose::code(&transcript.label(&transcript.session.reference().to_string()))))?;
-    for (word, value) in [("project", facts.project.as_deref()), ("agent", facts.agent.as_deref())] {
+    out.line(&format!(
+        "- session: {}",
+        prose::code(&transcript.label(&transcript.session.reference().to_string()))
+    ))?;
+    for (word, value) in [
+        ("project", facts.project.as_deref()),
+        ("agent", facts.agent.as_deref()),
+    ] {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            out.line(&format!("- {word}: {}", prose::code(&transcript.label(value))))?;
+            out.line(&format!(
+                "- {word}: {}",
+                prose::code(&transcript.label(value))
+            ))?;
         }
     }
     if let Some(created) = facts.created {
@@ -31,9 +40,16 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
 fn write_part(transcript: &Transcript, part: &Part, out: &mut Output) -> Result<()> {
     let session = transcript.session_of(part);
     let leaves = part.from.map(|slot| {
-        format!(" (leaves the conversation after {})", prose::code(&transcript.label(&session.log().label(slot))))
+        format!(
+            " (leaves the conversation after {})",
+            prose::code(&transcript.label(&session.log().label(slot)))
+        )
     });
-    out.line(&format!("## {}{}\n", prose::plain(&transcript.label(&part.title)), leaves.unwrap_or_default()))?;
+    out.line(&format!(
+        "## {}{}\n",
+        prose::plain(&transcript.label(&part.title)),
+        leaves.unwrap_or_default()
+    ))?;
     for slot in &part.slots {
         if out.gone() {
             return Ok(());
@@ -52,8 +68,16 @@ fn write_entry(
     view: &boswell_model::View,
     out: &mut Output,
 ) -> Result<()> {
-    let at = session.log().head(slot).and_then(|head| head.instant()).map(when::minute).unwrap_or_default();
-    out.line(&format!("### {} {at}\n", prose::plain(&transcript.who(session, slot))))?;
+    let at = session
+        .log()
+        .head(slot)
+        .and_then(|head| head.instant())
+        .map(when::minute)
+        .unwrap_or_default();
+    out.line(&format!(
+        "### {} {at}\n",
+        prose::plain(&transcript.who(session, slot))
+    ))?;
     if let Some(remark) = &view.remark {
         marked("*", &transcript.text(remark), out)?;
     }
@@ -64,25 +88,42 @@ fn write_entry(
         match block {
             Block::Text(text) => {
                 tail = before;
-                out.line(&format!("{}\n", prose::markdown(&transcript.text(text), &mut tail)))?;
+                out.line(&format!(
+                    "{}\n",
+                    prose::markdown(&transcript.text(text), &mut tail)
+                ))?;
             }
             Block::Thinking(text) => {
                 let text = prose::markdown(&transcript.text(text), &mut Tail::default());
                 text.lines().try_for_each(|line| {
-                    out.line(&if line.is_empty() { ">".to_owned() } else { format!("> {line}") })
+                    out.line(&if line.is_empty() {
+                        ">".to_owned()
+                    } else {
+                        format!("> {line}")
+                    })
                 })?;
                 out.line("")?;
             }
-            Block::Call { name, input, .. } => {
-                fenced(&format!("calls {}", transcript.label(name)), &transcript.text(input), out)?
-            }
+            Block::Call { name, input, .. } => fenced(
+                &format!("calls {}", transcript.label(name)),
+                &transcript.text(input),
+                out,
+            )?,
             Block::Result { text, is_error, .. } => {
-                fenced(if *is_error { "failed" } else { "answer" }, &transcript.text(text), out)?;
+                fenced(
+                    if *is_error { "failed" } else { "answer" },
+                    &transcript.text(text),
+                    out,
+                )?;
             }
-            Block::Media { mime, .. } => {
-                marked("*", &format!("[{}]", transcript.label(mime.as_deref().unwrap_or("media"))), out)?
+            Block::Media { mime, .. } => marked(
+                "*",
+                &format!("[{}]", transcript.label(mime.as_deref().unwrap_or("media"))),
+                out,
+            )?,
+            Block::Other { word, json } => {
+                fenced(&transcript.label(word), &transcript.text(json), out)?
             }
-            Block::Other { word, json } => fenced(&transcript.label(word), &transcript.text(json), out)?,
             _ => {}
         }
     }

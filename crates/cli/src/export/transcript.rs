@@ -1,4 +1,5 @@
-//! What a page shows of a session: the current branch, the other branches, and the subagents it started.
+//! What a page shows of a session: the current branch, the other branches, and the
+//! subagents it started.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -11,7 +12,8 @@ use boswell_store::{Resolved, Session};
 
 use crate::terminal::{escape, one_line};
 
-/// A block of text longer than this is cut on a page: no reader scrolls through it, and browsers choke.
+/// A block of text longer than this is cut on a page: no reader scrolls through
+/// it, and browsers choke.
 const LONGEST: usize = 1 << 20;
 
 /// A session made ready for a page.
@@ -47,12 +49,27 @@ impl Transcript {
         let session = found.store.read(&found.located, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
-        let mut parts = vec![Part { title: "Conversation".into(), subagent: None, from: None, slots: branch }];
+        let mut parts = vec![Part {
+            title: "Conversation".into(),
+            subagent: None,
+            from: None,
+            slots: branch,
+        }];
         parts.extend(other_branches(&session, &on_branch));
         let mut subagents = Vec::new();
         let listed = found.store.list()?.sessions;
-        for file in found.store.side_files(&found.located)?.iter().filter(|file| file.kind == SideKind::Subagent) {
-            let Some(located) = listed.iter().find(|it| it.key.as_deref() == Some(&file.key)) else { continue };
+        for file in found
+            .store
+            .side_files(&found.located)?
+            .iter()
+            .filter(|file| file.kind == SideKind::Subagent)
+        {
+            let Some(located) = listed
+                .iter()
+                .find(|it| it.key.as_deref() == Some(&file.key))
+            else {
+                continue;
+            };
             let agent = found.store.read(located, Depth::Heads)?;
             let slots = agent.branch(agent.tip()?)?;
             parts.push(Part {
@@ -64,7 +81,14 @@ impl Transcript {
             subagents.push((located.id.clone(), agent));
         }
         let (secrets, count) = (Secrets::new()?, RefCell::default());
-        Ok(Transcript { session, subagents, parts, secrets, redact, count })
+        Ok(Transcript {
+            session,
+            subagents,
+            parts,
+            secrets,
+            redact,
+            count,
+        })
     }
 
     /// What was removed so far; what is left in, if nothing is redacted.
@@ -74,16 +98,23 @@ impl Transcript {
 
     /// The session that a part is of.
     pub(crate) fn session_of(&self, part: &Part) -> &Session {
-        part.subagent.and_then(|index| self.subagents.get(index)).map_or(&self.session, |(_, session)| session)
+        part.subagent
+            .and_then(|index| self.subagents.get(index))
+            .map_or(&self.session, |(_, session)| session)
     }
 
     /// What people see of an entry; none for what agents keep from them and for bare metadata.
     pub(crate) fn visible(&self, session: &Session, slot: Slot) -> Result<Option<View>> {
-        let Some(head) = session.log().head(slot) else { return Ok(None) };
+        let Some(head) = session.log().head(slot) else {
+            return Ok(None);
+        };
         if head.flags.has(Flags::HIDDEN) || !head.kind.is_conversation() {
             return Ok(None);
         }
-        Ok(session.entry(slot)?.view.filter(|view| !view.hidden && (!view.blocks.is_empty() || view.remark.is_some())))
+        Ok(session
+            .entry(slot)?
+            .view
+            .filter(|view| !view.hidden && (!view.blocks.is_empty() || view.remark.is_some())))
     }
 
     /// A text as it may stand on a page: cut, harmless, without secrets.
@@ -101,19 +132,29 @@ impl Transcript {
         if end == text.len() {
             return shown;
         }
-        Cow::Owned(format!("{shown}\n[cut: {} of {} bytes shown; `boswell show --entry` shows all]", end, text.len()))
+        Cow::Owned(format!(
+            "{shown}\n[cut: {} of {} bytes shown; `boswell show --entry` shows all]",
+            end,
+            text.len()
+        ))
     }
 
-    /// A title, a path or another short text on one line. It may be the beginning of a longer one, so that the beginning of a key
-    /// at its end counts as one.
+    /// A title, a path or another short text on one line. It may be the beginning of a longer one,
+    /// so that the beginning of a key at its end counts as one.
     pub(crate) fn label(&self, text: &str) -> String {
         let kept = text.strip_suffix('…').unwrap_or(text);
         one_line(&self.without_secrets(kept, true)) + text.get(kept.len()..).unwrap_or("")
     }
 
     fn without_secrets<'t>(&self, text: &'t str, cut: bool) -> Cow<'t, str> {
-        let shown = self.secrets.redact_into(text, cut, &mut self.count.borrow_mut());
-        if self.redact { shown } else { Cow::Borrowed(text) }
+        let shown = self
+            .secrets
+            .redact_into(text, cut, &mut self.count.borrow_mut());
+        if self.redact {
+            shown
+        } else {
+            Cow::Borrowed(text)
+        }
     }
 
     /// Who speaks.
@@ -127,20 +168,32 @@ impl Transcript {
     }
 }
 
-/// For every end of the tree that is not on the current branch: the entries that lead there from it.
+/// For every end of the tree that is not on the current branch: the entries
+/// that lead there from it.
 fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Part> {
     let (log, tree) = (session.log(), session.tree());
     let mut shown: HashSet<Slot> = on_branch.clone();
     let mut parts = Vec::new();
-    for tip in log.slots().filter(|slot| tree.is_tip(*slot) && !on_branch.contains(slot)) {
-        let mut slots: Vec<Slot> = tree.ancestors(tip).take_while(|slot| !shown.contains(slot)).collect();
+    for tip in log
+        .slots()
+        .filter(|slot| tree.is_tip(*slot) && !on_branch.contains(slot))
+    {
+        let mut slots: Vec<Slot> = tree
+            .ancestors(tip)
+            .take_while(|slot| !shown.contains(slot))
+            .collect();
         if !slots.iter().any(|slot| log.kind(*slot).is_conversation()) {
             continue;
         }
         slots.reverse();
         shown.extend(&slots);
         let from = slots.first().and_then(|first| tree.parent(*first));
-        parts.push(Part { title: format!("Branch {}", parts.len() + 2), subagent: None, from, slots });
+        parts.push(Part {
+            title: format!("Branch {}", parts.len() + 2),
+            subagent: None,
+            from,
+            slots,
+        });
     }
     parts
 }

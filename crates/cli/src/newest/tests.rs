@@ -12,7 +12,16 @@ use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 use crate::machine::Machine;
 
-const DIALECTS: [&str; 8] = ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas", "codex"];
+const DIALECTS: [&str; 8] = [
+    "claude",
+    "pi",
+    "omp",
+    "xcsh",
+    "myagents",
+    "clinvoker",
+    "oas",
+    "codex",
+];
 
 /// The session files that were opened.
 #[derive(Debug, Default)]
@@ -48,7 +57,10 @@ impl World {
     fn new(dialects: &[&str]) -> World {
         let temp = tempfile::tempdir().unwrap();
         disk::make_dir(&temp.path().join("boswell"));
-        let roots = dialects.iter().map(|dialect| (*dialect, temp.path().join(dialect))).collect::<Vec<_>>();
+        let roots = dialects
+            .iter()
+            .map(|dialect| (*dialect, temp.path().join(dialect)))
+            .collect::<Vec<_>>();
         World::on(temp, &roots)
     }
 
@@ -57,9 +69,17 @@ impl World {
         for (dialect, root) in roots {
             disk::make_dir(root);
             let backend = FsBackend::on(Arc::new(HookedDisk::real(opened.clone())), root);
-            stores.add_store(Store::on(by_name(dialect).unwrap(), Arc::new(backend), root));
+            stores.add_store(Store::on(
+                by_name(dialect).unwrap(),
+                Arc::new(backend),
+                root,
+            ));
         }
-        World { temp, stores, opened }
+        World {
+            temp,
+            stores,
+            opened,
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -73,7 +93,10 @@ impl World {
     /// A Claude session that was held in a folder and says something at each of these minutes.
     fn session(&self, id: u32, project: &str, minutes: &[u32]) -> PathBuf {
         let id = uuid(id);
-        let mut lines: String = minutes.iter().map(|minute| message(&id, project, *minute)).collect();
+        let mut lines: String = minutes
+            .iter()
+            .map(|minute| message(&id, project, *minute))
+            .collect();
         if minutes.is_empty() {
             lines = format!("{{\"type\":\"mode\",\"mode\":\"normal\",\"sessionId\":\"{id}\"}}\n");
         }
@@ -96,7 +119,12 @@ fn message(id: &str, project: &str, minute: u32) -> String {
 /// Which session it is, or what was said instead.
 fn told(found: boswell_model::Result<Resolved>) -> String {
     match found {
-        Ok(it) => format!("{} {} {:?}", it.store.root().display(), it.located.id, it.located.key),
+        Ok(it) => format!(
+            "{} {} {:?}",
+            it.store.root().display(),
+            it.located.id,
+            it.located.key
+        ),
         Err(error) => format!("{error}"),
     }
 }
@@ -106,13 +134,20 @@ fn by_catalog(machine: &Machine, selector: &Selector, side: Side<'_>) -> String 
     told(newest.and_then(|it| it.side(machine, side)))
 }
 
-/// Asserts that both ways answer alike for every selector and side, and returns how many different answers there were.
+/// Asserts that both ways answer alike for every selector and side, and returns how many
+/// different answers there were.
 fn assert_same(world: &World, cwds: &[PathBuf]) -> BTreeSet<String> {
     let mut answers = BTreeSet::new();
     for cwd in cwds {
         let machine = world.machine(cwd);
         for selector in [Selector::Last, Selector::Here] {
-            for side in [Side::Fuller, Side::Front, Side::Of("claude"), Side::Of("myagents"), Side::Of("pi")] {
+            for side in [
+                Side::Fuller,
+                Side::Front,
+                Side::Of("claude"),
+                Side::Of("myagents"),
+                Side::Of("pi"),
+            ] {
                 let by_logs = told(machine.stores.resolve(&selector, cwd, side));
                 assert_eq!(
                     by_catalog(&machine, &selector, side),
@@ -132,8 +167,15 @@ fn the_catalog_answers_like_a_look_into_every_log_of_every_agent() {
     for seed in [3, 4] {
         let temp = tempfile::tempdir().unwrap();
         disk::make_dir(&temp.path().join("boswell"));
-        let home = Home::build_for(&temp.path().join("home"), &temp.path().join("work").display().to_string(), seed);
-        let roots: Vec<_> = DIALECTS.iter().map(|it| (*it, home.folder(it).unwrap().to_path_buf())).collect();
+        let home = Home::build_for(
+            &temp.path().join("home"),
+            &temp.path().join("work").display().to_string(),
+            seed,
+        );
+        let roots: Vec<_> = DIALECTS
+            .iter()
+            .map(|it| (*it, home.folder(it).unwrap().to_path_buf()))
+            .collect();
         let world = World::on(temp, &roots);
         let mut cwds: Vec<PathBuf> = home.projects.iter().map(PathBuf::from).collect();
         cwds.push(world.path("nowhere"));
@@ -152,11 +194,17 @@ fn the_catalog_answers_like_a_look_into_every_log_for_random_small_archives() {
         let (here, hidden) = (world.path("here"), world.path("hidden"));
         disk::make_dir(&here);
         std::os::unix::fs::symlink(&here, world.path("link")).unwrap();
-        let folders = [here.clone(), world.path("link"), hidden.clone(), world.path("gone")];
+        let folders = [
+            here.clone(),
+            world.path("link"),
+            hidden.clone(),
+            world.path("gone"),
+        ];
         let mut rows = Vec::new();
         for id in 0..1 + rng.below(6) as u32 {
             let project = folders[rng.below(4)].display().to_string();
-            // Few minutes, so that several sessions were active last at the same time; and some hold nothing.
+            // Few minutes, so that several sessions were active last at the same time;
+            // and some hold nothing.
             let minutes: Vec<u32> = (0..rng.below(4)).map(|_| rng.below(4) as u32).collect();
             world.session(id, &project, &minutes);
             if rng.below(3) == 0 {
@@ -169,39 +217,78 @@ fn the_catalog_answers_like_a_look_into_every_log_for_random_small_archives() {
                 ));
             }
         }
-        disk::write(&world.path("myagents/sessions.json"), format!("[{}]", rows.join(",")).as_bytes());
+        disk::write(
+            &world.path("myagents/sessions.json"),
+            format!("[{}]", rows.join(",")).as_bytes(),
+        );
         if rng.below(3) == 0 {
             let exclusion = Exclusion::new(&[hidden.display().to_string()], None).unwrap();
             world.stores = world.stores.excluding(Some(&Arc::new(exclusion)));
         }
-        answers.append(&mut assert_same(&world, &[here, world.path("link"), hidden, world.path("nowhere")]));
+        answers.append(&mut assert_same(
+            &world,
+            &[here, world.path("link"), hidden, world.path("nowhere")],
+        ));
     }
     let places = |name: &str| answers.iter().filter(|it| it.contains(name)).count();
-    assert!(places("/claude ") > 12 && places("/myagents ") > 3, "{answers:?}");
-    assert!(places("no session was held") > 0 && places("has no side") > 0, "{answers:?}");
+    assert!(
+        places("/claude ") > 12 && places("/myagents ") > 3,
+        "{answers:?}"
+    );
+    assert!(
+        places("no session was held") > 0 && places("has no side") > 0,
+        "{answers:?}"
+    );
 }
 
 #[test]
 fn once_the_catalog_knows_the_logs_only_those_that_changed_are_opened() {
     let world = World::new(&["claude"]);
-    let logs: Vec<PathBuf> = (0..50).map(|id| world.session(id, "/elsewhere", &[id])).collect();
-    let (here, elsewhere) = (world.machine(&world.path("here")), world.machine(Path::new("/elsewhere")));
+    let logs: Vec<PathBuf> = (0..50)
+        .map(|id| world.session(id, "/elsewhere", &[id]))
+        .collect();
+    let (here, elsewhere) = (
+        world.machine(&world.path("here")),
+        world.machine(Path::new("/elsewhere")),
+    );
     let last = |machine: &Machine| by_catalog(machine, &Selector::Last, Side::Fuller);
     let (opened, first) = world.opened.while_running(|| last(&here));
-    assert_eq!((opened, first.contains(&uuid(49))), (50, true), "the first time each is read: {first}");
+    assert_eq!(
+        (opened, first.contains(&uuid(49))),
+        (50, true),
+        "the first time each is read: {first}"
+    );
     for machine in [&here, &elsewhere] {
         let (opened, again) = world.opened.while_running(|| last(machine));
-        assert_eq!((opened, &again), (0, &first), "also where nothing was held in this folder");
+        assert_eq!(
+            (opened, &again),
+            (0, &first),
+            "also where nothing was held in this folder"
+        );
     }
-    let (opened, _) = world
-        .opened
-        .while_running(|| told(here.stores.resolve(&Selector::Last, Path::new("/elsewhere"), Side::Fuller)));
-    assert_eq!(opened, 50, "the other way opens each, and the counter sees it");
+    let (opened, _) = world.opened.while_running(|| {
+        told(
+            here.stores
+                .resolve(&Selector::Last, Path::new("/elsewhere"), Side::Fuller),
+        )
+    });
+    assert_eq!(
+        opened, 50,
+        "the other way opens each, and the counter sees it"
+    );
 
-    let more = [disk::read(&logs[7]), message(&uuid(7), "/elsewhere", 55).into_bytes()].concat();
+    let more = [
+        disk::read(&logs[7]),
+        message(&uuid(7), "/elsewhere", 55).into_bytes(),
+    ]
+    .concat();
     disk::write(&logs[7], &more);
     let (opened, found) = world.opened.while_running(|| last(&here));
-    assert_eq!((opened, found.contains(&uuid(7))), (1, true), "one that changed a moment ago is seen: {found}");
+    assert_eq!(
+        (opened, found.contains(&uuid(7))),
+        (1, true),
+        "one that changed a moment ago is seen: {found}"
+    );
 }
 
 #[test]
@@ -209,7 +296,10 @@ fn where_no_catalog_is_kept_none_is_made_and_the_logs_answer() {
     let world = World::new(&["claude"]);
     world.session(1, "/elsewhere", &[1]);
     let mut machine = world.machine(Path::new("/elsewhere"));
-    assert!(super::in_catalog(&machine, &Selector::Prefix("0".to_owned())).is_none(), "other selectors need none");
+    assert!(
+        super::in_catalog(&machine, &Selector::Prefix("0".to_owned())).is_none(),
+        "other selectors need none"
+    );
     machine.home = None;
     assert!(super::in_catalog(&machine, &Selector::Last).is_none());
     machine.home = Some(world.path("not-made"));

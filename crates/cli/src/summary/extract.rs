@@ -10,42 +10,72 @@ const NAMED: usize = 3;
 
 /// Sums up: the first prompt, what was done, what came of it.
 pub(crate) fn extract(gist: &Gist) -> Summed {
-    let asked = gist.prompts.first().map(|prompt| sentences(prompt)).unwrap_or_default();
+    let asked = gist
+        .prompts
+        .first()
+        .map(|prompt| sentences(prompt))
+        .unwrap_or_default();
     let answered = gist.answer.as_deref().map(sentences).unwrap_or_default();
-    let first = asked.first().or_else(|| answered.first()).cloned().unwrap_or_default();
+    let first = asked
+        .first()
+        .or_else(|| answered.first())
+        .cloned()
+        .unwrap_or_default();
     let chinese = is_chinese(&first);
     let mut said = Vec::new();
     said.extend(asked.first().map(|sentence| at_most(sentence, LONGEST)));
     said.extend(done(gist, chinese));
     said.extend(answered.first().map(|sentence| at_most(sentence, LONGEST)));
     said.truncate(SENTENCES);
-    Summed { title: title(&first), summary: joined(&said, chinese) }
+    Summed {
+        title: title(&first),
+        summary: joined(&said, chinese),
+    }
 }
 
 /// Keeps the answer of a program within the same limits.
 pub(super) fn limited(title: &str, summary: &str) -> Summed {
-    let mut said: Vec<String> = sentences(summary).iter().map(|sentence| at_most(sentence, LONGEST)).collect();
+    let mut said: Vec<String> = sentences(summary)
+        .iter()
+        .map(|sentence| at_most(sentence, LONGEST))
+        .collect();
     said.truncate(SENTENCES);
-    Summed { title: self::title(title), summary: joined(&said, is_chinese(summary)) }
+    Summed {
+        title: self::title(title),
+        summary: joined(&said, is_chinese(summary)),
+    }
 }
 
 fn title(sentence: &str) -> String {
     let cut = first_words(sentence, TITLE_WORDS);
-    at_most(cut.trim_end_matches(|c: char| c.is_ascii_punctuation() || "。，！？；：、…".contains(c)), 80)
+    at_most(
+        cut.trim_end_matches(|c: char| c.is_ascii_punctuation() || "。，！？；：、…".contains(c)),
+        80,
+    )
 }
 
 fn joined(said: &[String], chinese: bool) -> String {
     let end = if chinese { "。" } else { "." };
     let ended = said.iter().map(|sentence| {
         let closed = sentence.ends_with(['.', '!', '?', '。', '！', '？', '…']);
-        if closed { sentence.clone() } else { format!("{sentence}{end}") }
+        if closed {
+            sentence.clone()
+        } else {
+            format!("{sentence}{end}")
+        }
     });
-    ended.collect::<Vec<_>>().join(if chinese { "" } else { " " })
+    ended
+        .collect::<Vec<_>>()
+        .join(if chinese { "" } else { " " })
 }
 
 /// The key operations as one sentence, in the language of the prompt.
 fn done(gist: &Gist, chinese: bool) -> Option<String> {
-    let quoted: Vec<String> = gist.ran.iter().map(|command| format!("`{}`", at_most(command, 60))).collect();
+    let quoted: Vec<String> = gist
+        .ran
+        .iter()
+        .map(|command| format!("`{}`", at_most(command, 60)))
+        .collect();
     let edited = named(&gist.edited, chinese);
     let ran = named(&quoted, chinese);
     Some(match (edited, ran, chinese) {
@@ -105,15 +135,25 @@ mod tests {
 
     #[test]
     fn chinese_sessions_are_summed_up_in_chinese() {
-        let summed =
-            extract(&gist("给博客加全文搜索，要支持中文。", &["index.rs"], &[], "可以用二元分词建立倒排索引。"));
+        let summed = extract(&gist(
+            "给博客加全文搜索，要支持中文。",
+            &["index.rs"],
+            &[],
+            "可以用二元分词建立倒排索引。",
+        ));
         assert_eq!(summed.title, "给博客加全文搜索，要支持中文");
-        assert_eq!(summed.summary, "给博客加全文搜索，要支持中文。修改了 index.rs。可以用二元分词建立倒排索引。");
+        assert_eq!(
+            summed.summary,
+            "给博客加全文搜索，要支持中文。修改了 index.rs。可以用二元分词建立倒排索引。"
+        );
     }
 
     #[test]
     fn a_programs_answer_is_held_to_the_same_limits() {
-        let summed = limited("one two three four five six seven eight nine", "A. B. C. D.");
+        let summed = limited(
+            "one two three four five six seven eight nine",
+            "A. B. C. D.",
+        );
         assert_eq!(summed.title, "one two three four five six seven eight");
         assert_eq!(summed.summary, "A. B. C.");
     }

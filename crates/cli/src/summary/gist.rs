@@ -1,4 +1,5 @@
-//! What a summary is made of: the first prompt, the key operations, the last answer. Secrets are blackened here, before anybody sees them.
+//! What a summary is made of: the first prompt, the key operations, the last answer. Secrets are
+//! blackened here, before anybody sees them.
 
 use std::fmt::Write as _;
 
@@ -34,15 +35,25 @@ impl Gist {
         let shown = |text: &str| {
             let kept = short(text);
             // What was cut may end in the beginning of a key.
-            secrets.redact_into(kept, kept.len() < text.len(), &mut SecretCount::default()).into_owned()
+            secrets
+                .redact_into(kept, kept.len() < text.len(), &mut SecretCount::default())
+                .into_owned()
         };
-        let first = |text: &str| secrets.redact_into(short(text), true, &mut SecretCount::default()).into_owned();
+        let first = |text: &str| {
+            secrets
+                .redact_into(short(text), true, &mut SecretCount::default())
+                .into_owned()
+        };
         for slot in session.branch(session.tip()?)? {
-            let Some(head) = session.log().head(slot) else { continue };
+            let Some(head) = session.log().head(slot) else {
+                continue;
+            };
             if head.flags.has(Flags::HIDDEN) || !head.kind.is_conversation() {
                 continue;
             }
-            let Some(view) = session.entry(slot)?.view.filter(|view| !view.hidden) else { continue };
+            let Some(view) = session.entry(slot)?.view.filter(|view| !view.hidden) else {
+                continue;
+            };
             gist.note_calls(&session, &view, &shown);
             let text = view.text();
             if text.trim().is_empty() {
@@ -54,9 +65,13 @@ impl Gist {
                 _ => {}
             }
         }
-        // Behind a compaction the branch begins with a summary; the catalog's facts still know what was asked first.
+        // Behind a compaction the branch begins with a summary; the catalog's facts still know
+        // what was asked first.
         if let Some(first) = session.facts().first_prompt.as_deref().map(first)
-            && !gist.prompts.iter().any(|prompt| begins_alike(prompt, &first))
+            && !gist
+                .prompts
+                .iter()
+                .any(|prompt| begins_alike(prompt, &first))
         {
             gist.prompts.insert(0, first);
         }
@@ -72,9 +87,14 @@ impl Gist {
         }
         for (_, _, input) in view.calls() {
             let command = Raw::parse(input.as_bytes()).ok().and_then(|raw| {
-                ["command", "cmd"].iter().find_map(|key| raw.get(key)?.text().map(|text| text.into_owned()))
+                ["command", "cmd"]
+                    .iter()
+                    .find_map(|key| raw.get(key)?.text().map(|text| text.into_owned()))
             });
-            if let Some(command) = command.as_deref().and_then(|command| command.lines().next()) {
+            if let Some(command) = command
+                .as_deref()
+                .and_then(|command| command.lines().next())
+            {
                 keep(&mut self.ran, shown(command.trim()));
             }
         }
@@ -91,10 +111,20 @@ impl Gist {
         let answer = self.answer.iter().map(|answer| ("last answer", answer));
         // The answer comes before what may be long, so that it is not what is cut off.
         let first = self.prompts.first().map(|prompt| ("first prompt", prompt));
-        let rest = self.prompts.iter().skip(1).map(|prompt| ("later prompt", prompt));
+        let rest = self
+            .prompts
+            .iter()
+            .skip(1)
+            .map(|prompt| ("later prompt", prompt));
         let edited = self.edited.iter().map(|name| ("file changed", name));
         let ran = self.ran.iter().map(|command| ("command run", command));
-        for (what, said) in first.into_iter().chain(answer).chain(edited).chain(ran).chain(rest) {
+        for (what, said) in first
+            .into_iter()
+            .chain(answer)
+            .chain(edited)
+            .chain(ran)
+            .chain(rest)
+        {
             let _ = writeln!(text, "{what}: {said}");
         }
         let mut end = text.len().min(limit);
@@ -109,7 +139,9 @@ impl Gist {
 /// Tools that change what they name. Names differ by agent; these words stand in all of them.
 fn changes_files(tool: &str) -> bool {
     let tool = tool.to_lowercase();
-    ["edit", "write", "patch", "create", "replace"].iter().any(|word| tool.contains(word))
+    ["edit", "write", "patch", "create", "replace"]
+        .iter()
+        .any(|word| tool.contains(word))
 }
 
 fn keep(kept: &mut Vec<String>, text: String) {
@@ -128,6 +160,11 @@ fn short(text: &str) -> &str {
 
 /// Facts keep only the beginning of a prompt, on one line.
 fn begins_alike(prompt: &str, first: &str) -> bool {
-    let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).take(20).collect::<String>();
+    let letters = |text: &str| {
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .take(20)
+            .collect::<String>()
+    };
     letters(prompt) == letters(first)
 }

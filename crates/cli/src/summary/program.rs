@@ -1,4 +1,5 @@
-//! A program of the user's that sums up: text on its standard input, a title and sentences on its standard output.
+//! A program of the user's that sums up: text on its standard input, a title and sentences on
+//! its standard output.
 //!
 //! It is started as it is named, without a shell: what a session says is never a command.
 
@@ -32,7 +33,9 @@ impl Program {
     /// The program of the settings, if they name one.
     pub(crate) fn of(config: &Config) -> Option<Program> {
         let words = config.words("summary.command");
-        let limit = config.span("summary.timeout").unwrap_or(Duration::from_secs(3600));
+        let limit = config
+            .span("summary.timeout")
+            .unwrap_or(Duration::from_secs(3600));
         (!words.is_empty()).then_some(Program { words, limit })
     }
 
@@ -45,7 +48,10 @@ impl Program {
             let _ = child.wait();
         }
         let answer = answer?;
-        let (title, summary) = answer.trim().split_once('\n').unwrap_or((answer.trim(), ""));
+        let (title, summary) = answer
+            .trim()
+            .split_once('\n')
+            .unwrap_or((answer.trim(), ""));
         let summed = limited(title, summary);
         if summed.title.is_empty() {
             return Err(self.fault("said nothing"));
@@ -54,10 +60,19 @@ impl Program {
     }
 
     fn start(&self) -> Result<Child> {
-        let (program, args) = self.words.split_first().ok_or_else(|| self.fault("has no name"))?;
+        let (program, args) = self
+            .words
+            .split_first()
+            .ok_or_else(|| self.fault("has no name"))?;
         let mut command = Command::new(program);
-        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        command.spawn().map_err(|error| self.fault("cannot be started").caused_by(error))
+        command
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        command
+            .spawn()
+            .map_err(|error| self.fault("cannot be started").caused_by(error))
     }
 
     fn converse(&self, child: &mut Child, text: String) -> Result<String> {
@@ -65,7 +80,8 @@ impl Program {
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(self.fault("has no streams"));
         };
-        // A program that does not read its input must not hold us up, and one that ends early is no error.
+        // A program that does not read its input must not hold us up, and one that
+        // ends early is no error.
         std::thread::spawn(move || stdin.write_all(text.as_bytes()));
         let (send, receive) = channel();
         std::thread::spawn(move || {
@@ -75,9 +91,15 @@ impl Program {
         });
         let answer = loop {
             match receive.recv_timeout(TICK) {
-                Ok(answer) => break answer.map_err(|error| self.fault("cannot be read").caused_by(error))?,
+                Ok(answer) => {
+                    break answer.map_err(|error| self.fault("cannot be read").caused_by(error))?;
+                }
                 Err(RecvTimeoutError::Timeout) if go_on() => {}
-                Err(_) => return Err(self.fault(&format!("took longer than {} s", self.limit.as_secs_f32()))),
+                Err(_) => {
+                    return Err(
+                        self.fault(&format!("took longer than {} s", self.limit.as_secs_f32()))
+                    );
+                }
             }
         };
         if answer.len() > OUTPUT {
@@ -98,8 +120,11 @@ impl Program {
 
     fn fault(&self, what: &str) -> Error {
         let name = self.words.first().map_or("", String::as_str);
-        Error::new(ErrorKind::Unavailable, format!("the program `{}` {what}", name.escape_debug()))
-            .because("it is the `summary.command` of the settings")
-            .hinting("try it by hand, or take it out of the file that `boswell config --path` names")
+        Error::new(
+            ErrorKind::Unavailable,
+            format!("the program `{}` {what}", name.escape_debug()),
+        )
+        .because("it is the `summary.command` of the settings")
+        .hinting("try it by hand, or take it out of the file that `boswell config --path` names")
     }
 }

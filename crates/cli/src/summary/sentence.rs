@@ -10,7 +10,10 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
             continue;
         }
         if !in_code {
-            split(line.trim().trim_start_matches(['#', '>', '*', '-', ' ']), &mut out);
+            split(
+                line.trim().trim_start_matches(['#', '>', '*', '-', ' ']),
+                &mut out,
+            );
         }
     }
     out
@@ -49,14 +52,21 @@ pub(super) fn is_cjk(c: char) -> bool {
 
 /// Whether a text is mostly written without spaces.
 pub(super) fn is_chinese(text: &str) -> bool {
-    let (cjk, letters) = text
-        .chars()
-        .filter(|c| c.is_alphanumeric())
-        .fold((0, 0), |(cjk, all), c| if is_cjk(c) { (cjk + 1, all + 1) } else { (cjk, all + 1) });
+    let (cjk, letters) =
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .fold((0, 0), |(cjk, all), c| {
+                if is_cjk(c) {
+                    (cjk + 1, all + 1)
+                } else {
+                    (cjk, all + 1)
+                }
+            });
     cjk * 3 > letters
 }
 
-/// The beginning of a text: so many words, where two characters of a script without spaces are a word.
+/// The beginning of a text: so many words, where two characters of a script
+/// without spaces are a word.
 pub(super) fn first_words(text: &str, most: usize) -> String {
     let mut halves = 0;
     let mut in_word = false;
@@ -90,9 +100,18 @@ mod tests {
 
     #[test]
     fn sentences_end_at_points_but_not_inside_numbers_and_names() {
-        assert_eq!(sentences("It costs 10.01 in a.rs. Why? Fix it"), ["It costs 10.01 in a.rs.", "Why?", "Fix it"]);
-        assert_eq!(sentences("加全文搜索。要支持中文！"), ["加全文搜索。", "要支持中文！"]);
-        assert_eq!(sentences("# Plan\n```\nlet a = 1.\n```\n- done"), ["Plan", "done"]);
+        assert_eq!(
+            sentences("It costs 10.01 in a.rs. Why? Fix it"),
+            ["It costs 10.01 in a.rs.", "Why?", "Fix it"]
+        );
+        assert_eq!(
+            sentences("加全文搜索。要支持中文！"),
+            ["加全文搜索。", "要支持中文！"]
+        );
+        assert_eq!(
+            sentences("# Plan\n```\nlet a = 1.\n```\n- done"),
+            ["Plan", "done"]
+        );
         assert_eq!(sentences(" \n---\n...\n"), Vec::<String>::new());
     }
 

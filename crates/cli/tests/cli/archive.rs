@@ -12,13 +12,25 @@ use serde_json::Value;
 use crate::bench::Bench;
 use crate::keep::{below, modified};
 
-const DIALECTS: [&str; 8] = ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas", "codex"];
+const DIALECTS: [&str; 8] = [
+    "claude",
+    "pi",
+    "omp",
+    "xcsh",
+    "myagents",
+    "clinvoker",
+    "oas",
+    "codex",
+];
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
 type Tree = BTreeMap<PathBuf, (Vec<u8>, SystemTime)>;
 
 fn tree(folder: &Path) -> Tree {
-    below(folder).into_iter().map(|path| (path.clone(), (read(&path), modified(&path)))).collect()
+    below(folder)
+        .into_iter()
+        .map(|path| (path.clone(), (read(&path), modified(&path))))
+        .collect()
 }
 
 /// One session of Claude's with a subagent beside it.
@@ -29,7 +41,10 @@ fn plant(bench: &Bench) -> PathBuf {
         )
     };
     let root = bench.home().join(".claude");
-    write(&root.join(format!("projects/-w/{ID}/subagents/agent-a1.jsonl")), line("task").as_bytes());
+    write(
+        &root.join(format!("projects/-w/{ID}/subagents/agent-a1.jsonl")),
+        line("task").as_bytes(),
+    );
     let log = root.join(format!("projects/-w/{ID}.jsonl"));
     write(&log, line("why is the 构建 red?").as_bytes());
     log
@@ -53,14 +68,26 @@ fn plant_side_files(home: &Home, dialect: &str, chosen: &[&Planted]) -> Vec<Path
             "myagents" => vec![folder.join(format!("attachments/{}/shot.png", session.id))],
             _ => Vec::new(),
         };
-        names.iter().for_each(|path| write(path, path.to_str().unwrap().as_bytes()));
+        names
+            .iter()
+            .for_each(|path| write(path, path.to_str().unwrap().as_bytes()));
         planted.extend(names);
     }
     if dialect == "codex" {
-        let title = |id: &str| format!("{{\"id\":\"{id}\",\"thread_name\":\"题 {id}\",\"updated_at\":\"x\"}}\n");
+        let title = |id: &str| {
+            format!("{{\"id\":\"{id}\",\"thread_name\":\"题 {id}\",\"updated_at\":\"x\"}}\n")
+        };
         let ids: Vec<&str> = chosen.iter().map(|it| it.id.as_str()).collect();
-        let lines: String = ids.iter().chain(&["another"]).chain(&ids).map(|id| title(id)).collect();
-        write(&home.folder(dialect).unwrap().join("session_index.jsonl"), lines.as_bytes());
+        let lines: String = ids
+            .iter()
+            .chain(&["another"])
+            .chain(&ids)
+            .map(|id| title(id))
+            .collect();
+        write(
+            &home.folder(dialect).unwrap().join("session_index.jsonl"),
+            lines.as_bytes(),
+        );
     }
     planted
 }
@@ -68,10 +95,18 @@ fn plant_side_files(home: &Home, dialect: &str, chosen: &[&Planted]) -> Vec<Path
 /// The first words of what was said in each session.
 fn words_of(said: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
     let first = |(shown, _): &(Vec<u8>, Vec<u8>)| {
-        let lines = shown.split(|b| *b == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        let lines = shown
+            .split(|b| *b == b'\n')
+            .filter_map(|line| serde_json::from_slice::<Value>(line).ok());
         let mut spoken = lines.filter(|line| line["role"] == "user" || line["role"] == "assistant");
         spoken.find_map(|line| {
-            let text = line["text"].as_str()?.lines().next()?.chars().take(12).collect::<String>();
+            let text = line["text"]
+                .as_str()?
+                .lines()
+                .next()?
+                .chars()
+                .take(12)
+                .collect::<String>();
             Some(text.trim().to_owned()).filter(|text| text.chars().count() >= 2)
         })
     };
@@ -82,10 +117,23 @@ fn words_of(said: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
 fn found_in(bench: &Bench, refs: &[String], words: &[String]) -> Vec<String> {
     let mut found = Vec::new();
     for word in words {
-        let ran = bench.run(["search", "--substring", word, "--limit", "1000", "--json", "-q"]);
+        let ran = bench.run([
+            "search",
+            "--substring",
+            word,
+            "--limit",
+            "1000",
+            "--json",
+            "-q",
+        ]);
         assert!(matches!(ran.code, Some(0 | 1)), "{ran:?}");
-        let hits = ran.of_type("hit").into_iter().filter(|hit| refs.iter().any(|it| hit["session"] == **it));
-        found.extend(hits.map(|hit| format!("{} {} {}", hit["session"], hit["entry"], hit["field"])));
+        let hits = ran
+            .of_type("hit")
+            .into_iter()
+            .filter(|hit| refs.iter().any(|it| hit["session"] == **it));
+        found.extend(
+            hits.map(|hit| format!("{} {} {}", hit["session"], hit["entry"], hit["field"])),
+        );
     }
     found.sort_unstable();
     found.dedup();
@@ -102,10 +150,18 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         let ids = chosen.iter().map(|it| it.id.clone());
         let refs: Vec<String> = ids.map(|id| format!("{dialect}:{id}")).collect();
         let ask = |verb: &[&str], session: &str| -> Vec<u8> {
-            bench.run(verb.iter().copied().chain([session])).ends(0).stdout
+            bench
+                .run(verb.iter().copied().chain([session]))
+                .ends(0)
+                .stdout
         };
         let answers = || -> Vec<(Vec<u8>, Vec<u8>)> {
-            let both = |it: &String| (ask(&["show", "--json"], it), ask(&["export", "--format", "jsonl", "-q"], it));
+            let both = |it: &String| {
+                (
+                    ask(&["show", "--json"], it),
+                    ask(&["export", "--format", "jsonl", "-q"], it),
+                )
+            };
             refs.iter().map(both).collect()
         };
         if dialect == "clinvoker" {
@@ -115,15 +171,24 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         let beside = plant_side_files(&home, dialect, &chosen);
         let (before, said) = (tree(folder), answers());
         let words = words_of(&said);
-        assert!(!words.is_empty() || dialect == "clinvoker", "{dialect} says nothing to search for");
+        assert!(
+            !words.is_empty() || dialect == "clinvoker",
+            "{dialect} says nothing to search for"
+        );
         let hits = found_in(&bench, &refs, &words);
         assert!(!hits.is_empty() || words.is_empty(), "{dialect}: {words:?}");
         let args = |verb: &[&str]| -> Vec<String> {
-            verb.iter().map(|word| (*word).to_owned()).chain(refs.iter().cloned()).collect()
+            verb.iter()
+                .map(|word| (*word).to_owned())
+                .chain(refs.iter().cloned())
+                .collect()
         };
         bench.run(args(&["archive", "--json"])).ends(0);
         assert_eq!(tree(folder), before, "a plan changes nothing");
-        let done = bench.run(args(&["archive", "--apply", "--json"])).ends(0).of_type("op");
+        let done = bench
+            .run(args(&["archive", "--apply", "--json"]))
+            .ends(0)
+            .of_type("op");
         assert_eq!(done.len(), refs.len(), "{dialect}");
         for planted in &chosen {
             assert!(!planted.path.exists(), "{dialect}: {planted:?}");
@@ -131,18 +196,32 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         for path in &beside {
             assert!(!path.exists(), "{} stayed behind", path.display());
         }
-        assert_eq!(found_in(&bench, &refs, &words), hits, "{dialect}: what is archived is found where it was");
-        let listed = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+        assert_eq!(
+            found_in(&bench, &refs, &words),
+            hits,
+            "{dialect}: what is archived is found where it was"
+        );
+        let listed = bench
+            .run(["list", "--hidden", "--json"])
+            .ends(0)
+            .of_type("session");
         for reference in &refs {
-            let fits = |it: &&Value| it["ref"] == **reference || it.to_string().contains(reference.as_str());
+            let fits = |it: &&Value| {
+                it["ref"] == **reference || it.to_string().contains(reference.as_str())
+            };
             let rows: Vec<_> = listed.iter().filter(fits).collect();
             assert!(
-                rows.iter().any(|row| row["archived"] == true || row["ref"] != **reference),
+                rows.iter()
+                    .any(|row| row["archived"] == true || row["ref"] != **reference),
                 "{reference}: {rows:?}"
             );
         }
         for (session, (was, is)) in refs.iter().zip(said.iter().zip(answers())) {
-            assert_eq!(String::from_utf8_lossy(&was.1), String::from_utf8_lossy(&is.1), "export of {session}");
+            assert_eq!(
+                String::from_utf8_lossy(&was.1),
+                String::from_utf8_lossy(&is.1),
+                "export of {session}"
+            );
             let texts = |bytes: &[u8]| -> Vec<Value> {
                 let lines = bytes.split(|b| *b == b'\n').filter(|line| !line.is_empty());
                 let lines = lines.map(|line| serde_json::from_slice::<Value>(line).unwrap());
@@ -152,18 +231,34 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         }
         // Rows of a shared index come back in their order if the last one that went comes first.
         let back = refs.iter().rev().cloned();
-        bench.run(std::iter::once("restore".to_owned()).chain(back)).ends(0);
+        bench
+            .run(std::iter::once("restore".to_owned()).chain(back))
+            .ends(0);
         let after = tree(folder);
-        assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>(), "{dialect}");
+        assert_eq!(
+            before.keys().collect::<Vec<_>>(),
+            after.keys().collect::<Vec<_>>(),
+            "{dialect}"
+        );
         for (path, (bytes, at)) in &before {
             let (now, then) = &after[path];
             // What follows from other files is made anew, after what these say by then.
             let follows = dialect != "myagents" && path.to_string_lossy().ends_with("index.json");
-            assert!(follows || now == bytes, "{} is another:\n{}", path.display(), String::from_utf8_lossy(now));
+            assert!(
+                follows || now == bytes,
+                "{} is another:\n{}",
+                path.display(),
+                String::from_utf8_lossy(now)
+            );
             let is_index = follows || path.ends_with("sessions.json");
-            // What Claude Code would delete again for its age gets the time of now, and `restore` says so.
+            // What Claude Code would delete again for its age gets the time of now,
+            // and `restore` says so.
             let renewed = dialect == "claude" && then > at;
-            assert!(is_index || renewed || then == at, "{} has another time", path.display());
+            assert!(
+                is_index || renewed || then == at,
+                "{} has another time",
+                path.display()
+            );
         }
     }
 }
@@ -175,21 +270,60 @@ fn what_is_archived_is_found_by_search_and_refuses_to_be_changed_or_resumed() {
     bench.run(["search", "构建"]).ends(0);
     bench.run(["archive", ID, "--apply"]).ends(0);
     assert!(!log.exists());
-    assert!(below(&bench.home().join(".claude")).is_empty(), "side files went too");
+    assert!(
+        below(&bench.home().join(".claude")).is_empty(),
+        "side files went too"
+    );
     for again in ["from the index", "and once more"] {
-        let hits = bench.run(["search", "构建", "--json"]).ends(0).of_type("hit");
+        let hits = bench
+            .run(["search", "构建", "--json"])
+            .ends(0)
+            .of_type("hit");
         assert_eq!(hits.len(), 1, "{again}: {hits:?}");
     }
-    assert!(bench.run(["list", "--json"]).ends(0).of_type("session").is_empty());
-    for command in [&["resume", ID, "--print"][..], &["rename", ID, "x"], &["delete", ID], &["archive", ID]] {
+    assert!(
+        bench
+            .run(["list", "--json"])
+            .ends(0)
+            .of_type("session")
+            .is_empty()
+    );
+    for command in [
+        &["resume", ID, "--print"][..],
+        &["rename", ID, "x"],
+        &["delete", ID],
+        &["archive", ID],
+    ] {
         bench.run(command).ends(3).says("boswell restore");
     }
-    bench.run(["archive", "--older-than", "1d", "--apply"]).ends(0);
-    bench.run(["clean", "--older-than", "1d", "--dialect", "claude", "--apply"]).ends(0);
+    bench
+        .run(["archive", "--older-than", "1d", "--apply"])
+        .ends(0);
+    bench
+        .run([
+            "clean",
+            "--older-than",
+            "1d",
+            "--dialect",
+            "claude",
+            "--apply",
+        ])
+        .ends(0);
     bench.run(["restore", &format!("claude:{ID}")]).ends(0);
     let rows = bench.run(["list", "--json"]).ends(0).of_type("session");
-    assert_eq!((rows.len(), &rows[0]["archived"]), (1, &Value::Bool(false)), "{rows:?}");
-    assert_eq!(bench.run(["search", "构建", "--json"]).ends(0).of_type("hit").len(), 1);
+    assert_eq!(
+        (rows.len(), &rows[0]["archived"]),
+        (1, &Value::Bool(false)),
+        "{rows:?}"
+    );
+    assert_eq!(
+        bench
+            .run(["search", "构建", "--json"])
+            .ends(0)
+            .of_type("hit")
+            .len(),
+        1
+    );
 }
 
 #[test]
@@ -197,9 +331,15 @@ fn a_session_that_stands_in_its_place_again_is_listed_once() {
     let bench = Bench::new();
     let log = plant(&bench);
     bench.run(["archive", ID, "--apply"]).ends(0);
-    let bytes = bench.run(["export", ID, "--format", "jsonl", "-q"]).ends(0).stdout;
+    let bytes = bench
+        .run(["export", ID, "--format", "jsonl", "-q"])
+        .ends(0)
+        .stdout;
     write(&log, &bytes);
-    let rows = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+    let rows = bench
+        .run(["list", "--hidden", "--json"])
+        .ends(0)
+        .of_type("session");
     let mine: Vec<_> = rows.iter().filter(|row| row["id"] == ID).collect();
     assert_eq!(mine.len(), 1, "{rows:?}");
     assert_eq!(mine[0]["archived"], false);
@@ -211,9 +351,15 @@ fn active_sessions_stay_and_old_ones_go() {
     let own = bench.run(["new", "--json"]).ends(0).lines();
     let own = own[0]["ref"].as_str().unwrap().to_owned();
     bench.run(["append", &own, "--user", "hello"]).ends(0);
-    bench.run(["archive", &own, "--apply"]).ends(2).says("active");
+    bench
+        .run(["archive", &own, "--apply"])
+        .ends(2)
+        .says("active");
     plant(&bench);
-    let plan = bench.run(["archive", "--older-than", "1d", "--json"]).ends(0).of_type("step");
+    let plan = bench
+        .run(["archive", "--older-than", "1d", "--json"])
+        .ends(0)
+        .of_type("step");
     assert_eq!(plan.len(), 1, "{plan:?}");
     bench.run(["close", &own]).ends(0);
     bench.run(["archive", &own, "--apply"]).ends(0);
@@ -242,11 +388,28 @@ fn a_pinned_session_stays_until_it_is_unpinned() {
     bench.run(["tag", ID, "pinned"]).ends(0);
     let row = || bench.run(["list", "--json"]).ends(0).of_type("session")[0].clone();
     assert_eq!(row()["pinned"], true);
-    bench.run(["archive", ID, "--apply"]).ends(2).says(&format!("boswell untag {session} pinned"));
-    let plan = bench.run(["archive", "--older-than", "1d", "--json"]).ends(0).of_type("step");
+    bench
+        .run(["archive", ID, "--apply"])
+        .ends(2)
+        .says(&format!("boswell untag {session} pinned"));
+    let plan = bench
+        .run(["archive", "--older-than", "1d", "--json"])
+        .ends(0)
+        .of_type("step");
     assert!(plan.is_empty(), "{plan:?}");
-    bench.run(["archive", "--older-than", "1d", "--apply"]).ends(0);
-    bench.run(["clean", "--older-than", "1d", "--dialect", "claude", "--apply"]).ends(0);
+    bench
+        .run(["archive", "--older-than", "1d", "--apply"])
+        .ends(0);
+    bench
+        .run([
+            "clean",
+            "--older-than",
+            "1d",
+            "--dialect",
+            "claude",
+            "--apply",
+        ])
+        .ends(0);
     assert!(log.exists());
     bench.run(["untag", ID, "pinned"]).ends(0);
     assert_eq!(row()["pinned"], false);
@@ -259,14 +422,29 @@ fn a_session_that_its_agent_calls_a_favourite_stays_whichever_side_is_old() {
     let bench = Bench::new();
     let home = Home::build(&bench.home(), 7);
     let index = home.folder("myagents").unwrap().join("sessions.json");
-    let (front, link) = home.of("myagents").find_map(|it| Some((it.id.clone(), it.link.clone()?.1))).unwrap();
+    let (front, link) = home
+        .of("myagents")
+        .find_map(|it| Some((it.id.clone(), it.link.clone()?.1)))
+        .unwrap();
     let mut rows: Vec<Value> = serde_json::from_slice(&read(&index)).unwrap();
-    rows.iter_mut().filter(|row| row["id"] == *front).for_each(|row| row["favorite"] = true.into());
+    rows.iter_mut()
+        .filter(|row| row["id"] == *front)
+        .for_each(|row| row["favorite"] = true.into());
     write(&index, serde_json::to_string(&rows).unwrap().as_bytes());
-    bench.run(["archive", &format!("myagents:{front}"), "--apply"]).ends(2).says("in its agent");
-    let steps = bench.run(["archive", "--older-than", "1d", "--json"]).ends(0).of_type("step");
+    bench
+        .run(["archive", &format!("myagents:{front}"), "--apply"])
+        .ends(2)
+        .says("in its agent");
+    let steps = bench
+        .run(["archive", "--older-than", "1d", "--json"])
+        .ends(0)
+        .of_type("step");
     assert!(steps.len() > 3, "{steps:?}");
-    let named = |id: &str| steps.iter().any(|step| step["session"].as_str().unwrap().ends_with(id));
+    let named = |id: &str| {
+        steps
+            .iter()
+            .any(|step| step["session"].as_str().unwrap().ends_with(id))
+    };
     assert!(!named(&front) && !named(&link), "{steps:?}");
 }
 
@@ -278,7 +456,9 @@ fn a_session_comes_back_into_an_index_that_its_app_wrote_to_meanwhile() {
     let rows = || -> Vec<Value> { serde_json::from_slice(&read(&index)).unwrap() };
     let before = rows();
     let id = before[0]["id"].as_str().unwrap();
-    bench.run(["archive", &format!("myagents:{id}"), "--apply"]).ends(0);
+    bench
+        .run(["archive", &format!("myagents:{id}"), "--apply"])
+        .ends(0);
     let mut since = rows();
     assert_eq!(since.len(), before.len() - 1);
     since[0]["title"] = "renamed since".into();
@@ -302,22 +482,41 @@ fn a_codex_session_that_somebody_writes_is_not_archived_and_titles_written_meanw
     let (before, log) = (tree(root), chosen[0].path.clone());
     let session = |at: usize| format!("codex:{}", chosen[at].id);
     let open = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
-    bench.run(["archive", &session(0), "--apply"]).ends(3).says("pid");
+    bench
+        .run(["archive", &session(0), "--apply"])
+        .ends(3)
+        .says("pid");
     assert_eq!(tree(root), before);
     drop(open);
-    bench.run(["archive", &session(0), &session(1), "--apply"]).ends(0);
+    bench
+        .run(["archive", &session(0), &session(1), "--apply"])
+        .ends(0);
     let left = String::from_utf8(read(&index)).unwrap();
     assert_eq!(left.lines().count(), 1, "{left}");
-    let shown = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+    let shown = bench
+        .run(["list", "--hidden", "--json"])
+        .ends(0)
+        .of_type("session");
     let title = |id: &str| shown.iter().find(|row| row["id"] == *id).unwrap()["title"].clone();
-    assert_eq!(title(&chosen[0].id), format!("题 {}", chosen[0].id), "its title is archived with it");
+    assert_eq!(
+        title(&chosen[0].id),
+        format!("题 {}", chosen[0].id),
+        "its title is archived with it"
+    );
     let since = "{\"id\":\"since\",\"thread_name\":\"new\"}\n";
     write(&index, (left + since).as_bytes());
     bench.run(["restore", &session(1), &session(0)]).ends(0);
     let mut expected = before[&index].0.clone();
     expected.extend_from_slice(since.as_bytes());
-    assert_eq!(String::from_utf8(read(&index)).unwrap(), String::from_utf8(expected).unwrap());
+    assert_eq!(
+        String::from_utf8(read(&index)).unwrap(),
+        String::from_utf8(expected).unwrap()
+    );
     for (path, (bytes, at)) in before.iter().filter(|(path, _)| **path != index) {
-        assert!(read(path) == *bytes && modified(path) == *at, "{}", path.display());
+        assert!(
+            read(path) == *bytes && modified(path) == *at,
+            "{}",
+            path.display()
+        );
     }
 }

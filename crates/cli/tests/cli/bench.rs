@@ -1,4 +1,5 @@
-//! A place to run the program in: no variables but those named here, folders of its own, a time limit.
+//! A place to run the program in: no variables but those named here, folders of
+//! its own, a time limit.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -17,7 +18,10 @@ pub(crate) const BOSWELL: &str = env!("CARGO_BIN_EXE_boswell");
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Whether pinned answers are to be written anew instead of being compared.
-#[expect(clippy::disallowed_methods, reason = "tests have no command line, so the wish comes from the environment")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests have no command line, so the wish comes from the environment"
+)]
 pub(crate) fn bless() -> bool {
     std::env::var_os("BOSWELL_BLESS").is_some_and(|value| value == "1")
 }
@@ -92,10 +96,17 @@ impl Bench {
 /// Runs a command to its end and makes sure that it came to a proper one.
 pub(crate) fn finish(mut command: Command) -> Ran {
     let what = format!("{:?}", command.get_args().collect::<Vec<_>>());
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let (stdout, stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let (sender, receiver) = mpsc::channel();
-    for (number, mut stream) in [(0, Box::new(stdout) as Box<dyn Read + Send>), (1, Box::new(stderr))] {
+    for (number, mut stream) in [
+        (0, Box::new(stdout) as Box<dyn Read + Send>),
+        (1, Box::new(stderr)),
+    ] {
         let sender = sender.clone();
         std::thread::spawn(move || {
             let mut bytes = Vec::new();
@@ -105,15 +116,27 @@ pub(crate) fn finish(mut command: Command) -> Ran {
     }
     let mut streams = [Vec::new(), Vec::new()];
     for _ in 0..2 {
-        let (number, bytes): (usize, Vec<u8>) =
-            receiver.recv_timeout(LIMIT).unwrap_or_else(|_| give_up(child.id(), &mut child, &what));
+        let (number, bytes): (usize, Vec<u8>) = receiver
+            .recv_timeout(LIMIT)
+            .unwrap_or_else(|_| give_up(child.id(), &mut child, &what));
         streams[number] = bytes;
     }
     let status = child.wait().unwrap();
     let [stdout, stderr] = streams;
-    let ran = Ran { what, code: status.code(), stdout, stderr: String::from_utf8_lossy(&stderr).into_owned() };
-    assert!(!matches!(ran.code, None | Some(70 | 101)), "a bug shows: {ran:?}");
-    assert!(!ran.stderr.contains("panicked at"), "a panic shows: {ran:?}");
+    let ran = Ran {
+        what,
+        code: status.code(),
+        stdout,
+        stderr: String::from_utf8_lossy(&stderr).into_owned(),
+    };
+    assert!(
+        !matches!(ran.code, None | Some(70 | 101)),
+        "a bug shows: {ran:?}"
+    );
+    assert!(
+        !ran.stderr.contains("panicked at"),
+        "a panic shows: {ran:?}"
+    );
     ran
 }
 
@@ -134,7 +157,11 @@ pub(crate) struct Ran {
 impl std::fmt::Debug for Ran {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let head: String = self.text().chars().take(2_000).collect();
-        write!(f, "{} ended with {:?}\nstdout: {head}\nstderr: {}", self.what, self.code, self.stderr)
+        write!(
+            f,
+            "{} ended with {:?}\nstdout: {head}\nstderr: {}",
+            self.what, self.code, self.stderr
+        )
     }
 }
 
@@ -149,7 +176,10 @@ impl Ran {
     /// Asserts that stderr holds a text.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Ran {
-        assert!(self.stderr.contains(text), "stderr does not say {text:?}: {self:?}");
+        assert!(
+            self.stderr.contains(text),
+            "stderr does not say {text:?}: {self:?}"
+        );
         self
     }
 
@@ -161,10 +191,15 @@ impl Ran {
     /// The answer as JSON Lines, each of which must follow the contract.
     #[track_caller]
     pub(crate) fn lines(&self) -> Vec<Value> {
-        let text = std::str::from_utf8(&self.stdout).unwrap_or_else(|_| panic!("not UTF-8: {self:?}"));
-        assert!(text.is_empty() || text.ends_with('\n'), "the last line has no end: {self:?}");
+        let text =
+            std::str::from_utf8(&self.stdout).unwrap_or_else(|_| panic!("not UTF-8: {self:?}"));
+        assert!(
+            text.is_empty() || text.ends_with('\n'),
+            "the last line has no end: {self:?}"
+        );
         let parse = |line: &str| -> Value {
-            let value: Value = serde_json::from_str(line).unwrap_or_else(|e| panic!("{e} in {line}: {self:?}"));
+            let value: Value =
+                serde_json::from_str(line).unwrap_or_else(|e| panic!("{e} in {line}: {self:?}"));
             assert_eq!(value["v"], 1, "{line}");
             assert!(value["type"].is_string(), "{line}");
             value
@@ -175,6 +210,9 @@ impl Ran {
     /// The lines of one type.
     #[track_caller]
     pub(crate) fn of_type(&self, kind: &str) -> Vec<Value> {
-        self.lines().into_iter().filter(|line| line["type"] == kind).collect()
+        self.lines()
+            .into_iter()
+            .filter(|line| line["type"] == kind)
+            .collect()
     }
 }

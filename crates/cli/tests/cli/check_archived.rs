@@ -1,4 +1,5 @@
-//! `check` of everything looks into the vault as well: at what is archived, and whether it can still be put back.
+//! `check` of everything looks into the vault as well: at what is archived, and whether it
+//! can still be put back.
 
 use std::path::PathBuf;
 
@@ -12,20 +13,37 @@ const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 const OTHER: &str = "aaaaaaaa-0002-4001-8001-000000000002";
 
 fn line(session: &str, uuid: &str, parent: &str, text: &str) -> String {
-    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    let parent = if parent.is_empty() {
+        "null".to_owned()
+    } else {
+        format!("\"{parent}\"")
+    };
     format!(
         "{{\"parentUuid\":{parent},\"isSidechain\":false,\"type\":\"user\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}},\"uuid\":\"{uuid}\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\",\"sessionId\":\"{session}\"}}\n"
     )
 }
 
-/// A session with a subagent and an output beside it, and another one; the second line of the first is as given.
+/// A session with a subagent and an output beside it, and another one; the second line of
+/// the first is as given.
 fn plant(bench: &Bench, second: &str) -> PathBuf {
     let root = bench.home().join(".claude/projects/-w");
     let log = root.join(format!("{ID}.jsonl"));
-    write(&log, format!("{}{second}", line(ID, "u1", "", "为什么？")).as_bytes());
-    write(&root.join(format!("{ID}/subagents/agent-a1.jsonl")), line(ID, "s1", "", "task").as_bytes());
-    write(&root.join(format!("{ID}/tool-results/b1.txt")), b"whole output");
-    write(&root.join(format!("{OTHER}.jsonl")), line(OTHER, "u1", "", "other").as_bytes());
+    write(
+        &log,
+        format!("{}{second}", line(ID, "u1", "", "为什么？")).as_bytes(),
+    );
+    write(
+        &root.join(format!("{ID}/subagents/agent-a1.jsonl")),
+        line(ID, "s1", "", "task").as_bytes(),
+    );
+    write(
+        &root.join(format!("{ID}/tool-results/b1.txt")),
+        b"whole output",
+    );
+    write(
+        &root.join(format!("{OTHER}.jsonl")),
+        line(OTHER, "u1", "", "other").as_bytes(),
+    );
     log
 }
 
@@ -55,20 +73,35 @@ fn damage_in_an_archived_session_is_told_and_names_the_way_back() {
     let found = damage(&bench);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(
-        (&found[0]["session"], &found[0]["problem"], &found[0]["line"]),
+        (
+            &found[0]["session"],
+            &found[0]["problem"],
+            &found[0]["line"]
+        ),
         (&session.clone().into(), &"glued_records".into(), &2.into())
     );
-    assert_eq!((&found[0]["archived"], &found[0]["path"]), (&true.into(), &log.to_str().unwrap().into()));
+    assert_eq!(
+        (&found[0]["archived"], &found[0]["path"]),
+        (&true.into(), &log.to_str().unwrap().into())
+    );
     assert_eq!(found[0]["next"], format!("boswell restore {session}"));
     let text = bench.run(["check"]).ends(1).text();
     assert!(
-        text.contains(&format!("put it back with `boswell restore {session}`")) && !text.contains("boswell repair"),
+        text.contains(&format!("put it back with `boswell restore {session}`"))
+            && !text.contains("boswell repair"),
         "{text}"
     );
-    assert_eq!(below(&bench.own().join("vault")), before, "looking changes nothing");
+    assert_eq!(
+        below(&bench.own().join("vault")),
+        before,
+        "looking changes nothing"
+    );
     bench.run(["restore", &session]).ends(0);
     let found = damage(&bench);
-    assert_eq!((&found[0]["next"], &found[0]["archived"]), (&format!("boswell repair {session}").into(), &Value::Null));
+    assert_eq!(
+        (&found[0]["next"], &found[0]["archived"]),
+        (&format!("boswell repair {session}").into(), &Value::Null)
+    );
     bench.run(["repair", &session, "--apply"]).ends(0);
     assert_eq!(damage(&bench), [] as [Value; 0]);
 }
@@ -80,20 +113,39 @@ fn copies_that_can_no_longer_be_put_back_are_told() {
     bench.run(["archive", ID, OTHER, "--apply"]).ends(0);
     let holding = |text: &str| {
         let objects = below(&bench.own().join("vault/objects"));
-        objects.into_iter().find(|path| String::from_utf8_lossy(&read(path)).contains(text)).unwrap()
+        objects
+            .into_iter()
+            .find(|path| String::from_utf8_lossy(&read(path)).contains(text))
+            .unwrap()
     };
     let (output, log) = (holding("whole output"), holding("为什么"));
     let sound = read(&output);
     write(&output, b"BOSWELL-OBJECT 1\ngarbage");
     let found = damage(&bench);
     assert_eq!(found.len(), 1, "{found:?}");
-    assert_eq!((&found[0]["problem"], &found[0]["next"]), (&"missing_file".into(), &Value::Null));
-    assert!(found[0]["detail"].as_str().unwrap().contains("tool-results/b1.txt"), "{found:?}");
+    assert_eq!(
+        (&found[0]["problem"], &found[0]["next"]),
+        (&"missing_file".into(), &Value::Null)
+    );
+    assert!(
+        found[0]["detail"]
+            .as_str()
+            .unwrap()
+            .contains("tool-results/b1.txt"),
+        "{found:?}"
+    );
     write(&output, &sound);
     std::fs::remove_file(log).unwrap();
     let found = damage(&bench);
-    assert_eq!(found.len(), 1, "its subagent and the other session are sound: {found:?}");
-    assert_eq!((&found[0]["problem"], &found[0]["session"]), (&"unreadable".into(), &format!("claude:{ID}").into()));
+    assert_eq!(
+        found.len(),
+        1,
+        "its subagent and the other session are sound: {found:?}"
+    );
+    assert_eq!(
+        (&found[0]["problem"], &found[0]["session"]),
+        (&"unreadable".into(), &format!("claude:{ID}").into())
+    );
     bench.run(["check"]).ends(1);
 }
 
@@ -102,10 +154,22 @@ fn sessions_that_are_named_are_checked_alone_archived_or_not() {
     let bench = Bench::new();
     plant(&bench, "{\"torn");
     bench.run(["archive", ID, "--apply"]).ends(0);
-    assert!(bench.run(["check", OTHER]).ends(0).text().starts_with("1 checked, all clean"));
+    assert!(
+        bench
+            .run(["check", OTHER])
+            .ends(0)
+            .text()
+            .starts_with("1 checked, all clean")
+    );
     let found = bench.run(["check", ID, "--json"]).ends(1).of_type("damage");
     assert_eq!((found.len(), &found[0]["archived"]), (1, &true.into()));
     // Stores that are named hold nothing of this one.
     let pi = format!("pi={}", bench.tmp().display());
-    assert!(bench.run(["--store", &pi, "check"]).ends(0).text().starts_with("0 checked"));
+    assert!(
+        bench
+            .run(["--store", &pi, "check"])
+            .ends(0)
+            .text()
+            .starts_with("0 checked")
+    );
 }

@@ -1,4 +1,5 @@
-//! Filters choose the same sessions whether they go by what the catalog keeps at hand or by a close look at each.
+//! Filters choose the same sessions whether they go by what the catalog keeps at hand or by
+//! a close look at each.
 
 use std::collections::BTreeSet;
 
@@ -7,20 +8,30 @@ use serde_json::Value;
 
 use crate::bench::Bench;
 
-/// A home with stores of which some are linked, a session that a note speaks of, and one that says its tag itself.
+/// A home with stores of which some are linked, a session that a note speaks of, and one that
+/// says its tag itself.
 fn planted() -> Bench {
     let bench = Bench::new();
     let work = bench.cwd();
     Home::build_for(&bench.home(), work.to_str().unwrap(), 51);
     for dialect in ["codex", "claude", "pi"] {
         let rows = rows(&bench, &["--agent", dialect]);
-        bench.run(["tag", rows[0]["ref"].as_str().unwrap(), &format!("kept-by-{dialect}")]).ends(0);
+        bench
+            .run([
+                "tag",
+                rows[0]["ref"].as_str().unwrap(),
+                &format!("kept-by-{dialect}"),
+            ])
+            .ends(0);
     }
     bench
 }
 
 fn rows(bench: &Bench, args: &[&str]) -> Vec<Value> {
-    bench.run(["list", "--json"].iter().chain(args)).ends(0).of_type("session")
+    bench
+        .run(["list", "--json"].iter().chain(args))
+        .ends(0)
+        .of_type("session")
 }
 
 /// Every filter that fits some session, as it is typed.
@@ -28,15 +39,27 @@ fn filters(rows: &[Value]) -> BTreeSet<(&'static str, String)> {
     let mut all = BTreeSet::new();
     for row in rows {
         let mut add = |option, value: &Value| {
-            all.extend(value.as_str().filter(|text| !text.is_empty()).map(|text| (option, text.to_owned())));
+            all.extend(
+                value
+                    .as_str()
+                    .filter(|text| !text.is_empty())
+                    .map(|text| (option, text.to_owned())),
+            );
         };
-        for (option, field) in
-            [("--agent", "agent"), ("--agent", "dialect"), ("--project", "project"), ("--branch", "git_branch")]
-        {
+        for (option, field) in [
+            ("--agent", "agent"),
+            ("--agent", "dialect"),
+            ("--project", "project"),
+            ("--branch", "git_branch"),
+        ] {
             add(option, &row[field]);
         }
         for (option, field) in [("--tag", "tags"), ("--model", "models")] {
-            row[field].as_array().into_iter().flatten().for_each(|value| add(option, value));
+            row[field]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .for_each(|value| add(option, value));
         }
     }
     all
@@ -48,7 +71,10 @@ fn a_list_is_chosen_at_a_glance_as_by_a_close_look() {
     let all = rows(&bench, &[]);
     let filters = filters(&all);
     for option in ["--agent", "--project", "--tag", "--model"] {
-        assert!(filters.iter().any(|(named, _)| *named == option), "{option} is tried");
+        assert!(
+            filters.iter().any(|(named, _)| *named == option),
+            "{option} is tried"
+        );
     }
     let mut chosen = 0;
     for (option, value) in &filters {
@@ -65,9 +91,13 @@ fn a_list_is_chosen_at_a_glance_as_by_a_close_look() {
 fn a_search_is_chosen_by_what_a_list_shows() {
     let bench = planted();
     let holders = |more: &[&str]| -> BTreeSet<String> {
-        let args = ["search", "--json", "--limit", "100000", "--in", "prompts", "--regex", "."];
+        let args = [
+            "search", "--json", "--limit", "100000", "--in", "prompts", "--regex", ".",
+        ];
         let hits = bench.run(args.iter().chain(more)).of_type("hit");
-        hits.iter().map(|hit| hit["session"].as_str().unwrap().to_owned()).collect()
+        hits.iter()
+            .map(|hit| hit["session"].as_str().unwrap().to_owned())
+            .collect()
     };
     let everywhere = holders(&[]);
     let all = rows(&bench, &["--hidden"]);
@@ -76,17 +106,35 @@ fn a_search_is_chosen_by_what_a_list_shows() {
     for (option, value) in filters.iter().filter(|(option, _)| *option != "--agent") {
         let wanted: BTreeSet<String> = (rows(&bench, &["--hidden", option, value]).iter())
             .flat_map(|row| {
-                let links = row["links"].as_array().unwrap().iter().map(|link| &link["ref"]);
-                std::iter::once(&row["ref"]).chain(links).map(|it| it.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+                let links = row["links"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|link| &link["ref"]);
+                std::iter::once(&row["ref"])
+                    .chain(links)
+                    .map(|it| it.as_str().unwrap().to_owned())
+                    .collect::<Vec<_>>()
             })
             .collect();
         let found = holders(&[option, value]);
-        // A side of a conversation is searched for what it says itself; its list row is chosen by either side.
-        assert!(found.is_subset(&everywhere) && found.is_subset(&wanted), "{option} {value}: {found:?}");
+        // A side of a conversation is searched for what it says itself; its list row is
+        // chosen by either side.
+        assert!(
+            found.is_subset(&everywhere) && found.is_subset(&wanted),
+            "{option} {value}: {found:?}"
+        );
         let alone = |row: &&Value| row["links"].as_array().is_some_and(Vec::is_empty);
-        for row in rows(&bench, &["--hidden", option, value]).iter().filter(alone) {
+        for row in rows(&bench, &["--hidden", option, value])
+            .iter()
+            .filter(alone)
+        {
             let reference = row["ref"].as_str().unwrap();
-            assert_eq!(found.contains(reference), everywhere.contains(reference), "{option} {value}: {reference}");
+            assert_eq!(
+                found.contains(reference),
+                everywhere.contains(reference),
+                "{option} {value}: {reference}"
+            );
             some += 1;
         }
     }

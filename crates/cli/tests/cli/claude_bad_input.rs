@@ -1,4 +1,5 @@
-//! Damaged logs of Claude, and wrong requests, against every command that writes: nothing is lost, and the error names the next step.
+//! Damaged logs of Claude, and wrong requests, against every command that writes: nothing is lost,
+//! and the error names the next step.
 
 use boswell_testkit::claude_client::ClaudeClient;
 use boswell_testkit::{corpus, disk};
@@ -42,7 +43,10 @@ fn base() -> Vec<String> {
 }
 
 fn joined(lines: &[String]) -> Vec<u8> {
-    lines.iter().flat_map(|line| format!("{line}\n").into_bytes()).collect()
+    lines
+        .iter()
+        .flat_map(|line| format!("{line}\n").into_bytes())
+        .collect()
 }
 
 /// The kinds of damage that were measured on the client, each on the same three turns.
@@ -56,12 +60,20 @@ fn damages() -> Vec<(&'static str, Vec<u8>)> {
     let with = |parts: &[&[u8]]| parts.concat();
     vec![
         ("truncated last line", whole[..whole.len() - 40].to_vec()),
-        ("last line without its end", whole[..whole.len() - 1].to_vec()),
+        (
+            "last line without its end",
+            whole[..whole.len() - 1].to_vec(),
+        ),
         (
             "phantom parent",
-            edited(&|lines| lines[2] = lines[2].replace("\"parentUuid\":\"a1\"", "\"parentUuid\":\"zz\"")),
+            edited(&|lines| {
+                lines[2] = lines[2].replace("\"parentUuid\":\"a1\"", "\"parentUuid\":\"zz\"")
+            }),
         ),
-        ("line gone from the middle", edited(&|lines| drop(lines.remove(1)))),
+        (
+            "line gone from the middle",
+            edited(&|lines| drop(lines.remove(1))),
+        ),
         (
             "two records on one line",
             edited(&|lines| {
@@ -77,16 +89,36 @@ fn damages() -> Vec<(&'static str, Vec<u8>)> {
                 lines[2].push_str(&second);
             }),
         ),
-        ("a line of garbage", edited(&|lines| lines.insert(3, "%%% not json".to_owned()))),
-        ("NULs before a record", edited(&|lines| lines[3] = format!("\0\0\0\0{}", lines[3]))),
+        (
+            "a line of garbage",
+            edited(&|lines| lines.insert(3, "%%% not json".to_owned())),
+        ),
+        (
+            "NULs before a record",
+            edited(&|lines| lines[3] = format!("\0\0\0\0{}", lines[3])),
+        ),
         ("a tail of NULs", with(&[&whole, &[0; 64]])),
-        ("blank lines", edited(&|lines| lines.insert(2, "\n\n".to_owned()))),
-        ("CRLF", String::from_utf8(whole.clone()).unwrap().replace('\n', "\r\n").into_bytes()),
+        (
+            "blank lines",
+            edited(&|lines| lines.insert(2, "\n\n".to_owned())),
+        ),
+        (
+            "CRLF",
+            String::from_utf8(whole.clone())
+                .unwrap()
+                .replace('\n', "\r\n")
+                .into_bytes(),
+        ),
         ("a BOM", with(&[b"\xef\xbb\xbf", &whole])),
-        ("bytes that are not UTF-8", with(&[&whole[..200], b"\xff\xfe", &whole[200..]])),
+        (
+            "bytes that are not UTF-8",
+            with(&[&whole[..200], b"\xff\xfe", &whole[200..]]),
+        ),
         (
             "a circle of parents",
-            edited(&|lines| lines[0] = lines[0].replace("\"parentUuid\":null", "\"parentUuid\":\"a5\"")),
+            edited(&|lines| {
+                lines[0] = lines[0].replace("\"parentUuid\":null", "\"parentUuid\":\"a5\"")
+            }),
         ),
         (
             "no parents at all",
@@ -97,11 +129,23 @@ fn damages() -> Vec<(&'static str, Vec<u8>)> {
                 }
             }),
         ),
-        ("a call without a result", edited(&|lines| lines.truncate(5))),
-        ("one of two results missing", edited(&|lines| drop(lines.remove(5)))),
-        ("a result without a call", edited(&|lines| lines.insert(0, line("user", "r0", None, 0, &result("c0"))))),
+        (
+            "a call without a result",
+            edited(&|lines| lines.truncate(5)),
+        ),
+        (
+            "one of two results missing",
+            edited(&|lines| drop(lines.remove(5))),
+        ),
+        (
+            "a result without a call",
+            edited(&|lines| lines.insert(0, line("user", "r0", None, 0, &result("c0")))),
+        ),
         ("every line twice", with(&[&whole, &whole])),
-        ("a call's id used twice", edited(&|lines| lines[4] = lines[4].replace("\"c2\"", "\"c1\""))),
+        (
+            "a call's id used twice",
+            edited(&|lines| lines[4] = lines[4].replace("\"c2\"", "\"c1\"")),
+        ),
         (
             "a side chain at the end",
             edited(&|lines| {
@@ -113,33 +157,64 @@ fn damages() -> Vec<(&'static str, Vec<u8>)> {
         ),
         (
             "another session's id inside",
-            edited(&|lines| lines[4] = lines[4].replace(ID, "bbbbbbbb-0001-4001-8001-000000000001")),
+            edited(&|lines| {
+                lines[4] = lines[4].replace(ID, "bbbbbbbb-0001-4001-8001-000000000001")
+            }),
         ),
         ("an empty file", Vec::new()),
-        ("only metadata", b"{\"type\":\"mode\",\"mode\":\"normal\"}\n".to_vec()),
+        (
+            "only metadata",
+            b"{\"type\":\"mode\",\"mode\":\"normal\"}\n".to_vec(),
+        ),
         (
             "a line of five megabytes",
-            edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, &format!("\"{}\"", "x".repeat(5 << 20)))),
+            edited(&|lines| {
+                lines[1] = line(
+                    "assistant",
+                    "a1",
+                    Some("u1"),
+                    2,
+                    &format!("\"{}\"", "x".repeat(5 << 20)),
+                )
+            }),
         ),
         (
             "an answer of nothing",
-            edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, "[{\"type\":\"text\",\"text\":\"\"}]")),
+            edited(&|lines| {
+                lines[1] = line(
+                    "assistant",
+                    "a1",
+                    Some("u1"),
+                    2,
+                    "[{\"type\":\"text\",\"text\":\"\"}]",
+                )
+            }),
         ),
-        ("a message without content", edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, "7"))),
+        (
+            "a message without content",
+            edited(&|lines| lines[1] = line("assistant", "a1", Some("u1"), 2, "7")),
+        ),
     ]
 }
 
-/// Every byte that was there still is, in its order: the log only grew, and at most a line end was put before.
+/// Every byte that was there still is, in its order: the log only grew, and at most a
+/// line end was put before.
 #[track_caller]
 fn kept(before: &[u8], after: &[u8], what: &str) {
-    assert!(after.starts_with(before), "{what}: the log was changed, not added to");
+    assert!(
+        after.starts_with(before),
+        "{what}: the log was changed, not added to"
+    );
 }
 
 /// An error says what to do next.
 #[track_caller]
 fn helps(ran: &Ran, what: &str) {
     assert!(matches!(ran.code, Some(0 | 2 | 3 | 4)), "{what}: {ran:?}");
-    assert!(ran.code == Some(0) || ran.stderr.contains("hint:"), "{what}: no next step: {ran:?}");
+    assert!(
+        ran.code == Some(0) || ran.stderr.contains("hint:"),
+        "{what}: no next step: {ran:?}"
+    );
 }
 
 #[test]
@@ -167,30 +242,60 @@ fn every_kind_of_damage_survives_every_command_that_writes() {
             before = after;
         }
         // Whatever was damaged: what was said last is where the conversation stands.
-        let context = bench.run(["context", &session, "--json"]).ends(0).of_type("message");
-        let last = context.last().map(|message| message["content"][0]["text"].clone());
-        assert!(matches!(&last, Some(Value::String(text)) if text == "SIX"), "{damage}: {context:?}");
+        let context = bench
+            .run(["context", &session, "--json"])
+            .ends(0)
+            .of_type("message");
+        let last = context
+            .last()
+            .map(|message| message["content"][0]["text"].clone());
+        assert!(
+            matches!(&last, Some(Value::String(text)) if text == "SIX"),
+            "{damage}: {context:?}"
+        );
         for style in ["client", "sdk"] {
             let ran = bench.run(["fork", &session, "--style", style]);
             helps(&ran, &format!("{damage}: fork"));
-            assert_eq!(disk::read(&log), before, "{damage}: a fork leaves its source alone");
+            assert_eq!(
+                disk::read(&log),
+                before,
+                "{damage}: a fork leaves its source alone"
+            );
         }
         helps(&bench.run(["delete", &session]), damage);
         assert!(!log.exists(), "{damage}");
         bench.run(["restore", &session]).ends(0);
-        assert_eq!(disk::read(&log), before, "{damage}: it comes back to the byte");
+        assert_eq!(
+            disk::read(&log),
+            before,
+            "{damage}: it comes back to the byte"
+        );
     }
 }
 
 #[test]
 fn what_is_appended_to_a_damaged_log_reaches_the_model_as_boswell_says() {
-    let Some(client) = ClaudeClient::require_or_skip() else { return };
+    let Some(client) = ClaudeClient::require_or_skip() else {
+        return;
+    };
     let mut wrong = Vec::new();
     // What is longer than the model's window is summed up by the client before it asks.
-    for (damage, bytes) in damages().into_iter().filter(|(_, bytes)| bytes.len() < 1 << 20) {
+    for (damage, bytes) in damages()
+        .into_iter()
+        .filter(|(_, bytes)| bytes.len() < 1 << 20)
+    {
         let bench = Bench::new();
         let log = bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), &bytes);
-        bench.run(["append", &format!("claude:{ID}"), "--user", "FOUR", "--assistant", "four done"]).ends(0);
+        bench
+            .run([
+                "append",
+                &format!("claude:{ID}"),
+                "--user",
+                "FOUR",
+                "--assistant",
+                "four done",
+            ])
+            .ends(0);
         match difference(&client, &log) {
             Some(Ok(parts)) if parts >= 2 => {}
             other => wrong.push(format!("{damage}: {other:?}")),
@@ -202,10 +307,16 @@ fn what_is_appended_to_a_damaged_log_reaches_the_model_as_boswell_says() {
 #[test]
 fn undo_takes_every_planned_change_back_to_the_byte() {
     let bench = Bench::new();
-    let log = bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), &joined(&base()));
+    let log = bench.plant(
+        &format!(".claude/projects/-proj-demo/{ID}.jsonl"),
+        &joined(&base()),
+    );
     let session = format!("claude:{ID}");
     let shown = || -> Vec<(std::path::PathBuf, Vec<u8>)> {
-        corpus::files(&bench.home()).into_iter().map(|path| (path.clone(), disk::read(&path))).collect()
+        corpus::files(&bench.home())
+            .into_iter()
+            .map(|path| (path.clone(), disk::read(&path)))
+            .collect()
     };
     let before = shown();
     for args in [
@@ -227,15 +338,24 @@ fn undo_takes_every_planned_change_back_to_the_byte() {
 #[test]
 fn cleaning_takes_old_sessions_with_their_files_and_they_can_be_put_back() {
     let bench = Bench::new();
-    let log = bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), &joined(&base()));
-    let side = bench.plant(&format!(".claude/projects/-proj-demo/{ID}/tool-results/t.txt"), b"out");
+    let log = bench.plant(
+        &format!(".claude/projects/-proj-demo/{ID}.jsonl"),
+        &joined(&base()),
+    );
+    let side = bench.plant(
+        &format!(".claude/projects/-proj-demo/{ID}/tool-results/t.txt"),
+        b"out",
+    );
     let args = ["clean", "--dialect", "claude", "--older-than", "30d"];
     assert!(bench.run(args).ends(0).text().contains("would delete"));
     assert!(log.is_file());
     bench.run(args.iter().chain(&["--apply"])).ends(0);
     assert!(!log.exists() && !side.exists());
     bench.run(["restore", &format!("claude:{ID}")]).ends(0);
-    assert_eq!((disk::read(&log), disk::read(&side)), (joined(&base()), b"out".to_vec()));
+    assert_eq!(
+        (disk::read(&log), disk::read(&side)),
+        (joined(&base()), b"out".to_vec())
+    );
 }
 
 #[test]
@@ -251,7 +371,10 @@ fn what_cannot_be_done_is_refused_with_what_can() {
         ],
     ]
     .concat();
-    bench.plant(&format!(".claude/projects/-proj-demo/{ID}.jsonl"), &joined(&compacted));
+    bench.plant(
+        &format!(".claude/projects/-proj-demo/{ID}.jsonl"),
+        &joined(&compacted),
+    );
     bench.plant(&format!(".claude/projects/-proj-demo/{ID}/subagents/agent-a1.jsonl"), b"{\"parentUuid\":null,\"isSidechain\":true,\"type\":\"user\",\"uuid\":\"x\",\"message\":{\"role\":\"user\",\"content\":\"task\"},\"timestamp\":\"2026-01-01T00:00:00.000Z\"}\n");
     let session = format!("claude:{ID}");
     for args in [
@@ -259,11 +382,27 @@ fn what_cannot_be_done_is_refused_with_what_can() {
         &["rewind", &session, "u2"],
         &["append", &session, "--parent", "a1", "--user", "x"],
     ] {
-        bench.run(args).ends(2).says("kept messages").says("boswell fork");
+        bench
+            .run(args)
+            .ends(2)
+            .says("kept messages")
+            .says("boswell fork");
     }
     // A fork from before the compaction is what works.
-    let fork = bench.run(["fork", &session, "--at", "a1"]).ends(0).text().trim().to_owned();
-    assert_eq!(bench.run(["context", &fork, "--json"]).ends(0).of_type("message").len(), 2);
+    let fork = bench
+        .run(["fork", &session, "--at", "a1"])
+        .ends(0)
+        .text()
+        .trim()
+        .to_owned();
+    assert_eq!(
+        bench
+            .run(["context", &fork, "--json"])
+            .ends(0)
+            .of_type("message")
+            .len(),
+        2
+    );
     for args in [
         &["append", "claude:agent-a1", "--user", "x"] as &[&str],
         &["branch", "claude:agent-a1", "x"],
@@ -283,17 +422,25 @@ fn what_cannot_be_done_is_refused_with_what_can() {
         &["append", &session, "--parent", "nobody", "--user", "x"],
     ] {
         let ran = bench.run(args).ends(2);
-        assert!(ran.stderr.contains("hint") || ran.stderr.contains("--help"), "{ran:?}");
+        assert!(
+            ran.stderr.contains("hint") || ran.stderr.contains("--help"),
+            "{ran:?}"
+        );
     }
-    bench.run(["new", "--dialect", "claude", "--id", ID]).ends(3).says("boswell append");
+    bench
+        .run(["new", "--dialect", "claude", "--id", ID])
+        .ends(3)
+        .says("boswell append");
     bench.run(["fork", &session, "--id", ID]).ends(3);
 }
 
 #[test]
 fn resuming_asks_again_for_what_was_once_allowed() {
     let bench = Bench::new();
-    let allowed =
-        base().join("\n").replace("\"userType\"", "\"permissionMode\":\"bypassPermissions\",\"userType\"") + "\n";
+    let allowed = base().join("\n").replace(
+        "\"userType\"",
+        "\"permissionMode\":\"bypassPermissions\",\"userType\"",
+    ) + "\n";
     let here = bench.root().join("it's a folder");
     disk::make_dir(&here);
     let here_text = here.to_string_lossy().into_owned();
@@ -303,31 +450,52 @@ fn resuming_asks_again_for_what_was_once_allowed() {
     );
     let session = format!("claude:{ID}");
     let argv = |more: &[&str]| {
-        let args: Vec<&str> = ["resume", &session, "--json"].iter().chain(more).copied().collect();
+        let args: Vec<&str> = ["resume", &session, "--json"]
+            .iter()
+            .chain(more)
+            .copied()
+            .collect();
         bench.run(args).ends(0).lines()[0]["argv"].clone()
     };
-    assert_eq!(argv(&[]), serde_json::json!(["claude", "--resume", ID, "--permission-mode", "default"]));
+    assert_eq!(
+        argv(&[]),
+        serde_json::json!(["claude", "--resume", ID, "--permission-mode", "default"])
+    );
     assert_eq!(
         argv(&["--same-permissions"]),
         serde_json::json!(["claude", "--resume", ID, "--dangerously-skip-permissions"])
     );
-    // What is printed can be given to a shell as it is: a stand-in for the client says what reached it.
+    // What is printed can be given to a shell as it is: a stand-in for the client
+    // says what reached it.
     let stand_in = bench.root().join("bin/claude");
     disk::write(&stand_in, b"#!/bin/sh\npwd\nprintf '%s\\n' \"$@\"\n");
     disk::set_mode(&stand_in, 0o755);
     let printed = bench.run(["resume", &session, "--print"]).ends(0).text();
     let output = std::process::Command::new("/bin/sh")
         .args(["-c", &printed])
-        .env("PATH", format!("{}:/bin:/usr/bin", bench.root().join("bin").display()))
+        .env(
+            "PATH",
+            format!("{}:/bin:/usr/bin", bench.root().join("bin").display()),
+        )
         .output()
         .unwrap();
     let real = here.canonicalize().unwrap();
-    let said = format!("{}\n--resume\n{ID}\n--permission-mode\ndefault\n", real.display());
+    let said = format!(
+        "{}\n--resume\n{ID}\n--permission-mode\ndefault\n",
+        real.display()
+    );
     assert_eq!(String::from_utf8_lossy(&output.stdout), said, "{output:?}");
     // Started without a shell, the same words reach it.
     let mut command = bench.command(["resume", &session]);
-    command.env("PATH", format!("{}:/bin:/usr/bin", bench.root().join("bin").display()));
+    command.env(
+        "PATH",
+        format!("{}:/bin:/usr/bin", bench.root().join("bin").display()),
+    );
     assert_eq!(crate::bench::finish(command).ends(0).text(), said);
     disk::remove(&here);
-    bench.run(["resume", &session]).ends(2).says("is gone").says("boswell move");
+    bench
+        .run(["resume", &session])
+        .ends(2)
+        .says("is gone")
+        .says("boswell move");
 }

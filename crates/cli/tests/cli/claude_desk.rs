@@ -32,7 +32,12 @@ impl Desk {
         let bench = Bench::new();
         let work = bench.cwd().canonicalize().unwrap();
         disk::make_dir(&bench.home().join(".claude"));
-        Desk { bench, model: ScriptedModel::start(), client, work }
+        Desk {
+            bench,
+            model: ScriptedModel::start(),
+            client,
+            work,
+        }
     }
 
     /// The same desk, with the client in a folder of that name.
@@ -60,7 +65,10 @@ impl Desk {
 
     /// The log of a session of this folder.
     pub(crate) fn log(&self, id: &str) -> PathBuf {
-        self.config().join("projects").join(project_key(&self.work.to_string_lossy())).join(format!("{id}.jsonl"))
+        self.config()
+            .join("projects")
+            .join(project_key(&self.work.to_string_lossy()))
+            .join(format!("{id}.jsonl"))
     }
 
     /// The client says something.
@@ -71,14 +79,24 @@ impl Desk {
     /// The same, without waiting.
     pub(crate) fn start(&self, prompt: &str, more: &[&str]) -> Child {
         let (home, config) = (self.bench.home(), self.config());
-        let place = Place { home: &home, config: &config, work: &self.work, model: &self.model };
+        let place = Place {
+            home: &home,
+            config: &config,
+            work: &self.work,
+            model: &self.model,
+        };
         self.client.start_saying(&place, prompt, more)
     }
 
     /// Runs the client with exactly these words.
     pub(crate) fn client(&self, args: &[String]) -> Output {
         let (home, config) = (self.bench.home(), self.config());
-        let place = Place { home: &home, config: &config, work: &self.work, model: &self.model };
+        let place = Place {
+            home: &home,
+            config: &config,
+            work: &self.work,
+            model: &self.model,
+        };
         self.client.start(&place, args).wait_with_output().unwrap()
     }
 
@@ -88,7 +106,8 @@ impl Desk {
         self.bench.run(args).ends(0)
     }
 
-    /// What the client sends when it takes a session up with a new prompt: everything before that prompt.
+    /// What the client sends when it takes a session up with a new prompt:
+    /// everything before that prompt.
     #[track_caller]
     pub(crate) fn resumed(&self, session: &str, probe: &str) -> Vec<String> {
         self.taken_up(session, probe, &["--resume", id_of(session)])
@@ -103,7 +122,9 @@ impl Desk {
     #[track_caller]
     fn taken_up(&self, session: &str, probe: &str, how: &[&str]) -> Vec<String> {
         let output = self.say(probe, how);
-        let Some(messages) = self.model.asked(probe) else { panic!("{session} was not resumed: {output:?}") };
+        let Some(messages) = self.model.asked(probe) else {
+            panic!("{session} was not resumed: {output:?}")
+        };
         let mut said = said(&messages);
         assert_eq!(said.pop().as_deref(), Some(format!("u: {probe}").as_str()));
         if said.last().is_some_and(|last| last == NO_RESPONSE) {
@@ -132,10 +153,15 @@ pub(crate) fn id_of(session: &str) -> &str {
 /// Words, calls and results of messages; what the client adds itself is left out.
 fn said(messages: &[Value]) -> Vec<String> {
     let mut out = Vec::new();
-    for message in messages.iter().filter(|message| message["role"] != "system") {
+    for message in messages
+        .iter()
+        .filter(|message| message["role"] != "system")
+    {
         let role = &message["role"].as_str().unwrap()[..1];
         let mut say = |text: &str| {
-            if !text.trim_start().starts_with("<system-reminder>") && !text.starts_with("Attribution for ") {
+            if !text.trim_start().starts_with("<system-reminder>")
+                && !text.starts_with("Attribution for ")
+            {
                 out.push(format!("{role}: {}", text.trim()));
             }
         };
@@ -145,8 +171,15 @@ fn said(messages: &[Value]) -> Vec<String> {
                 for block in content.as_array().unwrap() {
                     match block["type"].as_str().unwrap() {
                         "text" => say(block["text"].as_str().unwrap()),
-                        "tool_use" => say(&format!("calls {} {}", block["name"].as_str().unwrap(), block["input"])),
-                        "tool_result" => say(&format!("result {}", block["tool_use_id"].as_str().unwrap())),
+                        "tool_use" => say(&format!(
+                            "calls {} {}",
+                            block["name"].as_str().unwrap(),
+                            block["input"]
+                        )),
+                        "tool_result" => say(&format!(
+                            "result {}",
+                            block["tool_use_id"].as_str().unwrap()
+                        )),
                         other => say(other),
                     }
                 }

@@ -1,4 +1,5 @@
-//! A session that the real client held, swept away behind our back and put back: the client takes it up with all that it had.
+//! A session that the real client held, swept away behind our back and put back: the client takes
+//! it up with all that it had.
 
 use std::path::{Path, PathBuf};
 
@@ -29,13 +30,19 @@ fn hold(desk: &Desk, file: &Path) {
 /// What the client keeps of the session: its log, what lies beside it, and copies of files.
 fn parts(desk: &Desk) -> [PathBuf; 3] {
     let log = desk.log(ID);
-    [log.with_extension(""), desk.config().join("file-history").join(ID), log]
+    [
+        log.with_extension(""),
+        desk.config().join("file-history").join(ID),
+        log,
+    ]
 }
 
 fn files(desk: &Desk) -> Vec<(PathBuf, Vec<u8>)> {
     let [side, copies, log] = parts(desk);
     let files = below(&side).into_iter().chain(below(&copies)).chain([log]);
-    files.map(|path| (path.clone(), disk::read(&path))).collect()
+    files
+        .map(|path| (path.clone(), disk::read(&path)))
+        .collect()
 }
 
 #[test]
@@ -47,11 +54,22 @@ fn a_swept_session_comes_back_with_its_subagent_and_its_files_and_the_client_goe
     hold(&desk, &file);
     let session = format!("claude:{ID}");
     let before = files(&desk);
-    let named = |part: &str| before.iter().filter(|(path, _)| path.to_string_lossy().contains(part)).count();
-    assert!(named("/subagents/agent-") >= 2 && named("/file-history/") == 1, "the client wrote them: {before:?}");
+    let named = |part: &str| {
+        before
+            .iter()
+            .filter(|(path, _)| path.to_string_lossy().contains(part))
+            .count()
+    };
+    assert!(
+        named("/subagents/agent-") >= 2 && named("/file-history/") == 1,
+        "the client wrote them: {before:?}"
+    );
     let said = desk.context(&session);
     for words in ["calls Agent", "calls Edit", "a: done"] {
-        assert!(said.iter().any(|line| line.contains(words)), "{words}: {said:?}");
+        assert!(
+            said.iter().any(|line| line.contains(words)),
+            "{words}: {said:?}"
+        );
     }
 
     desk.run(&["keep", "run"]);
@@ -60,16 +78,37 @@ fn a_swept_session_comes_back_with_its_subagent_and_its_files_and_the_client_goe
     std::fs::remove_dir_all(copies).unwrap();
     std::fs::remove_file(log).unwrap();
     let lost = desk.say("is anybody there?", &["--resume", ID]);
-    assert!(!lost.status.success(), "without its log there is nothing to take up: {lost:?}");
+    assert!(
+        !lost.status.success(),
+        "without its log there is nothing to take up: {lost:?}"
+    );
 
     desk.run(&["restore", &session]);
     assert_eq!(files(&desk), before, "byte for byte");
     assert_eq!(desk.resumed(&session, "go on"), said);
     let subagents = desk.run(&["list", "--hidden", "--json"]).of_type("session");
-    assert!(subagents.iter().any(|it| it["hidden"] == "subagent" && it["parent"] == ID), "{subagents:?}");
+    assert!(
+        subagents
+            .iter()
+            .any(|it| it["hidden"] == "subagent" && it["parent"] == ID),
+        "{subagents:?}"
+    );
     assert_eq!(disk::read(&file), b"green\n");
-    let prompt = desk.run(&["show", &session, "--json"]).of_type("entry").remove(0);
-    let words = ["--resume", ID, "--rewind-files", prompt["id"].as_str().unwrap()].map(str::to_owned);
+    let prompt = desk
+        .run(&["show", &session, "--json"])
+        .of_type("entry")
+        .remove(0);
+    let words = [
+        "--resume",
+        ID,
+        "--rewind-files",
+        prompt["id"].as_str().unwrap(),
+    ]
+    .map(str::to_owned);
     let rewound = desk.client(&words);
-    assert_eq!(disk::read(&file), b"red\n", "the client finds its copies of files: {rewound:?}");
+    assert_eq!(
+        disk::read(&file),
+        b"red\n",
+        "the client finds its copies of files: {rewound:?}"
+    );
 }

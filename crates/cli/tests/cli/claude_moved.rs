@@ -1,4 +1,5 @@
-//! A project folder that got another name: the real client finds its sessions there once they were moved.
+//! A project folder that got another name: the real client finds its sessions there
+//! once they were moved.
 
 use boswell_testkit::disk;
 
@@ -10,7 +11,9 @@ const SAID: [&str; 4] = ["u: one", "a: ECHO: one", "u: two 你好", "a: ECHO: tw
 
 fn projects(desk: &Desk) -> Vec<(std::path::PathBuf, Vec<u8>)> {
     let files = below(&desk.config().join("projects")).into_iter();
-    files.map(|path| (path.clone(), disk::read(&path))).collect()
+    files
+        .map(|path| (path.clone(), disk::read(&path)))
+        .collect()
 }
 
 #[test]
@@ -24,14 +27,24 @@ fn a_moved_session_is_continued_and_resumed_in_the_new_folder_and_undo_brings_al
     let new = desk.work().to_str().unwrap().to_owned();
     desk.say("anybody?", &["--continue", "--no-session-persistence"]);
     let sent = serde_json::to_string(&desk.model.asked("anybody?").unwrap()).unwrap();
-    assert!(!sent.contains("ECHO: one"), "in the new folder the client knows of nothing yet: {sent}");
+    assert!(
+        !sent.contains("ECHO: one"),
+        "in the new folder the client knows of nothing yet: {sent}"
+    );
     let before = projects(&desk);
     desk.run(&["move", &old, &new, "--apply"]);
     desk.run(&["undo"]);
     assert_eq!(projects(&desk), before);
     desk.run(&["move", &old, &new, "--apply"]);
     assert_eq!(desk.continued("go on"), SAID);
-    let all: Vec<&str> = SAID.into_iter().chain(["u: go on", "a: ECHO: go on"]).collect();
+    let all: Vec<&str> = SAID
+        .into_iter()
+        .chain(["u: go on", "a: ECHO: go on"])
+        .collect();
     assert_eq!(desk.resumed(ID, "and on"), all);
-    assert_eq!(desk.context(&format!("claude:{ID}")).len(), all.len() + 2, "boswell reads the same");
+    assert_eq!(
+        desk.context(&format!("claude:{ID}")).len(),
+        all.len() + 2,
+        "boswell reads the same"
+    );
 }

@@ -1,4 +1,5 @@
-//! Two real clients and boswell on one session: nothing is lost, and what was lost sight of is found again.
+//! Two real clients and boswell on one session: nothing is lost, and what was lost
+//! sight of is found again.
 
 use boswell_testkit::claude_client::ClaudeClient;
 use boswell_testkit::disk;
@@ -13,7 +14,11 @@ fn held(name: &str) -> String {
 
 /// Waits until a client's prompt stands in the log: it asks its model before it writes.
 fn wait_until_written(desk: &Desk, text: &str) {
-    let written = || disk::read(&desk.log(ID)).windows(text.len()).any(|window| window == text.as_bytes());
+    let written = || {
+        disk::read(&desk.log(ID))
+            .windows(text.len())
+            .any(|window| window == text.as_bytes())
+    };
     for _ in 0..600 {
         if written() {
             return;
@@ -28,7 +33,10 @@ fn while_a_client_is_at_work_the_conversation_is_its_own_and_the_rest_is_not() {
     let Some(desk) = Desk::new() else { return };
     desk.say("one", &["--session-id", ID]);
     let session = format!("claude:{ID}");
-    let first = desk.run(&["show", &session, "--json"]).of_type("entry")[0]["id"].as_str().unwrap().to_owned();
+    let first = desk.run(&["show", &session, "--json"]).of_type("entry")[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let client = desk.start(&held("gate"), &["--resume", ID]);
     desk.model.wait_for("gate", 1);
     let pid = client.id().to_string();
@@ -40,7 +48,11 @@ fn while_a_client_is_at_work_the_conversation_is_its_own_and_the_rest_is_not() {
         &["rewind", &session, &first],
         &["delete", &session],
     ] {
-        desk.bench.run(args).ends(3).says(&format!("pid {pid}")).says("boswell fork");
+        desk.bench
+            .run(args)
+            .ends(3)
+            .says(&format!("pid {pid}"))
+            .says("boswell fork");
     }
     assert!(disk::read(&desk.log(ID)).starts_with(&before));
     let listed = desk.run(&["list", "--json"]).of_type("session");
@@ -50,34 +62,64 @@ fn while_a_client_is_at_work_the_conversation_is_its_own_and_the_rest_is_not() {
     let fork = desk.run(&["fork", &session]).text().trim().to_owned();
     desk.model.release("gate");
     assert!(client.wait_with_output().unwrap().status.success());
-    let listed = desk.run(&["list", "--json", "--tag", "busy"]).of_type("session");
-    assert_eq!((&listed[0]["title"], &listed[0]["live"]), (&"named meanwhile".into(), &serde_json::Value::Null));
+    let listed = desk
+        .run(&["list", "--json", "--tag", "busy"])
+        .of_type("session");
+    assert_eq!(
+        (&listed[0]["title"], &listed[0]["live"]),
+        (&"named meanwhile".into(), &serde_json::Value::Null)
+    );
     desk.run(&["append", &session, "--user", "now it can"]);
     let said = desk.resumed(&session, "PROBE");
-    assert_eq!(said[said.len() - 2..], ["a: gate is answered", "u: now it can"]);
-    assert_eq!(desk.resumed(&fork, "PROBE OF THE FORK")[..2], ["u: one", "a: ECHO: one"]);
+    assert_eq!(
+        said[said.len() - 2..],
+        ["a: gate is answered", "u: now it can"]
+    );
+    assert_eq!(
+        desk.resumed(&fork, "PROBE OF THE FORK")[..2],
+        ["u: one", "a: ECHO: one"]
+    );
 }
 
 /// When a process was started, in the kernel's words.
 pub(crate) fn start_of(pid: u32) -> String {
-    let stat = String::from_utf8(disk::read(std::path::Path::new(&format!("/proc/{pid}/stat")))).unwrap();
-    stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned()
+    let stat = String::from_utf8(disk::read(std::path::Path::new(&format!(
+        "/proc/{pid}/stat"
+    ))))
+    .unwrap();
+    stat.rsplit_once(')')
+        .unwrap()
+        .1
+        .split_whitespace()
+        .nth(19)
+        .unwrap()
+        .to_owned()
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_client_counts_by_its_registry_only_while_it_lives() {
     let bench = crate::bench::Bench::new();
-    let made = boswell_testkit::make::claude::file(boswell_testkit::make::claude::Shape::ALL[0], "/proj/demo", 1);
+    let made = boswell_testkit::make::claude::file(
+        boswell_testkit::make::claude::Shape::ALL[0],
+        "/proj/demo",
+        1,
+    );
     made.write_to(&bench.home().join(".claude"));
     let session = format!("claude:{}", made.id);
     let own = std::process::id();
     let register = |pid: u32, start: &str| {
-        let entry = format!(r#"{{"pid":{pid},"sessionId":"{}","procStart":"{start}","status":"idle"}}"#, made.id);
+        let entry = format!(
+            r#"{{"pid":{pid},"sessionId":"{}","procStart":"{start}","status":"idle"}}"#,
+            made.id
+        );
         bench.plant(&format!(".claude/sessions/{own}.json"), entry.as_bytes());
     };
     register(own, &start_of(own));
-    bench.run(["append", &session, "--user", "x"]).ends(3).says(&format!("pid {own}"));
+    bench
+        .run(["append", &session, "--user", "x"])
+        .ends(3)
+        .says(&format!("pid {own}"));
     bench.run(["rename", &session, "meanwhile"]).ends(0);
     // Left behind by a client that was killed, whose number another process has by now; or nobody.
     register(own, "1");
@@ -96,7 +138,12 @@ fn a_session_whose_client_was_killed_goes_on() {
     desk.model.wait_for("never", 1);
     client.kill().unwrap();
     client.wait().unwrap();
-    desk.run(&["append", &format!("claude:{ID}"), "--assistant", "after the kill"]);
+    desk.run(&[
+        "append",
+        &format!("claude:{ID}"),
+        "--assistant",
+        "after the kill",
+    ]);
     let said = desk.resumed(&format!("claude:{ID}"), "PROBE");
     assert_eq!(said.last().map(String::as_str), Some("a: after the kill"));
 }
@@ -117,22 +164,59 @@ fn the_branch_that_a_second_client_wrote_over_is_shown_and_can_be_stood_at() {
     assert!(first.wait_with_output().unwrap().status.success());
     desk.model.release("second");
     assert!(second.wait_with_output().unwrap().status.success());
-    let everything = desk.run(&["show", &session, "--records", "--json"]).of_type("entry");
-    for text in ["base", "ECHO: base", "first is answered", "second is answered"] {
-        assert_eq!(everything.iter().filter(|entry| entry["text"] == text).count(), 1, "{text}");
+    let everything = desk
+        .run(&["show", &session, "--records", "--json"])
+        .of_type("entry");
+    for text in [
+        "base",
+        "ECHO: base",
+        "first is answered",
+        "second is answered",
+    ] {
+        assert_eq!(
+            everything
+                .iter()
+                .filter(|entry| entry["text"] == text)
+                .count(),
+            1,
+            "{text}"
+        );
     }
-    let damage = desk.bench.run(["check", &session, "--json"]).ends(1).of_type("damage");
-    let lost: Vec<_> = damage.iter().filter(|it| it["problem"] == "lost_branch").collect();
+    let damage = desk
+        .bench
+        .run(["check", &session, "--json"])
+        .ends(1)
+        .of_type("damage");
+    let lost: Vec<_> = damage
+        .iter()
+        .filter(|it| it["problem"] == "lost_branch")
+        .collect();
     assert_eq!(lost.len(), 1, "{damage:?}");
     let end = lost[0]["entry"].as_str().unwrap();
     let nodes = desk.run(&["tree", &session, "--json"]).of_type("node");
-    assert!(nodes.iter().any(|node| node["id"] == end && node["on_branch"] == false), "{nodes:?}");
+    assert!(
+        nodes
+            .iter()
+            .any(|node| node["id"] == end && node["on_branch"] == false),
+        "{nodes:?}"
+    );
     let stands = desk.resumed(&session, "who is here?");
-    assert_eq!(stands.last().map(String::as_str), Some("a: second is answered"));
+    assert_eq!(
+        stands.last().map(String::as_str),
+        Some("a: second is answered")
+    );
     desk.run(&["branch", &session, end]);
     let said = desk.resumed(&session, "and now?");
     let first = format!("u: {}", held("first"));
-    assert_eq!(said, ["u: base", "a: ECHO: base", first.as_str(), "a: first is answered"]);
+    assert_eq!(
+        said,
+        [
+            "u: base",
+            "a: ECHO: base",
+            first.as_str(),
+            "a: first is answered"
+        ]
+    );
 }
 
 #[test]
@@ -141,14 +225,24 @@ fn titles_given_while_two_clients_write_glue_no_lines() {
     desk.say("base", &["--session-id", ID]);
     let session = format!("claude:{ID}");
     let clients = ["left", "right"].map(|name| {
-        let script: Vec<String> =
-            (0..6).map(|_| r#"[{"tool":"Bash","input":{"command":"true"}}]"#.to_owned()).collect();
-        desk.start(&format!("{name} SCRIPT=[{},[{{\"text\":\"{name} ends\"}}]]", script.join(",")), &["--resume", ID])
+        let script: Vec<String> = (0..6)
+            .map(|_| r#"[{"tool":"Bash","input":{"command":"true"}}]"#.to_owned())
+            .collect();
+        desk.start(
+            &format!(
+                "{name} SCRIPT=[{},[{{\"text\":\"{name} ends\"}}]]",
+                script.join(",")
+            ),
+            &["--resume", ID],
+        )
     });
     let mut given = 0;
     for number in 0..12 {
-        let ran = desk.bench.run(["rename", &session, &format!("title {number}")]);
-        // A client may have written between our look and our line: then nothing was said, and the command says so.
+        let ran = desk
+            .bench
+            .run(["rename", &session, &format!("title {number}")]);
+        // A client may have written between our look and our line: then nothing was said, and
+        // the command says so.
         assert!(matches!(ran.code, Some(0 | 3)), "{ran:?}");
         given += usize::from(ran.code == Some(0));
     }
@@ -160,7 +254,10 @@ fn titles_given_while_two_clients_write_glue_no_lines() {
     desk.run(&["rename", &session, "at last"]);
     assert!(desk.run(&["ops", "--json"]).of_type("op").len() > given);
     let log = disk::read(&desk.log(ID));
-    for line in log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in log
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
         serde_json::from_slice::<serde_json::Value>(line).unwrap();
     }
     let text = String::from_utf8(log).unwrap();
@@ -173,16 +270,28 @@ fn titles_given_while_two_clients_write_glue_no_lines() {
 
 #[test]
 fn an_old_client_takes_up_what_was_appended_and_forked() {
-    let Some(client) = ClaudeClient::old_or_skip() else { return };
+    let Some(client) = ClaudeClient::old_or_skip() else {
+        return;
+    };
     let desk = Desk::with(client);
     let model = ["--model", "claude-sonnet-4-5-20250929"];
     desk.say("one", &["--session-id", ID, model[0], model[1]]);
     let session = format!("claude:{ID}");
     desk.run(&["append", &session, "--user", "two", "--assistant", "three"]);
-    let fork = desk.run(&["fork", &session, "--style", "sdk"]).text().trim().to_owned();
+    let fork = desk
+        .run(&["fork", &session, "--style", "sdk"])
+        .text()
+        .trim()
+        .to_owned();
     let expected = ["u: one", "a: ECHO: one", "u: two", "a: three"];
     assert_eq!(desk.resumed(&session, "PROBE"), expected);
     assert_eq!(desk.resumed(&fork, "PROBE OF THE FORK"), expected);
-    let first = desk.run(&["show", &session, "--json"]).of_type("entry")[0]["id"].as_str().unwrap().to_owned();
-    desk.bench.run(["branch", &session, &first]).ends(0).says("2.1.150");
+    let first = desk.run(&["show", &session, "--json"]).of_type("entry")[0]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    desk.bench
+        .run(["branch", &session, &first])
+        .ends(0)
+        .says("2.1.150");
 }

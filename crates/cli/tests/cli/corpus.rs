@@ -19,10 +19,20 @@ struct Real {
 
 /// The real files of one group, or none with a loud word.
 fn group(name: &str, variable: &str) -> Vec<Real> {
-    let Some(root) = corpus::require_or_skip(variable) else { return Vec::new() };
+    let Some(root) = corpus::require_or_skip(variable) else {
+        return Vec::new();
+    };
     let named = |path: PathBuf| {
-        let below: Vec<_> = path.strip_prefix(&root).unwrap().iter().map(|part| part.to_string_lossy()).collect();
-        Real { name: format!("{name}/{}", below.join("/")), path }
+        let below: Vec<_> = path
+            .strip_prefix(&root)
+            .unwrap()
+            .iter()
+            .map(|part| part.to_string_lossy())
+            .collect();
+        Real {
+            name: format!("{name}/{}", below.join("/")),
+            path,
+        }
     };
     let files: Vec<Real> = corpus::files(&root).into_iter().map(named).collect();
     assert!(!files.is_empty(), "{variable} names an empty folder");
@@ -35,8 +45,12 @@ fn everything() -> Vec<Real> {
     all
 }
 
-/// Fewer files than this were compared: the corpus is not the one that these tests were written for, or they skip too much.
-const AT_LEAST: [(&str, &str, usize); 2] = [("corpus/", corpus::CORPUS, 110), ("captures/", corpus::CAPTURES, 130)];
+/// Fewer files than this were compared: the corpus is not the one that these tests were written
+/// for, or they skip too much.
+const AT_LEAST: [(&str, &str, usize); 2] = [
+    ("corpus/", corpus::CORPUS, 110),
+    ("captures/", corpus::CAPTURES, 130),
+];
 
 /// The real files that are lines of JSON or one JSON document.
 fn logs() -> Vec<Real> {
@@ -50,8 +64,15 @@ fn logs() -> Vec<Real> {
 fn assert_enough<'a>(names: impl Iterator<Item = &'a str> + Clone) {
     for (group, variable, least) in AT_LEAST {
         let count = names.clone().filter(|name| name.starts_with(group)).count();
-        let expected = if corpus::require_or_skip(variable).is_some() { least } else { 0 };
-        assert!(count >= expected, "only {count} files of {group} were compared, {expected} are expected");
+        let expected = if corpus::require_or_skip(variable).is_some() {
+            least
+        } else {
+            0
+        };
+        assert!(
+            count >= expected,
+            "only {count} files of {group} were compared, {expected} are expected"
+        );
     }
 }
 
@@ -63,7 +84,9 @@ fn path(path: &Path) -> &str {
 fn every_real_file_shows_the_records_that_a_plain_scan_finds() {
     let bench = Bench::new();
     for Real { name, path: file } in logs() {
-        let shown = bench.run(["show", path(&file), "--records", "--json"]).ends(0);
+        let shown = bench
+            .run(["show", path(&file), "--records", "--json"])
+            .ends(0);
         let entries = shown.of_type("entry");
         assert_eq!(entries.len(), shown.lines().len(), "{name}: entries only");
         let found = reference::scan(&dialect(&entries), &disk::read(&file));
@@ -93,8 +116,13 @@ fn every_real_file_opens_in_every_reading_command() {
 fn every_real_file_is_exported_byte_for_byte() {
     let bench = Bench::new();
     for Real { name, path: file } in everything() {
-        let exported = bench.run(["export", path(&file), "--format", "jsonl"]).ends(0);
-        assert!(exported.stdout == disk::read(&file), "{name} is not the same");
+        let exported = bench
+            .run(["export", path(&file), "--format", "jsonl"])
+            .ends(0);
+        assert!(
+            exported.stdout == disk::read(&file),
+            "{name} is not the same"
+        );
     }
 }
 
@@ -107,10 +135,16 @@ fn the_damage_report_of_every_real_file_is_the_pinned_one() {
     }
     let mut pinned = pinned();
     if bless() {
-        let groups: Vec<_> = found.keys().filter_map(|name| name.split('/').next().map(str::to_owned)).collect();
+        let groups: Vec<_> = found
+            .keys()
+            .filter_map(|name| name.split('/').next().map(str::to_owned))
+            .collect();
         pinned.retain(|name, _| !groups.iter().any(|group| name.starts_with(group.as_str())));
         pinned.extend(found);
-        let lines: String = pinned.iter().map(|(name, report)| format!("{name}\t{report}\n")).collect();
+        let lines: String = pinned
+            .iter()
+            .map(|(name, report)| format!("{name}\t{report}\n"))
+            .collect();
         disk::write(Path::new(GOLDEN), format!("{HEADING}{lines}").as_bytes());
         return;
     }
@@ -120,42 +154,79 @@ fn the_damage_report_of_every_real_file_is_the_pinned_one() {
             Some(expected) if expected == report => {}
             Some(expected) => wrong.push(format!("{name}: {report}, pinned is {expected}")),
             // Named and not a failure: adding files to the corpus must not fail the pins of others.
-            None => eprintln!("NOT PINNED: {name}: {report}; look at it, then bless it with BOSWELL_BLESS=1"),
+            None => eprintln!(
+                "NOT PINNED: {name}: {report}; look at it, then bless it with BOSWELL_BLESS=1"
+            ),
         }
     }
-    let is_here = |name: &String| found.keys().any(|other| name.split('/').next() == other.split('/').next());
-    let gone: Vec<_> = pinned.keys().filter(|name| is_here(name) && !found.contains_key(*name)).collect();
+    let is_here = |name: &String| {
+        found
+            .keys()
+            .any(|other| name.split('/').next() == other.split('/').next())
+    };
+    let gone: Vec<_> = pinned
+        .keys()
+        .filter(|name| is_here(name) && !found.contains_key(*name))
+        .collect();
     assert!(
         wrong.is_empty() && gone.is_empty(),
         "bless it with BOSWELL_BLESS=1 if this is right: {wrong:#?}, gone: {gone:#?}"
     );
-    assert_enough(found.keys().filter(|name| pinned.contains_key(*name)).map(String::as_str));
+    assert_enough(
+        found
+            .keys()
+            .filter(|name| pinned.contains_key(*name))
+            .map(String::as_str),
+    );
 }
 
-const HEADING: &str =
-    "# What `boswell check` finds in every real file: name, dialect, records shown, problems with their counts.\n";
+const HEADING: &str = "# What `boswell check` finds in every real file: name, dialect, records shown, problems with their counts.\n";
 
 fn pinned() -> BTreeMap<String, String> {
     let text = String::from_utf8(disk::read(Path::new(GOLDEN))).unwrap();
     let rows = text.lines().filter(|line| !line.starts_with('#'));
-    rows.map(|line| line.split_once('\t').map(|(name, report)| (name.to_owned(), report.to_owned())).unwrap()).collect()
+    rows.map(|line| {
+        line.split_once('\t')
+            .map(|(name, report)| (name.to_owned(), report.to_owned()))
+            .unwrap()
+    })
+    .collect()
 }
 
 fn report(bench: &Bench, file: &Path) -> String {
-    let entries = bench.run(["show", path(file), "--records", "--json", "--quiet"]).ends(0).of_type("entry");
+    let entries = bench
+        .run(["show", path(file), "--records", "--json", "--quiet"])
+        .ends(0)
+        .of_type("entry");
     let checked = bench.run(["check", path(file), "--json"]);
     let damage = checked.of_type("damage");
-    assert_eq!(checked.code, Some(i32::from(!damage.is_empty())), "{checked:?}");
+    assert_eq!(
+        checked.code,
+        Some(i32::from(!damage.is_empty())),
+        "{checked:?}"
+    );
     let mut words: BTreeMap<&str, usize> = BTreeMap::new();
-    damage.iter().for_each(|line| *words.entry(line["problem"].as_str().unwrap()).or_default() += 1);
-    let words: Vec<String> = words.into_iter().map(|(word, count)| format!("{word}={count}")).collect();
-    let words = if words.is_empty() { "clean".to_owned() } else { words.join(" ") };
+    damage
+        .iter()
+        .for_each(|line| *words.entry(line["problem"].as_str().unwrap()).or_default() += 1);
+    let words: Vec<String> = words
+        .into_iter()
+        .map(|(word, count)| format!("{word}={count}"))
+        .collect();
+    let words = if words.is_empty() {
+        "clean".to_owned()
+    } else {
+        words.join(" ")
+    };
     format!("{}\t{}\t{words}", dialect(&entries), entries.len())
 }
 
 /// Whose file it is, as far as its entries tell.
 fn dialect(entries: &[serde_json::Value]) -> String {
-    let reference = entries.first().and_then(|entry| entry["session"].as_str()).unwrap_or("-");
+    let reference = entries
+        .first()
+        .and_then(|entry| entry["session"].as_str())
+        .unwrap_or("-");
     reference.split(':').next().unwrap_or_default().to_owned()
 }
 
@@ -168,8 +239,14 @@ fn the_pinned_reports_speak_of_each_file_once_and_in_words_of_the_contract() {
         let words = report.rsplit('\t').next().unwrap_or_default();
         for word in words.split(' ').filter(|word| *word != "clean") {
             let (word, count) = word.split_once('=').unwrap();
-            assert!(count.parse::<usize>().is_ok_and(|count| count > 0), "{name}: {word}");
-            assert!(page.contains(&format!("`{word}`")), "{word} is not in docs/cli.md");
+            assert!(
+                count.parse::<usize>().is_ok_and(|count| count > 0),
+                "{name}: {word}"
+            );
+            assert!(
+                page.contains(&format!("`{word}`")),
+                "{word} is not in docs/cli.md"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Every named damage in the sessions of every dialect: what still loads, what is reported, and how each command ends.
+//! Every named damage in the sessions of every dialect: what still loads, what is reported, and
+//! how each command ends.
 
 use std::path::PathBuf;
 
@@ -37,12 +38,26 @@ fn sound(dialect: &str, seed: u64) -> Made {
         "oas" => oas::session(oas::Place::Project(PROJECT), false, 4, seed),
         "clinvoker" => {
             let id = format!("{seed:032x}");
-            let spec = clinvoker::Spec { id: &id, backend: "gemini", status: "completed", seed, ..Default::default() };
+            let spec = clinvoker::Spec {
+                id: &id,
+                backend: "gemini",
+                status: "completed",
+                seed,
+                ..Default::default()
+            };
             clinvoker::made(&clinvoker::document(&spec))
         }
         "myagents" => {
             let era = myagents::Era::E2;
-            myagents::session(&myagents::Spec { era, id: None, sdk: None, agent_dir: PROJECT, turns: 4, seed }).0
+            myagents::session(&myagents::Spec {
+                era,
+                id: None,
+                sdk: None,
+                agent_dir: PROJECT,
+                turns: 4,
+                seed,
+            })
+            .0
         }
         _ => panic!("no such dialect: {dialect}"),
     }
@@ -53,7 +68,9 @@ fn word(damage: Damage) -> Option<&'static str> {
     match damage {
         Damage::TornTail => Some("torn_tail"),
         Damage::GluedRecords => Some("glued_records"),
-        Damage::CutAndGlued | Damage::GarbageLine | Damage::NonObjectLine | Damage::HeaderTorn => Some("not_json"),
+        Damage::CutAndGlued | Damage::GarbageLine | Damage::NonObjectLine | Damage::HeaderTorn => {
+            Some("not_json")
+        }
         Damage::NulBeforeRecord | Damage::NulOnlyLine | Damage::NulTail => Some("nul_bytes"),
         Damage::InvalidUtf8 => Some("invalid_utf8"),
         Damage::EmptyFile => Some("empty"),
@@ -61,10 +78,14 @@ fn word(damage: Damage) -> Option<&'static str> {
     }
 }
 
-/// Damages that are no damage: every reader of the format copes, and `check` has nothing to say about the bytes.
+/// Damages that are no damage: every reader of the format copes, and `check` has nothing to
+/// say about the bytes.
 fn is_harmless(damage: Damage) -> bool {
     use Damage::{BlankLines, Bom, Crlf, DuplicateKeys, LongLine, NoFinalNewline};
-    matches!(damage, NoFinalNewline | BlankLines | Crlf | Bom | DuplicateKeys | LongLine(_))
+    matches!(
+        damage,
+        NoFinalNewline | BlankLines | Crlf | Bom | DuplicateKeys | LongLine(_)
+    )
 }
 
 struct Broken {
@@ -84,7 +105,12 @@ fn plant(bench: &Bench, dialect: &str) -> Vec<Broken> {
         let bytes = damage::apply(damage, made.bytes(), place, &mut Rng::new(number as u64));
         let path = made.write_to(&root);
         disk::write(&path, &bytes);
-        all.push(Broken { damage, path, changed: bytes != made.bytes(), bytes });
+        all.push(Broken {
+            damage,
+            path,
+            changed: bytes != made.bytes(),
+            bytes,
+        });
     }
     all
 }
@@ -93,36 +119,66 @@ fn survive(dialect: &str) {
     let bench = Bench::new();
     let all = plant(&bench, dialect);
     let before = Snapshot::take(bench.root());
-    let listed = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+    let listed = bench
+        .run(["list", "--hidden", "--json"])
+        .ends(0)
+        .of_type("session");
     for broken in &all {
         let path = broken.path.to_str().unwrap();
         let rows = listed.iter().filter(|row| row["path"] == path).count();
         assert_eq!(rows, 1, "{dialect} {:?} is listed once", broken.damage);
         one(&bench, dialect, broken);
     }
-    assert_eq!(before.diff(&Snapshot::take(bench.root())), Vec::<String>::new());
+    assert_eq!(
+        before.diff(&Snapshot::take(bench.root())),
+        Vec::<String>::new()
+    );
 }
 
 fn one(bench: &Bench, dialect: &str, broken: &Broken) {
     let path = broken.path.to_str().unwrap();
     let note = format!("{dialect} {:?}", broken.damage);
     let checked = bench.run(["check", path, "--json"]);
-    let words: Vec<String> =
-        checked.of_type("damage").iter().map(|line| line["problem"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(checked.code, Some(i32::from(!words.is_empty())), "{note}: {checked:?}");
+    let words: Vec<String> = checked
+        .of_type("damage")
+        .iter()
+        .map(|line| line["problem"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        checked.code,
+        Some(i32::from(!words.is_empty())),
+        "{note}: {checked:?}"
+    );
     let lines = dialect != "clinvoker";
     if let Some(word) = word(broken.damage).filter(|_| broken.changed && lines) {
-        assert!(words.iter().any(|found| found == word), "{note}: {word} is not among {words:?}");
+        assert!(
+            words.iter().any(|found| found == word),
+            "{note}: {word} is not among {words:?}"
+        );
     }
     if is_harmless(broken.damage) && lines {
         assert_eq!(words, [] as [&str; 0], "{note}");
     }
-    let gaps = words.iter().any(|word| ["torn_tail", "not_json", "nul_bytes"].contains(&word.as_str()));
-    let warns = |ran: &Ran| assert!(!gaps || ran.stderr.contains("warning: "), "{note} is not warned about: {ran:?}");
+    let gaps = words
+        .iter()
+        .any(|word| ["torn_tail", "not_json", "nul_bytes"].contains(&word.as_str()));
+    let warns = |ran: &Ran| {
+        assert!(
+            !gaps || ran.stderr.contains("warning: "),
+            "{note} is not warned about: {ran:?}"
+        )
+    };
     let exported = bench.run(["export", path, "--no-redact"]).ends(0);
-    assert!(exported.stdout == broken.bytes, "{note}: the export differs");
+    assert!(
+        exported.stdout == broken.bytes,
+        "{note}: the export differs"
+    );
     warns(&exported);
-    for args in [&["show", path] as &[&str], &["show", path, "--records", "--json"], &["tree", path, "--json"]] {
+    for args in [
+        &["show", path] as &[&str],
+        &["show", path, "--records", "--json"],
+        &["tree", path, "--json"],
+    ] {
         let ran = bench.run(args).ends(0);
         warns(&ran);
         if args.contains(&"--json") {
@@ -130,10 +186,14 @@ fn one(bench: &Bench, dialect: &str, broken: &Broken) {
         }
     }
     let context = bench.run(["context", path, "--json"]);
-    // Of a file that nobody recognises any more, and of a document without messages, no context can be told.
+    // Of a file that nobody recognises any more, and of a document without messages, no
+    // context can be told.
     assert!(matches!(context.code, Some(0 | 2)), "{note}: {context:?}");
     if context.code == Some(2) {
-        assert!(context.stderr.contains("\"kind\":\"unsupported\""), "{note}: {context:?}");
+        assert!(
+            context.stderr.contains("\"kind\":\"unsupported\""),
+            "{note}: {context:?}"
+        );
     }
     context.lines();
 }
@@ -176,16 +236,34 @@ fn links_and_calls_that_do_not_fit_are_named() {
         let bytes = damage::apply(damage, made.bytes(), 6, &mut Rng::new(1));
         assert!(bytes != made.bytes(), "{damage:?} found nothing to damage");
         let path = bench.plant("damaged.jsonl", &bytes);
-        let checked = bench.run(["check", path.to_str().unwrap(), "--json"]).ends(1);
-        let found: Vec<_> = checked.of_type("damage").iter().map(|line| line["problem"].to_string()).collect();
-        assert!(found.contains(&format!("\"{word}\"")), "{damage:?}: {found:?}");
+        let checked = bench
+            .run(["check", path.to_str().unwrap(), "--json"])
+            .ends(1);
+        let found: Vec<_> = checked
+            .of_type("damage")
+            .iter()
+            .map(|line| line["problem"].to_string())
+            .collect();
+        assert!(
+            found.contains(&format!("\"{word}\"")),
+            "{damage:?}: {found:?}"
+        );
     }
 }
 
 #[test]
 fn a_sound_session_of_every_dialect_is_clean() {
     let bench = Bench::new();
-    for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex", "clinvoker"] {
+    for dialect in [
+        "claude",
+        "pi",
+        "omp",
+        "xcsh",
+        "myagents",
+        "oas",
+        "codex",
+        "clinvoker",
+    ] {
         let made = sound(dialect, 77);
         let path = made.write_to(&bench.home().join(folder(dialect)));
         let ran = bench.run(["check", path.to_str().unwrap()]).ends(0);

@@ -18,42 +18,106 @@ pub(crate) struct Demo {
 impl Demo {
     pub(crate) fn new() -> Demo {
         let bench = Bench::new();
-        let made = bench.run(["demo", "d", "--json"]).ends(0).of_type("demo").remove(0);
+        let made = bench
+            .run(["demo", "d", "--json"])
+            .ends(0)
+            .of_type("demo")
+            .remove(0);
         let texts = |list: &Value| -> Vec<String> {
-            list.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+            list.as_array()
+                .unwrap()
+                .iter()
+                .map(|it| it.as_str().unwrap().to_owned())
+                .collect()
         };
-        let tour = made["commands"].as_array().unwrap().iter().map(|it| it["command"].as_str().unwrap().to_owned());
+        let tour = made["commands"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["command"].as_str().unwrap().to_owned());
         let root = PathBuf::from(made["path"].as_str().unwrap());
-        Demo { root, options: texts(&made["options"]), tour: tour.collect(), bench }
+        Demo {
+            root,
+            options: texts(&made["options"]),
+            tour: tour.collect(),
+            bench,
+        }
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
-        self.bench.run(args.iter().copied().chain(self.options.iter().map(String::as_str)))
+        self.bench.run(
+            args.iter()
+                .copied()
+                .chain(self.options.iter().map(String::as_str)),
+        )
     }
 }
 
 #[test]
 fn a_demo_holds_every_dialect_two_languages_branches_subagents_and_damage() {
     let demo = Demo::new();
-    let sessions = demo.run(&["list", "--hidden", "--json"]).ends(0).of_type("session");
-    let linked =
-        |it: &Value| it["links"].as_array().unwrap().iter().map(|l| l["ref"].as_str().unwrap().to_owned()).collect();
+    let sessions = demo
+        .run(&["list", "--hidden", "--json"])
+        .ends(0)
+        .of_type("session");
+    let linked = |it: &Value| {
+        it["links"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|l| l["ref"].as_str().unwrap().to_owned())
+            .collect()
+    };
     let refs: Vec<String> = sessions
         .iter()
-        .flat_map(|it| std::iter::once(it["ref"].as_str().unwrap().to_owned()).chain::<Vec<String>>(linked(it)))
+        .flat_map(|it| {
+            std::iter::once(it["ref"].as_str().unwrap().to_owned()).chain::<Vec<String>>(linked(it))
+        })
         .collect();
-    for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas", "codex", "boswell"] {
-        assert!(refs.iter().any(|it| it.starts_with(&format!("{dialect}:"))), "{dialect} is not in {refs:?}");
+    for dialect in [
+        "claude",
+        "pi",
+        "omp",
+        "xcsh",
+        "myagents",
+        "clinvoker",
+        "oas",
+        "codex",
+        "boswell",
+    ] {
+        assert!(
+            refs.iter().any(|it| it.starts_with(&format!("{dialect}:"))),
+            "{dialect} is not in {refs:?}"
+        );
     }
     assert!(refs.iter().any(|it| it.contains("agent-ademo")), "{refs:?}");
-    assert!(demo.run(&["tree", "8045"]).ends(0).text().contains("cause found"));
-    assert!(demo.run(&["search", "二元"]).ends(0).text().contains("分词"));
+    assert!(
+        demo.run(&["tree", "8045"])
+            .ends(0)
+            .text()
+            .contains("cause found")
+    );
+    assert!(
+        demo.run(&["search", "二元"])
+            .ends(0)
+            .text()
+            .contains("分词")
+    );
     let damage = demo.run(&["check", "--json"]).ends(1).of_type("damage");
-    let problems: Vec<&str> = damage.iter().filter_map(|it| it["problem"].as_str()).collect();
+    let problems: Vec<&str> = damage
+        .iter()
+        .filter_map(|it| it["problem"].as_str())
+        .collect();
     for problem in ["torn_tail", "glued_records", "missing_parent", "nul_bytes"] {
-        assert!(problems.contains(&problem), "{problem} is not in {problems:?}");
+        assert!(
+            problems.contains(&problem),
+            "{problem} is not in {problems:?}"
+        );
     }
-    let damaged: std::collections::HashSet<&str> = damage.iter().filter_map(|it| it["session"].as_str()).collect();
+    let damaged: std::collections::HashSet<&str> = damage
+        .iter()
+        .filter_map(|it| it["session"].as_str())
+        .collect();
     assert_eq!(damaged.len(), 1, "only one log is damaged: {damage:?}");
 }
 
@@ -63,18 +127,47 @@ fn the_last_session_is_the_same_by_the_catalog_and_by_a_look_into_every_log() {
     // Without a right to write no catalog is used.
     let found = |more: &[&str]| {
         let ran = demo.run(&[&["show", "@last", "--records", "--json"], more].concat());
-        (ran.code, ran.lines().first().map(|line| line["session"].clone()), ran.stderr)
+        (
+            ran.code,
+            ran.lines().first().map(|line| line["session"].clone()),
+            ran.stderr,
+        )
     };
-    for side in [&[] as &[&str], &["--side", "claude"], &["--side", "myagents"], &["--side", "omp"]] {
-        assert_eq!(found(side), found(&[side, &["--read-only"]].concat()), "{side:?}");
+    for side in [
+        &[] as &[&str],
+        &["--side", "claude"],
+        &["--side", "myagents"],
+        &["--side", "omp"],
+    ] {
+        assert_eq!(
+            found(side),
+            found(&[side, &["--read-only"]].concat()),
+            "{side:?}"
+        );
     }
     assert_eq!(found(&[]).0, Some(0));
-    assert!(demo.root.join("own/catalog.db").is_file(), "the catalog was asked");
+    assert!(
+        demo.root.join("own/catalog.db").is_file(),
+        "the catalog was asked"
+    );
     let session = found(&[]).1.unwrap();
-    let own = demo.run(&["list", "--json", "--agent", "boswell"]).ends(0).of_type("session").remove(0);
-    demo.run(&["append", own["ref"].as_str().unwrap(), "--user", "hi"]).ends(0);
-    assert_eq!(found(&[]).1.as_ref(), Some(&own["ref"]), "what changed a moment ago is seen, and not {session}");
-    let receipt = demo.run(&["append", "@last", "--user", "again", "--json"]).ends(0).of_type("receipt").remove(0);
+    let own = demo
+        .run(&["list", "--json", "--agent", "boswell"])
+        .ends(0)
+        .of_type("session")
+        .remove(0);
+    demo.run(&["append", own["ref"].as_str().unwrap(), "--user", "hi"])
+        .ends(0);
+    assert_eq!(
+        found(&[]).1.as_ref(),
+        Some(&own["ref"]),
+        "what changed a moment ago is seen, and not {session}"
+    );
+    let receipt = demo
+        .run(&["append", "@last", "--user", "again", "--json"])
+        .ends(0)
+        .of_type("receipt")
+        .remove(0);
     assert_eq!(receipt["session"], own["ref"]);
 }
 
@@ -85,10 +178,17 @@ fn every_command_of_the_printed_tour_works() {
     for typed in &demo.tour {
         let words = typed.replace('\'', "");
         let words: Vec<&str> = match typed.split_once(" '") {
-            Some((before, quoted)) => before.split(' ').chain([quoted.trim_end_matches('\'')]).collect(),
+            Some((before, quoted)) => before
+                .split(' ')
+                .chain([quoted.trim_end_matches('\'')])
+                .collect(),
             None => words.split(' ').collect(),
         };
-        let code = if matches!(words[0], "check" | "secrets") { 1 } else { 0 };
+        let code = if matches!(words[0], "check" | "secrets") {
+            1
+        } else {
+            0
+        };
         demo.run(&words).ends(code);
     }
 }
@@ -107,14 +207,27 @@ fn the_script_of_a_demo_sees_its_own_stores_and_no_others() {
         .env("HOME", bench.home())
         .output()
         .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
     let text = String::from_utf8(ran.stdout).unwrap();
     assert!(text.lines().count() >= 10, "{text}");
-    for line in text.lines().filter(|line| line.contains(r#""type":"session""#)) {
-        let path = serde_json::from_str::<Value>(line).unwrap()["path"].as_str().unwrap().to_owned();
+    for line in text
+        .lines()
+        .filter(|line| line.contains(r#""type":"session""#))
+    {
+        let path = serde_json::from_str::<Value>(line).unwrap()["path"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         assert!(Path::new(&path).starts_with(&root), "{path}");
     }
-    assert_eq!(before.diff(&Snapshot::take(&bench.home())), Vec::<String>::new());
+    assert_eq!(
+        before.diff(&Snapshot::take(&bench.home())),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
@@ -129,16 +242,30 @@ fn a_demo_is_the_same_each_time_and_never_goes_where_something_is() {
     };
     let own = |folder: &str| -> Vec<u8> {
         let below = bench.cwd().join(folder).join("own/sessions");
-        let folder = disk::list(&below).into_iter().find(|it| it.is_dir()).unwrap_or(below);
-        disk::read(disk::list(&folder).iter().find(|it| it.extension().is_some_and(|end| end == "jsonl")).unwrap())
+        let folder = disk::list(&below)
+            .into_iter()
+            .find(|it| it.is_dir())
+            .unwrap_or(below);
+        disk::read(
+            disk::list(&folder)
+                .iter()
+                .find(|it| it.extension().is_some_and(|end| end == "jsonl"))
+                .unwrap(),
+        )
     };
     let text = |bytes: Vec<u8>, name: &str| String::from_utf8(bytes).unwrap().replace(name, "NAME");
     assert_eq!(text(sessions("aa"), "/aa/"), text(sessions("bb"), "/bb/"));
     assert_eq!(text(own("aa"), "/aa/"), text(own("bb"), "/bb/"));
     bench.run(["demo", "aa"]).ends(2).says("is no empty folder");
     disk::write(&bench.cwd().join("file"), b"x");
-    bench.run(["demo", "file"]).ends(2).says("is no empty folder");
-    bench.run(["demo", "cc", "--read-only"]).ends(2).says("told to write nothing");
+    bench
+        .run(["demo", "file"])
+        .ends(2)
+        .says("is no empty folder");
+    bench
+        .run(["demo", "cc", "--read-only"])
+        .ends(2)
+        .says("told to write nothing");
     assert!(!bench.cwd().join("cc").exists());
 }
 
@@ -146,27 +273,70 @@ fn a_demo_is_the_same_each_time_and_never_goes_where_something_is() {
 fn summaries_are_kept_as_notes_and_leave_titles_and_logs_alone() {
     let demo = Demo::new();
     let before = Snapshot::take(&demo.root.join("home"));
-    let shown = demo.run(&["summarize", "--missing", "--dry-run", "--json"]).ends(0).of_type("summary");
-    assert!(demo.run(&["list", "--json"]).ends(0).of_type("session").iter().all(|it| it["summary"].is_null()));
-    let kept = demo.run(&["summarize", "--missing", "--json"]).ends(0).of_type("summary");
+    let shown = demo
+        .run(&["summarize", "--missing", "--dry-run", "--json"])
+        .ends(0)
+        .of_type("summary");
+    assert!(
+        demo.run(&["list", "--json"])
+            .ends(0)
+            .of_type("session")
+            .iter()
+            .all(|it| it["summary"].is_null())
+    );
+    let kept = demo
+        .run(&["summarize", "--missing", "--json"])
+        .ends(0)
+        .of_type("summary");
     assert_eq!(shown.len(), kept.len());
     assert!(kept.len() >= 9, "{kept:?}");
     for it in &kept {
-        assert!(it["title"].as_str().unwrap().split(' ').count() <= 8, "{it}");
-        assert!(!it["summary"].as_str().unwrap().contains("p_9fK2"), "a secret shows: {it}");
+        assert!(
+            it["title"].as_str().unwrap().split(' ').count() <= 8,
+            "{it}"
+        );
+        assert!(
+            !it["summary"].as_str().unwrap().contains("p_9fK2"),
+            "a secret shows: {it}"
+        );
     }
     let sessions = demo.run(&["list", "--json"]).ends(0).of_type("session");
-    let of = |id: &str| sessions.iter().find(|it| it["id"].as_str().unwrap().starts_with(id)).unwrap();
-    assert_eq!(of("5ac5")["title"], "Coupon rounding", "its own title stays");
-    assert_eq!(of("833e")["title"], r#"The deployment hangs after "waiting for lock"#);
+    let of = |id: &str| {
+        sessions
+            .iter()
+            .find(|it| it["id"].as_str().unwrap().starts_with(id))
+            .unwrap()
+    };
+    assert_eq!(
+        of("5ac5")["title"],
+        "Coupon rounding",
+        "its own title stays"
+    );
+    assert_eq!(
+        of("833e")["title"],
+        r#"The deployment hangs after "waiting for lock"#
+    );
     assert_eq!(of("833e")["title_source"], "summary");
     let coupon = of("5ac5")["summary"].as_str().unwrap();
-    assert!(coupon.contains("Changed coupon.rs and ran `cargo test coupon`."), "{coupon}");
+    assert!(
+        coupon.contains("Changed coupon.rs and ran `cargo test coupon`."),
+        "{coupon}"
+    );
     let search = of("d542")["summary"].as_str().unwrap();
-    assert!(search.starts_with("给博客加全文搜索，要支持中文。") && search.contains("先写索引的构建"), "{search}");
-    demo.run(&["summarize", "--missing"]).ends(0).says("every session has a summary");
-    demo.run(&["summarize", "5ac5", "--read-only"]).ends(2).says("told to write nothing");
-    assert_eq!(before.diff(&Snapshot::take(&demo.root.join("home"))), Vec::<String>::new());
+    assert!(
+        search.starts_with("给博客加全文搜索，要支持中文。") && search.contains("先写索引的构建"),
+        "{search}"
+    );
+    demo.run(&["summarize", "--missing"])
+        .ends(0)
+        .says("every session has a summary");
+    demo.run(&["summarize", "5ac5", "--read-only"])
+        .ends(2)
+        .says("told to write nothing");
+    assert_eq!(
+        before.diff(&Snapshot::take(&demo.root.join("home"))),
+        Vec::<String>::new()
+    );
 }
 
 #[cfg(unix)]
@@ -176,23 +346,57 @@ fn a_program_of_the_users_may_sum_up_within_limits() {
     let with = |settings: &str, args: &[&str]| {
         let path = demo.bench.root().join("config.toml");
         disk::write(&path, settings.as_bytes());
-        let mut command = demo.bench.command(args.iter().copied().chain(demo.options.iter().map(String::as_str)));
-        command.env("BOSWELL_CONFIG", path).env("PATH", "/usr/bin:/bin");
+        let mut command = demo.bench.command(
+            args.iter()
+                .copied()
+                .chain(demo.options.iter().map(String::as_str)),
+        );
+        command
+            .env("BOSWELL_CONFIG", path)
+            .env("PATH", "/usr/bin:/bin");
         crate::bench::finish(command)
     };
     let counting = r#"summary = { command = ["sh", "-c", "grep -c . ; grep -q p_9fK2 && echo leaked; echo One. Two. Three. Four."] }"#;
-    let said = with(counting, &["summarize", "833e", "--json"]).ends(0).of_type("summary").remove(0);
-    assert!(said["title"].as_str().unwrap().parse::<u32>().unwrap() >= 3, "the gist reaches the program: {said}");
+    let said = with(counting, &["summarize", "833e", "--json"])
+        .ends(0)
+        .of_type("summary")
+        .remove(0);
+    assert!(
+        said["title"].as_str().unwrap().parse::<u32>().unwrap() >= 3,
+        "the gist reaches the program: {said}"
+    );
     assert_eq!(said["summary"], "One. Two. Three.");
     let slow = r#"summary = { command = ["sleep", "60"], timeout = "200ms" }"#;
-    with(slow, &["summarize", "833e"]).ends(3).says("took longer than");
-    with(r#"summary = { command = ["yes"] }"#, &["summarize", "833e"]).ends(3).says("said more than");
-    with(r#"summary = { command = ["false"] }"#, &["summarize", "833e"]).ends(3).says("failed");
-    with(r#"summary = { command = ["no-such-program"] }"#, &["summarize", "833e"]).ends(3).says("cannot be started");
+    with(slow, &["summarize", "833e"])
+        .ends(3)
+        .says("took longer than");
+    with(r#"summary = { command = ["yes"] }"#, &["summarize", "833e"])
+        .ends(3)
+        .says("said more than");
+    with(
+        r#"summary = { command = ["false"] }"#,
+        &["summarize", "833e"],
+    )
+    .ends(3)
+    .says("failed");
+    with(
+        r#"summary = { command = ["no-such-program"] }"#,
+        &["summarize", "833e"],
+    )
+    .ends(3)
+    .says("cannot be started");
     with("summary = { at_close = true }", &["close", "019a"]).ends(0);
     let closed = demo.run(&["list", "--json"]).ends(0).of_type("session");
-    let closed = closed.iter().find(|it| it["id"].as_str().unwrap().starts_with("019a")).unwrap();
-    assert!(closed["summary"].as_str().is_some_and(|summary| summary.contains("release notes")), "{closed}");
+    let closed = closed
+        .iter()
+        .find(|it| it["id"].as_str().unwrap().starts_with("019a"))
+        .unwrap();
+    assert!(
+        closed["summary"]
+            .as_str()
+            .is_some_and(|summary| summary.contains("release notes")),
+        "{closed}"
+    );
 }
 
 #[test]
@@ -200,17 +404,37 @@ fn a_report_names_what_is_there_and_nothing_of_a_session() {
     let demo = Demo::new();
     demo.run(&["summarize", "--missing", "-q"]).ends(0);
     let file = demo.bench.cwd().join("report.json");
-    demo.run(&["doctor", "--bundle", "report.json"]).ends(0).says("look at it before you send it");
+    demo.run(&["doctor", "--bundle", "report.json"])
+        .ends(0)
+        .says("look at it before you send it");
     let text = String::from_utf8(disk::read(&file)).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(report["stores"].as_array().unwrap().len(), 9);
     assert_eq!(report["unfinished"].as_array().unwrap().len(), 0);
-    for private in ["oupon", "搜索", "websocket", "5ac5", "p_9fK2", demo.root.to_str().unwrap()] {
+    for private in [
+        "oupon",
+        "搜索",
+        "websocket",
+        "5ac5",
+        "p_9fK2",
+        demo.root.to_str().unwrap(),
+    ] {
         assert!(!text.contains(private), "{private} stands in {text}");
     }
-    demo.run(&["doctor", "--bundle", "report.json"]).ends(2).says("already");
+    demo.run(&["doctor", "--bundle", "report.json"])
+        .ends(2)
+        .says("already");
     let shown = demo.run(&["doctor"]).ends(0).text();
-    for word in ["version", "home", "config", "catalog.db", "index", "locks held", "unfinished", "claude"] {
+    for word in [
+        "version",
+        "home",
+        "config",
+        "catalog.db",
+        "index",
+        "locks held",
+        "unfinished",
+        "claude",
+    ] {
         assert!(shown.contains(word), "{word} is not in {shown}");
     }
 }
@@ -226,7 +450,12 @@ fn without_a_home_and_variables_the_answer_is_clear() {
     };
     bare(&["--version"]).ends(0);
     let mut command = bench.command(["list"]);
-    command.env_clear().env("HOME", bench.root().join("nowhere"));
-    let ran = crate::bench::finish(command).ends(0).says("no sessions found").says("boswell demo");
+    command
+        .env_clear()
+        .env("HOME", bench.root().join("nowhere"));
+    let ran = crate::bench::finish(command)
+        .ends(0)
+        .says("no sessions found")
+        .says("boswell demo");
     assert_eq!(ran.text(), "");
 }

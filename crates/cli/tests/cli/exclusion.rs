@@ -1,4 +1,5 @@
-//! Excluded projects: no command lists, searches, keeps or serves them, and what was derived of them goes at once.
+//! Excluded projects: no command lists, searches, keeps or serves them, and what was derived
+//! of them goes at once.
 
 use std::path::{Path, PathBuf};
 
@@ -22,25 +23,44 @@ fn claude_log(id: &str, cwd: &Path, text: &str, at: &str) -> String {
     )
 }
 
-/// A home with a project that is going to be excluded and one that is not, each with a session, memory and history.
+/// A home with a project that is going to be excluded and one that is not, each with a
+/// session, memory and history.
 struct World {
     bench: Bench,
 }
 
 impl World {
     fn new() -> World {
-        let world = World { bench: Bench::new() };
+        let world = World {
+            bench: Bench::new(),
+        };
         // The hidden one is the newest: `@last` would mean it.
-        world.plant(&world.project("secret"), HIDDEN, SECRET, "2026-01-02T00:00:00.000Z");
-        world.plant(&world.project("open"), SHOWN, OPEN, "2026-01-01T00:00:00.000Z");
+        world.plant(
+            &world.project("secret"),
+            HIDDEN,
+            SECRET,
+            "2026-01-02T00:00:00.000Z",
+        );
+        world.plant(
+            &world.project("open"),
+            SHOWN,
+            OPEN,
+            "2026-01-01T00:00:00.000Z",
+        );
         let asked = |text: &str, project: &str, id: &str| {
             let project = world.project(project).display().to_string();
             serde_json::json!({"display": text, "project": project, "sessionId": id, "timestamp": 1_767_225_600_000_u64})
         };
         let gone = "cccccccc-0003-4001-8001-000000000003";
-        let history = [asked(SECRET, "secret", HIDDEN), asked(SECRET, "secret", gone), asked(OPEN, "open", SHOWN)];
+        let history = [
+            asked(SECRET, "secret", HIDDEN),
+            asked(SECRET, "secret", gone),
+            asked(OPEN, "open", SHOWN),
+        ];
         let history: Vec<String> = history.iter().map(|line| format!("{line}\n")).collect();
-        world.bench.plant(".claude/history.jsonl", history.concat().as_bytes());
+        world
+            .bench
+            .plant(".claude/history.jsonl", history.concat().as_bytes());
         world
     }
 
@@ -54,17 +74,24 @@ impl World {
         let key = project_key(&project.display().to_string());
         let memory = format!(".claude/projects/{key}/memory/MEMORY.md");
         self.bench.plant(&memory, format!("# {text}\n").as_bytes());
-        self.bench.plant(&format!(".claude/file-history/{id}/0@v1"), text.as_bytes());
-        self.bench.plant(&format!(".claude/projects/{key}/{id}.jsonl"), claude_log(id, project, text, at).as_bytes())
+        self.bench
+            .plant(&format!(".claude/file-history/{id}/0@v1"), text.as_bytes());
+        self.bench.plant(
+            &format!(".claude/projects/{key}/{id}.jsonl"),
+            claude_log(id, project, text, at).as_bytes(),
+        )
     }
 
     fn log(&self, project: &str, id: &str) -> PathBuf {
         let key = project_key(&self.project(project).display().to_string());
-        self.bench.home().join(format!(".claude/projects/{key}/{id}.jsonl"))
+        self.bench
+            .home()
+            .join(format!(".claude/projects/{key}/{id}.jsonl"))
     }
 
     fn settings(&self, text: &str) {
-        self.bench.plant(".config/boswell/config.toml", text.as_bytes());
+        self.bench
+            .plant(".config/boswell/config.toml", text.as_bytes());
     }
 
     fn exclude(&self) {
@@ -76,8 +103,14 @@ impl World {
     }
 
     fn ids(&self) -> Vec<String> {
-        let listed = self.run(&["list", "--hidden", "--json"]).ends(0).of_type("session");
-        listed.iter().map(|it| it["id"].as_str().unwrap().to_owned()).collect()
+        let listed = self
+            .run(&["list", "--hidden", "--json"])
+            .ends(0)
+            .of_type("session");
+        listed
+            .iter()
+            .map(|it| it["id"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// Files of boswell's own that hold a text somewhere.
@@ -87,7 +120,10 @@ impl World {
     }
 
     fn objects(&self) -> usize {
-        below(&self.bench.own()).iter().filter(|path| path.to_string_lossy().contains("vault/objects")).count()
+        below(&self.bench.own())
+            .iter()
+            .filter(|path| path.to_string_lossy().contains("vault/objects"))
+            .count()
     }
 }
 
@@ -138,7 +174,8 @@ fn no_command_shows_anything_of_an_excluded_project() {
         &["archive", "--older-than", "1d"],
         &["__complete"],
     ];
-    // Without the exclusion these tell of it: a list that is empty for another reason proves nothing.
+    // Without the exclusion these tell of it: a list that is empty for another
+    // reason proves nothing.
     let telling = commands.iter().filter(|args| {
         let ran = world.run(args);
         let said = format!("{}{}", ran.text(), ran.stderr);
@@ -158,7 +195,13 @@ fn no_command_shows_anything_of_an_excluded_project() {
     let store = stores.iter().find(|it| it["dialect"] == "claude").unwrap();
     assert_eq!(store["sessions"], 1, "counts leave it out too");
     let report = world.run(&["doctor", "--json"]).ends(0).of_type("report");
-    let claude = report[0]["stores"].as_array().unwrap().iter().find(|it| it["dialect"] == "claude").unwrap().clone();
+    let claude = report[0]["stores"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["dialect"] == "claude")
+        .unwrap()
+        .clone();
     assert_eq!(claude["sessions"], 1);
     let sum = world.run(&["stats", "--json"]).ends(0).of_type("stat");
     assert_eq!(sum[0]["sessions"], 1);
@@ -170,14 +213,19 @@ fn a_whole_ref_and_a_path_find_it_with_a_note_and_the_beginning_of_an_id_does_no
     world.exclude();
     let log = world.log("secret", HIDDEN);
     for name in [format!("claude:{HIDDEN}"), log.display().to_string()] {
-        let shown = world.run(&["show", &name]).ends(0).says("of an excluded project");
+        let shown = world
+            .run(&["show", &name])
+            .ends(0)
+            .says("of an excluded project");
         assert!(shown.text().contains(SECRET), "{shown:?}");
     }
     for name in [&HIDDEN[..8], HIDDEN, &format!("claude:{}", &HIDDEN[..12])] {
         world.run(&["show", name]).ends(2);
     }
     // What is named in full can be changed, too.
-    world.run(&["rename", &format!("claude:{HIDDEN}"), "named"]).ends(0);
+    world
+        .run(&["rename", &format!("claude:{HIDDEN}"), "named"])
+        .ends(0);
     world.run(&["undo"]).ends(0);
     assert!(world.run(&["show", "@last"]).ends(0).text().contains(OPEN));
 }
@@ -190,31 +238,67 @@ fn excluding_removes_every_byte_that_was_derived() {
         world.run(&["index"]).ends(0);
         world.run(&["search", SECRET]).ends(0);
         world.run(&["list", "--hidden"]).ends(0);
-        assert!(!world.own_files_with(SECRET).is_empty(), "there is something to remove");
+        assert!(
+            !world.own_files_with(SECRET).is_empty(),
+            "there is something to remove"
+        );
         assert!(!world.own_files_with(HIDDEN).is_empty());
         let before = world.objects();
         if by_hand {
             world.exclude();
             world.run(&["list"]).ends(0);
         } else {
-            world.run(&["config", "--exclude", "~/secret"]).ends(0).says("1 sessions are excluded");
+            world
+                .run(&["config", "--exclude", "~/secret"])
+                .ends(0)
+                .says("1 sessions are excluded");
         }
-        assert_eq!(world.own_files_with(SECRET), [] as [PathBuf; 0], "by hand: {by_hand}");
-        assert_eq!(world.own_files_with(HIDDEN), [] as [PathBuf; 0], "by hand: {by_hand}");
-        assert!(world.objects() < before, "copies that were kept of it are gone");
-        assert!(world.run(&["search", OPEN]).ends(0).text().contains(OPEN), "the others are still found");
+        assert_eq!(
+            world.own_files_with(SECRET),
+            [] as [PathBuf; 0],
+            "by hand: {by_hand}"
+        );
+        assert_eq!(
+            world.own_files_with(HIDDEN),
+            [] as [PathBuf; 0],
+            "by hand: {by_hand}"
+        );
+        assert!(
+            world.objects() < before,
+            "copies that were kept of it are gone"
+        );
+        assert!(
+            world.run(&["search", OPEN]).ends(0).text().contains(OPEN),
+            "the others are still found"
+        );
         assert!(world.objects() > 0, "and kept");
         // Going on brings nothing of it back.
         disk::write(
             &world.log("secret", HIDDEN),
             format!(
                 "{}{}",
-                claude_log(HIDDEN, &world.project("secret"), SECRET, "2026-01-03T00:00:00.000Z"),
-                claude_log(HIDDEN, &world.project("secret"), "zanzibarword more", "2026-01-03T00:00:01.000Z")
+                claude_log(
+                    HIDDEN,
+                    &world.project("secret"),
+                    SECRET,
+                    "2026-01-03T00:00:00.000Z"
+                ),
+                claude_log(
+                    HIDDEN,
+                    &world.project("secret"),
+                    "zanzibarword more",
+                    "2026-01-03T00:00:01.000Z"
+                )
             )
             .as_bytes(),
         );
-        for args in [&["list"][..], &["search", SECRET], &["index"], &["keep", "run"], &["stats"]] {
+        for args in [
+            &["list"][..],
+            &["search", SECRET],
+            &["index"],
+            &["keep", "run"],
+            &["stats"],
+        ] {
             world.run(args);
         }
         assert_eq!(world.own_files_with(SECRET), [] as [PathBuf; 0]);
@@ -231,25 +315,45 @@ fn a_session_that_was_deleted_by_its_agent_is_removed_from_what_was_derived_too(
     world.exclude();
     world.run(&["list"]).ends(0);
     assert_eq!(world.own_files_with(SECRET), [] as [PathBuf; 0]);
-    assert!(!world.ids().contains(&HIDDEN.to_owned()), "not as a ghost either");
+    assert!(
+        !world.ids().contains(&HIDDEN.to_owned()),
+        "not as a ghost either"
+    );
 }
 
 #[test]
 fn what_was_archived_and_the_last_copy_of_what_is_gone_stay_unlisted() {
     let world = World::new();
     let other = "dddddddd-0004-4001-8001-000000000004";
-    world.plant(&world.project("secret"), other, SECRET, "2026-01-02T00:00:00.000Z");
+    world.plant(
+        &world.project("secret"),
+        other,
+        SECRET,
+        "2026-01-02T00:00:00.000Z",
+    );
     world.run(&["keep", "on"]).ends(0);
     std::fs::remove_file(world.log("secret", other)).unwrap();
     world.run(&["archive", HIDDEN, "--apply"]).ends(0);
     world.run(&["config", "--exclude", "~/secret"]).ends(0);
     let ids = world.ids();
-    assert!(!ids.contains(&HIDDEN.to_owned()) && !ids.contains(&other.to_owned()), "{ids:?}");
+    assert!(
+        !ids.contains(&HIDDEN.to_owned()) && !ids.contains(&other.to_owned()),
+        "{ids:?}"
+    );
     world.run(&["config", "--include", "~/secret"]).ends(0);
-    assert!(world.ids().contains(&HIDDEN.to_owned()), "the archive is still there");
+    assert!(
+        world.ids().contains(&HIDDEN.to_owned()),
+        "the archive is still there"
+    );
     for id in [HIDDEN, other] {
         world.run(&["restore", &format!("claude:{id}")]).ends(0);
-        assert!(world.run(&["show", &format!("claude:{id}")]).ends(0).text().contains(SECRET));
+        assert!(
+            world
+                .run(&["show", &format!("claude:{id}")])
+                .ends(0)
+                .text()
+                .contains(SECRET)
+        );
     }
 }
 
@@ -261,25 +365,45 @@ fn subfolders_links_and_worktrees_of_an_excluded_project_are_excluded() {
     std::os::unix::fs::symlink(&real, home.join("alias")).unwrap();
     std::fs::create_dir_all(real.join(".git/worktrees/wt")).unwrap();
     let worktree = world.project("elsewhere/wt");
-    disk::write(&worktree.join(".git"), format!("gitdir: {}/.git/worktrees/wt\n", real.display()).as_bytes());
+    disk::write(
+        &worktree.join(".git"),
+        format!("gitdir: {}/.git/worktrees/wt\n", real.display()).as_bytes(),
+    );
     let places = [
         ("eeeeeeee-0005-4001-8001-000000000001", real.clone()),
-        ("eeeeeeee-0005-4001-8001-000000000002", real.join("sub/deeper")),
-        ("eeeeeeee-0005-4001-8001-000000000003", home.join("alias/sub")),
+        (
+            "eeeeeeee-0005-4001-8001-000000000002",
+            real.join("sub/deeper"),
+        ),
+        (
+            "eeeeeeee-0005-4001-8001-000000000003",
+            home.join("alias/sub"),
+        ),
         ("eeeeeeee-0005-4001-8001-000000000004", worktree.clone()),
         ("eeeeeeee-0005-4001-8001-000000000005", worktree.join("src")),
     ];
     for (id, project) in &places {
         world.plant(project, id, "word", "2026-01-02T00:00:00.000Z");
     }
-    for pattern in [real.display().to_string(), "~/alias".to_owned(), "~/data/*".to_owned(), "**/data/re?l".to_owned()]
-    {
+    for pattern in [
+        real.display().to_string(),
+        "~/alias".to_owned(),
+        "~/data/*".to_owned(),
+        "**/data/re?l".to_owned(),
+    ] {
         world.settings(&format!("exclude = [{pattern:?}]\n"));
         let ids = world.ids();
         for (id, project) in &places {
-            assert!(!ids.contains(&(*id).to_owned()), "{pattern}: {} is listed", project.display());
+            assert!(
+                !ids.contains(&(*id).to_owned()),
+                "{pattern}: {} is listed",
+                project.display()
+            );
         }
-        assert!(ids.contains(&SHOWN.to_owned()), "{pattern} excludes nothing else: {ids:?}");
+        assert!(
+            ids.contains(&SHOWN.to_owned()),
+            "{pattern} excludes nothing else: {ids:?}"
+        );
     }
 }
 
@@ -289,15 +413,31 @@ fn other_agents_and_subagents_are_excluded_by_their_project_too() {
     let world = World::new();
     let secret = world.project("secret").display().to_string();
     let made = [
-        pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of(&secret), 3),
+        pi::file(
+            pi::Shape::Linear,
+            pi::Flavour::Pi,
+            pi::Place::of(&secret),
+            3,
+        ),
         codex::rollout(codex::Shape::Plain, &secret, None, 4),
     ];
     made[0].write_to(&world.bench.home().join(".pi/agent"));
     made[1].write_to(&world.bench.home().join(".codex"));
     let key = project_key(&secret);
-    let agent = claude_log(HIDDEN, Path::new("/tmp/somewhere"), SECRET, "2026-01-02T00:00:00.000Z")
-        .replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"b\"");
-    world.bench.plant(&format!(".claude/projects/{key}/{HIDDEN}/subagents/agent-b.jsonl"), agent.as_bytes());
+    let agent = claude_log(
+        HIDDEN,
+        Path::new("/tmp/somewhere"),
+        SECRET,
+        "2026-01-02T00:00:00.000Z",
+    )
+    .replace(
+        "\"isSidechain\":false",
+        "\"isSidechain\":true,\"agentId\":\"b\"",
+    );
+    world.bench.plant(
+        &format!(".claude/projects/{key}/{HIDDEN}/subagents/agent-b.jsonl"),
+        agent.as_bytes(),
+    );
     // A log that says nothing of its folder lies among those that do.
     let mute = "ffffffff-0006-4001-8001-000000000006";
     world.bench.plant(
@@ -314,8 +454,13 @@ fn other_agents_and_subagents_are_excluded_by_their_project_too() {
 fn what_belongs_to_an_excluded_session_is_not_taken_for_a_leftover() {
     let world = World::new();
     world.exclude();
-    let copy = world.bench.home().join(format!(".claude/file-history/{HIDDEN}/0@v1"));
-    world.run(&["clean", "--dialect", "claude", "--leftovers", "--apply"]).ends(0);
+    let copy = world
+        .bench
+        .home()
+        .join(format!(".claude/file-history/{HIDDEN}/0@v1"));
+    world
+        .run(&["clean", "--dialect", "claude", "--leftovers", "--apply"])
+        .ends(0);
     assert!(copy.exists(), "its session is still there");
 }
 
@@ -323,27 +468,50 @@ fn what_belongs_to_an_excluded_session_is_not_taken_for_a_leftover() {
 fn an_agents_own_index_of_an_excluded_project_is_left_as_it_is() {
     let world = World::new();
     world.exclude();
-    let index = |project: &str, id: &str| world.log(project, id).with_file_name("sessions-index.json");
+    let index =
+        |project: &str, id: &str| world.log(project, id).with_file_name("sessions-index.json");
     let stale = b"{\"version\":1,\"entries\":[]}";
     disk::write(&index("secret", HIDDEN), stale);
     disk::write(&index("open", SHOWN), stale);
     world.run(&["index", "--native", "--apply"]).ends(0);
     assert_eq!(disk::read(&index("secret", HIDDEN)), stale);
-    assert_ne!(disk::read(&index("open", SHOWN)), stale, "the others are written");
+    assert_ne!(
+        disk::read(&index("open", SHOWN)),
+        stale,
+        "the others are written"
+    );
 }
 
 #[test]
 fn patterns_that_mean_nothing_are_refused_with_their_line() {
     let world = World::new();
     world.settings("color = \"never\"\nexclude = [\n  \"~/a\",\n  \"secret\",\n]\n");
-    world.run(&["list"]).ends(2).says("line 4").says("`exclude` has an item").says("depends on the folder");
+    world
+        .run(&["list"])
+        .ends(2)
+        .says("line 4")
+        .says("`exclude` has an item")
+        .says("depends on the folder");
     world.settings("exclude = \"~/a\"\n");
-    world.run(&["list"]).ends(2).says("line 1").says("must be like `exclude = [");
+    world
+        .run(&["list"])
+        .ends(2)
+        .says("line 1")
+        .says("must be like `exclude = [");
     world.settings("");
     world.run(&["config", "--exclude", "secret"]).ends(2);
-    assert_eq!(disk::read(&world.bench.home().join(".config/boswell/config.toml")), b"", "nothing is written");
-    world.run(&["--read-only", "config", "--exclude", "~/secret"]).ends(2);
-    world.run(&["config", "--include", "~/secret"]).ends(2).says("is not excluded");
+    assert_eq!(
+        disk::read(&world.bench.home().join(".config/boswell/config.toml")),
+        b"",
+        "nothing is written"
+    );
+    world
+        .run(&["--read-only", "config", "--exclude", "~/secret"])
+        .ends(2);
+    world
+        .run(&["config", "--include", "~/secret"])
+        .ends(2)
+        .says("is not excluded");
 }
 
 #[test]
@@ -364,7 +532,13 @@ fn processes_that_exclude_at_the_same_time_lose_nothing_of_each_other() {
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }
-    let text = String::from_utf8(disk::read(&world.bench.home().join(".config/boswell/config.toml"))).unwrap();
-    assert!((0..8).all(|number| text.contains(&format!("~/p{number}\""))), "{text}");
+    let text = String::from_utf8(disk::read(
+        &world.bench.home().join(".config/boswell/config.toml"),
+    ))
+    .unwrap();
+    assert!(
+        (0..8).all(|number| text.contains(&format!("~/p{number}\""))),
+        "{text}"
+    );
     assert!(text.contains("# mine\ncolor = \"never\"\n"), "{text}");
 }

@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use boswell_testkit::faults::{Call, CallLog, Case, Fault, Kind, Place, Shim, Soak, Tally, Wanted, cases};
+use boswell_testkit::faults::{
+    Call, CallLog, Case, Fault, Kind, Place, Shim, Soak, Tally, Wanted, cases,
+};
 
 const BOSWELL: &str = env!("CARGO_BIN_EXE_boswell");
 
-/// Failing seeds become tests: a run with another one is `cargo xtask soak faults --sample 3 --seed N`.
+/// Failing seeds become tests: a run with another one is
+/// `cargo xtask soak faults --sample 3 --seed N`.
 const SEED: u64 = 15;
 
 /// A case of each command, in the dialect that takes the longest way.
@@ -56,33 +59,62 @@ fn shim() -> Option<Shim> {
 
 fn scratch(name: &str) -> PathBuf {
     let memory = Path::new("/dev/shm");
-    let below = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let below = if memory.is_dir() {
+        memory.to_owned()
+    } else {
+        std::env::temp_dir()
+    };
     below.join(format!("boswell-{name}-{}", std::process::id()))
 }
 
 #[expect(clippy::print_stdout, reason = "shown where the test fails")]
 fn soak(shim: &Shim, name: &str, cases: &[Case], wanted: Wanted) -> Tally {
-    let soak = Soak { program: Path::new(BOSWELL), shim, folder: scratch(name), workers: 2, seed: SEED, wanted };
-    soak.run(cases, &|line| println!("{line}")).unwrap_or_else(|error| panic!("{error}"))
+    let soak = Soak {
+        program: Path::new(BOSWELL),
+        shim,
+        folder: scratch(name),
+        workers: 2,
+        seed: SEED,
+        wanted,
+    };
+    soak.run(cases, &|line| println!("{line}"))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
 fn every_command_leaves_the_old_or_the_new_state_after_a_fault() {
     let Some(shim) = shim() else { return };
-    let chosen: Vec<Case> = cases().into_iter().filter(|case| SAMPLED.contains(&case.name)).collect();
-    assert_eq!(chosen.len(), SAMPLED.len(), "a sampled case does not exist any more");
+    let chosen: Vec<Case> = cases()
+        .into_iter()
+        .filter(|case| SAMPLED.contains(&case.name))
+        .collect();
+    assert_eq!(
+        chosen.len(),
+        SAMPLED.len(),
+        "a sampled case does not exist any more"
+    );
     let tally = soak(&shim, "faults", &chosen, Wanted::Sample(3));
     let wrong: Vec<String> = tally.unexpected().map(|it| it.line()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let total = tally.total();
-    assert_eq!(total.struck, total.runs, "every fault must strike: {total:?}");
+    assert_eq!(
+        total.struck, total.runs,
+        "every fault must strike: {total:?}"
+    );
     assert!(total.runs >= SAMPLED.len() * 3, "{total:?}");
     for kind in Kind::ALL {
-        let struck: usize =
-            tally.rows.iter().filter(|((_, it), _)| *it == kind.word()).map(|(_, row)| row.struck).sum();
+        let struck: usize = tally
+            .rows
+            .iter()
+            .filter(|((_, it), _)| *it == kind.word())
+            .map(|(_, row)| row.struck)
+            .sum();
         assert!(struck > 0, "no fault of the kind {kind:?} struck");
     }
-    assert!(total.old > 0 && total.new > 0 && total.told > 0, "{total:?}");
+    assert!(
+        total.old > 0 && total.new > 0 && total.told > 0,
+        "{total:?}"
+    );
 }
 
 #[test]
@@ -95,11 +127,24 @@ fn a_violation_is_seen_where_a_command_ignores_the_fault() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let log = CallLog::read(&log);
     assert!(log.struck().is_none());
-    assert_eq!(log.undurable(|path| path.ends_with("ops.jsonl")), [] as [&str; 0]);
-    // The same log, but with the sync of the operations left out: what the program would look like if it ignored the error.
-    let without: Vec<Call> =
-        log.calls.iter().filter(|call| !(call.name == "fsync" && call.path.ends_with("ops.jsonl"))).cloned().collect();
-    assert_eq!(CallLog { calls: without }.undurable(|path| path.ends_with("ops.jsonl")).len(), 1);
+    assert_eq!(
+        log.undurable(|path| path.ends_with("ops.jsonl")),
+        [] as [&str; 0]
+    );
+    // The same log, but with the sync of the operations left out: what the program would look like
+    // if it ignored the error.
+    let without: Vec<Call> = log
+        .calls
+        .iter()
+        .filter(|call| !(call.name == "fsync" && call.path.ends_with("ops.jsonl")))
+        .cloned()
+        .collect();
+    assert_eq!(
+        CallLog { calls: without }
+            .undurable(|path| path.ends_with("ops.jsonl"))
+            .len(),
+        1
+    );
 }
 
 /// The name of a system call, as the shim writes it down; none for those that change no file.
@@ -129,14 +174,19 @@ fn shims_word(line: &str) -> Option<&'static str> {
         "copy_file_range" => "copy_file_range",
         "sendfile" => "sendfile",
         "open" | "openat" | "creat" => {
-            let changes = ["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"].iter().any(|flag| line.contains(flag));
+            let changes = ["O_CREAT", "O_WRONLY", "O_RDWR", "O_TRUNC"]
+                .iter()
+                .any(|flag| line.contains(flag));
             return changes.then_some("open");
         }
         _ => return None,
     })
 }
 
-#[expect(clippy::disallowed_methods, reason = "whether this is CI is said by the environment only")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "whether this is CI is said by the environment only"
+)]
 #[test]
 fn every_system_call_that_changes_a_file_goes_through_the_shim() {
     let Some(shim) = shim() else { return };
@@ -170,12 +220,17 @@ fn every_system_call_that_changes_a_file_goes_through_the_shim() {
         }
         let mut real: BTreeMap<&str, usize> = BTreeMap::new();
         // The trace has the path of each descriptor. The shim's own log is opened without it.
-        for word in
-            traced.lines().filter(|line| line.contains(&live) && !line.contains(&log_file)).filter_map(shims_word)
+        for word in traced
+            .lines()
+            .filter(|line| line.contains(&live) && !line.contains(&log_file))
+            .filter_map(shims_word)
         {
             *real.entry(word).or_default() += 1;
         }
-        assert!(real.values().sum::<usize>() > 3, "{args:?}: strace saw nothing: {traced}");
+        assert!(
+            real.values().sum::<usize>() > 3,
+            "{args:?}: strace saw nothing: {traced}"
+        );
         assert_eq!(seen, real, "{args:?}");
     }
 }
@@ -189,33 +244,59 @@ fn a_killed_process_is_killed_before_the_call_and_a_full_disk_stays_full() {
     let args = ["append", "019a", "--user", "hello"];
     let run = |kind, at| {
         place.reset().unwrap();
-        let (ran, log) = place.run_faulty(&args, None, Some(Fault { kind, at })).unwrap();
+        let (ran, log) = place
+            .run_faulty(&args, None, Some(Fault { kind, at }))
+            .unwrap();
         (ran, CallLog::read(&log))
     };
     let (_, log) = run(Kind::Eio, usize::MAX);
-    let write = log.calls.iter().find(|call| call.name == "write").unwrap().number;
+    let write = log
+        .calls
+        .iter()
+        .find(|call| call.name == "write")
+        .unwrap()
+        .number;
     let (ran, log) = run(Kind::Kill, write);
-    assert_eq!((ran.code, log.calls.len()), (None, write), "nothing runs after the kill");
+    assert_eq!(
+        (ran.code, log.calls.len()),
+        (None, write),
+        "nothing runs after the kill"
+    );
     let (ran, log) = run(Kind::Full, write);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("No space left on device"), "{ran:?}");
     assert_eq!(log.struck().unwrap().number, write);
-    let later = log.calls.iter().filter(|call| call.number > write && call.name == "write");
+    let later = log
+        .calls
+        .iter()
+        .filter(|call| call.number > write && call.name == "write");
     assert!(later.clone().all(|call| call.result == "ENOSPC"), "{log:?}");
     let (ran, log) = run(Kind::HalfKill, write);
-    assert_eq!((ran.code, log.struck().map(|call| call.result.as_str())), (None, Some("half")));
+    assert_eq!(
+        (ran.code, log.struck().map(|call| call.result.as_str())),
+        (None, Some("half"))
+    );
 }
 
 /// A place, and the number of the first call of a command that fits.
 #[expect(clippy::print_stdout, reason = "shown where the test fails")]
-fn place_and_call(shim: &Shim, name: &str, args: &[&str], fits: impl Fn(&Call) -> bool) -> (Place, usize) {
+fn place_and_call(
+    shim: &Shim,
+    name: &str,
+    args: &[&str],
+    fits: impl Fn(&Call) -> bool,
+) -> (Place, usize) {
     let place = Place::build(Path::new(BOSWELL), shim, &scratch(name)).unwrap();
     place.keep_base().unwrap();
     // A session whose lock is busy for a moment is passed over, and then the call does not come.
     for _ in 0..5 {
         let (ran, log) = place.run_faulty(args, None, None).unwrap();
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        let found = CallLog::read(&log).calls.iter().find(|call| fits(call)).map(|call| call.number);
+        let found = CallLog::read(&log)
+            .calls
+            .iter()
+            .find(|call| fits(call))
+            .map(|call| call.number);
         place.reset().unwrap();
         if let Some(at) = found {
             return (place, at);
@@ -230,14 +311,39 @@ fn cleaning_goes_on_after_a_session_that_cannot_be_copied_and_ends_with_its_erro
     let Some(shim) = shim() else { return };
     for args in [
         ["clean", "--older-than", "1d", "--dialect", "pi", "--apply"],
-        ["archive", "--older-than", "1d", "--dialect", "pi", "--apply"],
+        [
+            "archive",
+            "--older-than",
+            "1d",
+            "--dialect",
+            "pi",
+            "--apply",
+        ],
     ] {
-        let in_vault = |call: &Call| call.name == "create" && call.path.to_string_lossy().contains("/vault/objects/");
+        let in_vault = |call: &Call| {
+            call.name == "create" && call.path.to_string_lossy().contains("/vault/objects/")
+        };
         let (place, at) = place_and_call(&shim, "faults-clean", &args, in_vault);
-        let (ran, _) = place.run_faulty(&args, None, Some(Fault { kind: Kind::Eio, at })).unwrap();
+        let (ran, _) = place
+            .run_faulty(
+                &args,
+                None,
+                Some(Fault {
+                    kind: Kind::Eio,
+                    at,
+                }),
+            )
+            .unwrap();
         assert_eq!(ran.code, Some(3), "{ran:?}");
-        assert!(ran.stderr.contains("error:") && ran.stderr.contains("(os error 5)"), "{ran:?}");
-        assert_eq!(ran.stdout.lines().count(), 1, "one of two sessions is done: {ran:?}");
+        assert!(
+            ran.stderr.contains("error:") && ran.stderr.contains("(os error 5)"),
+            "{ran:?}"
+        );
+        assert_eq!(
+            ran.stdout.lines().count(),
+            1,
+            "one of two sessions is done: {ran:?}"
+        );
     }
 }
 
@@ -247,8 +353,23 @@ fn half_an_owner_in_the_lock_of_myagents_is_not_taken_for_somebody_elses() {
     let args = ["rename", "b8cc", "Another name"];
     let owner = |call: &Call| call.name == "write" && call.path.ends_with("owner");
     let (place, at) = place_and_call(&shim, "faults-owner", &args, owner);
-    let (ran, log) = place.run_faulty(&args, None, Some(Fault { kind: Kind::Half, at })).unwrap();
+    let (ran, log) = place
+        .run_faulty(
+            &args,
+            None,
+            Some(Fault {
+                kind: Kind::Half,
+                at,
+            }),
+        )
+        .unwrap();
     assert!(CallLog::read(&log).struck().is_some());
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert!(place.run(&["list"]).unwrap().stdout.contains("Another name"));
+    assert!(
+        place
+            .run(&["list"])
+            .unwrap()
+            .stdout
+            .contains("Another name")
+    );
 }

@@ -67,7 +67,15 @@ impl Ran {
     pub(crate) fn of(output: &Output) -> Ran {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let stdout = text(&output.stdout);
-        let lines = stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        Ran { code: output.status.code().unwrap(), stderr: text(&output.stderr), stdout, lines }
+        let lines = stdout
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        Ran {
+            code: output.status.code().unwrap(),
+            stderr: text(&output.stderr),
+            stdout,
+            lines,
+        }
     }
 }

@@ -8,14 +8,26 @@ use boswell_testkit::{corpus, disk};
 use serde_json::Value;
 
 fn sessions(hits: &[Value]) -> BTreeSet<String> {
-    let id = |hit: &Value| hit["session"].as_str().unwrap().trim_start_matches("claude:").to_owned();
-    hits.iter().filter(|hit| hit["type"] == "hit").map(id).collect()
+    let id = |hit: &Value| {
+        hit["session"]
+            .as_str()
+            .unwrap()
+            .trim_start_matches("claude:")
+            .to_owned()
+    };
+    hits.iter()
+        .filter(|hit| hit["type"] == "hit")
+        .map(id)
+        .collect()
 }
 
 fn holding(bench: &Bench, text: &str) -> BTreeSet<String> {
     let logs = corpus::files(&bench.claude());
-    let with = logs.iter().filter(|log| String::from_utf8_lossy(&disk::read(log)).contains(text));
-    with.map(|log| log.file_stem().unwrap().to_str().unwrap().to_owned()).collect()
+    let with = logs
+        .iter()
+        .filter(|log| String::from_utf8_lossy(&disk::read(log)).contains(text));
+    with.map(|log| log.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect()
 }
 
 fn planted() -> Bench {
@@ -28,15 +40,39 @@ fn planted() -> Bench {
 fn every_marker_is_found_in_every_session_before_and_after_indexing() {
     let bench = planted();
     for round in 0..2 {
-        for marker in [RARE, RARE_TOOL, MIDDLE, CJK, "会话", "恢", "ebsocket reconn"] {
-            let ran = bench.run(&["search", "--json", "--limit", "100000", "--substring", marker]);
+        for marker in [
+            RARE,
+            RARE_TOOL,
+            MIDDLE,
+            CJK,
+            "会话",
+            "恢",
+            "ebsocket reconn",
+        ] {
+            let ran = bench.run(&[
+                "search",
+                "--json",
+                "--limit",
+                "100000",
+                "--substring",
+                marker,
+            ]);
             let wanted = holding(&bench, marker);
             assert_eq!(sessions(&ran.lines), wanted, "{marker}, round {round}");
             assert_eq!(ran.code, if wanted.is_empty() { 1 } else { 0 }, "{marker}");
             let page = ran.lines.last().unwrap();
-            assert_eq!((page["type"].as_str(), page["complete"].as_bool()), (Some("page"), Some(true)));
+            assert_eq!(
+                (page["type"].as_str(), page["complete"].as_bool()),
+                (Some("page"), Some(true))
+            );
         }
-        let phrase = bench.run(&["search", "--json", "--limit", "100000", &format!("\"{PHRASE}\"")]);
+        let phrase = bench.run(&[
+            "search",
+            "--json",
+            "--limit",
+            "100000",
+            &format!("\"{PHRASE}\""),
+        ]);
         assert_eq!(sessions(&phrase.lines), holding(&bench, PHRASE));
         assert_eq!(bench.run(&["index", "--json"]).lines[0]["complete"], true);
     }
@@ -61,12 +97,20 @@ fn a_rewritten_session_leaves_no_hit() {
     let bench = planted();
     bench.run(&["index"]);
     let log = holding(&bench, RARE).into_iter().next().unwrap();
-    let path =
-        corpus::files(&bench.claude()).into_iter().find(|p| p.file_stem().unwrap().to_str() == Some(&log)).unwrap();
+    let path = corpus::files(&bench.claude())
+        .into_iter()
+        .find(|p| p.file_stem().unwrap().to_str() == Some(&log))
+        .unwrap();
     let bytes = String::from_utf8_lossy(&disk::read(&path)).replace(RARE, "otherword");
     disk::write(&path, bytes.as_bytes());
-    assert_eq!(sessions(&bench.run(&["search", "--json", RARE]).lines).len(), 2);
-    assert_eq!(sessions(&bench.run(&["search", "--json", "otherword"]).lines).len(), 1);
+    assert_eq!(
+        sessions(&bench.run(&["search", "--json", RARE]).lines).len(),
+        2
+    );
+    assert_eq!(
+        sessions(&bench.run(&["search", "--json", "otherword"]).lines).len(),
+        1
+    );
 }
 
 #[test]
@@ -115,7 +159,9 @@ fn read_only_answers_the_same_and_writes_nothing() {
 fn pages_follow_each_other_without_gap_or_repeat() {
     let bench = planted();
     bench.run(&["index"]);
-    let all = bench.run(&["search", "--json", "--limit", "100000", MIDDLE]).lines;
+    let all = bench
+        .run(&["search", "--json", "--limit", "100000", MIDDLE])
+        .lines;
     let (mut seen, mut cursor) = (Vec::new(), None::<String>);
     loop {
         let mut args = vec!["search", "--json", "--limit", "3", MIDDLE];
@@ -130,8 +176,11 @@ fn pages_follow_each_other_without_gap_or_repeat() {
             break;
         }
     }
-    let entries =
-        |hits: &[Value]| hits.iter().filter_map(|h| h["entry"].as_str().map(str::to_owned)).collect::<Vec<_>>();
+    let entries = |hits: &[Value]| {
+        hits.iter()
+            .filter_map(|h| h["entry"].as_str().map(str::to_owned))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(entries(&seen), entries(&all));
 }
 
@@ -143,8 +192,16 @@ fn memory_is_searched_too() {
         b"# Notes\nalways use the plumbuswrench\n",
     );
     let ran = bench.run(&["search", "--json", "plumbuswrench"]);
-    assert_eq!((ran.lines[0]["field"].as_str(), ran.code), (Some("memory"), 0));
-    assert_eq!(bench.run(&["search", "plumbuswrench", "--in", "prompts"]).code, 1);
+    assert_eq!(
+        (ran.lines[0]["field"].as_str(), ran.code),
+        (Some("memory"), 0)
+    );
+    assert_eq!(
+        bench
+            .run(&["search", "plumbuswrench", "--in", "prompts"])
+            .code,
+        1
+    );
 }
 
 #[test]
@@ -155,7 +212,12 @@ fn catalog_and_index_that_became_garbage_are_made_anew() {
         disk::write(&file, b"garbage, all of it, and quite a lot of it too");
     }
     let ran = bench.run(&["search", "--json", "--limit", "1000", MIDDLE]);
-    assert_eq!(sessions(&ran.lines), holding(&bench, MIDDLE), "{}", ran.stderr);
+    assert_eq!(
+        sessions(&ran.lines),
+        holding(&bench, MIDDLE),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(bench.run(&["list", "--json"]).lines.len(), 151);
 }
 
@@ -168,7 +230,12 @@ fn two_processes_at_once_both_answer() {
         let running: Vec<_> = (0..3).map(|_| scope.spawn(one)).collect();
         for ran in running {
             let ran = ran.join().unwrap();
-            assert_eq!((sessions(&ran.lines), ran.code), (wanted.clone(), 0), "{}", ran.stderr);
+            assert_eq!(
+                (sessions(&ran.lines), ran.code),
+                (wanted.clone(), 0),
+                "{}",
+                ran.stderr
+            );
         }
     });
 }
@@ -181,12 +248,30 @@ fn a_list_from_the_catalog_says_what_a_list_without_it_says() {
     disk::make_dir(&bench.own());
     for _ in 0..2 {
         let with = bench.run(&["list", "--json"]);
-        for a in without.lines.iter().filter(|line| line["type"] == "session") {
-            let b = with.lines.iter().find(|line| line["ref"] == a["ref"]).unwrap();
-            for key in ["name", "project", "created", "first_prompt", "bytes", "resume", "title", "path"] {
+        for a in without
+            .lines
+            .iter()
+            .filter(|line| line["type"] == "session")
+        {
+            let b = with
+                .lines
+                .iter()
+                .find(|line| line["ref"] == a["ref"])
+                .unwrap();
+            for key in [
+                "name",
+                "project",
+                "created",
+                "first_prompt",
+                "bytes",
+                "resume",
+                "title",
+                "path",
+            ] {
                 assert_eq!(a[key], b[key], "{key}");
             }
-            // The ends of a large log need not show when something last happened in it; all of it does.
+            // The ends of a large log need not show when something last happened
+            // in it; all of it does.
             if !a["messages"].is_null() {
                 assert_eq!(a, b);
             }
@@ -200,7 +285,12 @@ fn a_home_that_cannot_be_written_costs_time_and_no_answer() {
     let bench = planted();
     disk::write(&bench.own(), b"a file where the folder should be");
     let ran = bench.run(&["search", "--json", "--limit", "1000", MIDDLE]);
-    assert_eq!((sessions(&ran.lines), ran.code), (holding(&bench, MIDDLE), 0), "{}", ran.stderr);
+    assert_eq!(
+        (sessions(&ran.lines), ran.code),
+        (holding(&bench, MIDDLE), 0),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("without catalog"), "{}", ran.stderr);
     assert_eq!(bench.run(&["list", "--json"]).lines.len(), 151);
     assert_eq!(bench.run(&["stats", "--json"]).lines[0]["sessions"], 150);
@@ -218,7 +308,12 @@ fn damaged_pages_of_the_catalog_change_no_answer() {
         bytes[page * 8192..(page + 1) * 8192].fill(0x5A);
         disk::write(&path, &bytes);
         let ran = bench.run(&["stats", "--json"]);
-        assert_eq!((ran.stdout.as_str(), ran.code), (honest.as_str(), 0), "page {page}: {}", ran.stderr);
+        assert_eq!(
+            (ran.stdout.as_str(), ran.code),
+            (honest.as_str(), 0),
+            "page {page}: {}",
+            ran.stderr
+        );
     }
 }
 
@@ -227,12 +322,25 @@ fn titles_and_tags_that_stand_beside_a_log_are_found() {
     let bench = planted();
     let log = corpus::files(&bench.claude()).into_iter().next().unwrap();
     let id = log.file_stem().unwrap().to_str().unwrap().to_owned();
-    disk::write(&log.with_extension("").join("custom-title.json"), b"{\"customTitle\":\"the plumbus affair\"}");
+    disk::write(
+        &log.with_extension("").join("custom-title.json"),
+        b"{\"customTitle\":\"the plumbus affair\"}",
+    );
     let ran = bench.run(&["search", "--json", "plumbus"]);
-    assert_eq!((sessions(&ran.lines).into_iter().next(), ran.code), (Some(id.clone()), 0), "{}", ran.stderr);
+    assert_eq!(
+        (sessions(&ran.lines).into_iter().next(), ran.code),
+        (Some(id.clone()), 0),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(ran.lines[0]["field"], "titles");
     let tagged = bench.run(&["tag", &id, "wanted"]);
     assert_eq!(tagged.code, 0, "{}", tagged.stderr);
     let ran = bench.run(&["search", "--json", "tag:wanted", "--limit", "1000"]);
-    assert_eq!(sessions(&ran.lines).into_iter().collect::<Vec<_>>(), [id], "{}", ran.stderr);
+    assert_eq!(
+        sessions(&ran.lines).into_iter().collect::<Vec<_>>(),
+        [id],
+        "{}",
+        ran.stderr
+    );
 }

@@ -28,18 +28,27 @@ fn brute_force(bench: &Bench) -> (u64, u64) {
     let mut unique: HashMap<String, (u64, u64)> = HashMap::new();
     for log in logs(bench) {
         for line in String::from_utf8_lossy(&disk::read(&log)).lines() {
-            let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
+            let Ok(record) = serde_json::from_str::<Value>(line) else {
+                continue;
+            };
             let usage = &record["message"]["usage"];
-            let Some(output) = usage["output_tokens"].as_u64() else { continue };
+            let Some(output) = usage["output_tokens"].as_u64() else {
+                continue;
+            };
             let key = format!("{} {}", record["message"]["id"], record["requestId"]);
             unique.insert(key, (usage["input_tokens"].as_u64().unwrap_or(0), output));
         }
     }
-    unique.values().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    unique
+        .values()
+        .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 fn tokens(stat: &Value) -> (u64, u64) {
-    (stat["tokens"]["input"].as_u64().unwrap_or(0), stat["tokens"]["output"].as_u64().unwrap_or(0))
+    (
+        stat["tokens"]["input"].as_u64().unwrap_or(0),
+        stat["tokens"]["output"].as_u64().unwrap_or(0),
+    )
 }
 
 #[test]
@@ -62,9 +71,12 @@ fn sums_that_were_kept_follow_every_change() {
     let mut last = String::new();
     let mut compare = |what: &str| {
         for args in every {
-            // Asked twice: the second answer is the one that was kept. A catalog in memory keeps nothing.
+            // Asked twice: the second answer is the one that was kept. A catalog in
+            // memory keeps nothing.
             let (first, kept) = (asked(args), asked(args));
-            let honest = bench.run(&[&["--read-only", "stats", "--json"], args].concat()).stdout;
+            let honest = bench
+                .run(&[&["--read-only", "stats", "--json"], args].concat())
+                .stdout;
             assert_eq!((&first, &kept), (&honest, &honest), "{what} {args:?}");
         }
         let total = asked(&[]);
@@ -74,24 +86,46 @@ fn sums_that_were_kept_follow_every_change() {
     compare("at first");
     let logs = logs(&bench);
     let text = disk::read(&logs[0]);
-    let line =
-        text.split_inclusive(|byte| *byte == b'\n').find(|line| line.windows(7).any(|w| w == b"\"usage\"")).unwrap();
-    let other = String::from_utf8(line.to_vec()).unwrap().replace("msg_", "msg_other");
-    std::fs::OpenOptions::new().append(true).open(&logs[0]).unwrap().write_all(other.as_bytes()).unwrap();
+    let line = text
+        .split_inclusive(|byte| *byte == b'\n')
+        .find(|line| line.windows(7).any(|w| w == b"\"usage\""))
+        .unwrap();
+    let other = String::from_utf8(line.to_vec())
+        .unwrap()
+        .replace("msg_", "msg_other");
+    std::fs::OpenOptions::new()
+        .append(true)
+        .open(&logs[0])
+        .unwrap()
+        .write_all(other.as_bytes())
+        .unwrap();
     compare("after a line was appended");
-    disk::write(&bench.claude().join("projects/-copy").join(logs[1].file_name().unwrap()), &disk::read(&logs[1]));
+    disk::write(
+        &bench
+            .claude()
+            .join("projects/-copy")
+            .join(logs[1].file_name().unwrap()),
+        &disk::read(&logs[1]),
+    );
     compare("after a log was copied");
     std::fs::remove_file(&logs[2]).unwrap();
     compare("after a log was deleted");
     let since = ["--since", "2000-01-01"];
-    assert_eq!(asked(&since), asked(&[]), "chosen by time, nothing that was kept is taken");
+    assert_eq!(
+        asked(&since),
+        asked(&[]),
+        "chosen by time, nothing that was kept is taken"
+    );
 }
 
 #[test]
 fn tokens_equal_a_brute_force_count_of_unique_messages_however_sums_are_made() {
     let bench = planted();
     for (number, log) in logs(&bench).into_iter().take(4).enumerate() {
-        let copy = bench.claude().join(format!("projects/-copied-{number}")).join(log.file_name().unwrap());
+        let copy = bench
+            .claude()
+            .join(format!("projects/-copied-{number}"))
+            .join(log.file_name().unwrap());
         disk::write(&copy, &disk::read(&log));
     }
     let honest = brute_force(&bench);
@@ -104,7 +138,11 @@ fn tokens_equal_a_brute_force_count_of_unique_messages_however_sums_are_made() {
         &["stats", "--json", "--by", "model"],
     ] {
         let ran = bench.run(args);
-        let sum = ran.lines.iter().map(tokens).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let sum = ran
+            .lines
+            .iter()
+            .map(tokens)
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         assert_eq!(sum, honest, "{args:?}: {}", ran.stderr);
     }
     let total = &bench.run(&["stats", "--json"]).lines[0];
@@ -120,7 +158,14 @@ fn one_session_has_its_own_sums_and_its_records_by_kind() {
     let id = log.file_stem().unwrap().to_str().unwrap();
     let stat = &bench.run(&["stats", "--json", id]).lines[0];
     let shown = &bench.run(&["list", "--json", "--match", id]).lines[0];
-    for key in ["messages", "turns", "tool_calls", "kinds", "tokens", "entries"] {
+    for key in [
+        "messages",
+        "turns",
+        "tool_calls",
+        "kinds",
+        "tokens",
+        "entries",
+    ] {
         assert_eq!(stat[key], shown[key], "{key}");
     }
     assert!(bench.run(&["stats", id]).stdout.contains("assistant"));
@@ -130,7 +175,12 @@ fn one_session_has_its_own_sums_and_its_records_by_kind() {
 fn a_model_without_a_price_has_no_cost() {
     let bench = Bench::new();
     let line = "{\"type\":\"assistant\",\"uuid\":\"u\",\"sessionId\":\"00000000-0000-4000-8000-000000000001\",\"timestamp\":\"2026-01-02T03:04:05.000Z\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"model\":\"nobody-knows-1\",\"content\":[],\"usage\":{\"input_tokens\":5,\"output_tokens\":7}}}\n";
-    disk::write(&bench.claude().join("projects/-p/00000000-0000-4000-8000-000000000001.jsonl"), line.as_bytes());
+    disk::write(
+        &bench
+            .claude()
+            .join("projects/-p/00000000-0000-4000-8000-000000000001.jsonl"),
+        line.as_bytes(),
+    );
     let stat = &bench.run(&["stats", "--json"]).lines[0];
     assert_eq!((tokens(stat), &stat["cost_usd"]), ((5, 7), &Value::Null));
     assert_eq!(stat["unpriced_models"][0], "nobody-knows-1");
@@ -144,20 +194,34 @@ fn an_hour_in_the_cache_is_counted_and_priced_apart() {
             "{{\"type\":\"assistant\",\"uuid\":\"{id}\",\"sessionId\":\"00000000-0000-4000-8000-000000000001\",\"timestamp\":\"2026-01-02T03:04:05.000Z\",\"message\":{{\"id\":\"{id}\",\"role\":\"assistant\",\"model\":\"claude-opus-4-5\",\"content\":[],\"usage\":{{\"cache_creation_input_tokens\":1000000{span}}}}}}}\n"
         )
     };
-    let log = bench.claude().join("projects/-p/00000000-0000-4000-8000-000000000001.jsonl");
+    let log = bench
+        .claude()
+        .join("projects/-p/00000000-0000-4000-8000-000000000001.jsonl");
     let stat = || bench.run(&["stats", "--json"]).lines[0].clone();
     disk::write(&log, line("a", "").as_bytes());
-    assert_eq!((&stat()["tokens"]["cache_write_1h"], stat()["cost_usd"].as_f64()), (&Value::Null, Some(6.25)));
+    assert_eq!(
+        (
+            &stat()["tokens"]["cache_write_1h"],
+            stat()["cost_usd"].as_f64()
+        ),
+        (&Value::Null, Some(6.25))
+    );
     let hour = ",\"cache_creation\":{\"ephemeral_5m_input_tokens\":0,\"ephemeral_1h_input_tokens\":1000000}";
     disk::write(&log, [line("a", ""), line("b", hour)].concat().as_bytes());
     let both = stat();
     assert_eq!(
-        (both["tokens"]["cache_write"].as_u64(), both["tokens"]["cache_write_1h"].as_u64()),
+        (
+            both["tokens"]["cache_write"].as_u64(),
+            both["tokens"]["cache_write_1h"].as_u64()
+        ),
         (Some(2_000_000), Some(1_000_000))
     );
     assert_eq!(both["cost_usd"].as_f64(), Some(16.25));
     assert!(
-        bench.run(&["stats"]).stdout.contains("for an hour   1,000,000 tokens"),
+        bench
+            .run(&["stats"])
+            .stdout
+            .contains("for an hour   1,000,000 tokens"),
         "{}",
         bench.run(&["stats"]).stdout
     );
@@ -170,18 +234,28 @@ fn prices_of_the_users_own_count_and_bad_ones_are_refused() {
     let before = cost();
     let model = before["key"].as_str().unwrap().to_owned();
     let own = bench.home().join(".config/boswell/config.toml");
-    let prices = format!("[prices.\"{model}\"]\ninput = 1_000_000\noutput = 0\ncache_read = 0.0\ncache_write = 0\n");
+    let prices = format!(
+        "[prices.\"{model}\"]\ninput = 1_000_000\noutput = 0\ncache_read = 0.0\ncache_write = 0\n"
+    );
     disk::write(&own, prices.as_bytes());
     let after = cost();
     assert_eq!(
-        (before["prices_overridden"].as_bool(), after["prices_overridden"].as_bool()),
+        (
+            before["prices_overridden"].as_bool(),
+            after["prices_overridden"].as_bool()
+        ),
         (Some(false), Some(true))
     );
-    assert_eq!(after["cost_usd"].as_f64(), after["tokens"]["input"].as_f64());
+    assert_eq!(
+        after["cost_usd"].as_f64(),
+        after["tokens"]["input"].as_f64()
+    );
     disk::write(&own, b"[prices.m]\ninput = 1\n");
     let refused = bench.run(&["stats"]);
     assert!(
-        refused.code == 2 && refused.stderr.contains("under `prices`") && refused.stderr.contains("hint:"),
+        refused.code == 2
+            && refused.stderr.contains("under `prices`")
+            && refused.stderr.contains("hint:"),
         "{}",
         refused.stderr
     );
@@ -200,10 +274,16 @@ fn prompts_come_from_sessions_and_histories_newest_first_and_once() {
     assert_eq!(lines[0]["text"], "what is the newest question");
     assert_ne!(lines[1]["text"], "what is the newest question");
     assert_eq!(lines[1]["source"], "session");
-    let times: Vec<_> = lines.iter().map(|line| line["at"].as_str().unwrap().to_owned()).collect();
+    let times: Vec<_> = lines
+        .iter()
+        .map(|line| line["at"].as_str().unwrap().to_owned())
+        .collect();
     assert!(times.windows(2).all(|pair| pair[0] >= pair[1]), "{times:?}");
     let found = bench.run(&["prompts", "--json", "OLD", "question"]).lines;
-    assert_eq!((found.len(), found[0]["source"].as_str()), (1, Some("history")));
+    assert_eq!(
+        (found.len(), found[0]["source"].as_str()),
+        (1, Some("history"))
+    );
     assert_eq!(bench.run(&["prompts", "nobodyaskedthis"]).code, 1);
 }
 
@@ -218,23 +298,38 @@ fn a_session_that_is_gone_is_a_hidden_ghost_with_its_prompts() {
     std::fs::remove_file(&logs(&bench)[0]).unwrap();
     assert_eq!(bench.run(&["list", "--json"]).lines.len(), 40);
     let lines = bench.run(&["list", "--json", "--hidden"]).lines;
-    let ghosts: Vec<&Value> = lines.iter().filter(|line| line["hidden"] == "ghost").collect();
+    let ghosts: Vec<&Value> = lines
+        .iter()
+        .filter(|line| line["hidden"] == "ghost")
+        .collect();
     assert_eq!(ghosts.len(), 2);
     let known = ghosts.iter().find(|ghost| ghost["id"] == gone).unwrap();
-    assert_eq!((known["first_prompt"].as_str(), known["project"].as_str()), (Some("who goes there"), Some("/p")));
+    assert_eq!(
+        (known["first_prompt"].as_str(), known["project"].as_str()),
+        (Some("who goes there"), Some("/p"))
+    );
 }
 
 #[test]
 fn continue_takes_this_projects_session_before_any_other() {
     let bench = planted();
     let any = bench.run(&["continue", "--print"]);
-    assert!(any.code == 0 && any.stdout.contains("--resume"), "{}", any.stderr);
+    assert!(
+        any.code == 0 && any.stdout.contains("--resume"),
+        "{}",
+        any.stderr
+    );
     let id = "22222222-2222-4222-8222-222222222222";
     let cwd = bench.cwd().canonicalize().unwrap().display().to_string();
     let line = format!(
         "{{\"type\":\"user\",\"uuid\":\"u\",\"sessionId\":\"{id}\",\"cwd\":\"{cwd}\",\"timestamp\":\"2020-01-02T03:04:05.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"hello\"}}}}\n"
     );
-    disk::write(&bench.claude().join(format!("projects/{}/{id}.jsonl", claude::project_key(&cwd))), line.as_bytes());
+    disk::write(
+        &bench
+            .claude()
+            .join(format!("projects/{}/{id}.jsonl", claude::project_key(&cwd))),
+        line.as_bytes(),
+    );
     let here = bench.run(&["continue", "--print"]);
     assert!(here.stdout.contains(id), "{}", here.stdout);
 }
@@ -249,7 +344,12 @@ fn continue_takes_this_terminals_session_before_this_projects() {
         cwd.display()
     );
     let key = claude::project_key(&cwd.display().to_string());
-    disk::write(&bench.claude().join(format!("projects/{key}/{in_project}.jsonl")), line.as_bytes());
+    disk::write(
+        &bench
+            .claude()
+            .join(format!("projects/{key}/{in_project}.jsonl")),
+        line.as_bytes(),
+    );
     let agent = bench.home().join(".pi/agent");
     let place = pi::Place::of(cwd.to_str().unwrap());
     let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, place, 3);
@@ -261,16 +361,30 @@ fn continue_takes_this_terminals_session_before_this_projects() {
         );
     };
     let continued = |window: &str| {
-        let output = bench.command(&["continue", "--print"]).env("KITTY_WINDOW_ID", window).output().unwrap();
+        let output = bench
+            .command(&["continue", "--print"])
+            .env("KITTY_WINDOW_ID", window)
+            .output()
+            .unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
-    assert!(continued("7").contains(in_project), "without a crumb the project decides");
+    assert!(
+        continued("7").contains(in_project),
+        "without a crumb the project decides"
+    );
     crumb(&agent, &cwd);
     let file = session.file_name().unwrap().to_str().unwrap();
-    assert!(continued("7").contains(&made.id) || continued("7").contains(file), "{}", continued("7"));
+    assert!(
+        continued("7").contains(&made.id) || continued("7").contains(file),
+        "{}",
+        continued("7")
+    );
     assert!(continued("8").contains(in_project), "another terminal");
     crumb(&agent, &bench.home());
-    assert!(continued("7").contains(in_project), "a crumb of another folder");
+    assert!(
+        continued("7").contains(in_project),
+        "a crumb of another folder"
+    );
 }
 
 #[test]
@@ -278,7 +392,11 @@ fn watching_shows_what_is_written_and_nothing_else() {
     let bench = planted();
     let log = logs(&bench).remove(3);
     let mut command = bench.command(&["watch", "--json", "--for", "20s"]);
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     // Lines are written until one was seen: how long the program takes to start does not matter.
     let (done, stop) = std::sync::mpsc::channel::<()>();
@@ -286,7 +404,10 @@ fn watching_shows_what_is_written_and_nothing_else() {
         for number in 0..70 {
             let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
             writeln!(file, "{{\"type\":\"user\",\"uuid\":\"new-{number}\",\"message\":{{\"role\":\"user\",\"content\":\"fresh\"}}}}").unwrap();
-            if stop.recv_timeout(std::time::Duration::from_millis(250)).is_ok() {
+            if stop
+                .recv_timeout(std::time::Duration::from_millis(250))
+                .is_ok()
+            {
                 break;
             }
         }
@@ -296,7 +417,10 @@ fn watching_shows_what_is_written_and_nothing_else() {
     child.wait().unwrap();
     done.send(()).unwrap();
     writer.join().unwrap();
-    assert_eq!((first["type"].as_str(), first["text"].as_str()), (Some("entry"), Some("fresh")));
+    assert_eq!(
+        (first["type"].as_str(), first["text"].as_str()),
+        (Some("entry"), Some("fresh"))
+    );
     assert!(first["id"].as_str().unwrap().starts_with("new-"));
 }
 
@@ -306,10 +430,17 @@ fn completions_offer_commands_and_live_sessions() {
     for shell in ["bash", "zsh", "fish"] {
         let ran = bench.run(&["completions", shell]);
         assert_eq!(ran.code, 0);
-        assert!(ran.stdout.contains("search") && ran.stdout.contains("__complete"), "{shell}");
+        assert!(
+            ran.stdout.contains("search") && ran.stdout.contains("__complete"),
+            "{shell}"
+        );
     }
     let offered = bench.run(&["__complete"]).stdout;
     assert_eq!(offered.lines().count(), 40);
-    assert!(offered.lines().all(|line| line.split_once('\t').is_some_and(|(id, _)| id.len() == 36)));
+    assert!(
+        offered
+            .lines()
+            .all(|line| line.split_once('\t').is_some_and(|(id, _)| id.len() == 36))
+    );
     assert_eq!(bench.run(&["completions", "tcsh"]).code, 2);
 }

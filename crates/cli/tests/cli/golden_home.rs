@@ -1,8 +1,10 @@
-//! A home that an earlier build wrote: it lists, reads, recovers, restores and undoes as it did on the day it was made.
+//! A home that an earlier build wrote: it lists, reads, recovers, restores and undoes as it did on
+//! the day it was made.
 //!
-//! `tests/golden/home` holds its files and says how they were made. What is tested here are names that must never change:
-//! record types in logs, files of the home, JSON members in them, names of locks, fields of `--json`, settings.
-//! Everything is compared by bytes, hashes or whole lines, so a renamed one fails.
+//! `tests/golden/home` holds its files and says how they were made. What is tested here are names
+//! that must never change: record types in logs, files of the home, JSON members in them, names of
+//! locks, fields of `--json`, settings. Everything is compared by bytes, hashes or whole lines, so
+//! a renamed one fails.
 //!
 //! Derived files (catalog, search index) are not part of it: each test begins without them, and
 //! [`a_catalog_of_another_home_is_made_again`] with one that knows nothing of this home.
@@ -38,7 +40,9 @@ const PROJECT: &str = "home/.claude/projects/-golden-shop";
 const ROOT: &[u8] = b"@ROOT@";
 
 fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/home").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/golden/home")
+        .join(name)
 }
 
 /// Puts the home into a folder of its own, with modes and times.
@@ -47,7 +51,12 @@ fn unpack() -> Bench {
     let manifest = String::from_utf8(read(&golden("manifest.txt"))).unwrap();
     let entries: Vec<[&str; 4]> = manifest
         .lines()
-        .map(|line| line.splitn(4, ' ').collect::<Vec<_>>().try_into().unwrap_or_else(|_| panic!("{line}")))
+        .map(|line| {
+            line.splitn(4, ' ')
+                .collect::<Vec<_>>()
+                .try_into()
+                .unwrap_or_else(|_| panic!("{line}"))
+        })
         .collect();
     let root = bench.root().to_str().unwrap().as_bytes();
     for [kind, mode, modified, name] in &entries {
@@ -56,7 +65,10 @@ fn unpack() -> Bench {
             make_dir(&path);
             continue;
         }
-        write(&path, &replaced(&read(&golden("tree").join(name)), ROOT, root));
+        write(
+            &path,
+            &replaced(&read(&golden("tree").join(name)), ROOT, root),
+        );
         let (seconds, nanos) = modified.split_once('.').unwrap();
         let since = Duration::new(seconds.parse().unwrap(), nanos[..9].parse().unwrap());
         let file = std::fs::File::options().write(true).open(&path).unwrap();
@@ -64,7 +76,10 @@ fn unpack() -> Bench {
         set_mode(&path, u32::from_str_radix(mode, 8).unwrap());
     }
     for [_, mode, _, name] in entries.iter().rev().filter(|entry| entry[0] == "d") {
-        set_mode(&bench.root().join(name), u32::from_str_radix(mode, 8).unwrap());
+        set_mode(
+            &bench.root().join(name),
+            u32::from_str_radix(mode, 8).unwrap(),
+        );
     }
     bench
 }
@@ -81,13 +96,17 @@ fn replaced(bytes: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Compares an answer with what was recorded, whole lines, but for the page, which says when it was asked for.
+/// Compares an answer with what was recorded, whole lines, but for the page, which says
+/// when it was asked for.
 #[track_caller]
 fn as_recorded(bench: &Bench, name: &str, ran: &Ran) {
     let root = bench.root().to_str().unwrap();
     let text = ran.text().replace(root, "@ROOT@");
-    let lines: String =
-        text.lines().filter(|line| !line.contains(r#""type":"page""#)).map(|line| format!("{line}\n")).collect();
+    let lines: String = text
+        .lines()
+        .filter(|line| !line.contains(r#""type":"page""#))
+        .map(|line| format!("{line}\n"))
+        .collect();
     assert!(!lines.is_empty(), "{ran:?}");
     let path = golden("expected").join(name);
     if bless() {
@@ -101,13 +120,19 @@ fn pretty_lines(is: &str, recorded: &str, name: &str) {
     for (number, (is, recorded)) in is.lines().zip(recorded.lines()).enumerate() {
         assert_eq!(is, recorded, "{name}, line {}", number + 1);
     }
-    assert_eq!(is.lines().count(), recorded.lines().count(), "{name}:\n{is}");
+    assert_eq!(
+        is.lines().count(),
+        recorded.lines().count(),
+        "{name}:\n{is}"
+    );
 }
 
 /// The lines of `ops.jsonl`, as they are in the file.
 fn operations(bench: &Bench) -> Vec<Value> {
     let text = String::from_utf8(read(&bench.own().join("ops.jsonl"))).unwrap();
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// The operation of that kind on that session.
@@ -118,7 +143,8 @@ fn operation(bench: &Bench, kind: &str, session: &str) -> Value {
     all.remove(0)
 }
 
-/// Asserts that every file of an operation is what it was before it, or after it, by the hash that the operation names.
+/// Asserts that every file of an operation is what it was before it, or after it, by the hash that
+/// the operation names.
 #[track_caller]
 fn files_are(op: &Value, moment: &str) {
     let root = Path::new(op["root"].as_str().unwrap());
@@ -126,29 +152,59 @@ fn files_are(op: &Value, moment: &str) {
     assert!(files.iter().any(|file| file["key"].is_string()), "{op}");
     for file in files {
         let path = root.join(file["key"].as_str().unwrap());
-        let is_derived = op["derived"].as_array().is_some_and(|derived| derived.contains(&file["key"]));
+        let is_derived = op["derived"]
+            .as_array()
+            .is_some_and(|derived| derived.contains(&file["key"]));
         match &file[moment] {
             // An index follows from the sessions: undoing makes an empty one where there was none.
             Value::Null if is_derived => {}
-            Value::Null => assert!(!path.exists(), "{} should not be there {moment} {op}", path.display()),
+            Value::Null => assert!(
+                !path.exists(),
+                "{} should not be there {moment} {op}",
+                path.display()
+            ),
             state if state["folder"] == true => assert!(path.is_dir(), "{}", path.display()),
-            state => assert_eq!(sha256::hex(&read(&path)), state["sha256"], "{} {moment} {op}", path.display()),
+            state => assert_eq!(
+                sha256::hex(&read(&path)),
+                state["sha256"],
+                "{} {moment} {op}",
+                path.display()
+            ),
         }
     }
 }
 
 fn number_of(folder: &Path, part: &str) -> usize {
-    list(folder).iter().filter(|path| path.file_name().unwrap().to_str().unwrap().contains(part)).count()
+    list(folder)
+        .iter()
+        .filter(|path| path.file_name().unwrap().to_str().unwrap().contains(part))
+        .count()
 }
 
 #[test]
 fn the_golden_home_is_listed_with_its_titles_tags_statuses_and_operations() {
     let bench = unpack();
-    as_recorded(&bench, "list.jsonl", &bench.run(["list", "--hidden", "--json"]).ends(0));
+    as_recorded(
+        &bench,
+        "list.jsonl",
+        &bench.run(["list", "--hidden", "--json"]).ends(0),
+    );
     as_recorded(&bench, "ops.jsonl", &bench.run(["ops", "--json"]).ends(0));
-    as_recorded(&bench, "prompts.jsonl", &bench.run(["prompts", "--json"]).ends(0));
-    as_recorded(&bench, "memory.jsonl", &bench.run(["memory", "/golden/shop", "--json"]).ends(0));
-    as_recorded(&bench, "keep.jsonl", &bench.run(["keep", "status", "--json"]).ends(0));
+    as_recorded(
+        &bench,
+        "prompts.jsonl",
+        &bench.run(["prompts", "--json"]).ends(0),
+    );
+    as_recorded(
+        &bench,
+        "memory.jsonl",
+        &bench.run(["memory", "/golden/shop", "--json"]).ends(0),
+    );
+    as_recorded(
+        &bench,
+        "keep.jsonl",
+        &bench.run(["keep", "status", "--json"]).ends(0),
+    );
     let settings = bench.run(["config", "--json"]).ends(0).text();
     for value in ["36500d", "golden-model", "config.toml"] {
         assert!(settings.contains(value), "{settings}");
@@ -159,24 +215,58 @@ fn the_golden_home_is_listed_with_its_titles_tags_statuses_and_operations() {
 fn a_catalog_of_another_home_is_made_again() {
     let (bench, other) = (unpack(), Bench::new());
     make_dir(&other.own());
-    other.run(["new", "--project", "/elsewhere", "--title", "Not golden"]).ends(0);
+    other
+        .run(["new", "--project", "/elsewhere", "--title", "Not golden"])
+        .ends(0);
     other.run(["index"]).ends(0);
-    write(&bench.own().join("catalog.db"), &read(&other.own().join("catalog.db")));
-    as_recorded(&bench, "list.jsonl", &bench.run(["list", "--hidden", "--json"]).ends(0));
+    write(
+        &bench.own().join("catalog.db"),
+        &read(&other.own().join("catalog.db")),
+    );
+    as_recorded(
+        &bench,
+        "list.jsonl",
+        &bench.run(["list", "--hidden", "--json"]).ends(0),
+    );
 }
 
 #[test]
 fn sessions_of_the_golden_home_are_read_as_they_were() {
     let bench = unpack();
-    as_recorded(&bench, "records.jsonl", &bench.run(["show", OWN, "--records", "--json"]).ends(0));
-    as_recorded(&bench, "context.jsonl", &bench.run(["context", OWN, "--json"]).ends(0));
-    as_recorded(&bench, "tree.jsonl", &bench.run(["tree", OWN, "--json"]).ends(0));
-    as_recorded(&bench, "fork.jsonl", &bench.run(["tree", FORK, "--json"]).ends(0));
-    as_recorded(&bench, "claude.jsonl", &bench.run(["tree", CLAUDE, "--json"]).ends(0));
+    as_recorded(
+        &bench,
+        "records.jsonl",
+        &bench.run(["show", OWN, "--records", "--json"]).ends(0),
+    );
+    as_recorded(
+        &bench,
+        "context.jsonl",
+        &bench.run(["context", OWN, "--json"]).ends(0),
+    );
+    as_recorded(
+        &bench,
+        "tree.jsonl",
+        &bench.run(["tree", OWN, "--json"]).ends(0),
+    );
+    as_recorded(
+        &bench,
+        "fork.jsonl",
+        &bench.run(["tree", FORK, "--json"]).ends(0),
+    );
+    as_recorded(
+        &bench,
+        "claude.jsonl",
+        &bench.run(["tree", CLAUDE, "--json"]).ends(0),
+    );
     let picture = bench.root().join("out");
-    bench.run(["attachments", OWN, "--extract", picture.to_str().unwrap()]).ends(0);
+    bench
+        .run(["attachments", OWN, "--extract", picture.to_str().unwrap()])
+        .ends(0);
     let extracted = list(&picture);
-    assert_eq!(read(&extracted[0]), read(&list(&bench.own().join("blobs"))[0]));
+    assert_eq!(
+        read(&extracted[0]),
+        read(&list(&bench.own().join("blobs"))[0])
+    );
 }
 
 #[test]
@@ -188,15 +278,23 @@ fn attachments_and_checkpoints_of_the_golden_home_are_found_by_the_library() {
     let found = Attachments::list(&session).unwrap();
     assert_eq!(found.len(), 1, "{found:?}");
     let attachment = &found[0].1;
-    assert_eq!((attachment.name.as_str(), attachment.mime.as_str()), ("amber.png", "image/png"));
+    assert_eq!(
+        (attachment.name.as_str(), attachment.mime.as_str()),
+        ("amber.png", "image/png")
+    );
     let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), &bench.own(), "golden"));
-    assert_eq!(attachments.read(attachment).unwrap(), read(&list(&bench.own().join("blobs"))[0]));
+    assert_eq!(
+        attachments.read(attachment).unwrap(),
+        read(&list(&bench.own().join("blobs"))[0])
+    );
 
     let branch = session.branch(session.tip().unwrap()).unwrap();
     let first = session.log().label(branch[0]).into_owned();
     let state = State::in_session(&session, &first).unwrap();
     assert!(state.damaged.is_empty(), "{:?}", state.damaged);
-    let Captured::File { blob, mode, len } = &state.state.file("amber.png").unwrap().then else { panic!("{state:?}") };
+    let Captured::File { blob, mode, len } = &state.state.file("amber.png").unwrap().then else {
+        panic!("{state:?}")
+    };
     assert_eq!((*blob, *mode, *len), (attachment.blob, 0o644, 2008));
 }
 
@@ -206,13 +304,23 @@ fn texts_of_the_golden_home_are_found_also_in_archived_sessions() {
     for (text, session, snippet) in [
         ("compiler", "", "use the golden compiler\n"),
         ("brass", CLAUDE, "polish the brass lamp"),
-        ("\"kettle is archived\"", ARCHIVED_PI, "this kettle is archived"),
-        ("\"session is archived\"", ARCHIVED, "this session is archived"),
+        (
+            "\"kettle is archived\"",
+            ARCHIVED_PI,
+            "this kettle is archived",
+        ),
+        (
+            "\"session is archived\"",
+            ARCHIVED,
+            "this session is archived",
+        ),
         ("imported", "", "an imported question"),
         ("doubt", DOUBTFUL, "whether this is durable is in doubt"),
     ] {
         let hits = bench.run(["search", text, "--json"]).ends(0).of_type("hit");
-        let is_it = |hit: &Value| hit["snippet"] == snippet && (session.is_empty() || hit["session"] == session);
+        let is_it = |hit: &Value| {
+            hit["snippet"] == snippet && (session.is_empty() || hit["session"] == session)
+        };
         assert!(hits.iter().any(is_it), "{text}: {hits:?}");
     }
     for session in [DELETED, PURGED, KEPT] {
@@ -225,15 +333,34 @@ fn the_first_change_finishes_the_interrupted_operation_and_undo_takes_it_back() 
     let bench = unpack();
     let own = bench.own();
     let ops = own.join("ops");
-    assert_eq!((number_of(&ops, "intent-"), number_of(&ops, "stage-")), (1, 2));
+    assert_eq!(
+        (number_of(&ops, "intent-"), number_of(&ops, "stage-")),
+        (1, 2)
+    );
     let damage = bench.run(["check", "--json"]).ends(1).of_type("damage");
-    let pending: Vec<&Value> = damage.iter().filter(|it| it["problem"] == "pending_change").collect();
+    let pending: Vec<&Value> = damage
+        .iter()
+        .filter(|it| it["problem"] == "pending_change")
+        .collect();
     assert_eq!(pending.len(), 1, "{damage:?}");
     let intent: Value = serde_json::from_slice(&read(&list(&ops)[0])).unwrap();
     assert_eq!(intent["ref"], INTERRUPTED);
 
-    bench.run(["memory", "add", "later", "a first change", "--project", "/golden/shop"]).ends(0);
-    assert_eq!(list(&ops), [] as [PathBuf; 0], "intent and staged bytes are gone");
+    bench
+        .run([
+            "memory",
+            "add",
+            "later",
+            "a first change",
+            "--project",
+            "/golden/shop",
+        ])
+        .ends(0);
+    assert_eq!(
+        list(&ops),
+        [] as [PathBuf; 0],
+        "intent and staged bytes are gone"
+    );
     assert_eq!(number_of(&bench.home().join(".clinvk/sessions"), ".tmp"), 0);
     let id = intent["op"].as_str().unwrap();
     let all = operations(&bench);
@@ -254,19 +381,29 @@ fn every_operation_of_the_golden_home_that_can_be_undone_gives_back_the_bytes_be
     let mut undone = Vec::new();
     loop {
         let listed = bench.run(["ops", "--json"]).ends(0).of_type("op");
-        let next = listed.iter().find(|op| op["undoable"] == true && op["kind"] != "undo");
+        let next = listed
+            .iter()
+            .find(|op| op["undoable"] == true && op["kind"] != "undo");
         let Some(next) = next else { break };
         let id = next["op"].as_str().unwrap();
-        let op = operations(&bench).into_iter().find(|op| op["op"] == id).unwrap();
+        let op = operations(&bench)
+            .into_iter()
+            .find(|op| op["op"] == id)
+            .unwrap();
         bench.run(["undo", id]).ends(0);
         files_are(&op, "before");
-        undone.push(format!("{} {}", op["kind"].as_str().unwrap(), op["ref"].as_str().unwrap()));
+        undone.push(format!(
+            "{} {}",
+            op["kind"].as_str().unwrap(),
+            op["ref"].as_str().unwrap()
+        ));
         assert!(undone.len() < 40, "{undone:?}");
     }
     assert_eq!(
         undone,
         [
-            // The first of them also finishes the interrupted operation, which is the newest from then on.
+            // The first of them also finishes the interrupted operation, which is the
+            // newest from then on.
             &format!("delete {DELETED}"),
             &format!("rename {INTERRUPTED}"),
             &format!("archive {ARCHIVED_PI}"),
@@ -284,8 +421,16 @@ fn every_operation_of_the_golden_home_that_can_be_undone_gives_back_the_bytes_be
 #[test]
 fn the_undo_of_the_golden_home_is_undone() {
     let bench = unpack();
-    let undo = operation(&bench, "undo", "myagents:aaaaaaaa-0003-4001-8001-00000000601d");
-    let rename = operation(&bench, "rename", "myagents:aaaaaaaa-0003-4001-8001-00000000601d");
+    let undo = operation(
+        &bench,
+        "undo",
+        "myagents:aaaaaaaa-0003-4001-8001-00000000601d",
+    );
+    let rename = operation(
+        &bench,
+        "rename",
+        "myagents:aaaaaaaa-0003-4001-8001-00000000601d",
+    );
     assert_eq!(undo["undoes"], rename["op"]);
     bench.run(["undo", rename["op"].as_str().unwrap()]).ends(3);
     bench.run(["undo", undo["op"].as_str().unwrap()]).ends(0);
@@ -295,7 +440,11 @@ fn the_undo_of_the_golden_home_is_undone() {
 #[test]
 fn deleted_archived_and_kept_sessions_of_the_golden_home_are_restored_and_the_purged_one_is_not() {
     let bench = unpack();
-    for (session, kind) in [(DELETED, "delete"), (ARCHIVED, "archive"), (ARCHIVED_PI, "archive")] {
+    for (session, kind) in [
+        (DELETED, "delete"),
+        (ARCHIVED, "archive"),
+        (ARCHIVED_PI, "archive"),
+    ] {
         let op = operation(&bench, kind, session);
         files_are(&op, "after");
         bench.run(["restore", session]).ends(0);
@@ -306,10 +455,22 @@ fn deleted_archived_and_kept_sessions_of_the_golden_home_are_restored_and_the_pu
     let id = KEPT.split_once(':').unwrap().1;
     let log = read(&bench.root().join(PROJECT).join(format!("{id}.jsonl")));
     let kept = String::from_utf8(read(&bench.own().join("vault/kept.jsonl"))).unwrap();
-    let mut lines = kept.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let line = lines.rfind(|it| it["key"].as_str().unwrap().ends_with(&format!("{id}.jsonl"))).unwrap();
+    let mut lines = kept
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let line = lines
+        .rfind(|it| {
+            it["key"]
+                .as_str()
+                .unwrap()
+                .ends_with(&format!("{id}.jsonl"))
+        })
+        .unwrap();
     assert_eq!(line["pieces"], serde_json::json!([sha256::hex(&log)]));
-    bench.run(["restore", PURGED]).ends(2).says("holds no session");
+    bench
+        .run(["restore", PURGED])
+        .ends(2)
+        .says("holds no session");
     let left = String::from_utf8(read(&bench.own().join("vault/log.jsonl"))).unwrap() + &kept;
     assert!(!left.contains(PURGED), "{left}");
 }
@@ -321,21 +482,32 @@ fn the_log_of_the_golden_home_whose_sync_failed_is_copied_before_it_is_written_t
     assert_eq!(number_of(&own.join("locks"), ".doubt"), 1);
     let doubtful = || {
         let logs = list(&own.join("sessions/--golden-shop--"));
-        logs.into_iter().find(|path| path.to_str().unwrap().contains("00000000-0003-")).unwrap()
+        logs.into_iter()
+            .find(|path| path.to_str().unwrap().contains("00000000-0003-"))
+            .unwrap()
     };
     let before = read(&doubtful());
     bench.run(["append", DOUBTFUL, "--user", "and on"]).ends(0);
     assert_eq!(number_of(&own.join("locks"), ".doubt"), 0);
     assert!(read(&doubtful()).starts_with(&before));
-    let second = list(&own.join("vault/inodes")).into_iter().find(|path| path.to_str().unwrap().contains("doubt-"));
-    assert_eq!(read(&second.unwrap()), before, "the old file stays in the vault");
+    let second = list(&own.join("vault/inodes"))
+        .into_iter()
+        .find(|path| path.to_str().unwrap().contains("doubt-"));
+    assert_eq!(
+        read(&second.unwrap()),
+        before,
+        "the old file stays in the vault"
+    );
 }
 
 #[test]
 fn keeping_that_is_on_in_the_golden_home_is_switched_off_without_a_trace() {
     let bench = unpack();
     bench.run(["keep", "off"]).ends(0);
-    assert_eq!(read(&bench.home().join(".claude/settings.json")), b"{\n  \"cleanupPeriodDays\": 99999\n}\n");
+    assert_eq!(
+        read(&bench.home().join(".claude/settings.json")),
+        b"{\n  \"cleanupPeriodDays\": 99999\n}\n"
+    );
     assert!(!bench.own().join("keep.json").exists());
 }
 
@@ -344,9 +516,13 @@ fn changes_to_the_golden_home_take_the_locks_that_are_there() {
     let bench = unpack();
     let locks = || list(&bench.own().join("locks"));
     let before = locks();
-    bench.run(["append", OWN, "--user", "under the same locks"]).ends(0);
+    bench
+        .run(["append", OWN, "--user", "under the same locks"])
+        .ends(0);
     bench.run(["tag", CLAUDE, "locked"]).ends(0);
-    bench.run(["rename", INTERRUPTED, "Golden clinvoker, once more"]).ends(0);
+    bench
+        .run(["rename", INTERRUPTED, "Golden clinvoker, once more"])
+        .ends(0);
     bench.run(["keep", "run"]).ends(0);
     // An earlier build that runs at the same time must not be able to write as well.
     assert!(!before.is_empty());

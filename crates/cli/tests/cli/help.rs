@@ -26,12 +26,25 @@ fn every_command_has_help_with_two_examples() {
             let ran = bench.run([&command, flag]).ends(0);
             assert_eq!(ran.stderr, "");
             let text = ran.text();
-            let examples = text.split_once("Examples:\n").unwrap_or_else(|| panic!("{command} has no examples")).1;
-            let shown: Vec<&str> =
-                examples.lines().filter(|line| line.starts_with("  ") && line.contains("boswell ")).collect();
+            let examples = text
+                .split_once("Examples:\n")
+                .unwrap_or_else(|| panic!("{command} has no examples"))
+                .1;
+            let shown: Vec<&str> = examples
+                .lines()
+                .filter(|line| line.starts_with("  ") && line.contains("boswell "))
+                .collect();
             assert!(shown.len() >= 2, "{command} has {} examples", shown.len());
-            assert!(shown.iter().any(|line| line.contains(&format!("boswell {command}"))), "{command}: {shown:?}");
-            assert!(text.lines().all(|line| line.chars().count() <= 120), "{command}");
+            assert!(
+                shown
+                    .iter()
+                    .any(|line| line.contains(&format!("boswell {command}"))),
+                "{command}: {shown:?}"
+            );
+            assert!(
+                text.lines().all(|line| line.chars().count() <= 120),
+                "{command}"
+            );
         }
     }
 }
@@ -42,12 +55,29 @@ fn the_examples_of_help_are_understood_by_the_parser() {
     for command in commands(&bench) {
         let text = bench.run([&command, "--help"]).ends(0).text();
         let examples = text.split_once("Examples:\n").unwrap().1.to_owned();
-        for line in examples.lines().filter_map(|line| line.split_once("boswell ").map(|(_, rest)| rest)) {
+        for line in examples
+            .lines()
+            .filter_map(|line| line.split_once("boswell ").map(|(_, rest)| rest))
+        {
             // The comment stands behind two spaces; pipes and redirections are the shell's.
-            let typed = line.split("  ").next().unwrap_or(line).split(['|', '>', '<', '&']).next().unwrap_or(line);
+            let typed = line
+                .split("  ")
+                .next()
+                .unwrap_or(line)
+                .split(['|', '>', '<', '&'])
+                .next()
+                .unwrap_or(line);
             let words = words(typed);
-            let ran = bench.run(words.iter().filter(|word| !matches!(word.as_str(), "--extract" | "./pictures")));
-            assert!(!ran.stderr.contains("Usage:"), "`boswell {line}` is not understood: {}", ran.stderr);
+            let ran = bench.run(
+                words
+                    .iter()
+                    .filter(|word| !matches!(word.as_str(), "--extract" | "./pictures")),
+            );
+            assert!(
+                !ran.stderr.contains("Usage:"),
+                "`boswell {line}` is not understood: {}",
+                ran.stderr
+            );
         }
     }
 }
@@ -76,17 +106,35 @@ fn the_first_page_of_help_is_the_pinned_one() {
         boswell_testkit::disk::write(std::path::Path::new(GOLDEN), text.as_bytes());
         return;
     }
-    let pinned = String::from_utf8(boswell_testkit::disk::read(std::path::Path::new(GOLDEN))).unwrap();
-    assert_eq!(text, pinned, "bless it with BOSWELL_BLESS=1 if this is right");
+    let pinned =
+        String::from_utf8(boswell_testkit::disk::read(std::path::Path::new(GOLDEN))).unwrap();
+    assert_eq!(
+        text, pinned,
+        "bless it with BOSWELL_BLESS=1 if this is right"
+    );
 }
 
 #[test]
 fn help_and_version_are_answers_and_show_nothing_of_the_environment() {
     let bench = Bench::new();
-    for args in [&["--help"] as &[&str], &["-h"], &["list", "--help"], &["--version"]] {
+    for args in [
+        &["--help"] as &[&str],
+        &["-h"],
+        &["list", "--help"],
+        &["--version"],
+    ] {
         let ran = bench.run(args).ends(0);
         assert_eq!(ran.stderr, "");
-        assert!(!ran.text().contains(bench.root().to_str().unwrap()), "{ran:?}");
+        assert!(
+            !ran.text().contains(bench.root().to_str().unwrap()),
+            "{ran:?}"
+        );
     }
-    assert!(bench.run(["--version"]).ends(0).text().starts_with("boswell "));
+    assert!(
+        bench
+            .run(["--version"])
+            .ends(0)
+            .text()
+            .starts_with("boswell ")
+    );
 }

@@ -1,5 +1,5 @@
-//! Import: a model is sent the same by an imported session as by its source, boswell and pi agree on what that is, and nothing
-//! that was said is lost.
+//! Import: a model is sent the same by an imported session as by its source, boswell and pi agree
+//! on what that is, and nothing that was said is lost.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -16,13 +16,25 @@ use crate::bench::Bench;
 /// What a model is told, call or answer by answer, whatever shape its agent gives it.
 #[derive(Debug, PartialEq)]
 enum Told {
-    Text { by_model: bool, text: String },
-    Call { id: String, tool: String, arguments: Value },
-    Result { call: String, text: String, failed: bool },
+    Text {
+        by_model: bool,
+        text: String,
+    },
+    Call {
+        id: String,
+        tool: String,
+        arguments: Value,
+    },
+    Result {
+        call: String,
+        text: String,
+        failed: bool,
+    },
     Image,
 }
 
-/// The messages of a context. What was thought is left out: providers take it back only with their own seals.
+/// The messages of a context. What was thought is left out: providers take it back only
+/// with their own seals.
 fn told(bench: &Bench, session: &str) -> Option<Vec<Told>> {
     let ran = bench.run(["context", session, "--json", "-q"]);
     (ran.code == Some(0)).then(|| ran.of_type("message").iter().flat_map(told_by).collect())
@@ -33,25 +45,59 @@ fn told_by(message: &Value) -> Vec<Told> {
     let native = &message["native"];
     if message["role"] == "toolResult" {
         let (call, failed) = (text(&native["toolCallId"]), native["isError"] == true);
-        let images = parts.iter().filter(|part| part["type"] == "image").map(|_| Told::Image);
-        return std::iter::once(Told::Result { call, text: joined(&parts), failed }).chain(images).collect();
+        let images = parts
+            .iter()
+            .filter(|part| part["type"] == "image")
+            .map(|_| Told::Image);
+        return std::iter::once(Told::Result {
+            call,
+            text: joined(&parts),
+            failed,
+        })
+        .chain(images)
+        .collect();
     }
-    parts.iter().flat_map(|part| told_in(part, message["role"] == "assistant")).collect()
+    parts
+        .iter()
+        .flat_map(|part| told_in(part, message["role"] == "assistant"))
+        .collect()
 }
 
 fn told_in(part: &Value, by_model: bool) -> Vec<Told> {
     let call = |id: &str, given: &Value| {
-        let parsed = given.as_str().and_then(|it| serde_json::from_str::<Value>(it).ok()).filter(Value::is_object);
+        let parsed = given
+            .as_str()
+            .and_then(|it| serde_json::from_str::<Value>(it).ok())
+            .filter(Value::is_object);
         let free = given.as_str().map(|it| json!({ "input": it }));
         let arguments = parsed.or(free).unwrap_or_else(|| given.clone());
-        vec![Told::Call { id: text(&part[id]), tool: text(&part["name"]), arguments }]
+        vec![Told::Call {
+            id: text(&part[id]),
+            tool: text(&part["name"]),
+            arguments,
+        }]
     };
     let result = |id: &str, said: &Value| {
-        let said = if said.is_object() { &said["content"] } else { said };
+        let said = if said.is_object() {
+            &said["content"]
+        } else {
+            said
+        };
         let inside = said.as_array().cloned().unwrap_or_default();
-        let text_of = if said.is_array() { joined(&inside) } else { text(said) };
-        let images = inside.iter().filter(|it| it["type"] == "image").map(|_| Told::Image);
-        let result = Told::Result { call: text(&part[id]), text: text_of, failed: part["is_error"] == true };
+        let text_of = if said.is_array() {
+            joined(&inside)
+        } else {
+            text(said)
+        };
+        let images = inside
+            .iter()
+            .filter(|it| it["type"] == "image")
+            .map(|_| Told::Image);
+        let result = Told::Result {
+            call: text(&part[id]),
+            text: text_of,
+            failed: part["is_error"] == true,
+        };
         std::iter::once(result).chain(images).collect()
     };
     match part["type"].as_str().unwrap_or_default() {
@@ -69,7 +115,9 @@ fn told_in(part: &Value, by_model: bool) -> Vec<Told> {
         "image" => vec![Told::Image],
         "input_image" if text(&part["image_url"]).starts_with("data:") => vec![Told::Image],
         // Sealed by the provider, or elsewhere.
-        "thinking" | "redacted_thinking" | "reasoning" | "compaction" | "input_image" | "smell" => Vec::new(),
+        "thinking" | "redacted_thinking" | "reasoning" | "compaction" | "input_image" | "smell" => {
+            Vec::new()
+        }
         other => panic!("nobody knows how `{other}` is told: {part}"),
     }
 }
@@ -79,7 +127,10 @@ fn text(value: &Value) -> String {
 }
 
 fn joined(parts: &[Value]) -> String {
-    parts.iter().filter_map(|part| part["text"].as_str()).collect()
+    parts
+        .iter()
+        .filter_map(|part| part["text"].as_str())
+        .collect()
 }
 
 /// Every string in a log, also those in records that are kept as text.
@@ -88,7 +139,11 @@ fn strings(value: &Value, into: &mut String) {
         Value::String(text) => {
             into.push_str(text);
             into.push('\n');
-            if let Some(record) = text.starts_with('{').then(|| serde_json::from_str::<Value>(text).ok()).flatten() {
+            if let Some(record) = text
+                .starts_with('{')
+                .then(|| serde_json::from_str::<Value>(text).ok())
+                .flatten()
+            {
                 strings(&record, into);
             }
         }
@@ -102,11 +157,22 @@ fn strings(value: &Value, into: &mut String) {
 fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     let name = path.to_str().unwrap();
     let mut was = told(bench, name)?;
-    let made = bench.run(["import", name, "--again", "--json", "-q"]).ends(0).of_type("session").remove(0);
+    let made = bench
+        .run(["import", name, "--again", "--json", "-q"])
+        .ends(0)
+        .of_type("session")
+        .remove(0);
     let session = made["ref"].as_str().unwrap();
     let mut is = told(bench, session).unwrap();
-    if text(&bench.run(["context", name, "--json", "-q"]).of_type("context")[0]["session"]).starts_with("myagents:") {
-        // Its rows hold call and answer as one block of its own, which no other reader knows: the texts around it are compared.
+    if text(
+        &bench
+            .run(["context", name, "--json", "-q"])
+            .of_type("context")[0]["session"],
+    )
+    .starts_with("myagents:")
+    {
+        // Its rows hold call and answer as one block of its own, which no other reader knows: the
+        // texts around it are compared.
         was.retain(|it| matches!(it, Told::Text { .. } | Told::Image));
         is.retain(|it| matches!(it, Told::Text { .. } | Told::Image));
     }
@@ -114,9 +180,24 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
     let asked = question(bench, name, session, &log);
     // A log that its agent finds nothing in, for want of a header, is imported as people read it.
     if !was.is_empty() && was != is {
-        let at = was.iter().zip(&is).position(|(a, b)| a != b).unwrap_or(was.len().min(is.len()));
-        let cut = |all: &[Told]| format!("{:?}", all.get(at)).chars().take(300).collect::<String>();
-        let why = format!("{name} at {at} of {} and {}:\n  {}\n  {}", was.len(), is.len(), cut(&was), cut(&is));
+        let at = was
+            .iter()
+            .zip(&is)
+            .position(|(a, b)| a != b)
+            .unwrap_or(was.len().min(is.len()));
+        let cut = |all: &[Told]| {
+            format!("{:?}", all.get(at))
+                .chars()
+                .take(300)
+                .collect::<String>()
+        };
+        let why = format!(
+            "{name} at {at} of {} and {}:\n  {}\n  {}",
+            was.len(),
+            is.len(),
+            cut(&was),
+            cut(&is)
+        );
         return Some((Err(why), asked));
     }
     let mut all = String::new();
@@ -127,33 +208,59 @@ fn import(bench: &Bench, path: &Path) -> Option<(Result<(), String>, String)> {
             Err(_) => all.push_str(line),
         }
     }
-    let entries = bench.run(["show", name, "--records", "--json", "-q"]).ends(0).of_type("entry");
-    for entry in entries.iter().filter(|entry| entry["role"] == "user" || entry["role"] == "assistant") {
-        for said in entry["content"].as_array().into_iter().flatten().filter_map(|part| part["text"].as_str()) {
+    let entries = bench
+        .run(["show", name, "--records", "--json", "-q"])
+        .ends(0)
+        .of_type("entry");
+    for entry in entries
+        .iter()
+        .filter(|entry| entry["role"] == "user" || entry["role"] == "assistant")
+    {
+        for said in entry["content"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|part| part["text"].as_str())
+        {
             // Half a character cannot be compared as text.
-            let lost = said.lines().find(|line| !all.contains(line) && !line.contains('\u{fffd}'));
+            let lost = said
+                .lines()
+                .find(|line| !all.contains(line) && !line.contains('\u{fffd}'));
             if let Some(lost) = lost {
-                return Some((Err(format!("{name}: {} is lost: {lost:?}", entry["id"])), asked));
+                return Some((
+                    Err(format!("{name}: {} is lost: {lost:?}", entry["id"])),
+                    asked,
+                ));
             }
         }
     }
     Some((Ok(()), asked))
 }
 
-/// A question to pi, as a line of JSON: what it would send, and whether that is what boswell says. Messages go there as they are
-/// printed, to the last digit.
+/// A question to pi, as a line of JSON: what it would send, and whether that is what boswell says.
+/// Messages go there as they are printed, to the last digit.
 fn question(bench: &Bench, name: &str, session: &str, log: &[u8]) -> String {
     let ran = bench.run(["context", session, "--json", "-q"]).ends(0);
     let settings = ran.of_type("context").remove(0);
     let text = ran.text();
     let members = |line| serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(line).unwrap();
-    let natives: Vec<String> =
-        text.lines().filter_map(|line| members(line).remove("native")).map(|native| native.get().to_owned()).collect();
+    let natives: Vec<String> = text
+        .lines()
+        .filter_map(|line| members(line).remove("native"))
+        .map(|native| native.get().to_owned())
+        .collect();
     assert_eq!(natives.len(), ran.of_type("message").len(), "{name}");
-    // Where no answer names its model, ours says so in the words that pi needs, and pi repeats them.
-    let answered = ran.of_type("message").iter().any(|it| it["role"] == "assistant");
-    let model =
-        if settings["model"].is_null() && answered { json!("unknown/unknown") } else { settings["model"].clone() };
+    // Where no answer names its model, ours says so in the words that pi needs,
+    // and pi repeats them.
+    let answered = ran
+        .of_type("message")
+        .iter()
+        .any(|it| it["role"] == "assistant");
+    let model = if settings["model"].is_null() && answered {
+        json!("unknown/unknown")
+    } else {
+        settings["model"].clone()
+    };
     format!(
         "{{\"name\":{},\"text\":{},\"model\":{model},\"thinking\":{},\"messages\":[{}]}}",
         json!(name),
@@ -166,24 +273,42 @@ fn question(bench: &Bench, name: &str, session: &str, log: &[u8]) -> String {
 /// Imports files and compares; gives how many.
 #[track_caller]
 fn compare(bench: &Bench, files: &[PathBuf]) -> usize {
-    let (outcomes, mut questions): (Vec<_>, Vec<_>) = files.iter().filter_map(|file| import(bench, file)).unzip();
+    let (outcomes, mut questions): (Vec<_>, Vec<_>) =
+        files.iter().filter_map(|file| import(bench, file)).unzip();
     let differ: Vec<String> = outcomes.iter().filter_map(|it| it.clone().err()).collect();
-    assert!(differ.is_empty(), "{} of {} differ\n{}", differ.len(), outcomes.len(), differ.join("\n"));
+    assert!(
+        differ.is_empty(),
+        "{} of {} differ\n{}",
+        differ.len(),
+        outcomes.len(),
+        differ.join("\n")
+    );
     if let Some(package) = corpus::require_or_skip("BOSWELL_PI_PACKAGE") {
         // Half a character is printed as a mark, so pi cannot be asked about it.
-        questions.retain(|question| !question.contains('\u{fffd}') && !question.contains("\\ufffd"));
+        questions
+            .retain(|question| !question.contains('\u{fffd}') && !question.contains("\\ufffd"));
         let answers = ask_pi(&package, &questions);
         assert_eq!(answers.len(), questions.len());
         let other: Vec<&String> = answers.iter().filter(|it| !it.starts_with("ok ")).collect();
-        assert!(other.is_empty(), "{} of {}: {other:#?}", other.len(), answers.len());
+        assert!(
+            other.is_empty(),
+            "{} of {}: {other:#?}",
+            other.len(),
+            answers.len()
+        );
     }
     outcomes.len()
 }
 
 fn ask_pi(package: &Path, questions: &[String]) -> Vec<String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialect/tests/dialect/pi_oracle.mjs");
+    let script =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../dialect/tests/dialect/pi_oracle.mjs");
     let mut command = Command::new("node");
-    command.arg(script).env("PI_PACKAGE", package).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+        .arg(script)
+        .env("PI_PACKAGE", package)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
     let mut node = command.spawn().unwrap();
     let mut input = node.stdin.take().unwrap();
     let lines = questions.join("\n");
@@ -191,7 +316,11 @@ fn ask_pi(package: &Path, questions: &[String]) -> Vec<String> {
     let output = node.wait_with_output().unwrap();
     writer.join().unwrap().unwrap();
     assert!(output.status.success(), "pi failed");
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -206,21 +335,30 @@ fn an_import_sends_what_its_source_sends_in_every_dialect() {
 
 #[test]
 fn an_import_of_every_real_file_sends_what_the_file_sends() {
-    let Some(folder) = corpus::require_or_skip("BOSWELL_CORPUS") else { return };
+    let Some(folder) = corpus::require_or_skip("BOSWELL_CORPUS") else {
+        return;
+    };
     let bench = Bench::new();
     let known = ["claude-code", "codex", "pi"].map(|name| folder.join(name));
     let is_known = |path: &PathBuf| known.iter().any(|folder| path.starts_with(folder));
-    let files: Vec<PathBuf> = corpus::files(&folder).into_iter().filter(is_known).collect();
+    let files: Vec<PathBuf> = corpus::files(&folder)
+        .into_iter()
+        .filter(is_known)
+        .collect();
     assert!(compare(&bench, &files) > 30);
 }
 
 #[test]
 fn an_import_of_every_captured_run_sends_what_the_run_sends() {
-    let Some(folder) = corpus::require_or_skip("BOSWELL_CAPTURES") else { return };
+    let Some(folder) = corpus::require_or_skip("BOSWELL_CAPTURES") else {
+        return;
+    };
     let bench = Bench::new();
     let files = corpus::files(&folder.join("claude-code"));
-    let logs: Vec<PathBuf> =
-        files.into_iter().filter(|path| path.extension().is_some_and(|it| it == "jsonl")).collect();
+    let logs: Vec<PathBuf> = files
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|it| it == "jsonl"))
+        .collect();
     assert!(compare(&bench, &logs) > 80);
 }
 
@@ -235,9 +373,23 @@ fn an_import_of_a_large_session_sends_what_the_session_sends() {
 #[test]
 fn a_file_that_is_too_large_is_refused_before_it_is_read() {
     let bench = Bench::new();
-    let path = bench.plant("huge.jsonl", b"{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"cwd\":\"/w\"}\n");
+    let path = bench.plant(
+        "huge.jsonl",
+        b"{\"type\":\"session\",\"version\":3,\"id\":\"x\",\"cwd\":\"/w\"}\n",
+    );
     // All of it but the first line is a hole: it costs no space.
-    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len((1 << 30) + 1).unwrap();
-    bench.run(["import", path.to_str().unwrap()]).ends(2).says("1073741825");
-    assert!(!bench.own().join("sessions").exists(), "nothing was written");
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len((1 << 30) + 1)
+        .unwrap();
+    bench
+        .run(["import", path.to_str().unwrap()])
+        .ends(2)
+        .says("1073741825");
+    assert!(
+        !bench.own().join("sessions").exists(),
+        "nothing was written"
+    );
 }

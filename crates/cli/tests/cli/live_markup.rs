@@ -1,5 +1,5 @@
-//! An exported page is read by two renderers with everything switched on: no text of a session becomes markup, and none
-//! reaches into the entry after it.
+//! An exported page is read by two renderers with everything switched on: no text of a session
+//! becomes markup, and none reaches into the entry after it.
 
 use boswell_testkit::{corpus, disk};
 use proptest::prelude::*;
@@ -150,7 +150,10 @@ fn comrak(page: &str) -> String {
 
 fn pulldown(page: &str) -> String {
     let mut out = String::new();
-    pulldown_cmark::html::push_html(&mut out, pulldown_cmark::Parser::new_ext(page, pulldown_cmark::Options::all()));
+    pulldown_cmark::html::push_html(
+        &mut out,
+        pulldown_cmark::Parser::new_ext(page, pulldown_cmark::Options::all()),
+    );
     out
 }
 
@@ -163,21 +166,41 @@ fn rendered(page: &str) -> [(&'static str, String); 2] {
 #[track_caller]
 fn inert(name: &str, html: &str, page: &str) {
     for tag in html.split('<').skip(1) {
-        let Some((tag, _)) = tag.split_once('>') else { panic!("{name}: an open tag <{tag}\n{page}") };
+        let Some((tag, _)) = tag.split_once('>') else {
+            panic!("{name}: an open tag <{tag}\n{page}")
+        };
         let tag = tag.trim_start_matches('/').trim_end_matches('/').trim();
         let (element, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
-        assert!(ELEMENTS.contains(&element), "{name} makes <{tag}> of\n{page}");
+        assert!(
+            ELEMENTS.contains(&element),
+            "{name} makes <{tag}> of\n{page}"
+        );
         if let Some(to) = attributes.split("href=\"").nth(1) {
             let to = to.to_ascii_lowercase();
-            let safe = ["http://", "https://", "mailto:"].iter().any(|scheme| to.starts_with(scheme));
+            let safe = ["http://", "https://", "mailto:"]
+                .iter()
+                .any(|scheme| to.starts_with(scheme));
             assert!(element == "a" && safe, "{name} makes <{tag}> of\n{page}");
         } else if element == "input" {
-            assert!(attributes.contains("type=\"checkbox\"") && attributes.contains("disabled"), "{name}: <{tag}>");
+            assert!(
+                attributes.contains("type=\"checkbox\"") && attributes.contains("disabled"),
+                "{name}: <{tag}>"
+            );
         } else {
-            let known = ["", "start=\"", "class=\"language-", "style=\"text-align: ", "align=\""];
-            let known =
-                known.iter().any(|known| attributes == *known || (!known.is_empty() && attributes.starts_with(known)));
-            assert!(known && !attributes.contains(" on"), "{name} makes <{tag}> of\n{page}");
+            let known = [
+                "",
+                "start=\"",
+                "class=\"language-",
+                "style=\"text-align: ",
+                "align=\"",
+            ];
+            let known = known.iter().any(|known| {
+                attributes == *known || (!known.is_empty() && attributes.starts_with(known))
+            });
+            assert!(
+                known && !attributes.contains(" on"),
+                "{name} makes <{tag}> of\n{page}"
+            );
         }
     }
 }
@@ -186,9 +209,17 @@ fn inert(name: &str, html: &str, page: &str) {
 fn headings(html: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = html;
-    while let Some(at) = ["<h1>", "<h2>", "<h3>"].iter().filter_map(|tag| rest.find(tag)).min() {
+    while let Some(at) = ["<h1>", "<h2>", "<h3>"]
+        .iter()
+        .filter_map(|tag| rest.find(tag))
+        .min()
+    {
         let (heading, after) = rest[at + 4..].split_once("</h").unwrap();
-        let below = ["<h1>", "<h2>", "<h3>"].iter().filter_map(|tag| after.find(tag)).min().unwrap_or(after.len());
+        let below = ["<h1>", "<h2>", "<h3>"]
+            .iter()
+            .filter_map(|tag| after.find(tag))
+            .min()
+            .unwrap_or(after.len());
         found.push((heading.trim().to_owned(), after[..below].to_owned()));
         rest = &after[below..];
     }
@@ -197,11 +228,15 @@ fn headings(html: &str) -> Vec<(String, String)> {
 
 fn session(texts: &[String]) -> Vec<u8> {
     let at = "2026-10-05T08:00:00.000Z";
-    let mut rows = vec![json!({"type": "session", "version": 3, "id": "0b7e0b7e", "timestamp": at, "cwd": "/w"})];
+    let mut rows = vec![
+        json!({"type": "session", "version": 3, "id": "0b7e0b7e", "timestamp": at, "cwd": "/w"}),
+    ];
     for (number, text) in texts.iter().enumerate() {
         let parent = number.checked_sub(1).map(|before| format!("e{before}"));
         let content = match number % 3 {
-            0 => json!([{"type": "text", "text": format!("begin{number}\n\n{text}\n\nend{number}")}]),
+            0 => {
+                json!([{"type": "text", "text": format!("begin{number}\n\n{text}\n\nend{number}")}])
+            }
             1 => {
                 json!([{"type": "thinking", "thinking": format!("begin{number}\n\n{text}")}, {"type": "text", "text": format!("end{number}")}])
             }
@@ -212,13 +247,25 @@ fn session(texts: &[String]) -> Vec<u8> {
         let message = json!({"role": "assistant", "provider": "p", "model": "m", "stopReason": "stop", "timestamp": 1, "content": content});
         rows.push(json!({"type": "message", "id": format!("e{number}"), "parentId": parent, "timestamp": at, "message": message}));
     }
-    rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect()
+    rows.iter()
+        .flat_map(|row| format!("{row}\n").into_bytes())
+        .collect()
 }
 
 fn exported(bench: &Bench, bytes: &[u8], format: &str) -> String {
     let path = bench.home().join("page.jsonl");
     disk::write(&path, bytes);
-    bench.run(["export", path.to_str().unwrap(), "--format", format, "--no-redact", "--quiet"]).ends(0).text()
+    bench
+        .run([
+            "export",
+            path.to_str().unwrap(),
+            "--format",
+            format,
+            "--no-redact",
+            "--quiet",
+        ])
+        .ends(0)
+        .text()
 }
 
 /// Exports entries with these texts, and looks at the whole page through both renderers.
@@ -228,13 +275,24 @@ fn stays_inside(bench: &Bench, texts: &[String]) {
     for (name, html) in rendered(&page) {
         inert(name, &html, &page);
         let headings = headings(&html);
-        assert_eq!(headings.len(), texts.len() + 2, "{name}: an entry is lost or forged in\n{page}\n{html}");
+        assert_eq!(
+            headings.len(),
+            texts.len() + 2,
+            "{name}: an entry is lost or forged in\n{page}\n{html}"
+        );
         for (number, (heading, below)) in headings.iter().skip(2).enumerate() {
             assert_eq!(heading, "Assistant 2026-10-05 08:00", "{name}");
             for word in [format!("begin{number}"), format!("end{number}")] {
-                let whole = |at: usize| !below[at + word.len()..].starts_with(|c: char| c.is_ascii_digit());
-                let count = below.match_indices(&word).filter(|(at, _)| whole(*at)).count();
-                assert_eq!(count, 1, "{name}: {word} is not below its heading in\n{page}\n{html}");
+                let whole =
+                    |at: usize| !below[at + word.len()..].starts_with(|c: char| c.is_ascii_digit());
+                let count = below
+                    .match_indices(&word)
+                    .filter(|(at, _)| whole(*at))
+                    .count();
+                assert_eq!(
+                    count, 1,
+                    "{name}: {word} is not below its heading in\n{page}\n{html}"
+                );
             }
         }
     }
@@ -259,7 +317,8 @@ fn no_short_field_of_a_session_is_live() {
         let at = "2026-10-05T08:00:00.000Z";
         let say = |id: &str, parent: Value, message: Value| json!({"type": "message", "id": id, "parentId": parent, "timestamp": at, "message": message});
         let picture = json!({"type": "image", "mimeType": attack, "data": "x"});
-        let call = json!({"type": "toolCall", "id": "c1", "name": attack, "arguments": {*attack: attack}});
+        let call =
+            json!({"type": "toolCall", "id": "c1", "name": attack, "arguments": {*attack: attack}});
         let rows = [
             json!({"type": "session", "version": 3, "id": attack, "timestamp": at, "cwd": format!("/{attack}")}),
             json!({"type": "session_info", "id": "n", "parentId": null, "timestamp": at, "name": attack}),
@@ -280,18 +339,39 @@ fn no_short_field_of_a_session_is_live() {
             ),
             json!({"type": "custom_message", "id": "u", "parentId": "c", "timestamp": at, "customType": attack, "content": attack, "display": true}),
             json!({"type": "compaction", "id": "k", "parentId": "u", "timestamp": at, "summary": attack, "firstKeptEntryId": "b", "tokensBefore": 1}),
-            say("d", json!("k"), json!({"role": attack, "content": attack, "timestamp": 1})),
-            say("o", json!(attack), json!({"role": "user", "content": "the other way", "timestamp": 1})),
+            say(
+                "d",
+                json!("k"),
+                json!({"role": attack, "content": attack, "timestamp": 1}),
+            ),
+            say(
+                "o",
+                json!(attack),
+                json!({"role": "user", "content": "the other way", "timestamp": 1}),
+            ),
         ];
-        let bytes: Vec<u8> = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
+        let bytes: Vec<u8> = rows
+            .iter()
+            .flat_map(|row| format!("{row}\n").into_bytes())
+            .collect();
         let page = exported(&bench, &bytes, "md");
         let counts = rendered(&page).map(|(name, html)| {
             inert(name, &html, &page);
             let headings = headings(&html);
-            assert!(headings.iter().any(|(heading, _)| heading == "Conversation"), "{name}: {page}");
-            let other =
-                |(heading, _): &&(String, String)| heading.starts_with("Branch 2 (leaves the conversation after");
-            assert_eq!(headings.iter().filter(other).count(), 1, "{name}: {page}\n{html}");
+            assert!(
+                headings
+                    .iter()
+                    .any(|(heading, _)| heading == "Conversation"),
+                "{name}: {page}"
+            );
+            let other = |(heading, _): &&(String, String)| {
+                heading.starts_with("Branch 2 (leaves the conversation after")
+            };
+            assert_eq!(
+                headings.iter().filter(other).count(),
+                1,
+                "{name}: {page}\n{html}"
+            );
             headings.len()
         });
         assert_eq!(counts[0], counts[1], "{page}");
@@ -309,9 +389,17 @@ fn pages_of_html_hold_only_elements_of_the_page() {
     for tag in body.split('<').skip(1) {
         let (tag, _) = tag.split_once('>').unwrap();
         let element = tag.trim_start_matches('/').split(' ').next().unwrap();
-        assert!(ELEMENTS.contains(&element) || own.contains(&element), "<{tag}> in {page}");
+        assert!(
+            ELEMENTS.contains(&element) || own.contains(&element),
+            "<{tag}> in {page}"
+        );
         let to = tag.split("href=\"").nth(1).unwrap_or("#");
-        assert!(["#", "http://", "https://", "mailto:"].iter().any(|safe| to.starts_with(safe)), "<{tag}>");
+        assert!(
+            ["#", "http://", "https://", "mailto:"]
+                .iter()
+                .any(|safe| to.starts_with(safe)),
+            "<{tag}>"
+        );
         assert!(!tag.contains(" on") && !tag.contains(" src"), "<{tag}>");
     }
     assert_eq!(body.matches("<article").count(), texts.len());
@@ -415,8 +503,11 @@ fn fragments() -> impl Strategy<Value = String> {
 #[test]
 fn pages_of_random_markdown_stay_inert_and_in_their_entries() {
     let bench = Bench::new();
-    let mut runner =
-        TestRunner::new(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() });
+    let mut runner = TestRunner::new(ProptestConfig {
+        cases: 12,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
     let many = prop::collection::vec(fragments(), 60..90);
     runner
         .run(&many, |texts| {
@@ -428,7 +519,9 @@ fn pages_of_random_markdown_stay_inert_and_in_their_entries() {
 
 #[test]
 fn every_page_of_a_real_file_is_inert() {
-    let Some(root) = corpus::require_or_skip(corpus::CORPUS) else { return };
+    let Some(root) = corpus::require_or_skip(corpus::CORPUS) else {
+        return;
+    };
     let bench = Bench::new();
     for file in corpus::files(&root) {
         let path = file.to_str().unwrap();
@@ -437,10 +530,17 @@ fn every_page_of_a_real_file_is_inert() {
             continue;
         }
         let page = ran.text();
-        let html = bench.run(["export", path, "--format", "html", "--quiet"]).ends(0).text();
+        let html = bench
+            .run(["export", path, "--format", "html", "--quiet"])
+            .ends(0)
+            .text();
         for (name, rendered) in rendered(&page) {
             inert(name, &rendered, path);
-            assert_eq!(rendered.matches("<h3>").count(), html.matches("<article ").count(), "{name}: {path}");
+            assert_eq!(
+                rendered.matches("<h3>").count(),
+                html.matches("<article ").count(),
+                "{name}: {path}"
+            );
         }
     }
 }

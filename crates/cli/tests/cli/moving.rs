@@ -27,9 +27,18 @@ fn claude(bench: &Bench) -> PathBuf {
 fn plant(bench: &Bench) {
     let root = claude(bench);
     for (key, bytes) in [
-        (format!("projects/-srv-my-app/{ID}.jsonl"), log(ID, "/srv/my_app")),
-        (format!("projects/-srv-my-app/{ID}/tool-results/t.txt"), b"out".to_vec()),
-        (format!("projects/-srv-my-app-sub/{SUB}.jsonl"), log(SUB, "/srv/my_app/sub")),
+        (
+            format!("projects/-srv-my-app/{ID}.jsonl"),
+            log(ID, "/srv/my_app"),
+        ),
+        (
+            format!("projects/-srv-my-app/{ID}/tool-results/t.txt"),
+            b"out".to_vec(),
+        ),
+        (
+            format!("projects/-srv-my-app-sub/{SUB}.jsonl"),
+            log(SUB, "/srv/my_app/sub"),
+        ),
         ("history.jsonl".to_owned(), HISTORY.to_vec()),
     ] {
         write(&root.join(key), &bytes);
@@ -39,12 +48,19 @@ fn plant(bench: &Bench) {
 }
 
 fn tree(bench: &Bench) -> Vec<(PathBuf, Vec<u8>, std::time::SystemTime)> {
-    below(&bench.home()).into_iter().map(|path| (path.clone(), read(&path), modified(&path))).collect()
+    below(&bench.home())
+        .into_iter()
+        .map(|path| (path.clone(), read(&path), modified(&path)))
+        .collect()
 }
 
 fn project_of(bench: &Bench, id: &str) -> serde_json::Value {
     let sessions = bench.run(["list", "--json"]).ends(0).of_type("session");
-    sessions.into_iter().find(|session| session["id"] == id).unwrap()["project"].clone()
+    sessions
+        .into_iter()
+        .find(|session| session["id"] == id)
+        .unwrap()["project"]
+        .clone()
 }
 
 #[test]
@@ -52,31 +68,71 @@ fn sessions_memory_history_and_the_table_of_projects_follow_and_undo_brings_all_
     let bench = Bench::new();
     plant(&bench);
     let root = claude(&bench);
-    write(&root.join("projects/-srv-my-app/memory/MEMORY.md"), b"# index\n");
+    write(
+        &root.join("projects/-srv-my-app/memory/MEMORY.md"),
+        b"# index\n",
+    );
     let before = tree(&bench);
-    let plan = bench.run(["move", "/srv/my_app", "/srv/new place", "--json"]).ends(0);
+    let plan = bench
+        .run(["move", "/srv/my_app", "/srv/new place", "--json"])
+        .ends(0);
     assert!(plan.of_type("step").len() >= 6, "{plan:?}");
     assert_eq!(tree(&bench), before, "a plan changes nothing");
-    bench.run(["move", "/srv/my_app", "/srv/new place", "--apply"]).ends(0).says("undo");
+    bench
+        .run(["move", "/srv/my_app", "/srv/new place", "--apply"])
+        .ends(0)
+        .says("undo");
     let moved = root.join(format!("projects/-srv-new-place/{ID}.jsonl"));
-    assert!(read(&moved).starts_with(&log(ID, "/srv/my_app")), "lines that were written stay as they are");
-    let was = before.iter().find(|(path, ..)| path.ends_with(format!("{ID}.jsonl"))).unwrap().2;
-    assert_eq!(std::fs::metadata(&moved).unwrap().modified().unwrap(), was, "the time is what the client sorts by");
-    assert!(root.join(format!("projects/-srv-new-place/{ID}/tool-results/t.txt")).exists());
-    assert!(root.join("projects/-srv-new-place/memory/MEMORY.md").exists());
-    assert!(root.join(format!("projects/-srv-new-place-sub/{SUB}.jsonl")).exists());
+    assert!(
+        read(&moved).starts_with(&log(ID, "/srv/my_app")),
+        "lines that were written stay as they are"
+    );
+    let was = before
+        .iter()
+        .find(|(path, ..)| path.ends_with(format!("{ID}.jsonl")))
+        .unwrap()
+        .2;
+    assert_eq!(
+        std::fs::metadata(&moved).unwrap().modified().unwrap(),
+        was,
+        "the time is what the client sorts by"
+    );
+    assert!(
+        root.join(format!("projects/-srv-new-place/{ID}/tool-results/t.txt"))
+            .exists()
+    );
+    assert!(
+        root.join("projects/-srv-new-place/memory/MEMORY.md")
+            .exists()
+    );
+    assert!(
+        root.join(format!("projects/-srv-new-place-sub/{SUB}.jsonl"))
+            .exists()
+    );
     assert!(!root.join("projects/-srv-my-app").exists());
     assert_eq!(project_of(&bench, ID), "/srv/new place");
     assert_eq!(project_of(&bench, SUB), "/srv/new place/sub");
     let history = String::from_utf8_lossy(HISTORY).replacen("/srv/my_app", "/srv/new place", 1);
     let history = history.replacen("/srv/my_app/sub", "/srv/new place/sub", 1);
-    assert_eq!(String::from_utf8_lossy(&read(&root.join("history.jsonl"))), history, "garbage and all");
+    assert_eq!(
+        String::from_utf8_lossy(&read(&root.join("history.jsonl"))),
+        history,
+        "garbage and all"
+    );
     let table = String::from_utf8(read(&bench.home().join(".claude.json"))).unwrap();
-    assert!(table.contains("\"/srv/new place\": {\"allowedTools\"") && table.ends_with("\"é\": 1.50\n}"), "{table}");
+    assert!(
+        table.contains("\"/srv/new place\": {\"allowedTools\"")
+            && table.ends_with("\"é\": 1.50\n}"),
+        "{table}"
+    );
     assert!(!table.contains("my_app"), "{table}");
     bench.run(["undo"]).ends(0);
-    let bytes =
-        |files: Vec<(PathBuf, Vec<u8>, _)>| files.into_iter().map(|(path, bytes, _)| (path, bytes)).collect::<Vec<_>>();
+    let bytes = |files: Vec<(PathBuf, Vec<u8>, _)>| {
+        files
+            .into_iter()
+            .map(|(path, bytes, _)| (path, bytes))
+            .collect::<Vec<_>>()
+    };
     assert_eq!(bytes(tree(&bench)), bytes(before));
 }
 
@@ -85,16 +141,36 @@ fn a_session_of_another_folder_under_the_same_key_stays() {
     let bench = Bench::new();
     plant(&bench);
     let root = claude(&bench);
-    write(&root.join(format!("projects/-srv-my-app/{TWIN}.jsonl")), &log(TWIN, "/srv/my-app"));
-    write(&root.join("projects/-srv-my-app/memory/MEMORY.md"), b"shared\n");
-    bench.run(["move", "/srv/my_app", "/srv/elsewhere", "--apply"]).ends(0).says("share it");
-    assert!(root.join(format!("projects/-srv-my-app/{TWIN}.jsonl")).exists());
+    write(
+        &root.join(format!("projects/-srv-my-app/{TWIN}.jsonl")),
+        &log(TWIN, "/srv/my-app"),
+    );
+    write(
+        &root.join("projects/-srv-my-app/memory/MEMORY.md"),
+        b"shared\n",
+    );
+    bench
+        .run(["move", "/srv/my_app", "/srv/elsewhere", "--apply"])
+        .ends(0)
+        .says("share it");
+    assert!(
+        root.join(format!("projects/-srv-my-app/{TWIN}.jsonl"))
+            .exists()
+    );
     assert!(root.join("projects/-srv-my-app/memory/MEMORY.md").exists());
-    assert!(root.join(format!("projects/-srv-elsewhere/{ID}.jsonl")).exists());
-    assert!(root.join(format!("projects/-srv-elsewhere/{ID}/tool-results/t.txt")).exists());
+    assert!(
+        root.join(format!("projects/-srv-elsewhere/{ID}.jsonl"))
+            .exists()
+    );
+    assert!(
+        root.join(format!("projects/-srv-elsewhere/{ID}/tool-results/t.txt"))
+            .exists()
+    );
     assert_eq!(project_of(&bench, TWIN), "/srv/my-app");
     // A second move finds what the first one moved, though its lines speak of the first folder.
-    bench.run(["move", "/srv/elsewhere", "/srv/third", "--apply"]).ends(0);
+    bench
+        .run(["move", "/srv/elsewhere", "/srv/third", "--apply"])
+        .ends(0);
     assert_eq!(project_of(&bench, ID), "/srv/third");
 }
 
@@ -103,7 +179,10 @@ fn a_folder_that_is_there_already_is_joined_and_nothing_is_overwritten() {
     let bench = Bench::new();
     plant(&bench);
     let root = claude(&bench);
-    write(&root.join(format!("projects/-srv-new/{THERE}.jsonl")), &log(THERE, "/srv/new"));
+    write(
+        &root.join(format!("projects/-srv-new/{THERE}.jsonl")),
+        &log(THERE, "/srv/new"),
+    );
     for (key, text) in [
         ("-srv-my-app/memory/MEMORY.md", "old index\n"),
         ("-srv-my-app/memory/both.md", "old fact\n"),
@@ -113,17 +192,38 @@ fn a_folder_that_is_there_already_is_joined_and_nothing_is_overwritten() {
     ] {
         write(&root.join("projects").join(key), text.as_bytes());
     }
-    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0).says("another page of that name");
-    assert_eq!(read(&root.join("projects/-srv-new/memory/MEMORY.md")), b"new index\nold index\n");
-    assert_eq!(read(&root.join("projects/-srv-new/memory/both.md")), b"new fact\n");
-    assert_eq!(read(&root.join("projects/-srv-my-app/memory/both.md")), b"old fact\n");
+    bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(0)
+        .says("another page of that name");
+    assert_eq!(
+        read(&root.join("projects/-srv-new/memory/MEMORY.md")),
+        b"new index\nold index\n"
+    );
+    assert_eq!(
+        read(&root.join("projects/-srv-new/memory/both.md")),
+        b"new fact\n"
+    );
+    assert_eq!(
+        read(&root.join("projects/-srv-my-app/memory/both.md")),
+        b"old fact\n"
+    );
     assert!(root.join("projects/-srv-new/memory/mine.md").exists());
     for id in [ID, THERE] {
         assert!(root.join(format!("projects/-srv-new/{id}.jsonl")).exists());
     }
-    write(&root.join(format!("projects/-srv-again/{ID}.jsonl")), &log(ID, "/srv/again"));
-    bench.run(["move", "/srv/again", "/srv/new", "--apply"]).ends(3).says("same id");
-    assert!(root.join(format!("projects/-srv-again/{ID}.jsonl")).exists());
+    write(
+        &root.join(format!("projects/-srv-again/{ID}.jsonl")),
+        &log(ID, "/srv/again"),
+    );
+    bench
+        .run(["move", "/srv/again", "/srv/new", "--apply"])
+        .ends(3)
+        .says("same id");
+    assert!(
+        root.join(format!("projects/-srv-again/{ID}.jsonl"))
+            .exists()
+    );
 }
 
 #[test]
@@ -132,23 +232,42 @@ fn a_client_that_runs_in_the_folder_stops_the_move() {
     plant(&bench);
     let pid = std::process::id();
     let stat = String::from_utf8(read(std::path::Path::new("/proc/self/stat"))).unwrap();
-    let start = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(19).unwrap().to_owned();
+    let start = stat
+        .rsplit_once(')')
+        .unwrap()
+        .1
+        .split_whitespace()
+        .nth(19)
+        .unwrap()
+        .to_owned();
     let registry = |start: &str| {
-        format!("{{\"pid\":{pid},\"sessionId\":\"{ID}\",\"procStart\":\"{start}\",\"cwd\":\"/srv/my_app/sub\"}}")
+        format!(
+            "{{\"pid\":{pid},\"sessionId\":\"{ID}\",\"procStart\":\"{start}\",\"cwd\":\"/srv/my_app/sub\"}}"
+        )
     };
     let path = claude(&bench).join(format!("sessions/{pid}.json"));
     write(&path, registry(&start).as_bytes());
-    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(3).says(&format!("pid {pid}"));
+    bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(3)
+        .says(&format!("pid {pid}"));
     // Another process has that number by now.
     write(&path, registry("1").as_bytes());
-    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
+    bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(0);
 }
 
 /// Moves the project, which must be refused because of that process.
 fn refused(bench: &Bench, pid: u32) -> Ran {
     let before = tree(bench);
-    let ran = bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(3);
-    let named = ran.stderr.split(|c: char| !c.is_ascii_digit()).any(|number| number == pid.to_string());
+    let ran = bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(3);
+    let named = ran
+        .stderr
+        .split(|c: char| !c.is_ascii_digit())
+        .any(|number| number == pid.to_string());
     assert!(named, "pid {pid} is not named: {ran:?}");
     assert_eq!(tree(bench), before);
     ran
@@ -165,7 +284,9 @@ fn a_client_elsewhere_that_holds_a_session_of_the_project_stops_the_move() {
     refused(&bench, pid);
     // A session that does not move is its own business.
     write(&path, registry.replace(ID, THERE).as_bytes());
-    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
+    bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(0);
 }
 
 #[test]
@@ -175,11 +296,17 @@ fn a_program_that_has_a_log_open_for_writing_stops_the_move() {
     plant(&bench);
     let log = claude(&bench).join(format!("projects/-srv-my-app/{ID}.jsonl"));
     let open = std::fs::OpenOptions::new().append(true).open(log).unwrap();
-    let mut writer = Command::new("cat").stdin(Stdio::piped()).stdout(open).spawn().unwrap();
+    let mut writer = Command::new("cat")
+        .stdin(Stdio::piped())
+        .stdout(open)
+        .spawn()
+        .unwrap();
     refused(&bench, writer.id());
     drop(writer.stdin.take());
     writer.wait().unwrap();
-    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
+    bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(0);
 }
 
 #[test]
@@ -187,33 +314,72 @@ fn a_writer_of_ours_that_holds_the_lease_stops_the_move() {
     let bench = Bench::new();
     plant(&bench);
     let mut command = bench.command(["append", &format!("claude:{ID}"), "--json"]);
-    let mut writer = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut writer = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut input = writer.stdin.take().unwrap();
     writeln!(input, "{{\"role\":\"user\",\"text\":\"more\"}}").unwrap();
     let mut receipt = String::new();
-    BufReader::new(writer.stdout.take().unwrap()).read_line(&mut receipt).unwrap();
+    BufReader::new(writer.stdout.take().unwrap())
+        .read_line(&mut receipt)
+        .unwrap();
     assert!(receipt.contains("\"v\":1"), "{receipt}");
     refused(&bench, writer.id()).says("is locked by somebody else");
     drop(input);
     writer.wait().unwrap();
-    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
+    bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(0);
 }
 
 #[test]
 fn a_project_that_nobody_knows_or_that_moves_into_itself_is_told_so() {
     let bench = Bench::new();
     plant(&bench);
-    bench.run(["move", "/srv/nowhere", "/srv/new"]).ends(0).says("boswell projects");
-    bench.run(["move", "/srv/my_app", "/srv/my_app/deeper"]).ends(2).says("into itself");
-    bench.run(["--read-only", "move", "/srv/my_app", "/srv/new", "--apply"]).ends(2);
+    bench
+        .run(["move", "/srv/nowhere", "/srv/new"])
+        .ends(0)
+        .says("boswell projects");
+    bench
+        .run(["move", "/srv/my_app", "/srv/my_app/deeper"])
+        .ends(2)
+        .says("into itself");
+    bench
+        .run(["--read-only", "move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(2);
 }
 
 #[test]
 fn boswells_own_memory_of_the_project_follows() {
     let bench = Bench::new();
-    bench.run(["memory", "add", "build", "use make -j2", "--project", "/srv/my_app"]).ends(0);
-    bench.run(["move", "/srv/my_app", "/srv/new", "--apply"]).ends(0);
-    assert!(bench.run(["memory", "/srv/new", "show"]).ends(0).text().contains("use make -j2"));
+    bench
+        .run([
+            "memory",
+            "add",
+            "build",
+            "use make -j2",
+            "--project",
+            "/srv/my_app",
+        ])
+        .ends(0);
+    bench
+        .run(["move", "/srv/my_app", "/srv/new", "--apply"])
+        .ends(0);
+    assert!(
+        bench
+            .run(["memory", "/srv/new", "show"])
+            .ends(0)
+            .text()
+            .contains("use make -j2")
+    );
     bench.run(["undo"]).ends(0);
-    assert!(bench.run(["memory", "/srv/my_app", "show"]).ends(0).text().contains("use make -j2"));
+    assert!(
+        bench
+            .run(["memory", "/srv/my_app", "show"])
+            .ends(0)
+            .text()
+            .contains("use make -j2")
+    );
 }

@@ -34,7 +34,10 @@ fn a_file_whose_name_is_an_option_is_reported_and_not_listed_in_any_dialect() {
     let mut planted = Vec::new();
     for (folder, ending) in PLACES {
         for name in ["-", "--help", "-rf", "a\u{202e}b", "\u{61c}"] {
-            planted.push((bench.plant(&format!("{folder}/{name}.{ending}"), &pi(name, "/w")), name));
+            planted.push((
+                bench.plant(&format!("{folder}/{name}.{ending}"), &pi(name, "/w")),
+                name,
+            ));
         }
         for name in ["-", "--help"] {
             let stamped = format!("{folder}/2026-10-05T08-00-00-000Z_{name}.{ending}");
@@ -46,21 +49,52 @@ fn a_file_whose_name_is_an_option_is_reported_and_not_listed_in_any_dialect() {
     let listed = bench.run(["list", "--hidden", "--all", "--json"]);
     for session in listed.of_type("session") {
         let id = session["id"].as_str().unwrap();
-        assert!(!id.starts_with('-') && !id.chars().any(|c| boswell_model::unseen(c).is_some()), "{session}");
+        assert!(
+            !id.starts_with('-') && !id.chars().any(|c| boswell_model::unseen(c).is_some()),
+            "{session}"
+        );
     }
-    for args in [&["projects", "--json"] as &[&str], &["search", "hello", "--json"], &["stats", "--json"]] {
+    for args in [
+        &["projects", "--json"] as &[&str],
+        &["search", "hello", "--json"],
+        &["stats", "--json"],
+    ] {
         let said = bench.run(args.iter().copied()).text();
-        assert!(!said.contains(":--help\"") && !said.contains(":-\""), "{said}");
+        assert!(
+            !said.contains(":--help\"") && !said.contains(":-\""),
+            "{said}"
+        );
     }
     let checked = bench.run(["check", "--json"]).ends(1);
     let damage = checked.of_type("damage");
-    assert!(damage.iter().any(|it| it["path"] == rollout.to_str().unwrap()), "{checked:?}");
-    for (path, name) in planted.iter().filter(|(path, _)| path.to_str().unwrap().contains("/.pi/")) {
-        let reported = damage.iter().find(|it| it["path"] == path.to_str().unwrap());
+    assert!(
+        damage
+            .iter()
+            .any(|it| it["path"] == rollout.to_str().unwrap()),
+        "{checked:?}"
+    );
+    for (path, name) in planted
+        .iter()
+        .filter(|(path, _)| path.to_str().unwrap().contains("/.pi/"))
+    {
+        let reported = damage
+            .iter()
+            .find(|it| it["path"] == path.to_str().unwrap());
         let reported = reported.unwrap_or_else(|| panic!("{name} is not reported: {checked:?}"));
         let detail = reported["detail"].as_str().unwrap();
-        assert!(detail.contains("is not a session id") && detail.contains("boswell show "), "{detail}");
-        assert_eq!(bench.run(["show", path.to_str().unwrap()]).ends(0).text().matches("hello").count(), 1);
+        assert!(
+            detail.contains("is not a session id") && detail.contains("boswell show "),
+            "{detail}"
+        );
+        assert_eq!(
+            bench
+                .run(["show", path.to_str().unwrap()])
+                .ends(0)
+                .text()
+                .matches("hello")
+                .count(),
+            1
+        );
     }
     let after: Vec<Vec<u8>> = planted.iter().map(|(path, _)| disk::read(path)).collect();
     assert_eq!(before, after, "bytes were changed");
@@ -70,14 +104,31 @@ fn a_file_whose_name_is_an_option_is_reported_and_not_listed_in_any_dialect() {
 fn a_printed_command_goes_into_the_folder_whatever_it_is_called() {
     let bench = Bench::new();
     let scratch = bench.cwd();
-    for cwd in ["-rf", "-", "--help", "a b", "it's", "$(touch owned)", "x;touch owned", "new\nline", "\u{61c}dir", "-P"]
-    {
+    for cwd in [
+        "-rf",
+        "-",
+        "--help",
+        "a b",
+        "it's",
+        "$(touch owned)",
+        "x;touch owned",
+        "new\nline",
+        "\u{61c}dir",
+        "-P",
+    ] {
         disk::make_dir(&scratch.join(cwd));
-        bench.plant(&format!(".pi/agent/sessions/--w--/2026-10-05T08-00-00-000Z_{UUID}.jsonl"), &pi(UUID, cwd));
+        bench.plant(
+            &format!(".pi/agent/sessions/--w--/2026-10-05T08-00-00-000Z_{UUID}.jsonl"),
+            &pi(UUID, cwd),
+        );
         let printed = bench.run(["resume", UUID, "--print"]).ends(0).text();
         let (cd, _) = printed.trim_end().split_once(" && ").unwrap();
         assert!(cd.starts_with("cd -- "), "{printed}");
-        let ran = Command::new("bash").args(["-c", &format!("{cd} && pwd -P")]).current_dir(&scratch).output().unwrap();
+        let ran = Command::new("bash")
+            .args(["-c", &format!("{cd} && pwd -P")])
+            .current_dir(&scratch)
+            .output()
+            .unwrap();
         let went = String::from_utf8_lossy(&ran.stdout).into_owned();
         assert_eq!(
             went.strip_suffix('\n').unwrap(),
@@ -94,7 +145,10 @@ fn ids_in_commands_to_copy_are_quoted() {
     let odd = "a;touch_owned$(x)'`";
     let mut bytes = pi(odd, "/w");
     bytes.extend_from_slice(b"{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"gone\",\"message\":{\"role\":\"user\",\"content\":\"x\"}}\ngarbage\n");
-    bench.plant(&format!(".pi/agent/sessions/--w--/2026-10-05T08-00-00-000Z_{odd}.jsonl"), &bytes);
+    bench.plant(
+        &format!(".pi/agent/sessions/--w--/2026-10-05T08-00-00-000Z_{odd}.jsonl"),
+        &bytes,
+    );
     let reference = format!("pi:{odd}");
     let quoted = "'pi:a;touch_owned$(x)'\\''`'";
     for args in [
@@ -107,6 +161,9 @@ fn ids_in_commands_to_copy_are_quoted() {
         let ran = bench.run(args.iter().copied());
         let said = format!("{}{}", ran.text(), ran.stderr);
         assert!(said.contains(quoted), "{args:?}: {said}");
-        assert!(!said.contains(&format!("boswell show {reference}")), "{said}");
+        assert!(
+            !said.contains(&format!("boswell show {reference}")),
+            "{said}"
+        );
     }
 }

@@ -6,7 +6,8 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::bench::{Bench, Ran};
 
-/// Clears the screen, sets colours by C0 and C1, turns the reading direction, rings, hides and overwrites.
+/// Clears the screen, sets colours by C0 and C1, turns the reading direction, rings,
+/// hides and overwrites.
 const HOSTILE: &str = "a\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{85}\u{202e}drow\u{2066}\u{200f}\u{feff}\u{2028}\u{e0041}\u{7f}\r\u{8}\0\u{61c}\u{ad}\u{180e}\u{3164}\u{2029}\u{fff9}\u{e0100}\u{200d}\u{2064}z会话";
 
 /// Every character of the table, also where it would be harmless: none of them is in an emoji here.
@@ -26,8 +27,7 @@ fn harmless(ran: &Ran) {
 fn hostile_pi() -> Vec<u8> {
     let at = "2026-10-05T08:00:00.000Z";
     let usage = json!({"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2, "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}});
-    let call =
-        json!({"type": "toolCall", "id": HOSTILE, "name": HOSTILE, "arguments": {"path": HOSTILE, HOSTILE: HOSTILE}});
+    let call = json!({"type": "toolCall", "id": HOSTILE, "name": HOSTILE, "arguments": {"path": HOSTILE, HOSTILE: HOSTILE}});
     let assistant = json!({"role": "assistant", "provider": HOSTILE, "model": HOSTILE, "api": HOSTILE, "stopReason": "toolUse", "usage": usage, "timestamp": 1,
         "content": [{"type": "thinking", "thinking": HOSTILE}, {"type": "text", "text": HOSTILE}, call, {"type": HOSTILE, HOSTILE: HOSTILE}]});
     let result = json!({"role": "toolResult", "toolCallId": HOSTILE, "toolName": HOSTILE, "isError": true, "timestamp": 1,
@@ -46,7 +46,10 @@ fn hostile_pi() -> Vec<u8> {
         json!({"type": "message", "id": "o", "parentId": HOSTILE, "timestamp": at, "message": {"role": "user", "content": "another branch", "timestamp": 1}}),
         json!({"type": "message", "id": "p", "parentId": format!("{HOSTILE}?"), "timestamp": at, "message": {"role": HOSTILE, "content": HOSTILE}}),
     ];
-    let mut bytes: Vec<u8> = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
+    let mut bytes: Vec<u8> = rows
+        .iter()
+        .flat_map(|row| format!("{row}\n").into_bytes())
+        .collect();
     // Raw where JSON allows it raw, and outside of any record.
     bytes.extend_from_slice("{\"type\":\"message\",\"id\":\"r\",\"parentId\":\"o\",\"message\":{\"role\":\"user\",\"content\":\"raw \u{9b}31m\u{202e}\u{7f}\u{2028}\"}}\n".as_bytes());
     bytes.extend_from_slice(format!("garbage {HOSTILE}\n").replace('\0', "").as_bytes());
@@ -83,7 +86,10 @@ fn hostile_text_never_reaches_the_terminal_as_it_is() {
     let folder = bench.home().join(".pi/agent/sessions/--x--");
     let path = folder.join("2026-10-05T08-00-00-000Z_0197aaaa-0000-7000-8000-000000000001.jsonl");
     disk::write(&path, &hostile_pi());
-    let odd = folder.join(format!("2026-10-05T08-00-00-000Z_{}.jsonl", HOSTILE.replace(['\0', '/'], "")));
+    let odd = folder.join(format!(
+        "2026-10-05T08-00-00-000Z_{}.jsonl",
+        HOSTILE.replace(['\0', '/'], "")
+    ));
     disk::write(&odd, &hostile_pi());
     for session in [path.to_str().unwrap(), odd.to_str().unwrap()] {
         for ran in every_command(&bench, session) {
@@ -110,8 +116,14 @@ fn hostile_text_never_reaches_the_terminal_as_it_is() {
             }
         }
     }
-    let shown = bench.run(["show", path.to_str().unwrap(), "--records"]).ends(0).text();
-    assert!(shown.contains("\\x1b[2J") && shown.contains("\\u{202e}") && shown.contains("会话"), "{shown}");
+    let shown = bench
+        .run(["show", path.to_str().unwrap(), "--records"])
+        .ends(0)
+        .text();
+    assert!(
+        shown.contains("\\x1b[2J") && shown.contains("\\u{202e}") && shown.contains("会话"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -123,11 +135,17 @@ fn emoji_and_scripts_that_need_joiners_are_shown_as_they_are() {
         json!({"type": "session", "version": 3, "id": "0b7e0b7e", "timestamp": at, "cwd": "/w"}),
         json!({"type": "message", "id": "a", "parentId": null, "timestamp": at, "message": {"role": "user", "content": said, "timestamp": 1}}),
     ];
-    let bytes: Vec<u8> = rows.iter().flat_map(|row| format!("{row}\n").into_bytes()).collect();
+    let bytes: Vec<u8> = rows
+        .iter()
+        .flat_map(|row| format!("{row}\n").into_bytes())
+        .collect();
     let path = bench.plant("emoji.jsonl", &bytes);
     let path = path.to_str().unwrap();
-    for args in [&["show", path] as &[&str], &["export", path, "--format", "md"], &["export", path, "--format", "html"]]
-    {
+    for args in [
+        &["show", path] as &[&str],
+        &["export", path, "--format", "md"],
+        &["export", path, "--format", "html"],
+    ] {
         let text = bench.run(args.iter().copied()).ends(0).text();
         assert!(text.contains(said), "{args:?}: {text}");
     }
@@ -154,15 +172,31 @@ fn invisible_characters_reach_neither_pages_nor_json() {
             "md" => pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new(&page)),
             _ => html.push_str(&page),
         }
-        assert!(html.contains("a\\u{61c}b\\u{200b}c\\u{61c}d\\u{202e}e\\u{200e}f"), "{html}");
+        assert!(
+            html.contains("a\\u{61c}b\\u{200b}c\\u{61c}d\\u{202e}e\\u{200e}f"),
+            "{html}"
+        );
         assert!(!html.chars().any(is_harmful), "{html}");
     }
-    for args in [["show", path], ["tree", path], ["context", path], ["list", "--store"]] {
-        let args = if args[0] == "list" { vec!["list"] } else { args.to_vec() };
+    for args in [
+        ["show", path],
+        ["tree", path],
+        ["context", path],
+        ["list", "--store"],
+    ] {
+        let args = if args[0] == "list" {
+            vec!["list"]
+        } else {
+            args.to_vec()
+        };
         harmless(&bench.run(args.iter().copied()));
         harmless(&bench.run(args.iter().copied().chain(["--json"])));
     }
-    assert_eq!(bench.run(["show", path, "--json"]).ends(0).of_type("entry")[0]["text"], said, "the value is unchanged");
+    assert_eq!(
+        bench.run(["show", path, "--json"]).ends(0).of_type("entry")[0]["text"],
+        said,
+        "the value is unchanged"
+    );
 }
 
 #[test]
@@ -185,7 +219,8 @@ fn what_was_typed_comes_back_harmless_in_errors() {
             let ran = bench.run(args.iter().copied().chain(json));
             harmless(&ran);
             if json.is_some() && ran.code == Some(2) {
-                let line: Value = serde_json::from_str(ran.stderr.trim()).unwrap_or_else(|e| panic!("{e}: {ran:?}"));
+                let line: Value = serde_json::from_str(ran.stderr.trim())
+                    .unwrap_or_else(|e| panic!("{e}: {ran:?}"));
                 assert_eq!(line["type"], "error");
             }
         }
@@ -204,8 +239,14 @@ fn white_space_between_the_tokens_of_a_record_does_not_break_json_lines() {
             ran.lines();
         }
     }
-    let shown = bench.run(["show", path.to_str().unwrap(), "--json"]).ends(0).of_type("entry");
-    assert_eq!(shown[0]["content"][0]["input"], json!({"path": "x", "n": 1}));
+    let shown = bench
+        .run(["show", path.to_str().unwrap(), "--json"])
+        .ends(0)
+        .of_type("entry");
+    assert_eq!(
+        shown[0]["content"][0]["input"],
+        json!({"path": "x", "n": 1})
+    );
 }
 
 #[test]
@@ -220,8 +261,13 @@ fn every_session_of_a_home_gives_valid_json_lines_in_every_command() {
             continue;
         }
         let reference = format!("{}:{}", planted.dialect, planted.id);
-        for args in [&["show", "--records", "--raw"] as &[&str], &["tree"], &["context"], &["attachments"], &["files"]]
-        {
+        for args in [
+            &["show", "--records", "--raw"] as &[&str],
+            &["tree"],
+            &["context"],
+            &["attachments"],
+            &["files"],
+        ] {
             let ran = bench.run(args.iter().copied().chain([reference.as_str(), "--json"]));
             assert!(matches!(ran.code, Some(0 | 2)), "{ran:?}");
             harmless(&ran);
@@ -245,12 +291,22 @@ fn columns_of_a_list_stand_below_each_other_whatever_the_script() {
         let mut wide = 0;
         for line in lines {
             wide += usize::from(!line.is_ascii());
-            assert!(line.width() <= columns.parse().unwrap(), "{} columns of {columns}: {line}", line.width());
+            assert!(
+                line.width() <= columns.parse().unwrap(),
+                "{} columns of {columns}: {line}",
+                line.width()
+            );
             for place in [name, project] {
                 let (before, after) = at_column(line, place)
                     .unwrap_or_else(|| panic!("a character stands across column {place}: {line}"));
-                assert!(before.ends_with("  "), "{columns}: column {place} of {line}");
-                assert!(!after.starts_with(' '), "{columns}: column {place} of {line}");
+                assert!(
+                    before.ends_with("  "),
+                    "{columns}: column {place} of {line}"
+                );
+                assert!(
+                    !after.starts_with(' '),
+                    "{columns}: column {place} of {line}"
+                );
             }
         }
         assert!(wide > 5, "too few wide rows to prove anything");
@@ -259,7 +315,9 @@ fn columns_of_a_list_stand_below_each_other_whatever_the_script() {
 
 /// The line before and from a column of the terminal.
 fn at_column(line: &str, column: usize) -> Option<(&str, &str)> {
-    line.char_indices().map(|(at, _)| line.split_at(at)).find(|(before, _)| before.width() == column)
+    line.char_indices()
+        .map(|(at, _)| line.split_at(at))
+        .find(|(before, _)| before.width() == column)
 }
 
 #[test]
@@ -267,12 +325,29 @@ fn quiet_says_less_and_colour_is_off_unless_asked() {
     let bench = Bench::new();
     let path = bench.plant("bad.jsonl", &hostile_pi());
     let path = path.to_str().unwrap();
-    assert!(bench.run(["show", path]).ends(0).stderr.contains("warning: "));
+    assert!(
+        bench
+            .run(["show", path])
+            .ends(0)
+            .stderr
+            .contains("warning: ")
+    );
     assert_eq!(bench.run(["show", path, "-q"]).ends(0).stderr, "");
     assert!(!bench.run(["show", path]).text().contains('\u{1b}'));
-    let coloured = bench.run(["show", path, "--color", "always"]).ends(0).text();
-    let codes: Vec<&str> =
-        coloured.split('\u{1b}').skip(1).map(|rest| rest.split_inclusive('m').next().unwrap()).collect();
+    let coloured = bench
+        .run(["show", path, "--color", "always"])
+        .ends(0)
+        .text();
+    let codes: Vec<&str> = coloured
+        .split('\u{1b}')
+        .skip(1)
+        .map(|rest| rest.split_inclusive('m').next().unwrap())
+        .collect();
     assert!(!codes.is_empty());
-    assert!(codes.iter().all(|code| code.starts_with('[') && code.ends_with('m') && code.len() <= 7), "{codes:?}");
+    assert!(
+        codes
+            .iter()
+            .all(|code| code.starts_with('[') && code.ends_with('m') && code.len() <= 7),
+        "{codes:?}"
+    );
 }

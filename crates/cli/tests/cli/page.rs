@@ -8,22 +8,36 @@ const PAGE: &str = include_str!("../../../../docs/cli.md");
 
 /// The part of the page below a heading.
 fn section(heading: &str) -> &'static str {
-    let start = PAGE.find(&format!("{heading}\n")).unwrap_or_else(|| panic!("docs/cli.md has no `{heading}`"));
+    let start = PAGE
+        .find(&format!("{heading}\n"))
+        .unwrap_or_else(|| panic!("docs/cli.md has no `{heading}`"));
     let rest = &PAGE[start + heading.len()..];
     let level = heading.split(' ').next().unwrap_or("#");
-    let end = [format!("\n{level} "), "\n## ".to_owned()].iter().filter_map(|next| rest.find(next.as_str())).min();
+    let end = [format!("\n{level} "), "\n## ".to_owned()]
+        .iter()
+        .filter_map(|next| rest.find(next.as_str()))
+        .min();
     &rest[..end.unwrap_or(rest.len())]
 }
 
 /// Long options at the start of lines of help, or of rows of a table of the page.
 fn options<'a>(lines: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
-    let named =
-        |text: &str| -> String { text.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '-').collect() };
+    let named = |text: &str| -> String {
+        text.chars()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '-')
+            .collect()
+    };
     let mut found = BTreeSet::new();
     for line in lines {
-        let line = line.trim_start().trim_start_matches("| `").trim_start_matches('`');
-        let line =
-            line.strip_prefix('-').filter(|rest| !rest.starts_with('-')).and_then(|rest| rest.get(3..)).unwrap_or(line);
+        let line = line
+            .trim_start()
+            .trim_start_matches("| `")
+            .trim_start_matches('`');
+        let line = line
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'))
+            .and_then(|rest| rest.get(3..))
+            .unwrap_or(line);
         if let Some(rest) = line.strip_prefix("--") {
             found.insert(named(rest));
         }
@@ -40,7 +54,11 @@ fn of_help(bench: &Bench, args: &[&str]) -> BTreeSet<String> {
 }
 
 fn of_page(heading: &str) -> BTreeSet<String> {
-    options(section(heading).lines().filter(|line| line.starts_with("| `-")))
+    options(
+        section(heading)
+            .lines()
+            .filter(|line| line.starts_with("| `-")),
+    )
 }
 
 #[test]
@@ -49,7 +67,12 @@ fn the_page_names_every_command_and_no_other() {
     let real: BTreeSet<String> = crate::help::commands(&bench).into_iter().collect();
     let named: BTreeSet<String> = PAGE
         .lines()
-        .filter_map(|line| line.strip_prefix("### `boswell ")?.split(['`', ' ']).next().map(str::to_owned))
+        .filter_map(|line| {
+            line.strip_prefix("### `boswell ")?
+                .split(['`', ' '])
+                .next()
+                .map(str::to_owned)
+        })
         .collect();
     assert_eq!(named, real);
 }
@@ -61,10 +84,19 @@ fn the_page_names_every_option_of_every_command_and_no_other() {
     assert_eq!(of_page("## Everywhere"), everywhere);
     for command in crate::help::commands(&bench) {
         let heading = PAGE.lines().find(|line| {
-            line.strip_prefix("### `boswell ").and_then(|rest| rest.split(['`', ' ']).next()) == Some(command.as_str())
+            line.strip_prefix("### `boswell ")
+                .and_then(|rest| rest.split(['`', ' ']).next())
+                == Some(command.as_str())
         });
-        let own: BTreeSet<String> = of_help(&bench, &[&command, "--help"]).difference(&everywhere).cloned().collect();
-        assert_eq!(of_page(heading.unwrap_or_else(|| panic!("{command} is not on the page"))), own, "{command}");
+        let own: BTreeSet<String> = of_help(&bench, &[&command, "--help"])
+            .difference(&everywhere)
+            .cloned()
+            .collect();
+        assert_eq!(
+            of_page(heading.unwrap_or_else(|| panic!("{command} is not on the page"))),
+            own,
+            "{command}"
+        );
     }
 }
 
@@ -88,7 +120,12 @@ fn the_page_names_every_field_that_commands_print() {
     .iter()
     .map(|args| args.iter().map(|&arg| arg.to_owned()).collect())
     .collect();
-    for planted in home.planted.iter().filter(|planted| planted.path.is_file()).step_by(3) {
+    for planted in home
+        .planted
+        .iter()
+        .filter(|planted| planted.path.is_file())
+        .step_by(3)
+    {
         let reference = format!("{}:{}", planted.dialect, planted.id);
         for command in ["show", "tree", "context", "files", "attachments", "resume"] {
             runs.push(vec![command.to_owned(), reference.clone()]);
@@ -100,7 +137,12 @@ fn the_page_names_every_field_that_commands_print() {
             let kind = line["type"].as_str().unwrap();
             let shape = shape(kind);
             // Settings that only one agent has stand beside the fields that all have.
-            for field in line.as_object().unwrap().keys().filter(|_| kind != "context") {
+            for field in line
+                .as_object()
+                .unwrap()
+                .keys()
+                .filter(|_| kind != "context")
+            {
                 assert!(
                     shape.contains(&format!("`{field}`")),
                     "docs/cli.md does not name `{field}` of `{kind}` ({args:?})"
@@ -112,18 +154,24 @@ fn the_page_names_every_field_that_commands_print() {
 
 /// The row of the table of shapes.
 fn shape(kind: &str) -> &'static str {
-    let row = section("## JSON shapes").lines().find(|line| line.starts_with(&format!("| `{kind}` |")));
+    let row = section("## JSON shapes")
+        .lines()
+        .find(|line| line.starts_with(&format!("| `{kind}` |")));
     row.unwrap_or_else(|| panic!("docs/cli.md has no shape `{kind}`"))
 }
 
 #[test]
 fn the_page_names_every_problem_that_check_can_report() {
     let source = include_str!("../../../model/src/problem.rs");
-    let words: Vec<&str> =
-        source.lines().filter_map(|line| line.trim().strip_prefix("ProblemKind::")?.split('"').nth(1)).collect();
+    let words: Vec<&str> = source
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("ProblemKind::")?.split('"').nth(1))
+        .collect();
     assert!(words.len() > 20, "{words:?}");
-    let named: Vec<&str> =
-        section("## Problems").lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let named: Vec<&str> = section("## Problems")
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
     let (mut words, mut named) = (words, named);
     words.sort_unstable();
     named.sort_unstable();

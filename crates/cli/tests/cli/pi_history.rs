@@ -12,8 +12,15 @@ fn at() -> boswell_model::Instant {
 /// What the history holds, newest first, with the folder of each prompt.
 fn remembered(lab: &Lab) -> Vec<(String, String)> {
     let database = lab.root().join("history.db");
-    let history = boswell_find::PromptHistory::open(&database, &lab.bench.tmp(), "test").unwrap().unwrap();
-    history.recent(99).unwrap().into_iter().map(|it| (it.text, it.project.unwrap_or_default())).collect()
+    let history = boswell_find::PromptHistory::open(&database, &lab.bench.tmp(), "test")
+        .unwrap()
+        .unwrap();
+    history
+        .recent(99)
+        .unwrap()
+        .into_iter()
+        .map(|it| (it.text, it.project.unwrap_or_default()))
+        .collect()
 }
 
 fn with_history(dialect: &'static str) -> Lab {
@@ -25,15 +32,33 @@ fn with_history(dialect: &'static str) -> Lab {
 #[test]
 fn a_prompt_for_xcsh_is_remembered_once_as_if_it_had_been_typed() {
     let lab = with_history("xcsh");
-    lab.run(&["append", "0b7e", "--user", "  会话 why? \n", "--assistant", "because"]).ends(0);
+    lab.run(&[
+        "append",
+        "0b7e",
+        "--user",
+        "  会话 why? \n",
+        "--assistant",
+        "because",
+    ])
+    .ends(0);
     lab.run(&["append", "0b7e", "--user", "会话 why?"]).ends(0);
-    lab.feed("0b7e", &[r#"{"role":"user","text":"and then?"}"#, r#"{"role":"assistant","text":"done"}"#]);
+    lab.feed(
+        "0b7e",
+        &[
+            r#"{"role":"user","text":"and then?"}"#,
+            r#"{"role":"assistant","text":"done"}"#,
+        ],
+    );
     // A record in the agent's own shape is copied from somewhere: nobody typed it here.
     let copied = r#"{"type":"message","message":{"role":"user","content":"copied","timestamp":1}}"#;
     lab.feed("0b7e", &[copied]);
     let project = "/proj/demo".to_owned();
-    let expected = [("and then?", project.clone()), ("会话 why?", project), ("older", "/else".to_owned())]
-        .map(|(a, b)| (a.to_owned(), b));
+    let expected = [
+        ("and then?", project.clone()),
+        ("会话 why?", project),
+        ("older", "/else".to_owned()),
+    ]
+    .map(|(a, b)| (a.to_owned(), b));
     assert_eq!(remembered(&lab), expected);
     assert_eq!(lab.context("0b7e").len(), 10, "the session has all of it");
 }
@@ -67,10 +92,21 @@ fn a_history_that_cannot_take_it_is_told_and_the_prompt_is_kept() {
     let lab = with_history("xcsh");
     let database = lab.root().join("history.db");
     disk::write(&database, b"this is no database, but somebody's file");
-    lab.run(&["append", "0b7e", "--user", "kept"]).ends(0).says("warning").says("history.db");
-    assert_eq!(disk::read(&database), b"this is no database, but somebody's file");
+    lab.run(&["append", "0b7e", "--user", "kept"])
+        .ends(0)
+        .says("warning")
+        .says("history.db");
+    assert_eq!(
+        disk::read(&database),
+        b"this is no database, but somebody's file"
+    );
     assert_eq!(lab.context("0b7e").last().unwrap(), "kept");
-    assert_eq!(lab.run(&["--quiet", "append", "0b7e", "--user", "quiet"]).ends(0).stderr, "");
+    assert_eq!(
+        lab.run(&["--quiet", "append", "0b7e", "--user", "quiet"])
+            .ends(0)
+            .stderr,
+        ""
+    );
 }
 
 #[cfg(unix)]
@@ -95,8 +131,14 @@ fn writers_of_the_history_wait_for_one_another() {
         .take(8)
         .enumerate()
         .map(|(number, session)| {
-            let command =
-                lab.bench.command(lab.args(&["append", session, "--wait", "60s", "--user", &format!("p{number}")]));
+            let command = lab.bench.command(lab.args(&[
+                "append",
+                session,
+                "--wait",
+                "60s",
+                "--user",
+                &format!("p{number}"),
+            ]));
             std::thread::spawn(move || finish(command).ends(0).stderr.clone())
         })
         .collect();
@@ -105,5 +147,8 @@ fn writers_of_the_history_wait_for_one_another() {
     }
     let mut texts: Vec<_> = remembered(&lab).into_iter().map(|(text, _)| text).collect();
     texts.sort();
-    assert_eq!(texts, ["older", "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"]);
+    assert_eq!(
+        texts,
+        ["older", "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7"]
+    );
 }

@@ -22,8 +22,14 @@ pub(crate) fn header(id: &str, cwd: &str, rest: &str) -> String {
 }
 
 pub(crate) fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
-    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
-    format!(r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2026-02-16T10:20:31.000Z",{rest}}}"#)
+    let parent = if parent.is_empty() {
+        "null".to_owned()
+    } else {
+        format!("\"{parent}\"")
+    };
+    format!(
+        r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2026-02-16T10:20:31.000Z",{rest}}}"#
+    )
 }
 
 pub(crate) fn user(id: &str, parent: &str, text: &str) -> String {
@@ -62,7 +68,10 @@ pub(crate) const V1: &str = concat!(
 
 impl Lab {
     pub(crate) fn new(dialect: &'static str) -> Lab {
-        let lab = Lab { bench: Bench::new(), dialect };
+        let lab = Lab {
+            bench: Bench::new(),
+            dialect,
+        };
         let lines = [
             header("0b7e", "/proj/demo", ""),
             user("u1", "", "why is the build red?"),
@@ -70,8 +79,14 @@ impl Lab {
             user("u2", "a1", "add it"),
             answer("a2", "u2", "done"),
         ];
-        lab.plant("--proj-demo--/2026-02-16T10-20-30-000Z_0b7e.jsonl", &format!("{}\n", lines.join("\n")));
-        lab.plant("--proj-demo--/2026-02-16T10-20-30-000Z_0b7e/1.bash.log", "whole output");
+        lab.plant(
+            "--proj-demo--/2026-02-16T10-20-30-000Z_0b7e.jsonl",
+            &format!("{}\n", lines.join("\n")),
+        );
+        lab.plant(
+            "--proj-demo--/2026-02-16T10-20-30-000Z_0b7e/1.bash.log",
+            "whole output",
+        );
         lab.plant("--proj-old--/2025-01-01T00-00-00-000Z_old.jsonl", V1);
         lab
     }
@@ -81,20 +96,28 @@ impl Lab {
     }
 
     pub(crate) fn plant(&self, name: &str, text: &str) -> PathBuf {
-        self.bench.plant(&format!(".{}/agent/sessions/{name}", self.dialect), text.as_bytes())
+        self.bench.plant(
+            &format!(".{}/agent/sessions/{name}", self.dialect),
+            text.as_bytes(),
+        )
     }
 
     pub(crate) fn log(&self) -> PathBuf {
-        self.root().join("sessions/--proj-demo--/2026-02-16T10-20-30-000Z_0b7e.jsonl")
+        self.root()
+            .join("sessions/--proj-demo--/2026-02-16T10-20-30-000Z_0b7e.jsonl")
     }
 
     pub(crate) fn old(&self) -> PathBuf {
-        self.root().join("sessions/--proj-old--/2025-01-01T00-00-00-000Z_old.jsonl")
+        self.root()
+            .join("sessions/--proj-old--/2025-01-01T00-00-00-000Z_old.jsonl")
     }
 
     pub(crate) fn args(&self, args: &[&str]) -> Vec<String> {
         let store = format!("{}={}", self.dialect, self.root().display());
-        ["--store".to_owned(), store].into_iter().chain(args.iter().map(|it| (*it).to_owned())).collect()
+        ["--store".to_owned(), store]
+            .into_iter()
+            .chain(args.iter().map(|it| (*it).to_owned()))
+            .collect()
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
@@ -105,24 +128,49 @@ impl Lab {
     pub(crate) fn feed(&self, session: &str, lines: &[&str]) -> Vec<String> {
         let input = self.bench.tmp().join("input");
         disk::write(&input, format!("{}\n", lines.join("\n")).as_bytes());
-        let mut command = self.bench.command(self.args(&["append", session, "--json"]));
+        let mut command = self
+            .bench
+            .command(self.args(&["append", session, "--json"]));
         command.stdin(opened(&input));
         let id = |line: &Value| line["entry"].as_str().unwrap().to_owned();
-        finish(command).ends(0).of_type("receipt").iter().map(id).collect()
+        finish(command)
+            .ends(0)
+            .of_type("receipt")
+            .iter()
+            .map(id)
+            .collect()
     }
 
     pub(crate) fn context(&self, session: &str) -> Vec<String> {
-        let said = |line: &Value| line["content"][0]["text"].as_str().unwrap_or_default().to_owned();
-        self.run(&["context", session, "--json"]).ends(0).of_type("message").iter().map(said).collect()
+        let said = |line: &Value| {
+            line["content"][0]["text"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        self.run(&["context", session, "--json"])
+            .ends(0)
+            .of_type("message")
+            .iter()
+            .map(said)
+            .collect()
     }
 
     pub(crate) fn session(&self, id: &str) -> Value {
-        let rows = self.run(&["list", "--json", "--hidden"]).ends(0).of_type("session");
-        rows.into_iter().find(|row| row["id"] == id).unwrap_or_else(|| panic!("{id} is not listed"))
+        let rows = self
+            .run(&["list", "--json", "--hidden"])
+            .ends(0)
+            .of_type("session");
+        rows.into_iter()
+            .find(|row| row["id"] == id)
+            .unwrap_or_else(|| panic!("{id} is not listed"))
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "standard input of a test comes from a file")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "standard input of a test comes from a file"
+)]
 pub(crate) fn opened(path: &Path) -> std::fs::File {
     std::fs::File::open(path).unwrap()
 }

@@ -5,8 +5,8 @@ use std::process::{Child, Command, Stdio};
 
 use crate::pi_lab::{FAMILY, Lab, V1, text_of, user};
 
-/// An agent that looked at its log before boswell did, and writes into what it looked at whenever it is handed a line. While it waits,
-/// nothing shows that it will write.
+/// An agent that looked at its log before boswell did, and writes into what it looked at whenever
+/// it is handed a line. While it waits, nothing shows that it will write.
 struct Agent(Child);
 
 impl Agent {
@@ -25,7 +25,12 @@ impl Agent {
 
     fn hears(&mut self) {
         let mut word = [0; 6];
-        self.0.stdout.as_mut().unwrap().read_exact(&mut word).unwrap();
+        self.0
+            .stdout
+            .as_mut()
+            .unwrap()
+            .read_exact(&mut word)
+            .unwrap();
     }
 
     fn writes(&mut self, line: &str) {
@@ -43,21 +48,34 @@ impl Drop for Agent {
 
 fn problems(lab: &Lab, session: &str) -> Vec<String> {
     let damage = lab.run(&["check", session, "--json"]).of_type("damage");
-    damage.iter().map(|line| line["problem"].as_str().unwrap().to_owned()).collect()
+    damage
+        .iter()
+        .map(|line| line["problem"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// The lines are missed, told, brought home once, and the conversation goes on from them.
 fn brings_home(lab: &Lab, session: &str, log: &std::path::Path, lines: &[String]) {
     let before = text_of(log);
-    assert!(lines.iter().all(|line| !before.contains(line.as_str())), "they went into the old file");
+    assert!(
+        lines.iter().all(|line| !before.contains(line.as_str())),
+        "they went into the old file"
+    );
     assert_eq!(problems(lab, session), ["late_lines"]);
     let told = lab.run(&["repair", session]).ends(0).text();
-    assert!(told.contains("late_lines") && told.contains("add 2 lines"), "{told}");
+    assert!(
+        told.contains("late_lines") && told.contains("add 2 lines"),
+        "{told}"
+    );
     assert_eq!(text_of(log), before, "looking changes nothing");
     lab.run(&["repair", session, "--apply"]).ends(0);
     assert_eq!(text_of(log), format!("{before}{}\n", lines.join("\n")));
     let context = lab.context(session);
-    assert_eq!(context[context.len() - 2..], ["late one", "晚了"], "{context:?}");
+    assert_eq!(
+        context[context.len() - 2..],
+        ["late one", "晚了"],
+        "{context:?}"
+    );
     assert_eq!(problems(lab, session), [] as [&str; 0]);
     let again = lab.run(&["repair", session]).ends(0).text();
     assert!(again.contains("nothing to repair"), "{again}");
@@ -87,7 +105,8 @@ fn lines_written_late_after_a_migration_are_told_and_brought_home() {
         boswell_testkit::disk::write(&lab.old(), V1.replace("{\"type\":\"mess\n", "").as_bytes());
         let mut agent = Agent::on(&lab.old());
         lab.run(&["migrate", "old", "--apply"]).ends(0);
-        let last: serde_json::Value = serde_json::from_str(text_of(&lab.old()).lines().last().unwrap()).unwrap();
+        let last: serde_json::Value =
+            serde_json::from_str(text_of(&lab.old()).lines().last().unwrap()).unwrap();
         let lines = late(last["id"].as_str().unwrap());
         lines.iter().for_each(|line| agent.writes(line));
         brings_home(&lab, "old", &lab.old(), &lines);
@@ -99,7 +118,8 @@ fn lines_written_late_after_a_move_follow_the_log_to_its_new_place() {
     for dialect in FAMILY {
         let lab = Lab::new(dialect);
         let mut agent = Agent::on(&lab.log());
-        lab.run(&["move", "/proj/demo", "/proj/new", "--apply"]).ends(0);
+        lab.run(&["move", "/proj/demo", "/proj/new", "--apply"])
+            .ends(0);
         late("a2").iter().for_each(|line| agent.writes(line));
         let log = std::path::PathBuf::from(lab.session("0b7e")["path"].as_str().unwrap());
         assert_ne!(log, lab.log(), "{dialect}");
@@ -112,9 +132,13 @@ fn lines_written_late_after_a_log_in_doubt_was_copied_are_told_and_brought_home(
     for dialect in FAMILY {
         let lab = Lab::new(dialect);
         let mut agent = Agent::on(&lab.log());
-        let inode = |lab: &Lab| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(lab.log()).unwrap());
+        let inode =
+            |lab: &Lab| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(lab.log()).unwrap());
         let old = inode(&lab);
-        boswell_testkit::disk::write(&lab.bench.own().join(format!("locks/{dialect}-0b7e.doubt")), b"{}\n");
+        boswell_testkit::disk::write(
+            &lab.bench.own().join(format!("locks/{dialect}-0b7e.doubt")),
+            b"{}\n",
+        );
         lab.run(&["label", "0b7e", "u1", "start"]).ends(0);
         assert_ne!(inode(&lab), old, "{dialect}: it was copied");
         late("a2").iter().for_each(|line| agent.writes(line));
@@ -130,6 +154,9 @@ fn half_a_line_written_late_is_brought_home_as_it_is() {
     let torn = r#"{"type":"message","id":"l1","parentId":"a2","mess"#;
     agent.writes(torn);
     lab.run(&["repair", "0b7e", "--apply"]).ends(0);
-    assert!(text_of(&lab.log()).ends_with(&format!("{torn}\n")), "nothing of the agent's is dropped");
+    assert!(
+        text_of(&lab.log()).ends_with(&format!("{torn}\n")),
+        "nothing of the agent's is dropped"
+    );
     assert_eq!(lab.context("0b7e").last().unwrap(), "done");
 }

@@ -22,12 +22,18 @@ fn line(id: &str, text: &str) -> String {
 }
 
 fn holds(bytes: &[u8]) -> bool {
-    bytes.windows(WORD.len()).any(|window| window == WORD.as_bytes())
+    bytes
+        .windows(WORD.len())
+        .any(|window| window == WORD.as_bytes())
 }
 
 /// Another name of the same shape: an id stays one.
 fn twin(name: &str) -> String {
-    let (stem, ending) = name.split_once('.').map_or((name, String::new()), |(stem, rest)| (stem, format!(".{rest}")));
+    let (stem, ending) = name
+        .split_once('.')
+        .map_or((name, String::new()), |(stem, rest)| {
+            (stem, format!(".{rest}"))
+        });
     match stem.chars().last() {
         Some('0') => format!("{}1{ending}", &stem[..stem.len() - 1]),
         Some(last) if last.is_ascii_hexdigit() => format!("{}0{ending}", &stem[..stem.len() - 1]),
@@ -39,15 +45,25 @@ fn twin(name: &str) -> String {
 fn copy_with_word(from: &Path, to: &Path) {
     if from.is_dir() {
         make_dir(to);
-        list(from).iter().for_each(|path| copy_with_word(path, &to.join(path.file_name().unwrap())));
+        list(from)
+            .iter()
+            .for_each(|path| copy_with_word(path, &to.join(path.file_name().unwrap())));
         return;
     }
     let (bytes, said) = (read(from), line(ID, WORD));
     let is_log = from.extension() == Some(OsStr::new("jsonl"));
-    write(to, &if is_log { [&bytes[..], said.as_bytes()].concat() } else { [said.as_bytes(), &bytes].concat() });
+    write(
+        to,
+        &if is_log {
+            [&bytes[..], said.as_bytes()].concat()
+        } else {
+            [said.as_bytes(), &bytes].concat()
+        },
+    );
 }
 
-/// Beside everything in a store plants a link to a copy of it that lies outside, and in every folder two more. Gives all of them.
+/// Beside everything in a store plants a link to a copy of it that lies outside, and in every
+/// folder two more. Gives all of them.
 fn plant(store: &Path, outside: &Path) -> Vec<PathBuf> {
     let (mut planted, mut folders) = (Vec::new(), vec![store.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -55,7 +71,11 @@ fn plant(store: &Path, outside: &Path) -> Vec<PathBuf> {
         for path in &inside {
             let link = path.with_file_name(twin(path.file_name().unwrap().to_str().unwrap()));
             if !link.exists() {
-                let target = outside.join(format!("{}-{}", planted.len(), link.file_name().unwrap().to_str().unwrap()));
+                let target = outside.join(format!(
+                    "{}-{}",
+                    planted.len(),
+                    link.file_name().unwrap().to_str().unwrap()
+                ));
                 copy_with_word(path, &target);
                 symlink(&target, &link).unwrap();
                 planted.push(link);
@@ -71,14 +91,23 @@ fn plant(store: &Path, outside: &Path) -> Vec<PathBuf> {
 
 fn outside_of(bench: &Bench) -> PathBuf {
     let outside = bench.root().join("outside");
-    for name in ["a.txt", "deep/b.txt", "deep/agent-a9.jsonl", "deep/MEMORY.md", "deep/deeper/0@v1"] {
+    for name in [
+        "a.txt",
+        "deep/b.txt",
+        "deep/agent-a9.jsonl",
+        "deep/MEMORY.md",
+        "deep/deeper/0@v1",
+    ] {
         write(&outside.join(name), line(ID, WORD).as_bytes());
     }
     outside
 }
 
 fn assert_silent(ran: &Ran) {
-    assert!(!holds(&ran.stdout) && !holds(ran.stderr.as_bytes()), "{ran:?}");
+    assert!(
+        !holds(&ran.stdout) && !holds(ran.stderr.as_bytes()),
+        "{ran:?}"
+    );
 }
 
 #[test]
@@ -86,8 +115,16 @@ fn what_planted_links_lead_to_comes_out_of_no_store_by_any_command() {
     let bench = Bench::new();
     let home = Home::build(&bench.home(), 7);
     let outside = outside_of(&bench);
-    let stores =
-        [&home.claude, &home.pi, &home.omp, &home.xcsh, &home.myagents, &home.clinvoker, &home.oas, &home.codex];
+    let stores = [
+        &home.claude,
+        &home.pi,
+        &home.omp,
+        &home.xcsh,
+        &home.myagents,
+        &home.clinvoker,
+        &home.oas,
+        &home.codex,
+    ];
     let planted: Vec<Vec<PathBuf>> = stores.iter().map(|store| plant(store, &outside)).collect();
     assert!(planted.iter().all(|links| links.len() > 3));
     for args in [
@@ -106,8 +143,22 @@ fn what_planted_links_lead_to_comes_out_of_no_store_by_any_command() {
     }
     assert_silent(&bench.run(["search", "unmistakable", "--json"]).ends(1));
     assert_silent(&bench.run(["search", "--substring", WORD, "--json"]).ends(1));
-    for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas", "codex"] {
-        for session in home.planted.iter().filter(|it| it.dialect == dialect).take(3) {
+    for dialect in [
+        "claude",
+        "pi",
+        "omp",
+        "xcsh",
+        "myagents",
+        "clinvoker",
+        "oas",
+        "codex",
+    ] {
+        for session in home
+            .planted
+            .iter()
+            .filter(|it| it.dialect == dialect)
+            .take(3)
+        {
             let reference = format!("{dialect}:{}", session.id);
             for command in [
                 &["export", "--format", "json"] as &[&str],
@@ -135,29 +186,52 @@ fn check_names_links_that_lead_out_of_a_store_and_other_commands_warn_of_them() 
     let root = bench.home().join(".claude");
     let outside = outside_of(&bench);
     let side = root.join(format!("projects/-w/{ID}"));
-    write(&root.join(format!("projects/-w/{ID}.jsonl")), line(ID, "hello").as_bytes());
+    write(
+        &root.join(format!("projects/-w/{ID}.jsonl")),
+        line(ID, "hello").as_bytes(),
+    );
     write(&side.join("tool-results/t.txt"), b"inside");
     symlink(outside.join("a.txt"), side.join("tool-results/a.txt")).unwrap();
     symlink(outside.join("deep"), side.join("deep")).unwrap();
     symlink(outside.join("deep"), root.join("projects/-elsewhere")).unwrap();
     // People keep settings of their own behind links: they are followed, and nobody is bothered.
-    write(&bench.home().join("dotfiles.json"), b"{\"cleanupPeriodDays\": 77}");
-    symlink(bench.home().join("dotfiles.json"), root.join("settings.json")).unwrap();
+    write(
+        &bench.home().join("dotfiles.json"),
+        b"{\"cleanupPeriodDays\": 77}",
+    );
+    symlink(
+        bench.home().join("dotfiles.json"),
+        root.join("settings.json"),
+    )
+    .unwrap();
     let damage = bench.run(["check", "--json"]).ends(1).of_type("damage");
     let named: BTreeSet<PathBuf> = damage
         .iter()
         .filter(|it| it["problem"] == "outside_link")
         .map(|it| it["path"].as_str().unwrap().into())
         .collect();
-    let expected = [side.join("tool-results/a.txt"), side.join("deep"), root.join("projects/-elsewhere")];
+    let expected = [
+        side.join("tool-results/a.txt"),
+        side.join("deep"),
+        root.join("projects/-elsewhere"),
+    ];
     assert_eq!(named, BTreeSet::from(expected));
     let told = bench.run(["check"]).ends(1).text();
-    assert!(told.contains("outside_link") && told.contains("--store"), "{told}");
+    assert!(
+        told.contains("outside_link") && told.contains("--store"),
+        "{told}"
+    );
     let listed = bench.run(["list"]).ends(0);
-    assert!(listed.stderr.contains("-elsewhere` was not followed"), "{listed:?}");
+    assert!(
+        listed.stderr.contains("-elsewhere` was not followed"),
+        "{listed:?}"
+    );
     assert!(!listed.stderr.contains("settings.json"), "{listed:?}");
     assert_eq!(bench.run(["list", "--quiet"]).ends(0).stderr, "");
-    let status = bench.run(["keep", "status", "--json"]).ends(0).of_type("keep");
+    let status = bench
+        .run(["keep", "status", "--json"])
+        .ends(0)
+        .of_type("keep");
     assert_eq!(status[0]["deletes_after_days"], 77);
 }
 
@@ -165,22 +239,41 @@ fn check_names_links_that_lead_out_of_a_store_and_other_commands_warn_of_them() 
 fn a_store_behind_a_link_and_links_inside_a_store_are_read() {
     let bench = Bench::new();
     let real = bench.home().join("dotfiles/claude");
-    write(&real.join(format!("projects/-w/{ID}.jsonl")), line(ID, "hello from behind").as_bytes());
-    write(&real.join(format!("projects/-w/{ID}/tool-results/t.txt")), b"spilled");
+    write(
+        &real.join(format!("projects/-w/{ID}.jsonl")),
+        line(ID, "hello from behind").as_bytes(),
+    );
+    write(
+        &real.join(format!("projects/-w/{ID}/tool-results/t.txt")),
+        b"spilled",
+    );
     // One link says where from here, the other where in all: both stay inside.
     let results = real.join(format!("projects/-w/{ID}/tool-results"));
     symlink("t.txt", results.join("relative.txt")).unwrap();
     symlink(results.join("t.txt"), results.join("absolute.txt")).unwrap();
-    write(&real.join(format!("projects/-x/{OTHER}.log")), line(OTHER, "through a link").as_bytes());
-    symlink(format!("../-x/{OTHER}.log"), real.join(format!("projects/-w/{OTHER}.jsonl"))).unwrap();
+    write(
+        &real.join(format!("projects/-x/{OTHER}.log")),
+        line(OTHER, "through a link").as_bytes(),
+    );
+    symlink(
+        format!("../-x/{OTHER}.log"),
+        real.join(format!("projects/-w/{OTHER}.jsonl")),
+    )
+    .unwrap();
     symlink(&real, bench.home().join(".claude")).unwrap();
     let shown = |id: &str| bench.run(["show", &format!("claude:{id}")]).ends(0).text();
     assert!(shown(ID).contains("hello from behind") && shown(OTHER).contains("through a link"));
     assert_eq!(bench.run(["list"]).ends(0).stderr, "");
     bench.run(["keep", "run"]).ends(0);
-    let kept = bench.run(["keep", "status", "--json"]).ends(0).of_type("keep");
+    let kept = bench
+        .run(["keep", "status", "--json"])
+        .ends(0)
+        .of_type("keep");
     assert_eq!(kept[0]["sessions"], kept[0]["kept"], "{kept:?}");
-    let exported = bench.run(["export", "--format", "json", &format!("claude:{ID}")]).ends(0).text();
+    let exported = bench
+        .run(["export", "--format", "json", &format!("claude:{ID}")])
+        .ends(0)
+        .text();
     assert_eq!(exported.matches("spilled").count(), 3, "{exported}");
 }
 
@@ -189,13 +282,39 @@ fn a_link_that_is_named_is_followed_and_one_below_a_folder_that_is_named_is_not(
     let bench = Bench::new();
     let outside = bench.root().join("outside");
     write(&outside.join("log.jsonl"), line(ID, WORD).as_bytes());
-    write(&bench.cwd().join("backup/own.jsonl"), line(OTHER, "mine").as_bytes());
-    symlink(outside.join("log.jsonl"), bench.cwd().join("backup/link.jsonl")).unwrap();
-    assert!(bench.run(["show", "backup/link.jsonl"]).ends(0).text().contains(WORD));
-    let damage = bench.run(["check", "backup", "--json"]).ends(1).of_type("damage");
-    let found: Vec<_> =
-        damage.iter().map(|it| (it["problem"].as_str().unwrap(), it["path"].as_str().unwrap())).collect();
-    assert!(matches!(found.as_slice(), [("outside_link", path)] if path.ends_with("link.jsonl")), "{found:?}");
+    write(
+        &bench.cwd().join("backup/own.jsonl"),
+        line(OTHER, "mine").as_bytes(),
+    );
+    symlink(
+        outside.join("log.jsonl"),
+        bench.cwd().join("backup/link.jsonl"),
+    )
+    .unwrap();
+    assert!(
+        bench
+            .run(["show", "backup/link.jsonl"])
+            .ends(0)
+            .text()
+            .contains(WORD)
+    );
+    let damage = bench
+        .run(["check", "backup", "--json"])
+        .ends(1)
+        .of_type("damage");
+    let found: Vec<_> = damage
+        .iter()
+        .map(|it| {
+            (
+                it["problem"].as_str().unwrap(),
+                it["path"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert!(
+        matches!(found.as_slice(), [("outside_link", path)] if path.ends_with("link.jsonl")),
+        "{found:?}"
+    );
     // In a store the same link was found, not named.
     let planted = bench.home().join(format!(".claude/projects/-w/{ID}.jsonl"));
     make_dir(planted.parent().unwrap());

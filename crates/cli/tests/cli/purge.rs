@@ -11,8 +11,8 @@ use crate::traces::holding;
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 const OTHER: &str = "aaaaaaaa-0002-4001-8001-000000000002";
 
-/// Words that stand in one place each: prompt, answer, title, subagent's prompt, output of a tool, copy of a file, tag, label,
-/// message of a status, prompt history, name of a file.
+/// Words that stand in one place each: prompt, answer, title, subagent's prompt, output of a tool,
+/// copy of a file, tag, label, message of a status, prompt history, name of a file.
 const WORDS: [&str; 11] = [
     "zebuprompt",
     "yakanswer",
@@ -39,7 +39,13 @@ struct Case {
 
 fn case(bench: Bench, root: &str, session: &str, other: Option<String>) -> Case {
     let root = bench.home().join(root);
-    Case { bench, root, session: session.to_owned(), other, entry: None }
+    Case {
+        bench,
+        root,
+        session: session.to_owned(),
+        other,
+        entry: None,
+    }
 }
 
 impl Case {
@@ -49,11 +55,16 @@ impl Case {
 
     /// Everything below boswell's folder and the agent's that holds one of the words.
     fn traces(&self) -> Vec<String> {
-        let found = [self.bench.own(), self.root.clone()].into_iter().flat_map(|folder| holding(&folder, &WORDS));
-        found.map(|(path, word)| format!("{word} in {}", path.display())).collect()
+        let found = [self.bench.own(), self.root.clone()]
+            .into_iter()
+            .flat_map(|folder| holding(&folder, &WORDS));
+        found
+            .map(|(path, word)| format!("{word} in {}", path.display()))
+            .collect()
     }
 
-    /// Uses the session in every way that leaves something somewhere. What its dialect cannot do is refused, and that is fine.
+    /// Uses the session in every way that leaves something somewhere. What its dialect cannot do is
+    /// refused, and that is fine.
     fn live(&self) -> Vec<String> {
         let session = self.session.as_str();
         let mut made = vec![session.to_owned()];
@@ -62,7 +73,14 @@ impl Case {
             assert!(matches!(ran.code, Some(0..=3)), "{ran:?}");
             ran
         };
-        may(&["append", session, "--user", "zebuprompt once more", "--assistant", "yakanswer once more"]);
+        may(&[
+            "append",
+            session,
+            "--user",
+            "zebuprompt once more",
+            "--assistant",
+            "yakanswer once more",
+        ]);
         may(&["index"]);
         may(&["list", "--hidden"]);
         self.run(&["summarize", session]).ends(0);
@@ -70,7 +88,8 @@ impl Case {
         self.run(&["rename", session, "xerustitle two"]).ends(0);
         self.run(&["tag", session, "tapirtag"]).ends(0);
         self.run(&["untag", session, "tapirtag"]).ends(0);
-        self.run(&["status", session, "error", "--message", "quollstatus"]).ends(0);
+        self.run(&["status", session, "error", "--message", "quollstatus"])
+            .ends(0);
         if let Some(entry) = self.entry {
             self.run(&["label", session, entry, "shrewlabel"]).ends(0);
         }
@@ -107,10 +126,15 @@ impl Case {
     }
 
     fn ghosts(&self, gone: &[String]) -> Vec<Value> {
-        let mut rows = self.run(&["list", "--hidden", "--json"]).ends(0).of_type("session");
+        let mut rows = self
+            .run(&["list", "--hidden", "--json"])
+            .ends(0)
+            .of_type("session");
         let is_gone = |row: &Value| {
             let reference = row["ref"].as_str().unwrap();
-            gone.iter().any(|it| it == reference) || reference.contains(ID) || row["hidden"] == "ghost"
+            gone.iter().any(|it| it == reference)
+                || reference.contains(ID)
+                || row["hidden"] == "ghost"
         };
         rows.retain(is_gone);
         rows
@@ -118,7 +142,11 @@ impl Case {
 
     fn leaves_nothing(&self) {
         let made = self.live();
-        assert!(!self.traces().is_empty(), "{}: there is something to purge", self.session);
+        assert!(
+            !self.traces().is_empty(),
+            "{}: there is something to purge",
+            self.session
+        );
         let mut purge = vec!["delete", "--purge"];
         purge.extend(made.iter().map(String::as_str));
         let before = self.traces();
@@ -129,21 +157,45 @@ impl Case {
         self.run(&purge).ends(0);
         assert_eq!(self.traces(), [] as [String; 0], "{}", self.session);
         assert_eq!(self.ghosts(&made), [] as [Value; 0], "{}", self.session);
-        for args in [&["index"][..], &["keep", "run"], &["stats"], &["check"], &["search", "zebuprompt"]] {
+        for args in [
+            &["index"][..],
+            &["keep", "run"],
+            &["stats"],
+            &["check"],
+            &["search", "zebuprompt"],
+        ] {
             assert!(matches!(self.run(args).code, Some(0..=2)), "{args:?}");
         }
         assert_eq!(self.ghosts(&made), [] as [Value; 0], "{}", self.session);
-        assert_eq!(self.traces(), [] as [String; 0], "{}: also later", self.session);
+        assert_eq!(
+            self.traces(),
+            [] as [String; 0],
+            "{}: also later",
+            self.session
+        );
         let ops = self.run(&["ops", "--json"]).ends(0).of_type("op");
         let purged: Vec<&Value> = ops.iter().filter(|op| op["kind"] == "purge").collect();
         assert_eq!(purged.len(), made.len(), "{ops:?}");
-        assert!(purged.iter().all(|op| op["undoable"] == false && op["files"] == json!([])), "{purged:?}");
-        self.run(&["undo", purged[0]["op"].as_str().unwrap()]).ends(2).says("leaves no copy");
+        assert!(
+            purged
+                .iter()
+                .all(|op| op["undoable"] == false && op["files"] == json!([])),
+            "{purged:?}"
+        );
+        self.run(&["undo", purged[0]["op"].as_str().unwrap()])
+            .ends(2)
+            .says("leaves no copy");
         self.run(&["restore", &self.session]).ends(2);
         if let Some(other) = &self.other {
             self.run(&["show", other]).ends(0);
-            let listed = self.run(&["list", "--hidden", "--json"]).ends(0).of_type("session");
-            let row = listed.iter().find(|row| row["ref"] == other.as_str()).unwrap();
+            let listed = self
+                .run(&["list", "--hidden", "--json"])
+                .ends(0)
+                .of_type("session");
+            let row = listed
+                .iter()
+                .find(|row| row["ref"] == other.as_str())
+                .unwrap();
             assert_eq!(row["title"], "a title that stays");
         }
     }
@@ -174,64 +226,124 @@ fn claude() -> Case {
             "{{\"display\":\"{text}\",\"pastedContents\":{{}},\"timestamp\":1767225600000,\"project\":\"/w\",\"sessionId\":\"{id}\"}}\n"
         )
     };
-    let row =
-        |id: &str, text: &str| json!({"sessionId": id, "fullPath": format!("/x/{id}.jsonl"), "firstPrompt": text});
+    let row = |id: &str, text: &str| json!({"sessionId": id, "fullPath": format!("/x/{id}.jsonl"), "firstPrompt": text});
     let index = json!({"version": 1, "entries": [row(OTHER, "other"), row(ID, "zebuprompt")], "originalPath": "/w"});
     for (key, text) in [
         (format!("projects/-w/{ID}.jsonl"), log.concat()),
-        (format!("projects/-w/{OTHER}.jsonl"), claude_line(OTHER, 0, None, &claude_user("other"))),
+        (
+            format!("projects/-w/{OTHER}.jsonl"),
+            claude_line(OTHER, 0, None, &claude_user("other")),
+        ),
         (
             format!("projects/-w/{ID}/subagents/agent-a1.jsonl"),
-            claude_line(ID, 1, None, &claude_user("walrusagent"))
-                .replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"a1\""),
+            claude_line(ID, 1, None, &claude_user("walrusagent")).replace(
+                "\"isSidechain\":false",
+                "\"isSidechain\":true,\"agentId\":\"a1\"",
+            ),
         ),
         (
             format!("projects/-w/{ID}/subagents/agent-a1.meta.json"),
             "{\"agentType\":\"x\",\"description\":\"walrusagent\"}".to_owned(),
         ),
-        (format!("projects/-w/{ID}/tool-results/numbatname.txt"), "vicunaoutput, all of it".to_owned()),
-        (format!("file-history/{ID}/0123456789abcdef@v1"), "uakarifile\n".to_owned()),
-        (format!("tasks/{ID}/1.json"), "{\"subject\":\"zebuprompt\"}".to_owned()),
-        (format!("todos/{ID}-agent-{ID}.json"), "[{\"content\":\"zebuprompt\"}]".to_owned()),
-        ("projects/-w/sessions-index.json".to_owned(), serde_json::to_string_pretty(&index).unwrap()),
-        ("history.jsonl".to_owned(), [history(OTHER, "stays"), history(ID, "pandahistory")].concat()),
+        (
+            format!("projects/-w/{ID}/tool-results/numbatname.txt"),
+            "vicunaoutput, all of it".to_owned(),
+        ),
+        (
+            format!("file-history/{ID}/0123456789abcdef@v1"),
+            "uakarifile\n".to_owned(),
+        ),
+        (
+            format!("tasks/{ID}/1.json"),
+            "{\"subject\":\"zebuprompt\"}".to_owned(),
+        ),
+        (
+            format!("todos/{ID}-agent-{ID}.json"),
+            "[{\"content\":\"zebuprompt\"}]".to_owned(),
+        ),
+        (
+            "projects/-w/sessions-index.json".to_owned(),
+            serde_json::to_string_pretty(&index).unwrap(),
+        ),
+        (
+            "history.jsonl".to_owned(),
+            [history(OTHER, "stays"), history(ID, "pandahistory")].concat(),
+        ),
         ("settings.json".to_owned(), "{}".to_owned()),
     ] {
         bench.plant(&format!(".claude/{key}"), text.as_bytes());
     }
     let entry = "aaaaaaaa-0001-4001-8001-000000000001-0";
-    Case { entry: Some(entry), ..case(bench, ".claude", &format!("claude:{ID}"), Some(format!("claude:{OTHER}"))) }
+    Case {
+        entry: Some(entry),
+        ..case(
+            bench,
+            ".claude",
+            &format!("claude:{ID}"),
+            Some(format!("claude:{OTHER}")),
+        )
+    }
 }
 
 fn pi_like(dialect: &str) -> Case {
     let bench = Bench::new();
-    let log = |id: &str, said: &[String]| format!("{}\n{}\n", header(id, "/w", ""), said.join("\n"));
-    let said = [user("u1", "", "zebuprompt"), answer("a1", "u1", "yakanswer")];
+    let log =
+        |id: &str, said: &[String]| format!("{}\n{}\n", header(id, "/w", ""), said.join("\n"));
+    let said = [
+        user("u1", "", "zebuprompt"),
+        answer("a1", "u1", "yakanswer"),
+    ];
     let beside = "2026-02-16T10-20-30-000Z_0b7e";
     for (key, text) in [
         (format!("--w--/{beside}.jsonl"), log("0b7e", &said)),
-        (format!("--w--/{beside}/1.bash.log"), "vicunaoutput".to_owned()),
-        (format!("--w--/{beside}/numbatname.md"), "uakarifile".to_owned()),
-        (format!("--w--/{beside}/0-Explore.jsonl"), log("sub", &[user("u1", "", "walrusagent")])),
+        (
+            format!("--w--/{beside}/1.bash.log"),
+            "vicunaoutput".to_owned(),
+        ),
+        (
+            format!("--w--/{beside}/numbatname.md"),
+            "uakarifile".to_owned(),
+        ),
+        (
+            format!("--w--/{beside}/0-Explore.jsonl"),
+            log("sub", &[user("u1", "", "walrusagent")]),
+        ),
         (
             "--w--/2026-02-16T10-20-31-000Z_0c00.jsonl".to_owned(),
-            log("0c00", &[user("u1", "", "other"), answer("a1", "u1", "stays")]),
+            log(
+                "0c00",
+                &[user("u1", "", "other"), answer("a1", "u1", "stays")],
+            ),
         ),
     ] {
         bench.plant(&format!(".{dialect}/agent/sessions/{key}"), text.as_bytes());
     }
     let other = Some(format!("{dialect}:0c00"));
-    Case { entry: Some("u1"), ..case(bench, &format!(".{dialect}/agent"), &format!("{dialect}:0b7e"), other) }
+    Case {
+        entry: Some("u1"),
+        ..case(
+            bench,
+            &format!(".{dialect}/agent"),
+            &format!("{dialect}:0b7e"),
+            other,
+        )
+    }
 }
 
 #[test]
 fn a_purged_claude_session_leaves_no_byte_anywhere() {
     let case = claude();
     case.leaves_nothing();
-    let index: Value = serde_json::from_slice(&disk::read(&case.root.join("projects/-w/sessions-index.json"))).unwrap();
+    let index: Value = serde_json::from_slice(&disk::read(
+        &case.root.join("projects/-w/sessions-index.json"),
+    ))
+    .unwrap();
     assert_eq!(index["entries"].as_array().unwrap().len(), 1, "{index}");
     let history = String::from_utf8(disk::read(&case.root.join("history.jsonl"))).unwrap();
-    assert!(history.contains("stays") && history.lines().count() == 1, "{history}");
+    assert!(
+        history.contains("stays") && history.lines().count() == 1,
+        "{history}"
+    );
 }
 
 #[test]
@@ -244,27 +356,53 @@ fn a_purged_session_of_the_pi_family_leaves_no_byte_anywhere() {
 #[test]
 fn a_purged_session_of_boswells_own_leaves_no_byte_anywhere() {
     let bench = Bench::new();
-    let session = bench.run(["new", "--project", "/w", "--title", "xerustitle"]).ends(0).text().trim().to_owned();
-    let other = bench.run(["new", "--project", "/w"]).ends(0).text().trim().to_owned();
+    let session = bench
+        .run(["new", "--project", "/w", "--title", "xerustitle"])
+        .ends(0)
+        .text()
+        .trim()
+        .to_owned();
+    let other = bench
+        .run(["new", "--project", "/w"])
+        .ends(0)
+        .text()
+        .trim()
+        .to_owned();
     // Long enough for a blob of its own.
     let long = format!("zebuprompt {}", "w".repeat(100_000));
     bench.run(["append", &session, "--user", &long]).ends(0);
-    bench.run(["append", &session, "--assistant", "yakanswer"]).ends(0);
+    bench
+        .run(["append", &session, "--assistant", "yakanswer"])
+        .ends(0);
     case(bench, "nowhere", &session, Some(other)).leaves_nothing();
 }
 
 #[test]
 fn a_purged_session_of_a_store_with_an_index_leaves_no_byte_anywhere() {
     for (dialect, batch, root) in [
-        ("myagents", myagents::store(myagents::Shape::E3, 5), ".myagents"),
-        ("clinvoker", clinvoker::store(clinvoker::IndexState::Right, 5), ".clinvk"),
-        ("oas", oas::store(oas::IndexState::Right, "/proj/demo", 5), ".open-agent"),
+        (
+            "myagents",
+            myagents::store(myagents::Shape::E3, 5),
+            ".myagents",
+        ),
+        (
+            "clinvoker",
+            clinvoker::store(clinvoker::IndexState::Right, 5),
+            ".clinvk",
+        ),
+        (
+            "oas",
+            oas::store(oas::IndexState::Right, "/proj/demo", 5),
+            ".open-agent",
+        ),
     ] {
         let bench = Bench::new();
         batch.write_to(&bench.home().join(root));
         let reference = |at: usize| format!("{dialect}:{}", batch.sessions[at].id);
         let case = case(bench, root, &reference(0), Some(reference(1)));
-        let before = case.run(&["rename", &reference(1), "an older title"]).ends(0);
+        let before = case
+            .run(&["rename", &reference(1), "an older title"])
+            .ends(0);
         drop(before);
         case.leaves_nothing();
     }
@@ -277,13 +415,26 @@ fn an_operation_on_another_session_of_the_same_index_can_still_be_undone_after_a
     batch.write_to(&bench.home().join(".myagents"));
     let reference = |at: usize| format!("myagents:{}", batch.sessions[at].id);
     bench.run(["rename", &reference(0), "xerustitle"]).ends(0);
-    let before = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
+    let before = bench
+        .run(["list", "--hidden", "--json"])
+        .ends(0)
+        .of_type("session");
     bench.run(["rename", &reference(1), "for a while"]).ends(0);
-    let op = bench.run(["ops", "--json"]).ends(0).of_type("op")[0]["op"].as_str().unwrap().to_owned();
-    bench.run(["delete", "--purge", "--apply", &reference(0)]).ends(0);
+    let op = bench.run(["ops", "--json"]).ends(0).of_type("op")[0]["op"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    bench
+        .run(["delete", "--purge", "--apply", &reference(0)])
+        .ends(0);
     bench.run(["undo", &op]).ends(0);
-    let after = bench.run(["list", "--hidden", "--json"]).ends(0).of_type("session");
-    let title = |rows: &[Value]| rows.iter().find(|row| row["ref"] == reference(1)).unwrap()["title"].clone();
+    let after = bench
+        .run(["list", "--hidden", "--json"])
+        .ends(0)
+        .of_type("session");
+    let title = |rows: &[Value]| {
+        rows.iter().find(|row| row["ref"] == reference(1)).unwrap()["title"].clone()
+    };
     assert_eq!(title(&before), title(&after));
     assert_eq!(holding(bench.root(), &["xerustitle"]), []);
 }
@@ -300,8 +451,14 @@ fn a_purged_codex_session_leaves_no_byte_anywhere() {
         )
     };
     for (key, text) in [
-        (format!("sessions/2026/01/01/rollout-2026-01-01T00-00-00-{ID}.jsonl"), rollout(ID, "zebuprompt")),
-        (format!("sessions/2026/01/01/rollout-2026-01-01T00-00-01-{OTHER}.jsonl"), rollout(OTHER, "other")),
+        (
+            format!("sessions/2026/01/01/rollout-2026-01-01T00-00-00-{ID}.jsonl"),
+            rollout(ID, "zebuprompt"),
+        ),
+        (
+            format!("sessions/2026/01/01/rollout-2026-01-01T00-00-01-{OTHER}.jsonl"),
+            rollout(OTHER, "other"),
+        ),
         (
             "session_index.jsonl".to_owned(),
             format!(
@@ -317,7 +474,13 @@ fn a_purged_codex_session_leaves_no_byte_anywhere() {
     ] {
         bench.plant(&format!(".codex/{key}"), text.as_bytes());
     }
-    case(bench, ".codex", &format!("codex:{ID}"), Some(format!("codex:{OTHER}"))).leaves_nothing();
+    case(
+        bench,
+        ".codex",
+        &format!("codex:{ID}"),
+        Some(format!("codex:{OTHER}")),
+    )
+    .leaves_nothing();
 }
 
 #[test]
@@ -338,7 +501,8 @@ fn what_is_only_in_the_vault_or_only_remembered_can_be_purged_too() {
         }
         case.run(&["list", "--hidden"]).ends(0);
         assert!(!holding(&case.bench.own(), &WORDS).is_empty(), "{away}");
-        case.run(&["delete", "--purge", "--apply", &case.session]).ends(0);
+        case.run(&["delete", "--purge", "--apply", &case.session])
+            .ends(0);
         assert_eq!(case.traces(), [] as [String; 0], "{away}");
         assert_eq!(case.ghosts(&[]), [] as [Value; 0], "{away}");
     }
@@ -348,7 +512,9 @@ fn what_is_only_in_the_vault_or_only_remembered_can_be_purged_too() {
 fn a_purge_that_was_interrupted_is_finished_by_the_next_command_that_writes_and_told_by_others() {
     let case = claude();
     let made = case.live();
-    let copies = ["delete", "--purge", "--apply"].into_iter().chain(made.iter().skip(1).map(String::as_str));
+    let copies = ["delete", "--purge", "--apply"]
+        .into_iter()
+        .chain(made.iter().skip(1).map(String::as_str));
     case.run(&copies.collect::<Vec<_>>()).ends(0);
     case.run(&["delete", &case.session]).ends(0);
     // As a process leaves it that is killed once the files are gone.
@@ -356,12 +522,31 @@ fn a_purge_that_was_interrupted_is_finished_by_the_next_command_that_writes_and_
         "op": "00000000000000ab", "at": "2026-01-01T00:00:00.000Z", "kind": "purge", "refs": [case.session.as_str(), "claude:agent-a1"],
         "root": case.root, "log": format!("projects/-w/{ID}.jsonl"), "paths": [], "blobs": [], "wholes": [], "linked": [],
     });
-    disk::write(&case.bench.own().join("ops/purge-00000000000000ab.json"), marker.to_string().as_bytes());
-    case.run(&["list"]).ends(0).says("was interrupted and is not finished");
+    disk::write(
+        &case.bench.own().join("ops/purge-00000000000000ab.json"),
+        marker.to_string().as_bytes(),
+    );
+    case.run(&["list"])
+        .ends(0)
+        .says("was interrupted and is not finished");
     case.run(&["check"]).says("was interrupted");
-    assert!(case.bench.own().join("ops/purge-00000000000000ab.json").exists(), "reading finishes nothing");
-    case.run(&["tag", case.other.as_deref().unwrap(), "x"]).ends(0).says("was interrupted, and was finished now");
-    assert_eq!(holding(&case.bench.own().join("vault"), &["vicunaoutput", "uakarifile"]), []);
+    assert!(
+        case.bench
+            .own()
+            .join("ops/purge-00000000000000ab.json")
+            .exists(),
+        "reading finishes nothing"
+    );
+    case.run(&["tag", case.other.as_deref().unwrap(), "x"])
+        .ends(0)
+        .says("was interrupted, and was finished now");
+    assert_eq!(
+        holding(
+            &case.bench.own().join("vault"),
+            &["vicunaoutput", "uakarifile"]
+        ),
+        []
+    );
     let left = disk::list(&case.bench.own().join("ops"));
     assert!(left.is_empty(), "{left:?}");
 }
@@ -376,8 +561,13 @@ fn a_purge_that_was_interrupted_before_it_began_leaves_the_session_and_says_so()
         "op": "00000000000000ab", "at": "2026-01-01T00:00:00.000Z", "kind": "purge", "refs": [case.session.as_str()],
         "root": case.root, "log": format!("projects/-w/{ID}.jsonl"), "paths": [], "blobs": [], "wholes": [], "linked": [],
     });
-    disk::write(&case.bench.own().join("ops/purge-00000000000000ab.json"), marker.to_string().as_bytes());
-    case.run(&["tag", case.other.as_deref().unwrap(), "x"]).ends(0).says("before anything was removed");
+    disk::write(
+        &case.bench.own().join("ops/purge-00000000000000ab.json"),
+        marker.to_string().as_bytes(),
+    );
+    case.run(&["tag", case.other.as_deref().unwrap(), "x"])
+        .ends(0)
+        .says("before anything was removed");
     assert_eq!(sha256::hex(&disk::read(&log)), before);
     case.run(&["list"]).ends(0);
     assert!(disk::list(&case.bench.own().join("ops")).is_empty());

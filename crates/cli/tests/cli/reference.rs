@@ -1,7 +1,8 @@
 //! Counts records the plain way, with another parser and without boswell's reader.
 //!
-//! Each line is read from its start for as long as it is JSON; objects count, other values do not. A file that is one JSON value
-//! over several lines, or one array, is a document: an object is one record, an array has as many as it has objects.
+//! Each line is read from its start for as long as it is JSON; objects count, other values do not.
+//! A file that is one JSON value over several lines, or one array, is a document: an object is one
+//! record, an array has as many as it has objects.
 
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
@@ -17,7 +18,10 @@ pub(crate) struct Scan {
 
 pub(crate) fn scan(dialect: &str, bytes: &[u8]) -> Scan {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
-    let mut found = Scan { records: 0, header: false };
+    let mut found = Scan {
+        records: 0,
+        header: false,
+    };
     let mut add = |object: &[u8]| {
         found.records += 1;
         found.header |= is_header(dialect, object);
@@ -25,14 +29,17 @@ pub(crate) fn scan(dialect: &str, bytes: &[u8]) -> Scan {
     if let Some(document) = document(bytes) {
         match document {
             Value::Object(_) => add(bytes),
-            Value::Array(items) => {
-                items.iter().filter(|item| item.is_object()).for_each(|item| add(item.to_string().as_bytes()))
-            }
+            Value::Array(items) => items
+                .iter()
+                .filter(|item| item.is_object())
+                .for_each(|item| add(item.to_string().as_bytes())),
             _ => {}
         }
         return found;
     }
-    bytes.split(|byte| *byte == b'\n').for_each(|line| values(line, &mut add));
+    bytes
+        .split(|byte| *byte == b'\n')
+        .for_each(|line| values(line, &mut add));
     found
 }
 
@@ -43,23 +50,33 @@ fn document(bytes: &[u8]) -> Option<Value> {
     is_one.then(|| serde_json::from_slice(text).ok()).flatten()
 }
 
-/// The objects at the beginning of a line, up to the first thing that is no JSON. NULs before them are passed over.
+/// The objects at the beginning of a line, up to the first thing that is no JSON. NULs before
+/// them are passed over.
 fn values(line: &[u8], add: &mut dyn FnMut(&[u8])) {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_start_matches(['\0', ' ', '\t', '\r']);
-    let objects = Deserializer::from_str(text).into_iter::<&RawValue>().map_while(Result::ok);
-    objects.filter(|value| value.get().starts_with('{')).for_each(|object| add(object.get().as_bytes()));
+    let objects = Deserializer::from_str(text)
+        .into_iter::<&RawValue>()
+        .map_while(Result::ok);
+    objects
+        .filter(|value| value.get().starts_with('{'))
+        .for_each(|object| add(object.get().as_bytes()));
 }
 
-/// What each dialect writes at the top of a file to describe the session; the others describe it elsewhere or in every record.
+/// What each dialect writes at the top of a file to describe the session; the others describe it
+/// elsewhere or in every record.
 fn is_header(dialect: &str, object: &[u8]) -> bool {
-    let Ok(value) = serde_json::from_slice::<Value>(object) else { return false };
+    let Ok(value) = serde_json::from_slice::<Value>(object) else {
+        return false;
+    };
     match dialect {
         "pi" | "omp" | "xcsh" | "boswell" => value["type"] == "session",
         "oas" => value["type"] == "session_header",
         "codex" => {
             value["type"] == "session_meta"
-                || value["type"].is_null() && value["record_type"].is_null() && value["id"].is_string()
+                || value["type"].is_null()
+                    && value["record_type"].is_null()
+                    && value["id"].is_string()
         }
         _ => false,
     }

@@ -14,11 +14,18 @@ fn plant(bench: &Bench, folder: &str, made: &Made, bytes: &[u8]) -> String {
 }
 
 fn broken(made: &Made, kinds: &[Damage]) -> Vec<u8> {
-    kinds.iter().fold(made.bytes().to_vec(), |bytes, kind| damage::apply(*kind, &bytes, 6, &mut Rng::new(1)))
+    kinds.iter().fold(made.bytes().to_vec(), |bytes, kind| {
+        damage::apply(*kind, &bytes, 6, &mut Rng::new(1))
+    })
 }
 
 fn pi_session() -> Made {
-    pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/home/dev/p"), 3)
+    pi::file(
+        pi::Shape::Linear,
+        pi::Flavour::Pi,
+        pi::Place::of("/home/dev/p"),
+        3,
+    )
 }
 
 #[test]
@@ -28,7 +35,10 @@ fn a_damaged_session_is_checked_repaired_and_put_back() {
     let bytes = broken(&made, &[Damage::GluedRecords]);
     let path = plant(&bench, ".pi/agent", &made, &bytes);
     let found = bench.run(["check", &path]).ends(1).text();
-    assert!(found.contains("glued_records") && found.contains("boswell repair pi:"), "{found}");
+    assert!(
+        found.contains("glued_records") && found.contains("boswell repair pi:"),
+        "{found}"
+    );
     let plan = bench.run(["repair", &path]).ends(0);
     assert!(plan.text().contains("*  1  certain  rewrite"), "{plan:?}");
     assert!(plan.stderr.contains("--apply"), "{plan:?}");
@@ -36,7 +46,13 @@ fn a_damaged_session_is_checked_repaired_and_put_back() {
     bench.run(["repair", &path, "--apply"]).ends(0);
     assert_eq!(disk::read(path.as_ref()), made.bytes());
     bench.run(["check", &path]).ends(0);
-    assert!(bench.run(["repair", &path, "--apply"]).ends(0).text().contains("nothing to repair"));
+    assert!(
+        bench
+            .run(["repair", &path, "--apply"])
+            .ends(0)
+            .text()
+            .contains("nothing to repair")
+    );
     bench.run(["undo"]).ends(0);
     assert_eq!(disk::read(path.as_ref()), bytes);
 }
@@ -47,16 +63,34 @@ fn changed_records_go_into_a_fork_that_is_made_once() {
     let made = pi_session();
     let bytes = broken(&made, &[Damage::PhantomParent]);
     let path = plant(&bench, ".pi/agent", &made, &bytes);
-    let damage = bench.run(["check", &path, "--json"]).ends(1).of_type("damage");
+    let damage = bench
+        .run(["check", &path, "--json"])
+        .ends(1)
+        .of_type("damage");
     assert_eq!(damage[0]["repair"], "fork");
-    assert!(damage[0]["hurts"].as_array().unwrap().iter().any(|name| name == "pi"), "{damage:?}");
-    assert!(damage[0]["reachable"].as_u64() < damage[0]["total"].as_u64(), "{damage:?}");
+    assert!(
+        damage[0]["hurts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|name| name == "pi"),
+        "{damage:?}"
+    );
+    assert!(
+        damage[0]["reachable"].as_u64() < damage[0]["total"].as_u64(),
+        "{damage:?}"
+    );
     let done = bench.run(["repair", &path, "--apply", "--json"]).ends(0);
     let fork = done.of_type("op")[0]["made"].as_str().unwrap().to_owned();
     assert_eq!(disk::read(path.as_ref()), bytes, "the original stays");
     bench.run(["check", &fork]).ends(0);
     let again = bench.run(["repair", &path, "--apply"]).ends(0);
-    assert!(again.stderr.contains(&format!("already repaired as {fork}")), "{again:?}");
+    assert!(
+        again
+            .stderr
+            .contains(&format!("already repaired as {fork}")),
+        "{again:?}"
+    );
     bench.run(["undo"]).ends(0);
     bench.run(["show", &fork]).ends(2);
 }
@@ -65,15 +99,34 @@ fn changed_records_go_into_a_fork_that_is_made_once() {
 fn readers_that_still_lose_something_are_named() {
     let bench = Bench::new();
     let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
-    let path = plant(&bench, ".claude", &made, &broken(&made, &[Damage::PhantomParent]));
+    let path = plant(
+        &bench,
+        ".claude",
+        &made,
+        &broken(&made, &[Damage::PhantomParent]),
+    );
     let plan = bench.run(["repair", &path, "--json"]).ends(0);
-    let readers: Vec<_> = plan.of_type("loss").iter().map(|loss| loss["reader"].to_string()).collect();
+    let readers: Vec<_> = plan
+        .of_type("loss")
+        .iter()
+        .map(|loss| loss["reader"].to_string())
+        .collect();
     assert!(readers.contains(&"\"sdk-py\"".to_owned()), "{readers:?}");
-    let served = bench.run(["repair", &path, "--likely", "--for", "sdk-py", "--json"]).ends(0);
-    assert!(served.of_type("loss").iter().all(|loss| loss["reader"] != "sdk-py"), "{served:?}");
+    let served = bench
+        .run(["repair", &path, "--likely", "--for", "sdk-py", "--json"])
+        .ends(0);
+    assert!(
+        served
+            .of_type("loss")
+            .iter()
+            .all(|loss| loss["reader"] != "sdk-py"),
+        "{served:?}"
+    );
     let unknown = bench.run(["repair", &path, "--for", "netscape"]).ends(2);
     assert!(unknown.stderr.contains("known are 2.1.17"), "{unknown:?}");
-    bench.run(["--read-only", "repair", &path, "--apply"]).ends(2);
+    bench
+        .run(["--read-only", "repair", &path, "--apply"])
+        .ends(2);
 }
 
 #[cfg(target_os = "linux")]
@@ -83,18 +136,38 @@ fn a_session_that_is_in_use_is_not_repaired() {
     let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
     let bytes = broken(&made, &[Damage::GluedRecords]);
     let path = plant(&bench, ".claude", &made, &bytes);
-    let held = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    let held = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&path)
+        .unwrap();
     let refused = bench.run(["repair", &path, "--apply"]).ends(3);
-    assert!(refused.stderr.contains(&format!("pid {}", std::process::id())), "{refused:?}");
-    assert!(refused.stderr.contains("hint: end the agent first"), "{refused:?}");
-    bench.run(["repair", &path, "--apply", "--step", "1"]).ends(3);
+    assert!(
+        refused
+            .stderr
+            .contains(&format!("pid {}", std::process::id())),
+        "{refused:?}"
+    );
+    assert!(
+        refused.stderr.contains("hint: end the agent first"),
+        "{refused:?}"
+    );
+    bench
+        .run(["repair", &path, "--apply", "--step", "1"])
+        .ends(3);
     bench.run(["repair", &path]).ends(0);
     drop(held);
 
     // A client between two turns has nothing open; its registry says that it is there.
     let register = |start: &str| {
-        let entry = format!(r#"{{"pid":{},"sessionId":"{}","procStart":"{start}"}}"#, std::process::id(), made.id);
-        bench.plant(&format!(".claude/sessions/{}.json", std::process::id()), entry.as_bytes());
+        let entry = format!(
+            r#"{{"pid":{},"sessionId":"{}","procStart":"{start}"}}"#,
+            std::process::id(),
+            made.id
+        );
+        bench.plant(
+            &format!(".claude/sessions/{}.json", std::process::id()),
+            entry.as_bytes(),
+        );
     };
     register(&start_of(std::process::id()));
     bench.run(["repair", &path, "--apply"]).ends(3);
@@ -102,25 +175,42 @@ fn a_session_that_is_in_use_is_not_repaired() {
     register("1");
     let _reader = std::fs::OpenOptions::new().read(true).open(&path).unwrap();
     bench.run(["repair", &path, "--apply"]).ends(0);
-    assert_eq!(disk::read(path.as_ref()), made.bytes(), "who only reads is in nobody's way");
+    assert_eq!(
+        disk::read(path.as_ref()),
+        made.bytes(),
+        "who only reads is in nobody's way"
+    );
 }
 
 #[test]
 fn the_client_that_is_installed_is_served_without_being_started() {
     let bench = Bench::new();
     let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
-    let path = plant(&bench, ".claude", &made, &broken(&made, &[Damage::PhantomParent]));
+    let path = plant(
+        &bench,
+        ".claude",
+        &made,
+        &broken(&made, &[Damage::PhantomParent]),
+    );
     let is_mended = |program: &str| {
         let mut command = bench.command(["repair", &path, "--json"]);
         command.env("PATH", bench.home().join(program));
-        finish(command).ends(0).of_type("step").iter().any(|step| step["taken"] == true)
+        finish(command)
+            .ends(0)
+            .of_type("step")
+            .iter()
+            .any(|step| step["taken"] == true)
     };
     // None of these is a program: whoever starts one of them fails.
-    bench.plant("package/package.json", br#"{"name":"c","version":"2.1.50"}"#);
+    bench.plant(
+        "package/package.json",
+        br#"{"name":"c","version":"2.1.50"}"#,
+    );
     bench.plant("package/bin/claude", b"never started");
     bench.plant("share/versions/2.1.325", b"never started");
     std::fs::create_dir_all(bench.home().join("bin")).unwrap();
-    std::os::unix::fs::symlink("../share/versions/2.1.325", bench.home().join("bin/claude")).unwrap();
+    std::os::unix::fs::symlink("../share/versions/2.1.325", bench.home().join("bin/claude"))
+        .unwrap();
     assert!(is_mended("package/bin"), "2.1.50 stops at the gap");
     assert!(!is_mended("bin"), "2.1.325 does not");
     assert!(!is_mended("nowhere"));
@@ -149,27 +239,60 @@ fn blocks_that_the_provider_refuses_are_named_by_check_and_gone_in_the_fork() {
             "assistant",
             "[{\"type\":\"thinking\",\"thinking\":\"嗯\",\"signature\":\"\"},{\"type\":\"text\",\"text\":\"ok\"}]",
         ),
-        line("u3", "\"a1\"", "user", "[{\"type\":\"text\",\"text\":\" \"},{\"type\":\"text\",\"text\":\"go on\"}]"),
-        line("a2", "\"u3\"", "assistant", "[{\"type\":\"text\",\"text\":\"done\"}]"),
+        line(
+            "u3",
+            "\"a1\"",
+            "user",
+            "[{\"type\":\"text\",\"text\":\" \"},{\"type\":\"text\",\"text\":\"go on\"}]",
+        ),
+        line(
+            "a2",
+            "\"u3\"",
+            "assistant",
+            "[{\"type\":\"text\",\"text\":\"done\"}]",
+        ),
     ];
     let path = bench.home().join(format!(".claude/projects/-w/{id}.jsonl"));
     disk::write(&path, log.concat().as_bytes());
     let told = |session: &str| -> Vec<(u64, String)> {
         let found = bench.run(["check", session, "--json"]).of_type("damage");
-        assert!(found.iter().all(|it| it["problem"] == "refused_block"), "{found:?}");
-        found.iter().map(|it| (it["line"].as_u64().unwrap(), it["detail"].as_str().unwrap().to_owned())).collect()
+        assert!(
+            found.iter().all(|it| it["problem"] == "refused_block"),
+            "{found:?}"
+        );
+        found
+            .iter()
+            .map(|it| {
+                (
+                    it["line"].as_u64().unwrap(),
+                    it["detail"].as_str().unwrap().to_owned(),
+                )
+            })
+            .collect()
     };
     // The newest client leaves texts of nothing out itself.
     assert_eq!(
         told(id),
         [
-            (2, "the provider refuses an image: its data is broken".to_owned()),
-            (3, "the provider refuses a thought that has lost its signature".to_owned()),
+            (
+                2,
+                "the provider refuses an image: its data is broken".to_owned()
+            ),
+            (
+                3,
+                "the provider refuses a thought that has lost its signature".to_owned()
+            ),
         ]
     );
     let text = bench.run(["check", id]).ends(1).text();
-    assert!(text.contains(&format!("boswell repair claude:{id}")), "{text}");
-    let done = bench.run(["repair", id, "--likely", "--apply", "--json"]).ends(0).of_type("op");
+    assert!(
+        text.contains(&format!("boswell repair claude:{id}")),
+        "{text}"
+    );
+    let done = bench
+        .run(["repair", id, "--likely", "--apply", "--json"])
+        .ends(0)
+        .of_type("op");
     assert_eq!(told(done[0]["made"].as_str().unwrap()), []);
     assert_eq!(told(id).len(), 2, "the original stays as it is");
 }

@@ -31,7 +31,9 @@ fn plant_traps(home: &Home) {
 pub(crate) fn traps(folder: &Path) {
     for ending in ["jsonl", "json"] {
         let named = |what: &str| folder.join(format!("{what}.{ending}"));
-        let made = std::process::Command::new("mkfifo").arg(named("00000000-0000-4000-8000-00000000f1f0")).status();
+        let made = std::process::Command::new("mkfifo")
+            .arg(named("00000000-0000-4000-8000-00000000f1f0"))
+            .status();
         assert!(made.is_ok_and(|status| status.success()), "mkfifo");
         drop(std::os::unix::net::UnixListener::bind(folder.join(format!("s.{ending}"))).unwrap());
         std::os::unix::fs::symlink(named("loop"), named("loop")).unwrap();
@@ -46,9 +48,25 @@ const AT_LARGE: &[&[&str]] = &[
     &["list"],
     &["list", "--hidden", "--sort", "size"],
     &["list", "--here"],
-    &["list", "--project", "/home/dev/proj/demo", "--agent", "claude"],
+    &[
+        "list",
+        "--project",
+        "/home/dev/proj/demo",
+        "--agent",
+        "claude",
+    ],
     &["list", "--since", "7d"],
-    &["list", "--until", "2026-11-01", "--match", "build", "--limit", "3", "--offset", "1"],
+    &[
+        "list",
+        "--until",
+        "2026-11-01",
+        "--match",
+        "build",
+        "--limit",
+        "3",
+        "--offset",
+        "1",
+    ],
     &["list", "--status", "completed"],
     &["list", "--tag", "x", "--branch", "main", "--model", "opus"],
     &["stores"],
@@ -87,8 +105,24 @@ const OF_A_SESSION: &[&[&str]] = &[
 ];
 
 fn chosen(home: &Home) -> Vec<&Planted> {
-    let of = |dialect| home.of(dialect).filter(|planted| planted.path.is_file()).take(2);
-    ["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas", "codex"].into_iter().flat_map(of).collect()
+    let of = |dialect| {
+        home.of(dialect)
+            .filter(|planted| planted.path.is_file())
+            .take(2)
+    };
+    [
+        "claude",
+        "pi",
+        "omp",
+        "xcsh",
+        "myagents",
+        "clinvoker",
+        "oas",
+        "codex",
+    ]
+    .into_iter()
+    .flat_map(of)
+    .collect()
 }
 
 #[cfg(unix)]
@@ -101,12 +135,20 @@ fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
     if !has_history {
         eprintln!("SKIPPED: python3 is missing, so no history.db in WAL mode was planted");
     }
-    assert!(!has_history || home.omp.join("history.db-wal").is_file(), "the history is in WAL mode");
+    assert!(
+        !has_history || home.omp.join("history.db-wal").is_file(),
+        "the history is in WAL mode"
+    );
     let before = Snapshot::take(bench.root());
     let mut runs = 0;
     for json in [false, true] {
         let mut run = |args: &[&str], last: Option<&str>| {
-            let ran = bench.run(args.iter().copied().chain(last).chain(json.then_some("--json")));
+            let ran = bench.run(
+                args.iter()
+                    .copied()
+                    .chain(last)
+                    .chain(json.then_some("--json")),
+            );
             assert!(matches!(ran.code, Some(0..=2)), "{ran:?}");
             if json && args.first() != Some(&"export") {
                 ran.lines();
@@ -116,7 +158,9 @@ fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
         AT_LARGE.iter().for_each(|args| run(args, None));
         for planted in chosen(&home) {
             let reference = format!("{}:{}", planted.dialect, planted.id);
-            OF_A_SESSION.iter().for_each(|args| run(args, Some(&reference)));
+            OF_A_SESSION
+                .iter()
+                .for_each(|args| run(args, Some(&reference)));
             run(&["show", "--records"], planted.path.to_str());
             run(&["check"], planted.path.parent().and_then(Path::to_str));
         }
@@ -124,7 +168,10 @@ fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
     assert!(runs > 300, "{runs}");
     let after = Snapshot::take(bench.root());
     assert_eq!(before.diff(&after), Vec::<String>::new());
-    assert!(!bench.own().exists(), "boswell's own folder was made by a reading command");
+    assert!(
+        !bench.own().exists(),
+        "boswell's own folder was made by a reading command"
+    );
     assert_eq!(disk::list(&bench.tmp()), Vec::<std::path::PathBuf>::new());
 }
 
@@ -132,20 +179,36 @@ fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
 fn attachments_are_written_only_where_asked() {
     let bench = Bench::new();
     let home = Home::build(&bench.home(), 12);
-    let images = home.of("pi").find(|planted| planted.note == "Images").unwrap();
+    let images = home
+        .of("pi")
+        .find(|planted| planted.note == "Images")
+        .unwrap();
     let before = Snapshot::take(&bench.home());
     let reference = format!("pi:{}", images.id);
     let target = bench.cwd().join("pictures");
-    let args = ["attachments", &reference, "--json", "--extract", target.to_str().unwrap()];
+    let args = [
+        "attachments",
+        &reference,
+        "--json",
+        "--extract",
+        target.to_str().unwrap(),
+    ];
     let written = bench.run(args).ends(0).of_type("attachment");
     assert!(!written.is_empty());
     for line in &written {
         let path = Path::new(line["written"].as_str().unwrap());
         assert!(path.starts_with(&target));
-        assert_eq!(disk::read(path).len() as u64, line["bytes"].as_u64().unwrap(), "{line}");
+        assert_eq!(
+            disk::read(path).len() as u64,
+            line["bytes"].as_u64().unwrap(),
+            "{line}"
+        );
     }
     // A second time nothing is overwritten.
     bench.run(args).ends(2).says("extract into an empty folder");
-    assert_eq!(before.diff(&Snapshot::take(&bench.home())), Vec::<String>::new());
+    assert_eq!(
+        before.diff(&Snapshot::take(&bench.home())),
+        Vec::<String>::new()
+    );
     assert!(!bench.own().exists());
 }

@@ -1,4 +1,5 @@
-//! Starting: the version comes at once, and a grammar that is built only as far as it is needed says what the whole one says.
+//! Starting: the version comes at once, and a grammar that is built only as far as it is needed
+//! says what the whole one says.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,10 +11,18 @@ const STARTS: usize = 60;
 /// The promise is 3; this build is not optimised, and other tests run meanwhile.
 const AT_MOST: f64 = 8.0;
 
-#[expect(clippy::disallowed_methods, reason = "how long a start takes is the question")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a start takes is the question"
+)]
 fn start(program: &str, args: &[&str]) -> Duration {
     let mut command = Command::new(program);
-    command.args(args).env_clear().stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(args)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let before = Instant::now();
     assert!(command.status().unwrap().success());
     before.elapsed()
@@ -30,17 +39,31 @@ fn the_version_is_told_almost_as_fast_as_a_program_that_does_nothing_ends() {
     // The fastest start is the one that nobody else's work disturbed.
     let fastest = |times: &[Duration]| times.iter().min().unwrap().as_secs_f64();
     let ratio = fastest(&ours) / fastest(&theirs);
-    assert!(ratio < AT_MOST, "`boswell --version` takes {ratio:.1} times as long as `true`");
+    assert!(
+        ratio < AT_MOST,
+        "`boswell --version` takes {ratio:.1} times as long as `true`"
+    );
 }
 
 #[test]
 fn the_version_is_the_same_however_it_is_asked_for() {
     let bench = Bench::new();
     let short = bench.run(["--version"]).ends(0);
-    assert_eq!(short.text(), format!("boswell {}\n", env!("CARGO_PKG_VERSION")));
-    for args in [&["-V"] as &[&str], &["--json", "--version"], &["--version", "--quiet"]] {
+    assert_eq!(
+        short.text(),
+        format!("boswell {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    for args in [
+        &["-V"] as &[&str],
+        &["--json", "--version"],
+        &["--version", "--quiet"],
+    ] {
         let ran = bench.run(args).ends(0);
-        assert_eq!((ran.text(), ran.stderr), (short.text(), String::new()), "{args:?}");
+        assert_eq!(
+            (ran.text(), ran.stderr),
+            (short.text(), String::new()),
+            "{args:?}"
+        );
     }
     // Only as an option of the program: a command that has none says so.
     bench.run(["list", "--version"]).ends(2).says("--version");
@@ -53,9 +76,15 @@ fn mistakes_are_answered_with_all_commands_in_mind() {
     bench.run(["list", "--limt", "3"]).ends(2).says("'--limit'");
     bench.run(["show"]).ends(2).says("Usage: boswell show");
     bench.run(["--colour", "never"]).ends(2).says("'--color'");
-    bench.run(["list", "--color", "sometimes"]).ends(2).says("possible values: auto, always, never");
+    bench
+        .run(["list", "--color", "sometimes"])
+        .ends(2)
+        .says("possible values: auto, always, never");
     // Options of all commands may stand on either side of the command.
-    let (before, after) = (bench.run(["--json", "config"]).ends(0), bench.run(["config", "--json"]).ends(0));
+    let (before, after) = (
+        bench.run(["--json", "config"]).ends(0),
+        bench.run(["config", "--json"]).ends(0),
+    );
     assert_eq!(before.text(), after.text());
     assert!(!before.lines().is_empty());
 }

@@ -1,4 +1,5 @@
-//! A long session goes by in a stream: memory is bounded by its longest line and its heads, not by its length.
+//! A long session goes by in a stream: memory is bounded by its longest line and its
+//! heads, not by its length.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,19 +14,35 @@ use crate::bench::Bench;
 const ALLOWED: u64 = 64 << 20;
 
 /// Unoptimised code reads slowly; the bound must stay well below the length in either case.
-const BYTES: u64 = if cfg!(debug_assertions) { 80_000_000 } else { 200_000_000 };
+const BYTES: u64 = if cfg!(debug_assertions) {
+    80_000_000
+} else {
+    200_000_000
+};
 
 /// The most memory that a running process ever had, where the system says.
 fn peak(process: u32) -> Option<u64> {
     let path = format!("/proc/{process}/status");
-    let text = Path::new(&path).exists().then(|| String::from_utf8(disk::read(Path::new(&path))).ok()).flatten()?;
+    let text = Path::new(&path)
+        .exists()
+        .then(|| String::from_utf8(disk::read(Path::new(&path))).ok())
+        .flatten()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib << 10)
+    line.trim()
+        .trim_end_matches(" kB")
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib << 10)
 }
 
 /// Runs a command, throws its answer away and gives its length in lines and the peak of memory.
 fn drained(bench: &Bench, args: &[&str]) -> (usize, u64) {
-    let mut child = bench.command(args).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = bench
+        .command(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut stdout = child.stdout.take().unwrap();
     let mut buffer = vec![0; 1 << 16];
     let (mut lines, mut most) = (0, 0);
@@ -38,7 +55,10 @@ fn drained(bench: &Bench, args: &[&str]) -> (usize, u64) {
         }
         lines += buffer[..read].iter().filter(|byte| **byte == b'\n').count();
     }
-    assert!(child.wait().unwrap().code().is_some_and(|code| code < 2), "{args:?}");
+    assert!(
+        child.wait().unwrap().code().is_some_and(|code| code < 2),
+        "{args:?}"
+    );
     (lines, most)
 }
 
@@ -55,14 +75,21 @@ fn records_of_a_long_session_are_streamed() {
     let file = path.to_str().unwrap();
     let (lines, most) = drained(&bench, &["show", file, "--records", "--json"]);
     assert_eq!(lines, made.lines - 1, "every record but the header");
-    assert!(most > 1 << 20 && most < ALLOWED + longest, "{most} bytes at most for {BYTES} with lines up to {longest}");
+    assert!(
+        most > 1 << 20 && most < ALLOWED + longest,
+        "{most} bytes at most for {BYTES} with lines up to {longest}"
+    );
     assert!(most < BYTES, "the bound proves something");
     let (_, most) = drained(&bench, &["export", file]);
     assert!(most < ALLOWED + longest, "{most} bytes at most");
 }
 
 fn longest_line(path: &Path) -> u64 {
-    disk::read(path).split(|byte| *byte == b'\n').map(<[u8]>::len).max().unwrap_or_default() as u64
+    disk::read(path)
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::len)
+        .max()
+        .unwrap_or_default() as u64
 }
 
 #[test]
@@ -80,18 +107,31 @@ fn archived_sessions_are_checked_one_after_the_other_and_let_go() {
         )
     };
     let long = "x".repeat(1 << 20);
-    let ids: Vec<String> = (0..COUNT).map(|n| format!("aaaaaaaa-0001-4001-8001-{n:012}")).collect();
+    let ids: Vec<String> = (0..COUNT)
+        .map(|n| format!("aaaaaaaa-0001-4001-8001-{n:012}"))
+        .collect();
     for id in &ids {
-        let mut log: String = (0..EACH >> 20).map(|n| line(id, &format!("l{n}"), "null", &long)).collect();
+        let mut log: String = (0..EACH >> 20)
+            .map(|n| line(id, &format!("l{n}"), "null", &long))
+            .collect();
         // Enough to report that the answer is longer than a pipe.
         log.extend((0..300).map(|n| line(id, &format!("u{n}"), &format!("\"gone{n}\""), "?")));
-        disk::write(&bench.home().join(format!(".claude/projects/-w/{id}.jsonl")), log.as_bytes());
+        disk::write(
+            &bench.home().join(format!(".claude/projects/-w/{id}.jsonl")),
+            log.as_bytes(),
+        );
     }
-    let args: Vec<&str> = ["archive", "--apply"].into_iter().chain(ids.iter().map(String::as_str)).collect();
+    let args: Vec<&str> = ["archive", "--apply"]
+        .into_iter()
+        .chain(ids.iter().map(String::as_str))
+        .collect();
     bench.run(args).ends(0);
     let (lines, most) = drained(&bench, &["check", "--json"]);
     assert_eq!(lines, COUNT * 300);
     let whole = (EACH * COUNT) as u64;
-    assert!(most > 1 << 20 && most < ALLOWED + 3 * EACH as u64, "{most} bytes at most for {whole}");
+    assert!(
+        most > 1 << 20 && most < ALLOWED + 3 * EACH as u64,
+        "{most} bytes at most for {whole}"
+    );
     assert!(most < whole, "the bound proves something");
 }

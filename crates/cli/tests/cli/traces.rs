@@ -1,4 +1,5 @@
-//! Looks for words in every byte below a folder: in files as they are, in copies of the vault, and in what is compressed.
+//! Looks for words in every byte below a folder: in files as they are, in copies of the vault, and
+//! in what is compressed.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,8 +11,8 @@ use crate::keep::below;
 const OBJECT: &[u8] = b"BOSWELL-OBJECT 1\n";
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 
-/// Every file below a folder that holds one of the words, in any case, with the word. Pages of SQLite that are free, its logs and
-/// locks are files like all others.
+/// Every file below a folder that holds one of the words, in any case, with the word. Pages of
+/// SQLite that are free, its logs and locks are files like all others.
 pub(crate) fn holding(folder: &Path, words: &[&str]) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     if !folder.is_dir() {
@@ -23,7 +24,10 @@ pub(crate) fn holding(folder: &Path, words: &[&str]) -> Vec<(PathBuf, String)> {
         let name = path.to_string_lossy().to_lowercase();
         for word in words {
             let word = word.to_lowercase();
-            if name.contains(&word) || holds(&bytes, &word) || unpacked.as_ref().is_some_and(|it| holds(it, &word)) {
+            if name.contains(&word)
+                || holds(&bytes, &word)
+                || unpacked.as_ref().is_some_and(|it| holds(it, &word))
+            {
                 found.push((path.clone(), word));
             }
         }
@@ -33,7 +37,9 @@ pub(crate) fn holding(folder: &Path, words: &[&str]) -> Vec<(PathBuf, String)> {
 
 fn holds(bytes: &[u8], word: &str) -> bool {
     let lower = bytes.to_ascii_lowercase();
-    lower.windows(word.len()).any(|window| window == word.as_bytes())
+    lower
+        .windows(word.len())
+        .any(|window| window == word.as_bytes())
 }
 
 /// What a copy of the vault or a compressed log holds.
@@ -75,7 +81,10 @@ fn lz4(block: &[u8], out: &mut Vec<u8>) {
         let back = usize::from(u16::from_le_bytes([block[at], block[at + 1]]));
         at += 2;
         let count = length(usize::from(token & 15), block, &mut at) + 4;
-        assert!(back > 0 && back <= out.len() - start, "a match outside of the block");
+        assert!(
+            back > 0 && back <= out.len() - start,
+            "a match outside of the block"
+        );
         for _ in 0..count {
             out.push(out[out.len() - back]);
         }
@@ -101,9 +110,17 @@ fn length(first: usize, block: &[u8], at: &mut usize) -> usize {
 fn words_are_found_in_plain_files_and_in_copies_of_the_vault() {
     let bench = crate::bench::Bench::new();
     let text = "zebra and quagga, ".repeat(4000);
-    let session = bench.run(["new", "--title", "zebra"]).ends(0).text().trim().to_owned();
+    let session = bench
+        .run(["new", "--title", "zebra"])
+        .ends(0)
+        .text()
+        .trim()
+        .to_owned();
     bench.run(["append", &session, "--user", &text]).ends(0);
     bench.run(["delete", &session]).ends(0);
-    let found = holding(&bench.own().join("vault/objects"), &["quagga, zebra", "okapi"]);
+    let found = holding(
+        &bench.own().join("vault/objects"),
+        &["quagga, zebra", "okapi"],
+    );
     assert_eq!(found.len(), 1, "{found:?}");
 }

@@ -18,12 +18,20 @@ fn log(id: &str, cwd: &str) -> Vec<u8> {
 
 /// A session of Claude Code.
 fn plant_claude(bench: &Bench) -> PathBuf {
-    bench.plant(&format!(".claude/projects/-w/{OTHER}.jsonl"), &log(OTHER, "/w"))
+    bench.plant(
+        &format!(".claude/projects/-w/{OTHER}.jsonl"),
+        &log(OTHER, "/w"),
+    )
 }
 
 /// A session of pi that needs a repair in place and a fork.
 fn plant_broken(bench: &Bench) -> (Made, PathBuf, Vec<u8>) {
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/home/dev/p"), 3);
+    let made = pi::file(
+        pi::Shape::Linear,
+        pi::Flavour::Pi,
+        pi::Place::of("/home/dev/p"),
+        3,
+    );
     let glued = damage::apply(Damage::GluedRecords, made.bytes(), 3, &mut Rng::new(1));
     let broken = damage::apply(Damage::PhantomParent, &glued, 6, &mut Rng::new(1));
     let path = made.write_to(&bench.home().join(".pi/agent"));
@@ -37,7 +45,8 @@ fn add_line(path: &Path, line: &str) {
     file.write_all(format!("{line}\n").as_bytes()).unwrap();
 }
 
-const LINE: &str = r#"{"type":"custom","id":"new","parentId":null,"timestamp":"2026-01-01T00:00:00Z"}"#;
+const LINE: &str =
+    r#"{"type":"custom","id":"new","parentId":null,"timestamp":"2026-01-01T00:00:00Z"}"#;
 
 /// The files of a folder of sessions.
 fn logs(path: &Path) -> Vec<PathBuf> {
@@ -52,17 +61,33 @@ fn the_fork(path: &Path) -> PathBuf {
 
 /// The commands that a refusal names, as they would be copied into a shell.
 fn suggested(ran: &Ran) -> Vec<String> {
-    let hint = ran.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap_or_default();
-    hint.split('`').filter(|part| part.starts_with("boswell ")).map(str::to_owned).collect()
+    let hint = ran
+        .stderr
+        .lines()
+        .find(|line| line.starts_with("hint: "))
+        .unwrap_or_default();
+    hint.split('`')
+        .filter(|part| part.starts_with("boswell "))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Runs a suggestion word for word, through a shell.
 fn follow(bench: &Bench, command: &str) -> Ran {
     let like = bench.command(["ops"]);
     let mut shell = std::process::Command::new("/bin/sh");
-    shell.arg("-c").arg(format!("{} {}", env!("CARGO_BIN_EXE_boswell"), command.strip_prefix("boswell ").unwrap()));
-    shell.env_clear().envs(like.get_envs().filter_map(|(key, value)| Some((key, value?))));
-    shell.current_dir(bench.cwd()).stdin(std::process::Stdio::null());
+    shell.arg("-c").arg(format!(
+        "{} {}",
+        env!("CARGO_BIN_EXE_boswell"),
+        command.strip_prefix("boswell ").unwrap()
+    ));
+    shell.env_clear().envs(
+        like.get_envs()
+            .filter_map(|(key, value)| Some((key, value?))),
+    );
+    shell
+        .current_dir(bench.cwd())
+        .stdin(std::process::Stdio::null());
     crate::bench::finish(shell)
 }
 
@@ -77,35 +102,62 @@ fn bare_undo_takes_back_nothing_else_when_the_last_operation_must_stay() {
     plant_claude(&bench);
     let (_, path, broken) = plant_broken(&bench);
     bench.run(["rename", OTHER, "The other one"]).ends(0);
-    bench.run(["repair", path.to_str().unwrap(), "--apply"]).ends(0);
+    bench
+        .run(["repair", path.to_str().unwrap(), "--apply"])
+        .ends(0);
     let fork = the_fork(&path);
     add_line(&fork, LINE);
     let (repaired, continued) = (disk::read(&path), disk::read(&fork));
 
     let refused = bench.run(["undo"]).ends(3);
-    assert!(refused.stderr.contains("the last operation, \"repair"), "{refused:?}");
-    assert_eq!(title_of(&bench, OTHER), "The other one", "nothing else is taken back");
-    assert_eq!((disk::read(&path), disk::read(&fork)), (repaired, continued.clone()));
+    assert!(
+        refused.stderr.contains("the last operation, \"repair"),
+        "{refused:?}"
+    );
+    assert_eq!(
+        title_of(&bench, OTHER),
+        "The other one",
+        "nothing else is taken back"
+    );
+    assert_eq!(
+        (disk::read(&path), disk::read(&fork)),
+        (repaired, continued.clone())
+    );
 
     let commands = suggested(&refused);
     assert_eq!(commands.len(), 2, "{refused:?}");
     assert!(commands[0].ends_with("--keep-new"), "{commands:?}");
-    assert!(refused.stderr.contains("call it The other one"), "the next one is named: {refused:?}");
+    assert!(
+        refused.stderr.contains("call it The other one"),
+        "the next one is named: {refused:?}"
+    );
     follow(&bench, &commands[1]).ends(0);
     assert_ne!(title_of(&bench, OTHER), "The other one");
     follow(&bench, &commands[0]).ends(0);
-    assert_eq!(disk::read(&path), broken, "the repair in place is taken back");
+    assert_eq!(
+        disk::read(&path),
+        broken,
+        "the repair in place is taken back"
+    );
     assert_eq!(disk::read(&fork), continued, "and what was continued stays");
-    bench.run(["undo"]).ends(2).says("there is nothing to take back");
+    bench
+        .run(["undo"])
+        .ends(2)
+        .says("there is nothing to take back");
 }
 
 #[test]
 fn a_repair_in_place_and_into_a_fork_is_one_operation_with_one_undo() {
     let bench = Bench::new();
     let (_, path, broken) = plant_broken(&bench);
-    let done = bench.run(["repair", path.to_str().unwrap(), "--apply", "--json"]).ends(0).of_type("op");
+    let done = bench
+        .run(["repair", path.to_str().unwrap(), "--apply", "--json"])
+        .ends(0)
+        .of_type("op");
     assert_eq!(done.len(), 1, "{done:?}");
-    bench.run(["check", done[0]["made"].as_str().unwrap()]).ends(0);
+    bench
+        .run(["check", done[0]["made"].as_str().unwrap()])
+        .ends(0);
     assert_ne!(disk::read(&path), broken);
     assert_eq!(bench.run(["ops", "--json"]).ends(0).of_type("op").len(), 1);
     bench.run(["undo"]).ends(0);
@@ -117,7 +169,9 @@ fn a_repair_in_place_and_into_a_fork_is_one_operation_with_one_undo() {
 fn a_fork_that_was_deleted_does_not_keep_the_rest_of_its_repair() {
     let bench = Bench::new();
     let (_, path, broken) = plant_broken(&bench);
-    bench.run(["repair", path.to_str().unwrap(), "--apply"]).ends(0);
+    bench
+        .run(["repair", path.to_str().unwrap(), "--apply"])
+        .ends(0);
     std::fs::remove_file(the_fork(&path)).unwrap();
     bench.run(["undo"]).ends(0);
     assert_eq!(disk::read(&path), broken);
@@ -135,24 +189,45 @@ fn every_command_that_a_refused_undo_suggests_is_one_that_works() {
         ("a fork, and the client went on in it", |bench| {
             let path = plant_claude(bench);
             bench.run(["fork", OTHER]).ends(0);
-            add_line(&the_fork(&path), r#"{"type":"tag","tag":"x","sessionId":"s"}"#);
+            add_line(
+                &the_fork(&path),
+                r#"{"type":"tag","tag":"x","sessionId":"s"}"#,
+            );
         }),
         ("a deletion, and its place is taken", |bench| {
             let path = plant_claude(bench);
             bench.run(["delete", OTHER]).ends(0);
             disk::write(&path, &log(OTHER, "/elsewhere"));
         }),
-        ("a move, and the client rewrote the table of projects", |bench| {
-            plant_claude(bench);
-            bench.plant(".claude.json", br#"{"projects":{"/w":{}}}"#);
-            bench.run(["move", "/w", "/the new 'place", "--apply"]).ends(0);
-            bench.plant(".claude.json", br#"{"projects":{"/the new 'place":{}},"n":1}"#);
-        }),
+        (
+            "a move, and the client rewrote the table of projects",
+            |bench| {
+                plant_claude(bench);
+                bench.plant(".claude.json", br#"{"projects":{"/w":{}}}"#);
+                bench
+                    .run(["move", "/w", "/the new 'place", "--apply"])
+                    .ends(0);
+                bench.plant(
+                    ".claude.json",
+                    br#"{"projects":{"/the new 'place":{}},"n":1}"#,
+                );
+            },
+        ),
         ("a repaired fork without a change in place", |bench| {
-            let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/home/dev/p"), 3);
+            let made = pi::file(
+                pi::Shape::Linear,
+                pi::Flavour::Pi,
+                pi::Place::of("/home/dev/p"),
+                3,
+            );
             let path = made.write_to(&bench.home().join(".pi/agent"));
-            disk::write(&path, &damage::apply(Damage::PhantomParent, made.bytes(), 6, &mut Rng::new(1)));
-            bench.run(["repair", path.to_str().unwrap(), "--apply"]).ends(0);
+            disk::write(
+                &path,
+                &damage::apply(Damage::PhantomParent, made.bytes(), 6, &mut Rng::new(1)),
+            );
+            bench
+                .run(["repair", path.to_str().unwrap(), "--apply"])
+                .ends(0);
             add_line(&the_fork(&path), LINE);
         }),
     ];
@@ -163,13 +238,24 @@ fn every_command_that_a_refused_undo_suggests_is_one_that_works() {
         let commands = suggested(&refused);
         assert!(!commands.is_empty(), "{what}: {refused:?}");
         if what.contains("taken") {
-            let path = bench.home().join(format!(".claude/projects/-w/{OTHER}.jsonl"));
-            assert!(refused.stderr.contains(&format!("move `{}` away", path.display())), "{refused:?}");
+            let path = bench
+                .home()
+                .join(format!(".claude/projects/-w/{OTHER}.jsonl"));
+            assert!(
+                refused
+                    .stderr
+                    .contains(&format!("move `{}` away", path.display())),
+                "{refused:?}"
+            );
             std::fs::remove_file(path).unwrap();
         }
         for command in commands {
             let ran = follow(&bench, &command);
-            assert_eq!(ran.code, Some(0), "{what}: `{command}` was suggested and refuses: {ran:?}");
+            assert_eq!(
+                ran.code,
+                Some(0),
+                "{what}: `{command}` was suggested and refuses: {ran:?}"
+            );
         }
     }
 }
@@ -195,7 +281,10 @@ fn several_operations_are_taken_back_by_name_newest_first() {
         bench.run(["rename", OTHER, title]).ends(0);
     }
     let listed = bench.run(["ops", "--json"]).ends(0).of_type("op");
-    let ids: Vec<String> = listed.iter().map(|op| op["op"].as_str().unwrap().to_owned()).collect();
+    let ids: Vec<String> = listed
+        .iter()
+        .map(|op| op["op"].as_str().unwrap().to_owned())
+        .collect();
     // The older one is named first, and could not be taken back before the newer one.
     bench.run(["undo", &ids[1], &ids[0]]).ends(0);
     assert_eq!(disk::read(&path), before);
@@ -209,8 +298,17 @@ fn a_command_that_made_several_operations_names_them_all_for_undo() {
     let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/w"), 3);
     let pi = made.write_to(&bench.home().join(".pi/agent"));
     let moved = bench.run(["move", "/w", "/v", "--apply"]).ends(0);
-    let way_back = moved.stderr.split('`').find(|part| part.starts_with("boswell undo ")).unwrap().to_owned();
-    assert_eq!(way_back.split(' ').count(), 4, "two stores, two operations: {moved:?}");
+    let way_back = moved
+        .stderr
+        .split('`')
+        .find(|part| part.starts_with("boswell undo "))
+        .unwrap()
+        .to_owned();
+    assert_eq!(
+        way_back.split(' ').count(),
+        4,
+        "two stores, two operations: {moved:?}"
+    );
     follow(&bench, &way_back).ends(0);
     assert_eq!(disk::read(&claude), before);
     assert_eq!(disk::read(&pi), made.bytes());

@@ -1,4 +1,5 @@
-//! A folder that may not be read: everything else is done, the folder is named, and the exit code says so.
+//! A folder that may not be read: everything else is done, the folder is named, and
+//! the exit code says so.
 #![cfg(unix)]
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -20,8 +21,8 @@ fn line(id: &str, text: &str) -> String {
     )
 }
 
-/// Two projects of Claude Code, and a user to whom one of them is closed. Root may read everything, so the program runs as another
-/// user if the tests run as root.
+/// Two projects of Claude Code, and a user to whom one of them is closed. Root may read everything,
+/// so the program runs as another user if the tests run as root.
 struct Lab {
     bench: Bench,
     is_root: bool,
@@ -34,8 +35,14 @@ impl Lab {
         let lab = Lab { bench, is_root };
         for (project, id, text) in [("-here", HERE, "open"), ("-closed", CLOSED, "shut")] {
             lab.plant(&format!("{project}/{id}.jsonl"), &line(id, text));
-            lab.plant(&format!("{project}/memory/MEMORY.md"), &format!("- {text} fact\n"));
-            lab.plant(&format!("{project}/sessions-index.json"), "{\"version\":1,\"entries\":[]}");
+            lab.plant(
+                &format!("{project}/memory/MEMORY.md"),
+                &format!("- {text} fact\n"),
+            );
+            lab.plant(
+                &format!("{project}/sessions-index.json"),
+                "{\"version\":1,\"entries\":[]}",
+            );
         }
         lab
     }
@@ -67,20 +74,43 @@ impl Lab {
             std::fs::copy(plain.get_program(), &program).unwrap();
             set_mode(&program, 0o755);
         }
-        let owned = Command::new("chown").args(["-R", "65534:65534"]).arg(self.bench.root()).status().unwrap();
+        let owned = Command::new("chown")
+            .args(["-R", "65534:65534"])
+            .arg(self.bench.root())
+            .status()
+            .unwrap();
         assert!(owned.success());
         let mut command = Command::new(program);
-        command.args(plain.get_args()).env_clear().current_dir(plain.get_current_dir().unwrap());
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+            .args(plain.get_args())
+            .env_clear()
+            .current_dir(plain.get_current_dir().unwrap());
+        command.envs(
+            plain
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         command.uid(NOBODY).gid(NOBODY);
         finish(command)
     }
 
     /// How many sessions `keep status` counts as kept, and the folders that it names.
     fn status(&self, code: i32) -> (u64, Vec<String>) {
-        let keep = self.run(&["keep", "status", "--json"]).ends(code).of_type("keep").remove(0);
-        let paths = keep["unreadable"].as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned());
-        assert_eq!(keep["gone"].as_array().unwrap().len(), 0, "a session that cannot be seen is not gone: {keep}");
+        let keep = self
+            .run(&["keep", "status", "--json"])
+            .ends(code)
+            .of_type("keep")
+            .remove(0);
+        let paths = keep["unreadable"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it.as_str().unwrap().to_owned());
+        assert_eq!(
+            keep["gone"].as_array().unwrap().len(),
+            0,
+            "a session that cannot be seen is not gone: {keep}"
+        );
         (keep["kept"].as_u64().unwrap(), paths.collect())
     }
 }
@@ -88,7 +118,10 @@ impl Lab {
 impl Drop for Lab {
     fn drop(&mut self) {
         // Or the folder cannot be removed.
-        let _ = Command::new("chmod").args(["-R", "u+rwx"]).arg(self.bench.root()).status();
+        let _ = Command::new("chmod")
+            .args(["-R", "u+rwx"])
+            .arg(self.bench.root())
+            .status();
     }
 }
 
@@ -102,10 +135,18 @@ fn one_closed_project_does_not_stop_keep_and_status_does_not_claim_that_all_is_w
     lab.close("-closed");
     let ran = lab.run(&["keep", "on", "--timer"]).ends(3);
     assert!(ran.text().contains("1 could not be kept"), "{ran:?}");
-    assert!(ran.stderr.contains("/-closed` was not kept") && ran.stderr.contains("keep run"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("/-closed` was not kept") && ran.stderr.contains("keep run"),
+        "{ran:?}"
+    );
     let closed = lab.projects().join("-closed").display().to_string();
     assert_eq!(lab.status(3), (1, vec![closed.clone()]));
-    assert!(lab.run(&["keep", "status"]).ends(3).text().contains("cannot be read"));
+    assert!(
+        lab.run(&["keep", "status"])
+            .ends(3)
+            .text()
+            .contains("cannot be read")
+    );
     // What was kept can be given back.
     let log = lab.projects().join(format!("-here/{HERE}.jsonl"));
     std::fs::remove_file(&log).unwrap();
@@ -123,7 +164,10 @@ fn one_closed_project_does_not_stop_keep_and_status_does_not_claim_that_all_is_w
 fn one_closed_folder_beside_a_log_does_not_stop_keep() {
     let lab = Lab::new();
     lab.plant(&format!("-here/{HERE}/tool-results/t.txt"), "spilled");
-    lab.plant(&format!("-here/{HERE}/subagents/agent-a1.jsonl"), &line(HERE, "task"));
+    lab.plant(
+        &format!("-here/{HERE}/subagents/agent-a1.jsonl"),
+        &line(HERE, "task"),
+    );
     lab.close(&format!("-here/{HERE}/tool-results"));
     let ran = lab.run(&["keep", "run"]).ends(3);
     assert!(ran.stderr.contains("tool-results` was not kept"), "{ran:?}");
@@ -137,10 +181,17 @@ fn one_closed_project_does_not_stop_index_native() {
     let lab = Lab::new();
     lab.close("-closed");
     let shown = lab.run(&["index", "--native"]).ends(3);
-    assert!(shown.stderr.contains("/-closed` was left as it is"), "{shown:?}");
+    assert!(
+        shown.stderr.contains("/-closed` was left as it is"),
+        "{shown:?}"
+    );
     lab.run(&["index", "--native", "--apply"]).ends(3);
-    let index =
-        |project: &str| String::from_utf8(read(&lab.projects().join(project).join("sessions-index.json"))).unwrap();
+    let index = |project: &str| {
+        String::from_utf8(read(
+            &lab.projects().join(project).join("sessions-index.json"),
+        ))
+        .unwrap()
+    };
     assert!(index("-here").contains(HERE), "{}", index("-here"));
     lab.open("-closed");
     assert!(!index("-closed").contains(CLOSED));
@@ -152,28 +203,60 @@ fn one_closed_project_does_not_stop_index_native() {
 fn one_closed_project_does_not_stop_memory() {
     let lab = Lab::new();
     lab.close("-closed");
-    for args in [&["memory", "all", "show"] as &[&str], &["memory", "all", "search", "fact"]] {
+    for args in [
+        &["memory", "all", "show"] as &[&str],
+        &["memory", "all", "search", "fact"],
+    ] {
         let ran = lab.run(args).ends(3);
-        assert!(ran.text().contains("open fact") && ran.stderr.contains("-closed"), "{ran:?}");
+        assert!(
+            ran.text().contains("open fact") && ran.stderr.contains("-closed"),
+            "{ran:?}"
+        );
     }
-    assert!(lab.run(&["memory", "check", "all"]).ends(3).stderr.contains("-closed"));
+    assert!(
+        lab.run(&["memory", "check", "all"])
+            .ends(3)
+            .stderr
+            .contains("-closed")
+    );
     lab.open("-closed");
-    assert!(lab.run(&["memory", "all", "show"]).ends(0).text().contains("shut fact"));
+    assert!(
+        lab.run(&["memory", "all", "show"])
+            .ends(0)
+            .text()
+            .contains("shut fact")
+    );
 }
 
 #[test]
 fn one_closed_project_is_named_by_every_command_that_looks_at_all_sessions() {
     let lab = Lab::new();
     lab.close("-closed");
-    for (args, code) in
-        [(&["list"] as &[&str], 0), (&["stats"], 0), (&["search", "open"], 0), (&["projects"], 0), (&["index"], 0)]
-    {
+    for (args, code) in [
+        (&["list"] as &[&str], 0),
+        (&["stats"], 0),
+        (&["search", "open"], 0),
+        (&["projects"], 0),
+        (&["index"], 0),
+    ] {
         let ran = lab.run(args).ends(code);
-        assert!(ran.stderr.contains("-closed") && ran.stderr.contains("denied"), "{ran:?}");
+        assert!(
+            ran.stderr.contains("-closed") && ran.stderr.contains("denied"),
+            "{ran:?}"
+        );
     }
-    assert_eq!(lab.run(&["list", "--json"]).ends(0).of_type("session").len(), 1);
+    assert_eq!(
+        lab.run(&["list", "--json"])
+            .ends(0)
+            .of_type("session")
+            .len(),
+        1
+    );
     let damage = lab.run(&["check", "--json"]).ends(1).of_type("damage");
-    assert!(damage.iter().any(|it| it["problem"] == "unreadable" && it["path"].as_str().unwrap().ends_with("-closed")));
-    lab.run(&["export", "--format", "jsonl", &format!("claude:{HERE}")]).ends(0);
+    assert!(damage.iter().any(
+        |it| it["problem"] == "unreadable" && it["path"].as_str().unwrap().ends_with("-closed")
+    ));
+    lab.run(&["export", "--format", "jsonl", &format!("claude:{HERE}")])
+        .ends(0);
     lab.run(&["doctor"]).ends(0);
 }

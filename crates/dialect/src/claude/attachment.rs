@@ -1,8 +1,10 @@
-//! What the model saw of an attachment: the text that was recorded with it is sent again as it stands.
+//! What the model saw of an attachment: the text that was recorded with it is
+//! sent again as it stands.
 
 use boswell_model::json::{Object, Raw};
 
-/// The role under which the text is sent: `user` or `system`; none if the model never saw the attachment.
+/// The role under which the text is sent: `user` or `system`; none if the model
+/// never saw the attachment.
 pub(super) fn role(object: &Object<'_>) -> Option<&'static str> {
     parts(object).next()?;
     match object.get("renderedRole") {
@@ -14,7 +16,10 @@ pub(super) fn role(object: &Object<'_>) -> Option<&'static str> {
 /// The recorded texts, each a string or a list of blocks.
 pub(super) fn parts<'a>(object: &Object<'a>) -> impl Iterator<Item = Raw<'a>> + use<'a> {
     let rendered = object.get("rendered");
-    rendered.into_iter().flat_map(|list| list.items()).filter_map(|part| part.get("content"))
+    rendered
+        .into_iter()
+        .flat_map(|list| list.items())
+        .filter_map(|part| part.get("content"))
 }
 
 /// The type of the attachment.

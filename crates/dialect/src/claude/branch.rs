@@ -9,16 +9,20 @@ use super::{siblings, tip};
 
 /// The branch that leads to a tip, through every compaction back to its first line.
 ///
-/// It follows the tree, which knows records that the client loses; where that breaks off at a missing parent or in a
-/// circle, it goes on as the client does, at the line before.
+/// It follows the tree, which knows records that the client loses; where that breaks off at a
+/// missing parent or in a circle, it goes on as the client does, at the line before.
 pub(super) fn branch(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
-    let Some(at) = tip.slot() else { return Ok(Vec::new()) };
+    let Some(at) = tip.slot() else {
+        return Ok(Vec::new());
+    };
     let plain = Chain::of(view.log, None);
     let mut path = trunk(view, &plain, at);
-    // After a compaction the tip can be a message from before it, which the client moved behind the summary.
+    // After a compaction the tip can be a message from before it, which the client
+    // moved behind the summary.
     let current = tip::chain_of(view)?.path(at);
     let known: HashSet<Slot> = path.iter().copied().collect();
-    if current.first().is_some_and(|first| !known.contains(first)) && current.first() > path.last() {
+    if current.first().is_some_and(|first| !known.contains(first)) && current.first() > path.last()
+    {
         path.extend(current.into_iter().filter(|slot| !known.contains(slot)));
     }
     siblings::put_back(view, &plain, &path)
@@ -32,8 +36,17 @@ fn trunk(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
         path.push(slot);
         let is_cycle = || view.tree.cycles().contains(&slot);
         next = view.tree.parent(slot).or_else(|| {
-            let named = view.log.head(slot).is_some_and(|head| head.parent.is_some());
-            if named { chain.bridge(slot).filter(|_| is_cycle() || chain.is_alive(slot)) } else { None }
+            let named = view
+                .log
+                .head(slot)
+                .is_some_and(|head| head.parent.is_some());
+            if named {
+                chain
+                    .bridge(slot)
+                    .filter(|_| is_cycle() || chain.is_alive(slot))
+            } else {
+                None
+            }
         });
     }
     path.reverse();
@@ -51,12 +64,19 @@ mod tests {
         let payloads = Bytes(&bytes);
         let view = read.view(&payloads);
         let tip = tip::tip(&view).unwrap();
-        branch(&view, tip).unwrap().into_iter().map(|slot| read.log.label(slot).into_owned()).collect()
+        branch(&view, tip)
+            .unwrap()
+            .into_iter()
+            .map(|slot| read.log.label(slot).into_owned())
+            .collect()
     }
 
     #[test]
     fn parallel_results_are_put_back() {
-        assert_eq!(shown(&base()), ["u1", "a1", "u2", "a2", "a3", "r1", "r2", "a4", "u3", "a5"]);
+        assert_eq!(
+            shown(&base()),
+            ["u1", "a1", "u2", "a2", "a3", "r1", "r2", "a4", "u3", "a5"]
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The chain as the newest client links it, which is more forgiving than the file.
 //!
-//! The tree of a session tells the truth: a parent that is missing makes a root. The client bridges such a gap to the line
-//! before, drops all but the last of lines with one id, does not see records that stand behind another record or behind
-//! garbage on their line, and moves the messages that a compaction kept behind its summary. Tip and context follow it.
+//! The tree of a session tells the truth: a parent that is missing makes a root. The client bridges
+//! such a gap to the line before, drops all but the last of lines with one id, does not see records
+//! that stand behind another record or behind garbage on their line, and moves the messages that a
+//! compaction kept behind its summary. Tip and context follow it.
 
 use std::collections::HashSet;
 
@@ -19,7 +20,10 @@ pub(super) fn counts(head: &Head) -> bool {
 
 /// Whether the entry is a message of the user or the model, which is what a leaf can be.
 pub(super) fn is_message(kind: EntryKind) -> bool {
-    matches!(kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult)
+    matches!(
+        kind,
+        EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
+    )
 }
 
 /// Links between the lines that count.
@@ -32,15 +36,20 @@ pub(super) struct Chain<'a> {
     up: Vec<u32>,
     /// The nearest line before each that counts and is of the main chain.
     before: Vec<u32>,
-    /// Whether all lines are of a side chain, as in a subagent's transcript: then they are the conversation.
+    /// Whether all lines are of a side chain, as in a subagent's transcript: then they
+    /// are the conversation.
     side: bool,
 }
 
 impl<'a> Chain<'a> {
-    /// Links the lines; those before a compaction that kept messages are out of reach, but for the kept ones.
+    /// Links the lines; those before a compaction that kept messages are out of reach,
+    /// but for the kept ones.
     pub(super) fn of(log: &'a Log, kept: Option<&Kept>) -> Self {
         let count = log.heads.len();
-        let side = !log.heads.iter().any(|h| counts(h) && !h.flags.has(Flags::SIDECHAIN));
+        let side = !log
+            .heads
+            .iter()
+            .any(|h| counts(h) && !h.flags.has(Flags::SIDECHAIN));
         let mut chain = Chain {
             log,
             place: places(log),
@@ -60,18 +69,26 @@ impl<'a> Chain<'a> {
 
     fn choose(&mut self, kept: Option<&Kept>) {
         let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
-        let is_reached = |slot: Slot| kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
+        let is_reached =
+            |slot: Slot| kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
         let mut seen = vec![false; self.place.len()];
         let mut last = NONE;
         for (slot, head) in self.log.entries() {
             set(&mut self.before, slot, last);
-            let Some(id) = head.id.filter(|_| counts(head)) else { continue };
-            let Some(line) = self.line(id).filter(|line| is_reached(*line)) else { continue };
+            let Some(id) = head.id.filter(|_| counts(head)) else {
+                continue;
+            };
+            let Some(line) = self.line(id).filter(|line| is_reached(*line)) else {
+                continue;
+            };
             if let Some(alive) = self.alive.get_mut(line.index()) {
                 *alive = true;
             }
-            // A line that is written again says something else, but others go on from where it stood first.
-            let is_new = seen.get_mut(id.index()).is_some_and(|seen| !std::mem::replace(seen, true));
+            // A line that is written again says something else, but others go on from
+            // where it stood first.
+            let is_new = seen
+                .get_mut(id.index())
+                .is_some_and(|seen| !std::mem::replace(seen, true));
             if is_new && self.is_main(head) {
                 last = line.0;
             }
@@ -79,9 +96,14 @@ impl<'a> Chain<'a> {
     }
 
     fn link(&mut self, kept: Option<&Kept>) {
-        let tail = kept.and_then(|k| k.slots.last()).map_or(NONE, |slot| slot.0);
+        let tail = kept
+            .and_then(|k| k.slots.last())
+            .map_or(NONE, |slot| slot.0);
         for (slot, head) in self.log.entries() {
-            let Some(parent) = head.parent.filter(|_| self.is_alive(slot) && !head.flags.has(Flags::CUT)) else {
+            let Some(parent) = head
+                .parent
+                .filter(|_| self.is_alive(slot) && !head.flags.has(Flags::CUT))
+            else {
                 continue;
             };
             let named = self.line(parent);
@@ -89,7 +111,9 @@ impl<'a> Chain<'a> {
                 Some(parent) if self.is_alive(parent) => parent.0,
                 // It hangs below something that the compaction left out.
                 Some(_) => tail,
-                None if self.is_main(head) => self.before.get(slot.index()).copied().unwrap_or(NONE),
+                None if self.is_main(head) => {
+                    self.before.get(slot.index()).copied().unwrap_or(NONE)
+                }
                 None => NONE,
             };
             set(&mut self.up, slot, up);
@@ -97,10 +121,13 @@ impl<'a> Chain<'a> {
     }
 
     fn move_kept(&mut self, kept: &Kept) {
-        let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else { return };
+        let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else {
+            return;
+        };
         if let Some(anchor) = kept.anchor {
             for (slot, head) in self.log.entries() {
-                if head.parent == Some(anchor) && !head.flags.has(Flags::CUT) && self.is_alive(slot) {
+                if head.parent == Some(anchor) && !head.flags.has(Flags::CUT) && self.is_alive(slot)
+                {
                     set(&mut self.up, slot, last.0);
                 }
             }
@@ -110,11 +137,15 @@ impl<'a> Chain<'a> {
                 set(&mut self.up, *below, above.0);
             }
         }
-        let anchor = kept.anchor.and_then(|name| self.line(name)).filter(|slot| self.is_alive(*slot));
+        let anchor = kept
+            .anchor
+            .and_then(|name| self.line(name))
+            .filter(|slot| self.is_alive(*slot));
         set(&mut self.up, *first, anchor.map_or(NONE, |slot| slot.0));
     }
 
-    /// Opens every circle at its first line, which then hangs below the line before, like one without a parent.
+    /// Opens every circle at its first line, which then hangs below the line before, like
+    /// one without a parent.
     fn break_circles(&mut self) {
         let circles = |up: &[u32]| Tree::circles(up.iter().map(|up| some(Some(up))));
         let found = circles(&self.up);
@@ -143,9 +174,13 @@ impl<'a> Chain<'a> {
 
     /// The lines of the conversation in file order. News of progress is left out.
     pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = Slot> + '_ {
-        let is_said =
-            |slot: &Slot, head: &Head| self.is_alive(*slot) && self.is_main(head) && head.kind != EntryKind::Progress;
-        self.log.entries().filter(move |(slot, head)| is_said(slot, head)).map(|(slot, _)| slot)
+        let is_said = |slot: &Slot, head: &Head| {
+            self.is_alive(*slot) && self.is_main(head) && head.kind != EntryKind::Progress
+        };
+        self.log
+            .entries()
+            .filter(move |(slot, head)| is_said(slot, head))
+            .map(|(slot, _)| slot)
     }
 
     /// Whether the line is of the conversation itself, not of a side chain.
@@ -158,14 +193,15 @@ impl<'a> Chain<'a> {
         some(self.up.get(slot.index()))
     }
 
-    /// The line of the main chain before this one, where the client goes on when a link leads nowhere.
+    /// The line of the main chain before this one, where the client goes on when
+    /// a link leads nowhere.
     pub(super) fn bridge(&self, slot: Slot) -> Option<Slot> {
         self.log.head(slot).filter(|head| self.is_main(head))?;
         some(self.before.get(slot.index()))
     }
 
-    /// For every line whether another one of the conversation hangs below it. News of progress can link others, but the
-    /// client does not keep it, so by itself it is nothing.
+    /// For every line whether another one of the conversation hangs below it. News of progress can
+    /// link others, but the client does not keep it, so by itself it is nothing.
     pub(super) fn has_child(&self) -> Vec<bool> {
         let mut out = vec![false; self.up.len()];
         for slot in self.in_order() {
@@ -183,7 +219,9 @@ impl<'a> Chain<'a> {
 
     /// From the line up to its root, the line first.
     pub(super) fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
-        std::iter::successors((slot.index() < self.up.len()).then_some(slot), |slot| self.parent(*slot))
+        std::iter::successors((slot.index() < self.up.len()).then_some(slot), |slot| {
+            self.parent(*slot)
+        })
     }
 
     /// From the root down to the line.
@@ -195,7 +233,8 @@ impl<'a> Chain<'a> {
 
     /// The nearest message at or above a line.
     pub(super) fn message(&self, slot: Slot) -> Option<Slot> {
-        self.ancestors(slot).find(|slot| is_message(self.log.kind(*slot)))
+        self.ancestors(slot)
+            .find(|slot| is_message(self.log.kind(*slot)))
     }
 }
 

@@ -13,7 +13,10 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
     let Tip::At(at) = tip else { return Ok(()) };
     let chain = Chain::of(view.log, None);
     let mut on_branch = vec![false; view.log.heads.len()];
-    for slot in branch::branch(view, tip)?.into_iter().chain(tip::chain_of(view)?.path(at)) {
+    for slot in branch::branch(view, tip)?
+        .into_iter()
+        .chain(tip::chain_of(view)?.path(at))
+    {
         if let Some(mark) = on_branch.get_mut(slot.index()) {
             *mark = true;
         }
@@ -25,23 +28,44 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             view.log.label(end)
         );
         let line = view.log.head(end).map(|head| u64::from(head.line));
-        problems.push(Problem { kind: ProblemKind::LostBranch, line, slot: Some(end), detail });
+        problems.push(Problem {
+            kind: ProblemKind::LostBranch,
+            line,
+            slot: Some(end),
+            detail,
+        });
     }
     Ok(())
 }
 
-/// The ends of branches off the current one that were not left on purpose, with the number of messages on each.
-fn lost_ends(view: &SessionView<'_>, chain: &Chain<'_>, on_branch: &[bool], tip: Slot) -> BTreeMap<Slot, usize> {
+/// The ends of branches off the current one that were not left on purpose, with the number
+/// of messages on each.
+fn lost_ends(
+    view: &SessionView<'_>,
+    chain: &Chain<'_>,
+    on_branch: &[bool],
+    tip: Slot,
+) -> BTreeMap<Slot, usize> {
     let has_child = chain.has_child();
     let is_on = |slot: &Slot| on_branch.get(slot.index()).copied().unwrap_or(true);
-    let is_end = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true) && !is_on(slot);
+    let is_end =
+        |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true) && !is_on(slot);
     let current = chain.path(tip);
-    let places: HashMap<Slot, usize> = current.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
+    let places: HashMap<Slot, usize> = current
+        .iter()
+        .enumerate()
+        .map(|(at, slot)| (*slot, at))
+        .collect();
     let mut lost = BTreeMap::new();
     for end in chain.in_order().filter(is_end) {
-        let off: Vec<Slot> = chain.ancestors(end).take_while(|slot| !is_on(slot)).collect();
+        let off: Vec<Slot> = chain
+            .ancestors(end)
+            .take_while(|slot| !is_on(slot))
+            .collect();
         let messages = off.iter().filter(|slot| is_said(view, **slot)).count();
-        let fork = chain.ancestors(end).find_map(|slot| places.get(&slot).copied());
+        let fork = chain
+            .ancestors(end)
+            .find_map(|slot| places.get(&slot).copied());
         if messages > 0 && !was_left(view, off.iter().max().copied(), fork, &current) {
             lost.insert(chain.message(end).unwrap_or(end), messages);
         }
@@ -50,17 +74,29 @@ fn lost_ends(view: &SessionView<'_>, chain: &Chain<'_>, on_branch: &[bool], tip:
 }
 
 fn is_said(view: &SessionView<'_>, slot: Slot) -> bool {
-    let flags = view.log.head(slot).map_or(Flags::default(), |head| head.flags);
+    let flags = view
+        .log
+        .head(slot)
+        .map_or(Flags::default(), |head| head.flags);
     is_message(view.log.kind(slot)) && !flags.has(Flags::HIDDEN) && !flags.has(Flags::ERROR)
 }
 
-/// Whether the user went back and asked anew: then the branch had ended when the current one left it.
+/// Whether the user went back and asked anew: then the branch had ended when the
+/// current one left it.
 ///
-/// Two clients on one session write in turns instead, and a file whose links are gone has answers for roots.
-fn was_left(view: &SessionView<'_>, last: Option<Slot>, fork: Option<usize>, current: &[Slot]) -> bool {
+/// Two clients on one session write in turns instead, and a file whose links are gone
+/// has answers for roots.
+fn was_left(
+    view: &SessionView<'_>,
+    last: Option<Slot>,
+    fork: Option<usize>,
+    current: &[Slot],
+) -> bool {
     let next = match fork {
         Some(at) => current.get(at + 1),
-        None => current.first().filter(|root| view.log.kind(**root) == EntryKind::User),
+        None => current
+            .first()
+            .filter(|root| view.log.kind(**root) == EntryKind::User),
     };
     match next {
         Some(next) => last < Some(*next),
@@ -103,7 +139,10 @@ mod tests {
         lines.push(user("q1", Some("a5"), 12, "Q1"));
         lines.push(assistant("q2", "q1", 13, "mq", &text("q done")));
         lines.push(assistant("p2", "p1", 14, "mp", &text("p done")));
-        assert_eq!(problems(&lines), ["a branch of 2 messages that ends at q2 is out of the client's reach"]);
+        assert_eq!(
+            problems(&lines),
+            ["a branch of 2 messages that ends at q2 is out of the client's reach"]
+        );
     }
 
     #[test]
@@ -111,7 +150,10 @@ mod tests {
         let lines: Vec<String> = base()
             .into_iter()
             .map(|line| {
-                format!("{{\"parentUuid\":null,\"isSidechain\"{}", line.split_once(",\"isSidechain\"").unwrap().1)
+                format!(
+                    "{{\"parentUuid\":null,\"isSidechain\"{}",
+                    line.split_once(",\"isSidechain\"").unwrap().1
+                )
             })
             .collect();
         assert_eq!(problems(&lines).len(), 9);

@@ -18,7 +18,10 @@ pub(super) struct Kept {
 
 /// The last compaction of the main chain, by place in the file.
 pub(super) fn last_boundary(log: &Log) -> Option<Slot> {
-    log.entries().rev().find(|(_, h)| is_boundary(h)).map(|(slot, _)| slot)
+    log.entries()
+        .rev()
+        .find(|(_, h)| is_boundary(h))
+        .map(|(slot, _)| slot)
 }
 
 fn is_boundary(head: &boswell_model::Head) -> bool {
@@ -29,11 +32,21 @@ fn is_boundary(head: &boswell_model::Head) -> bool {
 ///
 /// If one of the messages that it names is gone, the client keeps none of them.
 pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Kept>> {
-    let named = view.with_object(boundary, |object| object.get("compactMetadata").and_then(|meta| named(meta)))?;
-    let Some(Some(named)) = named else { return Ok(None) };
+    let named = view.with_object(boundary, |object| {
+        object.get("compactMetadata").and_then(|meta| named(meta))
+    })?;
+    let Some(Some(named)) = named else {
+        return Ok(None);
+    };
     let places = chain::places(view.log);
     let line = |name: Name| chain::some(places.get(name.index()));
-    let find = |id: &str| view.log.names.find(id).and_then(line).filter(|slot| *slot < boundary);
+    let find = |id: &str| {
+        view.log
+            .names
+            .find(id)
+            .and_then(line)
+            .filter(|slot| *slot < boundary)
+    };
     let slots = match &named.what {
         What::List(ids) => ids.iter().map(|id| find(id)).collect::<Option<Vec<_>>>(),
         What::Segment { head, tail } => find(head).zip(find(tail)).and_then(|(head, tail)| {
@@ -43,7 +56,11 @@ pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Kept
         }),
     };
     let anchor = view.log.names.find(&named.anchor);
-    Ok(slots.filter(|slots| !slots.is_empty()).map(|slots| Kept { boundary, anchor, slots }))
+    Ok(slots.filter(|slots| !slots.is_empty()).map(|slots| Kept {
+        boundary,
+        anchor,
+        slots,
+    }))
 }
 
 struct Named {
@@ -57,12 +74,30 @@ enum What {
 }
 
 fn named(meta: Raw<'_>) -> Option<Named> {
-    let text = |raw: &Raw<'_>, key: &str| raw.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    let text = |raw: &Raw<'_>, key: &str| {
+        raw.get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
     if let Some(list) = meta.get("preservedMessages") {
-        let ids = list.get("uuids")?.items().filter_map(|id| id.text()).map(|id| id.into_owned()).collect();
-        return Some(Named { anchor: text(&list, "anchorUuid").unwrap_or_default(), what: What::List(ids) });
+        let ids = list
+            .get("uuids")?
+            .items()
+            .filter_map(|id| id.text())
+            .map(|id| id.into_owned())
+            .collect();
+        return Some(Named {
+            anchor: text(&list, "anchorUuid").unwrap_or_default(),
+            what: What::List(ids),
+        });
     }
     let segment = meta.get("preservedSegment")?;
-    let what = What::Segment { head: text(&segment, "headUuid")?, tail: text(&segment, "tailUuid")? };
-    Some(Named { anchor: text(&segment, "anchorUuid").unwrap_or_default(), what })
+    let what = What::Segment {
+        head: text(&segment, "headUuid")?,
+        tail: text(&segment, "tailUuid")?,
+    };
+    Some(Named {
+        anchor: text(&segment, "anchorUuid").unwrap_or_default(),
+        what,
+    })
 }

@@ -1,26 +1,31 @@
 //! What the newest client would send for a tip.
 //!
-//! Items keep the order of the chain, one for each line of the user and one for each API message of the model. On the wire
-//! the client also joins neighbouring lines of the user and moves attachments to the edges of that message; that packing
-//! adds and removes nothing and is left out here.
+//! Items keep the order of the chain, one for each line of the user and one for each API
+//! message of the model. On the wire the client also joins neighbouring lines of the user
+//! and moves attachments to the edges of that message; that packing adds and removes nothing
+//! and is left out here.
 
 use std::collections::HashSet;
 
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextForm, ContextItem, EntryKind, Flags, Head, Result, SessionView, Settings, Slot, Tip,
+    Context, ContextForm, ContextItem, EntryKind, Flags, Head, Result, SessionView, Settings, Slot,
+    Tip,
 };
 
 use super::chain::{Chain, is_message};
 use super::pairing::{
-    Fate, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED, TOOL_USE_INTERRUPTED, Voice,
-    calls_client, calls_of, pair, results_of,
+    Fate, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED,
+    TOOL_USE_INTERRUPTED, Voice, calls_client, calls_of, pair, results_of,
 };
 use super::{attachment, compaction, siblings, tip};
 
 /// The context for a tip.
 pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
-    let mut context = Context { tip, ..Context::default() };
+    let mut context = Context {
+        tip,
+        ..Context::default()
+    };
     let path = match tip.slot() {
         Some(slot) => {
             let chain = chain_for(view, slot)?;
@@ -38,24 +43,38 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
             lines.extend(line.flatten());
         }
     }
-    let last = path.iter().rev().find(|slot| is_message(view.log.kind(**slot)));
-    let failed = last.and_then(|slot| view.log.head(*slot)).is_some_and(|h| h.flags.has(Flags::ERROR));
+    let last = path
+        .iter()
+        .rev()
+        .find(|slot| is_message(view.log.kind(**slot)));
+    let failed = last
+        .and_then(|slot| view.log.head(*slot))
+        .is_some_and(|h| h.flags.has(Flags::ERROR));
     let gaps = pair(&mut lines, !failed);
     drop_foreign_thinking(&mut lines, context.settings.model.as_deref());
     drop_idle(&mut lines);
-    let is_cut = path.iter().any(|slot| view.log.head(*slot).is_some_and(|h| h.flags.has(Flags::CUT)));
+    let is_cut = path.iter().any(|slot| {
+        view.log
+            .head(*slot)
+            .is_some_and(|h| h.flags.has(Flags::CUT))
+    });
     context.items = items(&lines, &gaps, is_cut);
     global_settings(view, &mut context.settings)?;
     Ok(context)
 }
 
-/// The chain in which `slot` can be reached: the client's own, else the one that held while `slot` was the tip.
+/// The chain in which `slot` can be reached: the client's own, else the one that held
+/// while `slot` was the tip.
 fn chain_for<'a>(view: &SessionView<'a>, slot: Slot) -> Result<Chain<'a>> {
     let current = tip::chain_of(view)?;
     if current.is_alive(slot) {
         return Ok(current);
     }
-    let cuts = |slot: &Slot| view.log.head(*slot).is_some_and(|h| h.flags.has(Flags::CUT));
+    let cuts = |slot: &Slot| {
+        view.log
+            .head(*slot)
+            .is_some_and(|h| h.flags.has(Flags::CUT))
+    };
     let kept = match view.tree.ancestors(slot).find(cuts) {
         Some(boundary) => compaction::kept(view, boundary)?,
         None => None,
@@ -65,7 +84,11 @@ fn chain_for<'a>(view: &SessionView<'a>, slot: Slot) -> Result<Chain<'a>> {
 
 /// The path to an entry; one that the client does not see hangs below the nearest one that it does.
 fn path_to(view: &SessionView<'_>, chain: &Chain<'_>, slot: Slot) -> Vec<Slot> {
-    let mut unseen: Vec<Slot> = view.tree.ancestors(slot).take_while(|slot| !chain.is_alive(*slot)).collect();
+    let mut unseen: Vec<Slot> = view
+        .tree
+        .ancestors(slot)
+        .take_while(|slot| !chain.is_alive(*slot))
+        .collect();
     let seen = view.tree.ancestors(slot).find(|slot| chain.is_alive(*slot));
     let mut path = seen.map(|slot| chain.path(slot)).unwrap_or_default();
     unseen.reverse();
@@ -79,7 +102,9 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
         // Errors of the API are shown to the user only.
         EntryKind::Assistant if !head.flags.has(Flags::ERROR) => Voice::Assistant,
         EntryKind::User | EntryKind::ToolResult => Voice::User,
-        EntryKind::System if object.get("subtype").is_some_and(|s| s.is("local_command")) => Voice::User,
+        EntryKind::System if object.get("subtype").is_some_and(|s| s.is("local_command")) => {
+            Voice::User
+        }
         EntryKind::Attachment => Voice::Attached(attachment::role(object)?),
         _ => return None,
     };
@@ -91,7 +116,11 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
         _ => (true, false),
     };
     let is_summary = head.flags.has(Flags::SUMMARY);
-    let thinker = if speaks && is_idle && voice == Voice::Assistant { model(object) } else { None };
+    let thinker = if speaks && is_idle && voice == Voice::Assistant {
+        model(object)
+    } else {
+        None
+    };
     Some(Line {
         slot,
         voice,
@@ -107,15 +136,27 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
     })
 }
 
-/// Whether a content holds more than calls and results, and whether that is nothing but thinking and blanks.
+/// Whether a content holds more than calls and results, and whether that is nothing but
+/// thinking and blanks.
 fn weigh(content: Raw<'_>) -> (bool, bool) {
     if content.kind() == Kind::String {
-        return (true, content.text().is_some_and(|text| text.trim().is_empty()));
+        return (
+            true,
+            content.text().is_some_and(|text| text.trim().is_empty()),
+        );
     }
     let (mut speaks, mut is_idle) = (false, true);
     for block in content.items() {
-        let word = block.get("type").and_then(|word| word.text()).unwrap_or_default();
-        let is_blank = || block.get("text").and_then(|t| t.text()).is_none_or(|t| t.trim().is_empty());
+        let word = block
+            .get("type")
+            .and_then(|word| word.text())
+            .unwrap_or_default();
+        let is_blank = || {
+            block
+                .get("text")
+                .and_then(|t| t.text())
+                .is_none_or(|t| t.trim().is_empty())
+        };
         match word.as_ref() {
             "tool_use" | "server_tool_use" | "tool_result" => is_idle = false,
             "thinking" | "redacted_thinking" => speaks = true,
@@ -126,9 +167,13 @@ fn weigh(content: Raw<'_>) -> (bool, bool) {
     (speaks, is_idle)
 }
 
-/// Thinking is signed for the model that thought it: after a change of model, that of the others is not sent.
+/// Thinking is signed for the model that thought it: after a change of model, that of
+/// the others is not sent.
 fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
-    for line in lines.iter_mut().filter(|line| line.thinker.is_some() && line.thinker.as_deref() != model) {
+    for line in lines
+        .iter_mut()
+        .filter(|line| line.thinker.is_some() && line.thinker.as_deref() != model)
+    {
         line.fate = Fate::Dropped;
     }
 }
@@ -143,10 +188,15 @@ fn model(object: &Object<'_>) -> Option<String> {
 fn drop_idle(lines: &mut [Line]) {
     let busy: HashSet<_> = lines
         .iter()
-        .filter(|line| line.voice == Voice::Assistant && !line.is_idle && line.fate != Fate::Dropped)
+        .filter(|line| {
+            line.voice == Voice::Assistant && !line.is_idle && line.fate != Fate::Dropped
+        })
         .filter_map(|line| line.group)
         .collect();
-    for line in lines.iter_mut().filter(|line| line.voice == Voice::Assistant && line.is_idle) {
+    for line in lines
+        .iter_mut()
+        .filter(|line| line.voice == Voice::Assistant && line.is_idle)
+    {
         if !line.group.is_some_and(|group| busy.contains(&group)) {
             line.fate = Fate::Dropped;
         }
@@ -158,10 +208,15 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
     let mut run: Vec<&Line> = Vec::new();
     let mut answer: Option<(usize, Option<boswell_model::Name>)> = None;
     let mut made: Vec<ContextItem> = Vec::new();
-    for (index, line) in lines.iter().enumerate().filter(|(_, line)| line.fate != Fate::Dropped) {
+    for (index, line) in lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| line.fate != Fate::Dropped)
+    {
         if line.voice != Voice::Assistant {
             if line.voice == Voice::User && line.results.is_empty() {
-                // The user spoke: a later line of the same API message would be a message of its own.
+                // The user spoke: a later line of the same API message would be
+                // a message of its own.
                 answer = answer.map(|(at, _)| (at, None));
             }
             run.push(line);
@@ -183,17 +238,25 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
     out.append(&mut made);
     flush(&mut out, &mut run, is_cut);
     out.extend(
-        gaps.interrupted.iter().filter_map(|index| lines.get(*index)).map(|line| unanswered(lines, line, INTERRUPTED)),
+        gaps.interrupted
+            .iter()
+            .filter_map(|index| lines.get(*index))
+            .map(|line| unanswered(lines, line, INTERRUPTED)),
     );
     if let Some(line) = gaps.interrupted.last().and_then(|index| lines.get(*index)) {
-        let form = ContextForm::Made { role: "assistant", text: NO_RESPONSE.to_owned() };
+        let form = ContextForm::Made {
+            role: "assistant",
+            text: NO_RESPONSE.to_owned(),
+        };
         out.push(ContextItem::with_form(line.slot, form));
     }
     out
 }
 
 fn add_to_answer(out: &mut [ContextItem], at: usize, line: &Line) {
-    let Some(item) = out.get_mut(at).filter(|_| line.fate == Fate::Sent) else { return };
+    let Some(item) = out.get_mut(at).filter(|_| line.fate == Fate::Sent) else {
+        return;
+    };
     if item.form == ContextForm::Stored {
         item.more.push(line.slot);
     } else {
@@ -205,33 +268,52 @@ fn answer_item(line: &Line) -> ContextItem {
     if line.fate == Fate::Sent {
         return ContextItem::stored(line.slot);
     }
-    let form = ContextForm::Made { role: "assistant", text: TOOL_USE_INTERRUPTED.to_owned() };
+    let form = ContextForm::Made {
+        role: "assistant",
+        text: TOOL_USE_INTERRUPTED.to_owned(),
+    };
     ContextItem::with_form(line.slot, form)
 }
 
-/// Results that the client makes up for the calls of a line; its own results follow, so that they can be told apart.
+/// Results that the client makes up for the calls of a line; its own results follow, so that
+/// they can be told apart.
 fn unanswered(lines: &[Line], line: &Line, text: &str) -> ContextItem {
-    let form = ContextForm::Made { role: "user", text: text.to_owned() };
+    let form = ContextForm::Made {
+        role: "user",
+        text: text.to_owned(),
+    };
     let mut item = ContextItem::with_form(line.slot, form);
     let answers = |l: &&Line| l.results.iter().any(|id| line.calls.contains(id));
     item.more = lines.iter().filter(answers).map(|l| l.slot).collect();
     item
 }
 
-/// Takes over what the user said between two answers. Results without a call go, unless nothing else is left.
+/// Takes over what the user said between two answers. Results without a call go, unless
+/// nothing else is left.
 fn flush(out: &mut Vec<ContextItem>, run: &mut Vec<&Line>, is_cut: bool) {
     let is_first = out.is_empty();
-    let speaks = run.iter().any(|line| line.fate == Fate::Sent && line.voice != Voice::Attached("system"));
+    let speaks = run
+        .iter()
+        .any(|line| line.fate == Fate::Sent && line.voice != Voice::Attached("system"));
     let mut stands_in = !speaks;
     for line in run.drain(..) {
         match line.fate {
             Fate::Sent if line.is_summary && is_cut => {
-                out.push(ContextItem::with_form(line.slot, ContextForm::CompactionSummary));
+                out.push(ContextItem::with_form(
+                    line.slot,
+                    ContextForm::CompactionSummary,
+                ));
             }
             Fate::Sent => out.push(ContextItem::stored(line.slot)),
             Fate::Void if stands_in => {
                 let text = if is_first { ORPHANED } else { NO_CONTENT };
-                out.push(ContextItem::with_form(line.slot, ContextForm::Made { role: "user", text: text.to_owned() }));
+                out.push(ContextItem::with_form(
+                    line.slot,
+                    ContextForm::Made {
+                        role: "user",
+                        text: text.to_owned(),
+                    },
+                ));
                 stands_in = false;
             }
             _ => {}
@@ -260,16 +342,24 @@ fn note_settings(object: &Object<'_>, head: &Head, settings: &mut Settings) {
 fn global_settings(view: &SessionView<'_>, settings: &mut Settings) -> Result<()> {
     let last = |word: &str| {
         let name = view.log.names.find(word)?;
-        view.log.entries().rev().find(|(_, h)| h.word == Some(name)).map(|(slot, _)| slot)
+        view.log
+            .entries()
+            .rev()
+            .find(|(_, h)| h.word == Some(name))
+            .map(|(slot, _)| slot)
     };
     let text = |slot: Slot, key: &str| {
-        view.with_object(slot, |object| object.text(key).map(|text| text.into_owned())).map(Option::flatten)
+        view.with_object(slot, |object| {
+            object.text(key).map(|text| text.into_owned())
+        })
+        .map(Option::flatten)
     };
     if let Some(slot) = last("mode") {
         settings.mode = text(slot, "mode")?;
     }
     if let Some(slot) = last("permission-mode") {
-        settings.permission_mode = text(slot, "permissionMode")?.or(settings.permission_mode.take());
+        settings.permission_mode =
+            text(slot, "permissionMode")?.or(settings.permission_mode.take());
     }
     Ok(())
 }

@@ -9,8 +9,11 @@ use crate::{Chance, Files, NewSession, Plan, Planned, Precondition, Step};
 /// The plan for a new session.
 pub(super) fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
     if !new.project.starts_with(['/', '\\']) && !new.project.contains(':') {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` is no absolute folder", new.project.escape_debug()))
-            .hinting("say where the session is held with `--project DIR`"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is no absolute folder", new.project.escape_debug()),
+        )
+        .hinting("say where the session is held with `--project DIR`"));
     }
     let id = new.id.clone().unwrap_or_else(|| chance.uuid_v4());
     free_id(files, &id)?;
@@ -20,8 +23,17 @@ pub(super) fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -
         .requiring(Precondition::Absent { key: key.clone() })
         .step(Step::put(&key, log.bytes));
     if let Some(title) = &new.title {
-        plan = plan.step(metadata::sidecar(&side_folder(&key), &metadata::clean_title(title)?));
+        plan = plan.step(metadata::sidecar(
+            &side_folder(&key),
+            &metadata::clean_title(title)?,
+        ));
     }
-    let remarks = vec!["Claude Code takes it up once something was said in it: `boswell append`".to_owned()];
-    Ok(Planned { plan, session: Some(id), remarks, ..Planned::default() })
+    let remarks =
+        vec!["Claude Code takes it up once something was said in it: `boswell append`".to_owned()];
+    Ok(Planned {
+        plan,
+        session: Some(id),
+        remarks,
+        ..Planned::default()
+    })
 }

@@ -12,7 +12,8 @@ use crate::{Asked, FileInfo, FileKind, Files, Plan, Planned, Step, without};
 /// Folders in which the client keeps something under the id of a session.
 const FOLDERS: [&str; 3] = ["file-history", "session-env", "tasks"];
 
-/// The plan for a removal. Prompts stay in the client's history: it has no owner but the user. A purge takes them out.
+/// The plan for a removal. Prompts stay in the client's history: it has no owner but the user. A
+/// purge takes them out.
 pub(super) fn delete(asked: &Asked<'_>) -> Result<Planned> {
     let key = log_key(asked.located)?;
     let files = asked.files;
@@ -20,9 +21,16 @@ pub(super) fn delete(asked: &Asked<'_>) -> Result<Planned> {
     let mut alone = vec![key.to_owned()];
     alone.extend(there(files, &format!("{}.meta.json", side_folder(key)))?);
     if asked.located.hidden != Some("subagent") && is_uuid(&asked.located.id) {
-        folders.extend(FOLDERS.iter().map(|folder| format!("{folder}/{}", asked.located.id)));
+        folders.extend(
+            FOLDERS
+                .iter()
+                .map(|folder| format!("{folder}/{}", asked.located.id)),
+        );
         let begins = format!("{}-agent-", asked.located.id);
-        let todos = files.list("todos")?.into_iter().filter(|info| info.is_file() && info.name().starts_with(&begins));
+        let todos = files
+            .list("todos")?
+            .into_iter()
+            .filter(|info| info.is_file() && info.name().starts_with(&begins));
         alone.extend(todos.map(|info| info.key));
         alone.extend(there(files, &format!("debug/{}.txt", asked.located.id))?);
     }
@@ -37,7 +45,8 @@ pub(super) fn delete(asked: &Asked<'_>) -> Result<Planned> {
         // The deepest first: a folder goes when it is empty.
         above.reverse();
         let steps = inside.into_iter().map(Step::remove);
-        plan.steps.extend(steps.chain(above.into_iter().map(|key| Step::RemoveFolder { key })));
+        plan.steps
+            .extend(steps.chain(above.into_iter().map(|key| Step::RemoveFolder { key })));
     }
     Ok(Planned::of(plan))
 }
@@ -52,7 +61,8 @@ pub(super) fn is_shared(key: &str) -> bool {
     matches!(key.rsplit('/').next(), Some(HISTORY | INDEX))
 }
 
-/// Those that are there. A session whose project was moved may stand in an index of its old folder still.
+/// Those that are there. A session whose project was moved may stand in an index of
+/// its old folder still.
 pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
     let mut found: Vec<String> = there(files, HISTORY)?.into_iter().collect();
     for project in discover::projects(files)? {
@@ -75,18 +85,34 @@ pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>
 }
 
 fn there(files: &dyn Files, key: &str) -> Result<Option<String>> {
-    Ok(files.stat(key)?.filter(FileInfo::is_file).map(|info| info.key))
+    Ok(files
+        .stat(key)?
+        .filter(FileInfo::is_file)
+        .map(|info| info.key))
 }
 
-/// The folder and those below it, each after the one that it lies in; none if there is no such folder.
+/// The folder and those below it, each after the one that it lies in; none if
+/// there is no such folder.
 ///
-/// Links that lead elsewhere are among them: the runner refuses to remove them, before it removes anything.
+/// Links that lead elsewhere are among them: the runner refuses to remove them, before
+/// it removes anything.
 fn subfolders(files: &dyn Files, folder: &str) -> Result<Vec<String>> {
     let goes = |info: &FileInfo| matches!(info.kind, FileKind::Folder | FileKind::Link);
-    let mut found: Vec<String> = files.stat(folder)?.filter(goes).map(|info| info.key).into_iter().collect();
+    let mut found: Vec<String> = files
+        .stat(folder)?
+        .filter(goes)
+        .map(|info| info.key)
+        .into_iter()
+        .collect();
     let mut at = 0;
     while let Some(folder) = found.get(at).cloned() {
-        found.extend(files.list(&folder)?.into_iter().filter(goes).map(|info| info.key));
+        found.extend(
+            files
+                .list(&folder)?
+                .into_iter()
+                .filter(goes)
+                .map(|info| info.key),
+        );
         at += 1;
     }
     Ok(found)

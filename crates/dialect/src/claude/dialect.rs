@@ -5,21 +5,22 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Flags, Head, Instant, Message, Names, Problem, ProblemKind, Result, SessionView, Slot,
-    Tip, View,
+    Context, ContextItem, Facts, Flags, Head, Instant, Message, Names, Problem, ProblemKind,
+    Result, SessionView, Slot, Tip, View,
 };
 
 use super::pairing::pairs;
 use super::{
-    branch, check, context, create, delete, discover, encode, file_history, fold, head, live, move_project,
-    native_index, orphans, plan, recognise, refused, render, repair, resume, settings, side_files, spoken, stand,
-    subagents, tip, title_window, view,
+    branch, check, context, create, delete, discover, encode, file_history, fold, head, live,
+    move_project, native_index, orphans, plan, recognise, refused, render, repair, resume,
+    settings, side_files, spoken, stand, subagents, tip, title_window, view,
 };
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen, Found, Intention,
-    Likeness, Located, MemoryFile, NewLog, NewSession, Operation, Parent, Permissions, Planned, ResumeCommand, Sample,
-    Settled, SideFile, Spoken, StoreIntention, Subagent, Support, Within,
+    Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen,
+    Found, Intention, Likeness, Located, MemoryFile, NewLog, NewSession, Operation, Parent,
+    Permissions, Planned, ResumeCommand, Sample, Settled, SideFile, Spoken, StoreIntention,
+    Subagent, Support, Within,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan, Pair};
 
@@ -56,7 +57,10 @@ impl Dialect for Claude {
     }
 
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
-        env.path_var("CLAUDE_CONFIG_DIR").or_else(|| env.in_home(".claude")).into_iter().collect()
+        env.path_var("CLAUDE_CONFIG_DIR")
+            .or_else(|| env.in_home(".claude"))
+            .into_iter()
+            .collect()
     }
 
     /// The root may be its folder, `projects` in it, or the folder of one project.
@@ -65,7 +69,11 @@ impl Dialect for Claude {
             Some(key) if !key.starts_with("projects/") => 2 - usize::from(key.contains('/')),
             _ => 0,
         };
-        root.ancestors().nth(above).map(|folder| ("CLAUDE_CONFIG_DIR", folder.to_owned())).into_iter().collect()
+        root.ancestors()
+            .nth(above)
+            .map(|folder| ("CLAUDE_CONFIG_DIR", folder.to_owned()))
+            .into_iter()
+            .collect()
     }
 
     fn sessions_folder(&self) -> Option<&'static str> {
@@ -93,7 +101,10 @@ impl Dialect for Claude {
     }
 
     fn begin(&self, located: &Located) -> Facts {
-        Facts { hidden: located.hidden, ..Facts::default() }
+        Facts {
+            hidden: located.hidden,
+            ..Facts::default()
+        }
     }
 
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
@@ -104,7 +115,12 @@ impl Dialect for Claude {
         fold::fold(object, head, names, facts);
     }
 
-    fn fold_side_files(&self, files: &dyn Files, located: &Located, facts: &mut Facts) -> Result<()> {
+    fn fold_side_files(
+        &self,
+        files: &dyn Files,
+        located: &Located,
+        facts: &mut Facts,
+    ) -> Result<()> {
         side_files::fold(files, located, facts)
     }
 
@@ -164,13 +180,23 @@ impl Dialect for Claude {
         Depth::Calls
     }
 
-    fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+    fn check(
+        &self,
+        view: &SessionView<'_>,
+        _facts: &Facts,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
         check::check(view, problems)?;
         refused::check(view, problems)?;
         if let Some((slot, _)) = title_window::lost(view)? {
             let line = view.log.head(slot).map(|head| u64::from(head.line));
             let detail = "the title stands where the client no longer looks for it".to_owned();
-            problems.push(Problem { kind: ProblemKind::LostTitle, line, slot: Some(slot), detail });
+            problems.push(Problem {
+                kind: ProblemKind::LostTitle,
+                line,
+                slot: Some(slot),
+                detail,
+            });
         }
         Ok(())
     }
@@ -202,7 +228,9 @@ impl Dialect for Claude {
     fn plan_root(&self, root: &Path, intention: &StoreIntention) -> PathBuf {
         match (intention, root.parent()) {
             // The table of projects lies beside the folder unless a variable says where both are.
-            (StoreIntention::Move { .. }, Some(above)) if root.file_name().is_some_and(|name| name == ".claude") => {
+            (StoreIntention::Move { .. }, Some(above))
+                if root.file_name().is_some_and(|name| name == ".claude") =>
+            {
                 above.to_owned()
             }
             _ => root.to_owned(),
@@ -213,11 +241,21 @@ impl Dialect for Claude {
         settings::deletes_after(files).map(Some)
     }
 
-    fn files_at(&self, located: &Located, view: &SessionView<'_>, entry: Slot) -> Result<Option<FilesThen>> {
+    fn files_at(
+        &self,
+        located: &Located,
+        view: &SessionView<'_>,
+        entry: Slot,
+    ) -> Result<Option<FilesThen>> {
         file_history::files_at(located, view, entry).map(Some)
     }
 
-    fn subagents(&self, files: &dyn Files, located: &Located, view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+    fn subagents(
+        &self,
+        files: &dyn Files,
+        located: &Located,
+        view: &SessionView<'_>,
+    ) -> Result<Vec<Subagent>> {
         subagents::of(files, located, view)
     }
 
@@ -229,7 +267,12 @@ impl Dialect for Claude {
         resume::resume(facts, located, Permissions::Asked)
     }
 
-    fn resume_with(&self, facts: &Facts, located: &Located, permissions: Permissions) -> Option<ResumeCommand> {
+    fn resume_with(
+        &self,
+        facts: &Facts,
+        located: &Located,
+        permissions: Permissions,
+    ) -> Option<ResumeCommand> {
         resume::resume(facts, located, permissions)
     }
 
@@ -258,10 +301,24 @@ impl Dialect for Claude {
     }
 
     fn encode(&self, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
-        self.encode_in(draft, settled, Within { id: "", facts: &Facts::default() }, out)
+        self.encode_in(
+            draft,
+            settled,
+            Within {
+                id: "",
+                facts: &Facts::default(),
+            },
+            out,
+        )
     }
 
-    fn encode_in(&self, draft: &Draft, settled: Settled<'_>, session: Within<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn encode_in(
+        &self,
+        draft: &Draft,
+        settled: Settled<'_>,
+        session: Within<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         out.extend(encode::line(draft, settled, session)?);
         Ok(())
     }
@@ -282,7 +339,12 @@ impl Dialect for Claude {
         true
     }
 
-    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        intention: &StoreIntention,
+        chance: &dyn Chance,
+    ) -> Result<Planned> {
         match intention {
             StoreIntention::Create(new) => create::create(files, new, chance),
             StoreIntention::Move { from, to } => move_project::plan(files, from, to),
@@ -301,12 +363,18 @@ mod tests {
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
     fn located(id: &str, hidden: Option<&'static str>) -> Located {
-        Located { hidden, ..Located::of(id, Framing::Lines, 1) }
+        Located {
+            hidden,
+            ..Located::of(id, Framing::Lines, 1)
+        }
     }
 
     #[test]
     fn sessions_are_looked_for_where_the_variable_says_else_at_home() {
-        let mut env = Environment { home: Some("/home/me".into()), ..Environment::default() };
+        let mut env = Environment {
+            home: Some("/home/me".into()),
+            ..Environment::default()
+        };
         assert_eq!(Claude.places(&env), [PathBuf::from("/home/me/.claude")]);
         env.vars.insert("CLAUDE_CONFIG_DIR".into(), "/cfg".into());
         assert_eq!(Claude.places(&env), [PathBuf::from("/cfg")]);
@@ -314,7 +382,10 @@ mod tests {
 
     #[test]
     fn only_a_checked_id_reaches_the_command_line() {
-        let facts = Facts { project: Some("/w".into()), ..Facts::default() };
+        let facts = Facts {
+            project: Some("/w".into()),
+            ..Facts::default()
+        };
         let command = Claude.resume(&facts, &located(ID, None)).unwrap();
         assert_eq!(command.argv, ["claude", "--resume", ID]);
         assert_eq!(command.cwd.as_deref(), Some("/w"));

@@ -8,18 +8,33 @@ use crate::{FileInfo, FileKind, Files, Found, Located};
 
 /// The folders that hold sessions, one for each project, by key.
 ///
-/// The root may be the client's configuration folder, its `projects` folder, or the folder of one project.
+/// The root may be the client's configuration folder, its `projects` folder, or the
+/// folder of one project.
 pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
     let root = files.list("")?;
-    if root.iter().any(|info| matches!(info.kind, FileKind::Folder | FileKind::Link) && info.name() == "projects") {
-        // Also of a link that leads elsewhere: it is empty then, and remembered as one that was not followed.
+    if root.iter().any(|info| {
+        matches!(info.kind, FileKind::Folder | FileKind::Link) && info.name() == "projects"
+    }) {
+        // Also of a link that leads elsewhere: it is empty then, and remembered as one
+        // that was not followed.
         let inside = files.list("projects")?;
-        return Ok(inside.into_iter().filter(FileInfo::is_folder).map(|info| info.key).collect());
+        return Ok(inside
+            .into_iter()
+            .filter(FileInfo::is_folder)
+            .map(|info| info.key)
+            .collect());
     }
-    if root.iter().any(|info| info.is_file() && (session_id(info).is_some() || is_agent(info))) {
+    if root
+        .iter()
+        .any(|info| info.is_file() && (session_id(info).is_some() || is_agent(info)))
+    {
         return Ok(vec![String::new()]);
     }
-    Ok(root.into_iter().filter(FileInfo::is_folder).map(|info| info.key).collect())
+    Ok(root
+        .into_iter()
+        .filter(FileInfo::is_folder)
+        .map(|info| info.key)
+        .collect())
 }
 
 /// A key below the configuration folder as it is below this root, which may lie deeper.
@@ -28,14 +43,21 @@ pub(super) fn below_root(files: &dyn Files, key: &str) -> Result<String> {
     let is_config = |info: &FileInfo| {
         matches!(
             info.name(),
-            "projects" | "sessions" | "settings.json" | ".claude.json" | "history.jsonl" | ".credentials.json"
+            "projects"
+                | "sessions"
+                | "settings.json"
+                | ".claude.json"
+                | "history.jsonl"
+                | ".credentials.json"
         )
     };
     if root.is_empty() || root.iter().any(is_config) {
         return Ok(key.to_owned());
     }
     let below = key.strip_prefix("projects/").unwrap_or(key);
-    let is_project = root.iter().any(|info| info.is_file() && (session_id(info).is_some() || is_agent(info)));
+    let is_project = root
+        .iter()
+        .any(|info| info.is_file() && (session_id(info).is_some() || is_agent(info)));
     Ok(match below.split_once('/') {
         Some((_, name)) if is_project => name.to_owned(),
         _ => below.to_owned(),
@@ -47,7 +69,10 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();
     for project in projects(files)? {
         let listing = files.list(&project)?;
-        let index = listing.iter().find(|info| sessions_index::is_index(info)).cloned();
+        let index = listing
+            .iter()
+            .find(|info| sessions_index::is_index(info))
+            .cloned();
         let start = found.sessions.len();
         for info in listing {
             if info.is_file() {
@@ -61,7 +86,9 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
             match sessions_index::compare(files, &index, sessions) {
                 Ok(problems) => found.problems.extend(problems),
                 // An index that cannot be read hides no session: they are found by their logs.
-                Err(error) => found.problems.push((index.key, Problem::unreadable(&error))),
+                Err(error) => found
+                    .problems
+                    .push((index.key, Problem::unreadable(&error))),
             }
         }
     }
@@ -94,7 +121,11 @@ fn subagents(files: &dyn Files, owner: &FileInfo, out: &mut Vec<Located>) -> Res
 
 fn subagent(info: &FileInfo, owner: Option<String>) -> Located {
     let id = info.stem(".jsonl").unwrap_or(info.name());
-    Located { hidden: Some("subagent"), owner, ..Located::at(id, info, Framing::Lines) }
+    Located {
+        hidden: Some("subagent"),
+        owner,
+        ..Located::at(id, info, Framing::Lines)
+    }
 }
 
 fn session_id(info: &FileInfo) -> Option<&str> {
@@ -102,13 +133,15 @@ fn session_id(info: &FileInfo) -> Option<&str> {
 }
 
 fn is_agent(info: &FileInfo) -> bool {
-    info.stem(".jsonl").is_some_and(|stem| stem.strip_prefix("agent-").is_some_and(|id| !id.is_empty()))
+    info.stem(".jsonl")
+        .is_some_and(|stem| stem.strip_prefix("agent-").is_some_and(|id| !id.is_empty()))
 }
 
 /// Whether a text is the id of a subagent: `agent-a016bda`, `agent-acompact-…`.
 pub(super) fn is_agent_id(text: &str) -> bool {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
-    text.strip_prefix("agent-").is_some_and(|id| !id.is_empty() && id.bytes().all(is_plain))
+    text.strip_prefix("agent-")
+        .is_some_and(|id| !id.is_empty() && id.bytes().all(is_plain))
 }
 
 #[cfg(test)]
@@ -129,7 +162,10 @@ mod tests {
             ("agent-a016bda.jsonl".to_owned(), "{}\n"),
             (format!("{ID}/subagents/agent-a1.jsonl"), "{}\n"),
             (format!("{ID}/subagents/agent-a1.meta.json"), "{}"),
-            (format!("{ID}/subagents/workflows/run/agent-a2.jsonl"), "{}\n"),
+            (
+                format!("{ID}/subagents/workflows/run/agent-a2.jsonl"),
+                "{}\n",
+            ),
             ("memory/MEMORY.md".to_owned(), "x"),
         ] {
             files.put(&format!("{prefix}{name}"), bytes, None);
@@ -141,8 +177,11 @@ mod tests {
     fn any_of_the_three_roots_finds_the_same_sessions() {
         for prefix in ["projects/-w/", "-w/", ""] {
             let found = discover(&store(prefix)).unwrap();
-            let mut seen: Vec<_> =
-                found.sessions.iter().map(|s| (s.id.as_str(), s.hidden, s.owner.as_deref())).collect();
+            let mut seen: Vec<_> = found
+                .sessions
+                .iter()
+                .map(|s| (s.id.as_str(), s.hidden, s.owner.as_deref()))
+                .collect();
             seen.sort_unstable();
             let expected = [
                 (EMPTY, Some("empty"), None),
@@ -158,9 +197,13 @@ mod tests {
 
     #[test]
     fn only_uuids_name_sessions() {
-        for (text, is) in
-            [(ID, true), (EMPTY, true), ("-aaaaaaa-0001-4001-8001-000000000001", false), ("x", false), ("", false)]
-        {
+        for (text, is) in [
+            (ID, true),
+            (EMPTY, true),
+            ("-aaaaaaa-0001-4001-8001-000000000001", false),
+            ("x", false),
+            ("", false),
+        ] {
             assert_eq!(is_uuid(text), is, "{text}");
         }
     }

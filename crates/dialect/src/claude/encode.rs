@@ -1,7 +1,8 @@
 //! Drafts as lines of the client, and the first lines of a new session.
 //!
-//! A line has what the client writes itself: its link, whose it is, and the folder, version and branch that the session
-//! named last. An answer is one line whatever it holds; the client, which writes one for each part, reads both.
+//! A line has what the client writes itself: its link, whose it is, and the folder, version and
+//! branch that the session named last. An answer is one line whatever it holds; the client, which
+//! writes one for each part, reads both.
 
 use boswell_model::json::{Json, Kind, Raw, insert_member};
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
@@ -9,7 +10,9 @@ use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
 use super::head::is_chain_word;
 use super::project_key::project_key;
 use crate::uuid::is_uuid;
-use crate::{Answer, Body, Draft, NewLog, NewSession, Part, Settled, Within, one_object, unsupported};
+use crate::{
+    Answer, Body, Draft, NewLog, NewSession, Part, Settled, Within, one_object, unsupported,
+};
 
 /// The version whose lines we write where a session names none.
 const VERSION: &str = "2.1.325";
@@ -22,14 +25,27 @@ pub(super) fn line(draft: &Draft, settled: Settled<'_>, session: Within<'_>) -> 
     if !is_entry_id(settled.id) {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` cannot be the id of an entry", settled.id.escape_debug()),
+            format!(
+                "`{}` cannot be the id of an entry",
+                settled.id.escape_debug()
+            ),
         )
         .hinting("leave the id out to have one made"));
     }
     let (word, message) = match &draft.body {
-        Body::User(content) => ("user", Json::object().with("role", "user").with("content", text_or_parts(content))),
+        Body::User(content) => (
+            "user",
+            Json::object()
+                .with("role", "user")
+                .with("content", text_or_parts(content)),
+        ),
         Body::Assistant(answer) => ("assistant", assistant(answer, settled.id, session.facts)),
-        Body::ToolResult { call, content, is_error, .. } => ("user", tool_result(call, content, *is_error)),
+        Body::ToolResult {
+            call,
+            content,
+            is_error,
+            ..
+        } => ("user", tool_result(call, content, *is_error)),
         Body::Native(bytes) => return native(bytes, settled, session),
         _ => {
             return Err(unsupported(
@@ -63,7 +79,10 @@ fn envelope(line: Json, session: Within<'_>) -> Json {
 }
 
 fn assistant(answer: &Answer, id: &str, facts: &Facts) -> Json {
-    let calls = answer.content.iter().any(|part| matches!(part, Part::Call { .. }));
+    let calls = answer
+        .content
+        .iter()
+        .any(|part| matches!(part, Part::Call { .. }));
     let stop = match answer.stop_reason.as_deref() {
         None if calls => "tool_use",
         None | Some("stop") => "end_turn",
@@ -71,7 +90,11 @@ fn assistant(answer: &Answer, id: &str, facts: &Facts) -> Json {
         Some("length") => "max_tokens",
         Some(other) => other,
     };
-    let model = answer.model.as_deref().or(facts.models.last().map(String::as_str)).unwrap_or("unknown");
+    let model = answer
+        .model
+        .as_deref()
+        .or(facts.models.last().map(String::as_str))
+        .unwrap_or("unknown");
     Json::object()
         .with("id", format!("msg_{id}"))
         .with("type", "message")
@@ -83,15 +106,21 @@ fn assistant(answer: &Answer, id: &str, facts: &Facts) -> Json {
         .with("usage", usage(&answer.usage))
 }
 
-/// The client adds these numbers up without looking, so they must be there; `unknown` keeps the truth.
+/// The client adds these numbers up without looking, so they must be there;
+/// `unknown` keeps the truth.
 fn usage(usage: &Usage) -> Json {
     let by_span = usage.cache_write_1h.map(|hour| {
         let rest = usage.cache_write.unwrap_or(0).saturating_sub(hour);
-        Json::object().with("ephemeral_5m_input_tokens", rest).with("ephemeral_1h_input_tokens", hour)
+        Json::object()
+            .with("ephemeral_5m_input_tokens", rest)
+            .with("ephemeral_1h_input_tokens", hour)
     });
     Json::object()
         .with("input_tokens", usage.input.unwrap_or(0))
-        .with("cache_creation_input_tokens", usage.cache_write.unwrap_or(0))
+        .with(
+            "cache_creation_input_tokens",
+            usage.cache_write.unwrap_or(0),
+        )
         .with("cache_read_input_tokens", usage.cache_read.unwrap_or(0))
         .with_some("cache_creation", by_span)
         .with("output_tokens", usage.output.unwrap_or(0))
@@ -104,7 +133,9 @@ fn tool_result(call: &str, content: &[Part], is_error: bool) -> Json {
         .with("type", "tool_result")
         .with("content", text_or_parts(content))
         .with_some("is_error", is_error.then_some(true));
-    Json::object().with("role", "user").with("content", vec![result])
+    Json::object()
+        .with("role", "user")
+        .with("content", vec![result])
 }
 
 fn text_or_parts(content: &[Part]) -> Json {
@@ -122,58 +153,94 @@ fn part(part: &Part) -> Json {
     let typed = |word: &str| Json::object().with("type", word);
     match part {
         Part::Text(text) => typed("text").with("text", text),
-        Part::Thinking { text, signature } => {
-            typed("thinking").with("thinking", text).with("signature", signature.as_deref().unwrap_or_default())
-        }
-        Part::Call { id, name, arguments } => {
-            typed("tool_use").with("id", id).with("name", name).with("input", arguments.clone())
-        }
+        Part::Thinking { text, signature } => typed("thinking")
+            .with("thinking", text)
+            .with("signature", signature.as_deref().unwrap_or_default()),
+        Part::Call {
+            id,
+            name,
+            arguments,
+        } => typed("tool_use")
+            .with("id", id)
+            .with("name", name)
+            .with("input", arguments.clone()),
         Part::Image { base64, mime } => {
-            let source = Json::object().with("type", "base64").with("media_type", mime).with("data", base64);
+            let source = Json::object()
+                .with("type", "base64")
+                .with("media_type", mime)
+                .with("data", base64);
             typed("image").with("source", source)
         }
     }
 }
 
-/// A line in the client's own shape; what it lacks of the envelope is filled in, what it has stays as written.
+/// A line in the client's own shape; what it lacks of the envelope is filled in, what it
+/// has stays as written.
 fn native(bytes: &[u8], settled: Settled<'_>, session: Within<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
-    let word = raw.get("type").and_then(|word| word.text()).unwrap_or_default();
+    let word = raw
+        .get("type")
+        .and_then(|word| word.text())
+        .unwrap_or_default();
     let wrong = |what: String| {
         Error::new(ErrorKind::Invalid, what).hinting(
             r#"write {"role":"user","text":"…"}, or a line such as {"type":"user","message":{"role":"user","content":"…"}}"#,
         )
     };
     if !is_chain_word(&word) || word == "progress" {
-        return Err(wrong(format!("a line of the type `{}` is no part of a conversation", word.escape_debug())));
+        return Err(wrong(format!(
+            "a line of the type `{}` is no part of a conversation",
+            word.escape_debug()
+        )));
     }
     if matches!(word.as_ref(), "user" | "assistant") && !is_message(raw, &word) {
-        return Err(wrong(format!("a line of the type `{word}` needs a `message` with its `role` and a `content`")));
+        return Err(wrong(format!(
+            "a line of the type `{word}` needs a `message` with its `role` and a `content`"
+        )));
     }
-    if raw.get("isSidechain").is_some_and(|side| side.bool() != Some(false)) {
-        return Err(wrong("a line of a side chain belongs into the log of its subagent".to_owned()));
+    if raw
+        .get("isSidechain")
+        .is_some_and(|side| side.bool() != Some(false))
+    {
+        return Err(wrong(
+            "a line of a side chain belongs into the log of its subagent".to_owned(),
+        ));
     }
-    if raw.get("uuid").is_some_and(|id| !id.text().is_some_and(|id| is_entry_id(&id))) {
-        return Err(wrong("the `uuid` of a line must be a short text without control characters".to_owned()));
+    if raw
+        .get("uuid")
+        .is_some_and(|id| !id.text().is_some_and(|id| is_entry_id(&id)))
+    {
+        return Err(wrong(
+            "the `uuid` of a line must be a short text without control characters".to_owned(),
+        ));
     }
-    if raw.get("parentUuid").is_some_and(|parent| parent.text().is_none() && !parent.is_null()) {
-        return Err(wrong("the `parentUuid` of a line must be the uuid of another one or null".to_owned()));
+    if raw
+        .get("parentUuid")
+        .is_some_and(|parent| parent.text().is_none() && !parent.is_null())
+    {
+        return Err(wrong(
+            "the `parentUuid` of a line must be the uuid of another one or null".to_owned(),
+        ));
     }
     let own = Json::object()
         .with("parentUuid", settled.parent)
         .with("isSidechain", false)
         .with("uuid", settled.id)
         .with("timestamp", settled.at.to_rfc3339());
-    let Json::Object(members) = envelope(own, session) else { return Ok(bytes.to_vec()) };
+    let Json::Object(members) = envelope(own, session) else {
+        return Ok(bytes.to_vec());
+    };
     let mut line = raw.bytes().to_vec();
     for (key, value) in members.iter().filter(|(key, _)| raw.get(key).is_none()) {
-        line = insert_member(&line, key, &value.to_bytes())
-            .map_err(|fault| wrong("an entry must be a JSON object".to_owned()).because(fault.to_string()))?;
+        line = insert_member(&line, key, &value.to_bytes()).map_err(|fault| {
+            wrong("an entry must be a JSON object".to_owned()).because(fault.to_string())
+        })?;
     }
     Ok(on_one_line(line))
 }
 
-/// Whether the client would take the line for a message: it passes over those without a proper content.
+/// Whether the client would take the line for a message: it passes over those
+/// without a proper content.
 fn is_message(line: Raw<'_>, word: &str) -> bool {
     let content = line.at(&["message", "content"]);
     let proper = content.is_some_and(|content| match content.kind() {
@@ -181,7 +248,10 @@ fn is_message(line: Raw<'_>, word: &str) -> bool {
         Kind::Array => content.items().all(|block| block.kind() == Kind::Object),
         _ => false,
     });
-    proper && line.at(&["message", "role"]).is_some_and(|role| role.is(word))
+    proper
+        && line
+            .at(&["message", "role"])
+            .is_some_and(|role| role.is(word))
 }
 
 /// Outside of strings a line end is only space; inside of them there is none in valid JSON.
@@ -208,21 +278,34 @@ pub(super) fn can_append(facts: &Facts) -> Result<()> {
 
 /// Where a new session goes, and lines that say whose it is and where it is held.
 ///
-/// The client keeps the folder on lines of the conversation, of which there is none yet: it stands on the first line.
+/// The client keeps the folder on lines of the conversation, of which there is none yet: it
+/// stands on the first line.
 pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLog> {
     if !is_uuid(id) {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
-            .because("Claude Code knows its sessions by UUIDs")
-            .hinting("leave --id out to have one made"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of a session", id.escape_debug()),
+        )
+        .because("Claude Code knows its sessions by UUIDs")
+        .hinting("leave --id out to have one made"));
     }
-    let first =
-        Json::object().with("type", "mode").with("mode", "normal").with("sessionId", id).with("cwd", &new.project);
+    let first = Json::object()
+        .with("type", "mode")
+        .with("mode", "normal")
+        .with("sessionId", id)
+        .with("cwd", &new.project);
     let mut bytes = first.to_bytes();
     bytes.push(b'\n');
     if let Some(title) = &new.title {
-        bytes.extend(super::metadata::title_lines(&super::metadata::clean_title(title)?, id));
+        bytes.extend(super::metadata::title_lines(
+            &super::metadata::clean_title(title)?,
+            id,
+        ));
     }
-    Ok(NewLog { key: format!("projects/{}/{id}.jsonl", project_key(&new.project)), bytes })
+    Ok(NewLog {
+        key: format!("projects/{}/{id}.jsonl", project_key(&new.project)),
+        bytes,
+    })
 }
 
 #[cfg(test)]
@@ -234,13 +317,29 @@ mod tests {
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
     fn facts() -> Facts {
-        Facts { project: Some("/proj/项目".into()), models: vec!["opus".into()], ..Facts::default() }
+        Facts {
+            project: Some("/proj/项目".into()),
+            models: vec!["opus".into()],
+            ..Facts::default()
+        }
     }
 
     fn written(body: Body) -> Result<String> {
         let (facts, draft) = (facts(), Draft::new(body));
-        let settled = Settled { id: "e1", parent: Some("p1"), at: Instant::from_millis(0) };
-        line(&draft, settled, Within { id: ID, facts: &facts }).map(|bytes| String::from_utf8(bytes).unwrap())
+        let settled = Settled {
+            id: "e1",
+            parent: Some("p1"),
+            at: Instant::from_millis(0),
+        };
+        line(
+            &draft,
+            settled,
+            Within {
+                id: ID,
+                facts: &facts,
+            },
+        )
+        .map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
     #[test]
@@ -256,25 +355,50 @@ mod tests {
 
     #[test]
     fn answers_and_results_are_read_back_as_what_they_are() {
-        let call = Part::Call { id: "c1".into(), name: "Bash".into(), arguments: Json::Raw(b"{\n\"a\":1}".to_vec()) };
-        let answer = written(Body::Assistant(Box::new(Answer { content: vec![call], ..Answer::default() }))).unwrap();
+        let call = Part::Call {
+            id: "c1".into(),
+            name: "Bash".into(),
+            arguments: Json::Raw(b"{\n\"a\":1}".to_vec()),
+        };
+        let answer = written(Body::Assistant(Box::new(Answer {
+            content: vec![call],
+            ..Answer::default()
+        })))
+        .unwrap();
         let content = vec![Part::Text("out".into())];
-        let result =
-            written(Body::ToolResult { call: "c1".into(), tool: "Bash".into(), content, is_error: true }).unwrap();
-        assert!(answer.contains(r#""stop_reason":"tool_use""#) && answer.contains(r#""model":"opus""#), "{answer}");
+        let result = written(Body::ToolResult {
+            call: "c1".into(),
+            tool: "Bash".into(),
+            content,
+            is_error: true,
+        })
+        .unwrap();
+        assert!(
+            answer.contains(r#""stop_reason":"tool_use""#) && answer.contains(r#""model":"opus""#),
+            "{answer}"
+        );
         let facts = read(&format!("{answer}\n{result}\n")).facts;
         assert_eq!((facts.messages, facts.tool_calls), (1, 1));
-        assert!(facts.usage.total().is_unknown(), "what nobody knows is not counted as zero");
-        assert!(result.contains(r#"[{"tool_use_id":"c1","type":"tool_result","content":"out","is_error":true}]"#));
+        assert!(
+            facts.usage.total().is_unknown(),
+            "what nobody knows is not counted as zero"
+        );
+        assert!(result.contains(
+            r#"[{"tool_use_id":"c1","type":"tool_result","content":"out","is_error":true}]"#
+        ));
     }
 
     #[test]
     fn a_native_line_keeps_what_it_has_and_gets_what_it_lacks() {
-        let given =
-            "{\"type\":\"user\",\n\"message\":{\"role\":\"user\",\"content\":\"x\"},\"odd\":1.0,\"uuid\":\"mine\"}";
+        let given = "{\"type\":\"user\",\n\"message\":{\"role\":\"user\",\"content\":\"x\"},\"odd\":1.0,\"uuid\":\"mine\"}";
         let line = written(Body::Native(given.into())).unwrap();
-        assert!(line.starts_with(r#"{"type":"user","message":{"role":"user","content":"x"},"odd":1.0,"uuid":"mine""#));
-        assert!(line.contains(r#""parentUuid":"p1""#) && line.contains(ID) && !line.contains('\n'), "{line}");
+        assert!(line.starts_with(
+            r#"{"type":"user","message":{"role":"user","content":"x"},"odd":1.0,"uuid":"mine""#
+        ));
+        assert!(
+            line.contains(r#""parentUuid":"p1""#) && line.contains(ID) && !line.contains('\n'),
+            "{line}"
+        );
     }
 
     #[test]
@@ -299,12 +423,25 @@ mod tests {
 
     #[test]
     fn a_new_log_says_where_it_is_held_and_how_it_is_called() {
-        let log = new_log(&NewSession::in_project("/w/a b").titled(" t\n2 "), ID, Instant::from_millis(0)).unwrap();
+        let log = new_log(
+            &NewSession::in_project("/w/a b").titled(" t\n2 "),
+            ID,
+            Instant::from_millis(0),
+        )
+        .unwrap();
         assert_eq!(log.key, format!("projects/-w-a-b/{ID}.jsonl"));
         let facts = read(&String::from_utf8(log.bytes).unwrap()).facts;
-        assert_eq!((facts.project.as_deref(), facts.title.as_deref()), (Some("/w/a b"), Some("t 2")));
+        assert_eq!(
+            (facts.project.as_deref(), facts.title.as_deref()),
+            (Some("/w/a b"), Some("t 2"))
+        );
         for id in ["-x", "s1", "--resume"] {
-            assert!(Claude.new_log(&NewSession::in_project("/w"), id, Instant::from_millis(0)).is_err(), "{id}");
+            assert!(
+                Claude
+                    .new_log(&NewSession::in_project("/w"), id, Instant::from_millis(0))
+                    .is_err(),
+                "{id}"
+            );
         }
     }
 }

@@ -36,7 +36,9 @@ struct Prompt {
 impl FileHistory {
     /// Takes a line of the log; others than snapshots and deltas are passed over.
     pub fn add(&mut self, object: &Object<'_>) {
-        let Some(word) = object.text("type") else { return };
+        let Some(word) = object.text("type") else {
+            return;
+        };
         match word.as_ref() {
             "file-history-snapshot" => self.add_snapshot(object),
             "file-history-delta" => self.add_delta(object),
@@ -46,22 +48,40 @@ impl FileHistory {
 
     fn add_snapshot(&mut self, object: &Object<'_>) {
         let snapshot = object.get("snapshot");
-        let id = snapshot.and_then(|s| s.get("messageId")).or(object.get("messageId")).and_then(|id| id.text());
+        let id = snapshot
+            .and_then(|s| s.get("messageId"))
+            .or(object.get("messageId"))
+            .and_then(|id| id.text());
         let Some(id) = id else { return };
         let files = snapshot.and_then(|s| s.get("trackedFileBackups"));
-        // A second snapshot of one prompt replaces the first: before deltas there were, that was how files were added.
+        // A second snapshot of one prompt replaces the first: before deltas there were, that was
+        // how files were added.
         self.prompt(&id).snapshot = files
             .into_iter()
             .flat_map(|files| files.members())
-            .map(|(path, backup)| (path.to_text().into_owned(), tracked(&path.to_text(), backup)))
+            .map(|(path, backup)| {
+                (
+                    path.to_text().into_owned(),
+                    tracked(&path.to_text(), backup),
+                )
+            })
             .collect();
     }
 
     fn add_delta(&mut self, object: &Object<'_>) {
-        let (Some(id), Some(path)) = (object.text("snapshotMessageId"), object.text("trackingPath")) else { return };
+        let (Some(id), Some(path)) = (
+            object.text("snapshotMessageId"),
+            object.text("trackingPath"),
+        ) else {
+            return;
+        };
         let file = tracked(&path, object.get("backup").unwrap_or(Raw::trusted(b"null")));
-        // Only the first edit of a file in a turn is recorded; a later word on it cannot be the state before.
-        self.prompt(&id).deltas.entry(path.into_owned()).or_insert(file);
+        // Only the first edit of a file in a turn is recorded; a later word on it cannot
+        // be the state before.
+        self.prompt(&id)
+            .deltas
+            .entry(path.into_owned())
+            .or_insert(file);
     }
 
     fn prompt(&mut self, id: &str) -> &mut Prompt {
@@ -86,7 +106,11 @@ impl FileHistory {
 }
 
 /// The tracked files of a session as they stood at the prompt that an entry belongs to.
-pub(super) fn files_at(located: &Located, view: &SessionView<'_>, entry: Slot) -> Result<FilesThen> {
+pub(super) fn files_at(
+    located: &Located,
+    view: &SessionView<'_>,
+    entry: Slot,
+) -> Result<FilesThen> {
     let mut history = FileHistory::default();
     let mut written = Vec::new();
     for slot in view.log.slots() {
@@ -96,7 +120,11 @@ pub(super) fn files_at(located: &Located, view: &SessionView<'_>, entry: Slot) -
         })?;
     }
     let label = |slot: Slot| view.log.label(slot).into_owned();
-    let prompt = view.tree.ancestors(entry).map(label).find(|id| history.prompts.contains_key(id));
+    let prompt = view
+        .tree
+        .ancestors(entry)
+        .map(label)
+        .find(|id| history.prompts.contains_key(id));
     let Some(prompt) = prompt else {
         return Err(Error::new(
             ErrorKind::NotFound,
@@ -105,13 +133,22 @@ pub(super) fn files_at(located: &Located, view: &SessionView<'_>, entry: Slot) -
         .because("the client takes copies at a prompt, and only of files that its own tools change")
         .hinting("see which files the session touched with `boswell files`"));
     };
-    let key = |file: &TrackedFile| file.backup.as_ref().map(|name| format!("file-history/{}/{name}", located.id));
+    let key = |file: &TrackedFile| {
+        file.backup
+            .as_ref()
+            .map(|name| format!("file-history/{}/{name}", located.id))
+    };
     let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut known = Vec::new();
     let mut begun = false;
     for id in history.prompts() {
         begun |= id == prompt;
-        for file in history.at(id).unwrap_or_default().iter().filter(|file| is_sound(file)) {
+        for file in history
+            .at(id)
+            .unwrap_or_default()
+            .iter()
+            .filter(|file| is_sound(file))
+        {
             known.extend(key(file).map(|key| (file.path.clone(), key)));
             // A file that was first touched later stood then as it stood before that.
             if begun && !files.contains_key(&file.path) {
@@ -122,7 +159,12 @@ pub(super) fn files_at(located: &Located, view: &SessionView<'_>, entry: Slot) -
     known.sort();
     known.dedup();
     written.retain(|(path, _)| files.contains_key(path));
-    Ok(FilesThen { prompt, files: files.into_iter().collect(), known, written })
+    Ok(FilesThen {
+        prompt,
+        files: files.into_iter().collect(),
+        known,
+        written,
+    })
 }
 
 /// What an edit left in a file, as its result tells: the path as snapshots name it, and the text.
@@ -133,18 +175,27 @@ fn left_behind(object: &Object<'_>) -> Option<(String, String)> {
     let after = match (text("originalFile"), text("oldString"), text("newString")) {
         (Some(before), Some(old), Some(new)) if !old.is_empty() => {
             let all = result.get("replaceAll").and_then(|all| all.bool()) == Some(true);
-            if all { before.replace(&*old, &new) } else { before.replacen(&*old, &new, 1) }
+            if all {
+                before.replace(&*old, &new)
+            } else {
+                before.replacen(&*old, &new, 1)
+            }
         }
         _ => text("content")?.into_owned(),
     };
     let cwd = object.text("cwd").unwrap_or_default();
-    let inside = path.strip_prefix(&*cwd).and_then(|rest| rest.strip_prefix('/')).filter(|_| !cwd.is_empty());
+    let inside = path
+        .strip_prefix(&*cwd)
+        .and_then(|rest| rest.strip_prefix('/'))
+        .filter(|_| !cwd.is_empty());
     Some((inside.unwrap_or(&path).to_owned(), after))
 }
 
 /// Whether it says what it was, and its copy is a name and not a way elsewhere.
 fn is_sound(file: &TrackedFile) -> bool {
-    let is_name = |name: &String| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0', ':']);
+    let is_name = |name: &String| {
+        !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0', ':'])
+    };
     file.is_absent || file.backup.as_ref().is_some_and(is_name)
 }
 
@@ -153,7 +204,9 @@ fn tracked(path: &str, backup: Raw<'_>) -> TrackedFile {
     TrackedFile {
         path: path.to_owned(),
         version: backup.get("version").and_then(|version| version.u64()),
-        backup: name.and_then(|name| name.text()).map(|name| name.into_owned()),
+        backup: name
+            .and_then(|name| name.text())
+            .map(|name| name.into_owned()),
         is_absent: name.is_some_and(|name| name.is_null()),
     }
 }
@@ -185,7 +238,14 @@ mod tests {
         ]);
         let files = history.at("p1").unwrap();
         assert_eq!(files.len(), 2);
-        assert_eq!((files[0].version, files[0].backup.as_deref(), files[0].is_absent), (Some(2), Some("x@v2"), false));
+        assert_eq!(
+            (
+                files[0].version,
+                files[0].backup.as_deref(),
+                files[0].is_absent
+            ),
+            (Some(2), Some("x@v2"), false)
+        );
         assert_eq!((files[1].path.as_str(), files[1].is_absent), ("new", true));
         assert_eq!(history.at("p2"), None);
         assert_eq!(history.prompts().collect::<Vec<_>>(), ["p1"]);
@@ -198,7 +258,10 @@ mod tests {
                 r#"{{"type":"file-history-snapshot","messageId":"p","snapshot":{{"messageId":"p","trackedFileBackups":{files}}},"isSnapshotUpdate":true}}"#
             )
         };
-        let history = history(&[&line("{}"), &line(r#"{"a":{"backupFileName":"x@v1","version":1}}"#)]);
+        let history = history(&[
+            &line("{}"),
+            &line(r#"{"a":{"backupFileName":"x@v1","version":1}}"#),
+        ]);
         assert_eq!(history.at("p").unwrap().len(), 1);
     }
 }

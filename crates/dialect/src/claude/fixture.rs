@@ -28,7 +28,13 @@ impl Payloads for Bytes<'_> {
 }
 
 /// A line of the chain. The place in the list gives the time.
-pub(super) fn line(word: &str, uuid: &str, parent: Option<&str>, second: usize, rest: &str) -> String {
+pub(super) fn line(
+    word: &str,
+    uuid: &str,
+    parent: Option<&str>,
+    second: usize,
+    rest: &str,
+) -> String {
     let parent = parent.map_or("null".to_owned(), |parent| format!("\"{parent}\""));
     format!(
         r#"{{"parentUuid":{parent},"isSidechain":false,"type":"{word}","uuid":"{uuid}","timestamp":"2026-01-01T00:00:{second:02}.000Z",{rest}}}"#
@@ -36,11 +42,25 @@ pub(super) fn line(word: &str, uuid: &str, parent: Option<&str>, second: usize, 
 }
 
 pub(super) fn user(uuid: &str, parent: Option<&str>, second: usize, text: &str) -> String {
-    line("user", uuid, parent, second, &format!(r#""message":{{"role":"user","content":"{text}"}}"#))
+    line(
+        "user",
+        uuid,
+        parent,
+        second,
+        &format!(r#""message":{{"role":"user","content":"{text}"}}"#),
+    )
 }
 
-pub(super) fn assistant(uuid: &str, parent: &str, second: usize, message: &str, block: &str) -> String {
-    let rest = format!(r#""message":{{"id":"{message}","role":"assistant","model":"big","content":[{block}]}}"#);
+pub(super) fn assistant(
+    uuid: &str,
+    parent: &str,
+    second: usize,
+    message: &str,
+    block: &str,
+) -> String {
+    let rest = format!(
+        r#""message":{{"id":"{message}","role":"assistant","model":"big","content":[{block}]}}"#
+    );
     line("assistant", uuid, Some(parent), second, &rest)
 }
 
@@ -53,11 +73,12 @@ pub(super) fn call(id: &str) -> String {
 }
 
 /// A sound image: one dot.
-pub(super) const DOT: &str =
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+pub(super) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
 pub(super) fn image(data: &str) -> String {
-    format!(r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}"#)
+    format!(
+        r#"{{"type":"image","source":{{"type":"base64","media_type":"image/png","data":"{data}"}}}}"#
+    )
 }
 
 /// A line whose message holds these blocks instead.
@@ -94,7 +115,8 @@ pub(super) fn file(lines: &[String]) -> Vec<u8> {
     (lines.join("\n") + "\n").into_bytes()
 }
 
-/// What the newest client would send, one string a message: `U text`, `A text`, `A call t1`, `U result t1: text`.
+/// What the newest client would send, one string a message: `U text`, `A text`, `A call t1`,
+/// `U result t1: text`.
 pub(super) fn sent(bytes: &[u8]) -> Vec<String> {
     let read = read_bytes(bytes);
     let payloads = Bytes(bytes);
@@ -114,7 +136,10 @@ pub(super) fn tip_label(bytes: &[u8]) -> String {
 
 pub(super) fn messages(view: &SessionView<'_>, context: &Context) -> Vec<Message> {
     let render = |item: &boswell_model::ContextItem| {
-        let payloads: Vec<_> = item.slots().map(|slot| view.payload(slot).unwrap().into_owned()).collect();
+        let payloads: Vec<_> = item
+            .slots()
+            .map(|slot| view.payload(slot).unwrap().into_owned())
+            .collect();
         let scanned: Vec<(&[u8], Vec<Member>)> = payloads
             .iter()
             .map(|bytes| {
@@ -123,7 +148,10 @@ pub(super) fn messages(view: &SessionView<'_>, context: &Context) -> Vec<Message
                 (&bytes[..end], members)
             })
             .collect();
-        let records: Vec<_> = scanned.iter().map(|(bytes, members)| Object::new(bytes, members)).collect();
+        let records: Vec<_> = scanned
+            .iter()
+            .map(|(bytes, members)| Object::new(bytes, members))
+            .collect();
         Claude.render(item, &records)
     };
     context.items.iter().map(render).collect()
@@ -131,13 +159,20 @@ pub(super) fn messages(view: &SessionView<'_>, context: &Context) -> Vec<Message
 
 fn shown(message: &Message) -> String {
     let json = boswell_model::json::Json::Array(message.content.clone()).to_bytes();
-    let parts = blocks(boswell_model::json::Raw::trusted(&json)).into_iter().map(|block| match block {
-        Block::Text(text) => text,
-        Block::Thinking(text) => format!("think {text}"),
-        Block::Call { id, .. } => format!("call {id}"),
-        Block::Result { call, text, .. } => format!("result {call}: {text}"),
-        other => format!("{other:?}"),
-    });
-    let role = message.role.chars().next().unwrap_or('?').to_ascii_uppercase();
+    let parts = blocks(boswell_model::json::Raw::trusted(&json))
+        .into_iter()
+        .map(|block| match block {
+            Block::Text(text) => text,
+            Block::Thinking(text) => format!("think {text}"),
+            Block::Call { id, .. } => format!("call {id}"),
+            Block::Result { call, text, .. } => format!("result {call}: {text}"),
+            other => format!("{other:?}"),
+        });
+    let role = message
+        .role
+        .chars()
+        .next()
+        .unwrap_or('?')
+        .to_ascii_uppercase();
     format!("{role} {}", parts.collect::<Vec<_>>().join(" + "))
 }

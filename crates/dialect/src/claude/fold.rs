@@ -21,8 +21,12 @@ pub(super) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
         EntryKind::System => system(object, facts),
         EntryKind::Title => title(object, names, facts),
         EntryKind::Tag => {
-            facts.tags =
-                object.text("tag").filter(|tag| !tag.is_empty()).map(|tag| tag.into_owned()).into_iter().collect();
+            facts.tags = object
+                .text("tag")
+                .filter(|tag| !tag.is_empty())
+                .map(|tag| tag.into_owned())
+                .into_iter()
+                .collect();
         }
         EntryKind::Setting => set(&mut facts.permission_mode, object.text("permissionMode")),
         EntryKind::Meta => {
@@ -48,7 +52,10 @@ fn envelope(object: &Object<'_>, facts: &mut Facts) {
     if facts.parent.is_none() {
         set(
             &mut facts.parent,
-            object.get("forkedFrom").and_then(|from| from.get("sessionId")).and_then(|id| id.text()),
+            object
+                .get("forkedFrom")
+                .and_then(|from| from.get("sessionId"))
+                .and_then(|id| id.text()),
         );
     }
 }
@@ -80,26 +87,46 @@ fn user(object: &Object<'_>, head: &Head, facts: &mut Facts) {
             }
             facts.saw_prompt(&text);
         }
-        prompt::Said::Command(name) if facts.first_prompt.is_none() => facts.first_prompt = Some(name),
+        prompt::Said::Command(name) if facts.first_prompt.is_none() => {
+            facts.first_prompt = Some(name)
+        }
         prompt::Said::Command(_) | prompt::Said::Noise => {}
     }
 }
 
 fn assistant(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
-    let Some(message) = object.get("message") else { return };
+    let Some(message) = object.get("message") else {
+        return;
+    };
     if is_main(head, facts) {
         facts.messages += u64::from(head.flags.has(Flags::OWN));
-        let calls = message.get("content").into_iter().flat_map(|content| content.items());
-        facts.tool_calls +=
-            calls.filter(|block| block.get("type").is_some_and(|word| word.is("tool_use"))).count() as u64;
+        let calls = message
+            .get("content")
+            .into_iter()
+            .flat_map(|content| content.items());
+        facts.tool_calls += calls
+            .filter(|block| block.get("type").is_some_and(|word| word.is("tool_use")))
+            .count() as u64;
     }
-    let model = message.get("model").and_then(|model| model.text()).filter(|model| model != "<synthetic>");
+    let model = message
+        .get("model")
+        .and_then(|model| model.text())
+        .filter(|model| model != "<synthetic>");
     if let Some(model) = model {
         facts.saw_model(&model);
-        if let Some(usage) = message.get("usage").map(usage).filter(|usage| !usage.is_unknown()) {
+        if let Some(usage) = message
+            .get("usage")
+            .map(usage)
+            .filter(|usage| !usage.is_unknown())
+        {
             let request = object.text("requestId").and_then(|id| names.intern(&id));
-            let said =
-                Said { at: head.instant(), model: names.intern(&model), request, everywhere: true, ..Said::default() };
+            let said = Said {
+                at: head.instant(),
+                model: names.intern(&model),
+                request,
+                everywhere: true,
+                ..Said::default()
+            };
             facts.usage.note_said(head.group, usage, said);
         }
     }
@@ -117,32 +144,45 @@ pub(super) fn usage(raw: Raw<'_>) -> Usage {
         output: count("output_tokens"),
         cache_read: count("cache_read_input_tokens"),
         cache_write: count("cache_creation_input_tokens"),
-        cache_write_1h: raw.at(&["cache_creation", "ephemeral_1h_input_tokens"]).and_then(|value| value.u64()),
-        reasoning: raw.at(&["output_tokens_details", "thinking_tokens"]).and_then(|value| value.u64()),
+        cache_write_1h: raw
+            .at(&["cache_creation", "ephemeral_1h_input_tokens"])
+            .and_then(|value| value.u64()),
+        reasoning: raw
+            .at(&["output_tokens_details", "thinking_tokens"])
+            .and_then(|value| value.u64()),
         ..Usage::default()
     }
 }
 
 fn system(object: &Object<'_>, facts: &mut Facts) {
-    if object.get("subtype").is_some_and(|subtype| subtype.is("turn_duration"))
+    if object
+        .get("subtype")
+        .is_some_and(|subtype| subtype.is("turn_duration"))
         && let Some(millis) = object.get("durationMs").and_then(|millis| millis.u64())
     {
         facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(millis));
     }
 }
 
-/// The user's title wins over one that the client made, wherever in the file they stand; of each the last one counts.
+/// The user's title wins over one that the client made, wherever in the file they stand; of each
+/// the last one counts.
 fn title(object: &Object<'_>, names: &Names, facts: &mut Facts) {
-    let given = |title: Option<std::borrow::Cow<'_, str>>| title.filter(|t| !t.is_empty()).map(|t| t.into_owned());
+    let given = |title: Option<std::borrow::Cow<'_, str>>| {
+        title.filter(|t| !t.is_empty()).map(|t| t.into_owned())
+    };
     if let Some(title) = given(object.text("customTitle")) {
         (facts.title, facts.title_source) = (Some(title), Some("user".to_owned()));
-    } else if let Some(title) = given(object.text("aiTitle")).filter(|_| facts.title_source.as_deref() != Some("user"))
+    } else if let Some(title) =
+        given(object.text("aiTitle")).filter(|_| facts.title_source.as_deref() != Some("user"))
     {
         (facts.title, facts.title_source) = (Some(title), Some("auto".to_owned()));
     } else if let Some(summary) = given(object.text("summary"))
-        && object.text("leafUuid").is_none_or(|leaf| names.find(&leaf).is_some())
+        && object
+            .text("leafUuid")
+            .is_none_or(|leaf| names.find(&leaf).is_some())
     {
-        // Old versions put summaries of other sessions at the start of a file: those name a leaf that is not here.
+        // Old versions put summaries of other sessions at the start of a file: those name a
+        // leaf that is not here.
         facts.summary = Some(summary);
     }
 }
@@ -180,7 +220,10 @@ mod tests {
         ))
         .facts;
         assert_eq!(facts.permission_mode.as_deref(), Some("plan"));
-        assert_eq!((facts.git_branch.as_deref(), facts.agent_version.as_deref()), (Some("topic"), Some("2.1.2")));
+        assert_eq!(
+            (facts.git_branch.as_deref(), facts.agent_version.as_deref()),
+            (Some("topic"), Some("2.1.2"))
+        );
         assert_eq!(facts.project.as_deref(), Some("/a"));
     }
 
@@ -191,10 +234,20 @@ mod tests {
                 r#"{{"parentUuid":null,"type":"assistant","uuid":"{uuid}","message":{{"id":"{message}","model":"{model}","content":[{{"type":"tool_use","id":"{uuid}"}}],"usage":{{"input_tokens":1,"output_tokens":{output},"cache_read_input_tokens":3}}}}}}"#
             ) + "\n"
         };
-        let text = line("a", "m1", "big", 1) + &line("b", "m1", "big", 7) + &line("c", "m2", "<synthetic>", 0);
+        let text = line("a", "m1", "big", 1)
+            + &line("b", "m1", "big", 7)
+            + &line("c", "m2", "<synthetic>", 0);
         let facts = read(&text).facts;
         let total = facts.usage.total();
-        assert_eq!((total.input, total.output, total.cache_read, total.cache_write), (Some(1), Some(7), Some(3), None));
+        assert_eq!(
+            (
+                total.input,
+                total.output,
+                total.cache_read,
+                total.cache_write
+            ),
+            (Some(1), Some(7), Some(3), None)
+        );
         assert_eq!(facts.models, ["big"]);
         assert_eq!((facts.messages, facts.tool_calls), (2, 3));
     }
@@ -210,14 +263,19 @@ mod tests {
         let total = |text: &str| read(text).facts.usage.total();
         let sum = total(&(line("a", both) + &line("b", r#""cache_creation_input_tokens":5"#)));
         assert_eq!((sum.cache_write, sum.cache_write_1h), (Some(14), Some(7)));
-        assert_eq!(total(&line("b", r#""cache_creation_input_tokens":5"#)).cache_write_1h, None);
+        assert_eq!(
+            total(&line("b", r#""cache_creation_input_tokens":5"#)).cache_write_1h,
+            None
+        );
     }
 
     #[test]
     fn a_command_stands_in_for_the_first_prompt_until_there_is_one() {
         let line = |text: &str| {
-            format!(r#"{{"parentUuid":null,"type":"user","uuid":"{}","message":{{"content":"{text}"}}}}"#, text.len())
-                + "\n"
+            format!(
+                r#"{{"parentUuid":null,"type":"user","uuid":"{}","message":{{"content":"{text}"}}}}"#,
+                text.len()
+            ) + "\n"
         };
         let command = line("<command-name>/clear</command-name>");
         assert_eq!(read(&command).facts.first_prompt.as_deref(), Some("/clear"));
@@ -230,10 +288,16 @@ mod tests {
     #[test]
     fn a_summary_of_another_session_is_not_taken() {
         let user = r#"{"parentUuid":null,"type":"user","uuid":"u1","message":{"content":"x"}}"#;
-        let summary =
-            |text: &str, leaf: &str| format!(r#"{{"type":"summary","summary":"{text}","leafUuid":"{leaf}"}}"#);
-        let text =
-            [summary("other", "zz"), user.to_owned(), summary("ours", "u1"), summary("foreign", "yy")].join("\n");
+        let summary = |text: &str, leaf: &str| {
+            format!(r#"{{"type":"summary","summary":"{text}","leafUuid":"{leaf}"}}"#)
+        };
+        let text = [
+            summary("other", "zz"),
+            user.to_owned(),
+            summary("ours", "u1"),
+            summary("foreign", "yy"),
+        ]
+        .join("\n");
         assert_eq!(read(&text).facts.summary.as_deref(), Some("ours"));
     }
 
@@ -260,6 +324,11 @@ mod tests {
         assert_eq!(facts.git_branch.as_deref(), Some("b"));
         assert_eq!(facts.project.as_deref(), Some("/a"));
         assert_eq!(facts.agent_version.as_deref(), Some("2"));
-        assert!(read("{\"type\":\"tag\",\"tag\":\"a\"}\n{\"type\":\"tag\",\"tag\":\"\"}\n").facts.tags.is_empty());
+        assert!(
+            read("{\"type\":\"tag\",\"tag\":\"a\"}\n{\"type\":\"tag\",\"tag\":\"\"}\n")
+                .facts
+                .tags
+                .is_empty()
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! A new session from a branch of another one.
 //!
-//! As the client's `/branch` does it, lines keep their ids and say where they come from; as the SDK does it, each gets an id of its
-//! own. Either way the new log holds one branch and nothing else: records that shared a line stand on lines of their own, and a
-//! parent that was missing is the line before. What holds for the source alone (its title, tag, settings, file history) stays.
+//! As the client's `/branch` does it, lines keep their ids and say where they come from; as the SDK
+//! does it, each gets an id of its own. Either way the new log holds one branch and nothing else:
+//! records that shared a line stand on lines of their own, and a parent that was missing is the
+//! line before. What holds for the source alone (its title, tag, settings, file history) stays.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,10 @@ use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionView, S
 
 use super::plan::{free_id, log_key, side_folder, whole_session};
 use super::{Claude, branch, chain, metadata, stand};
-use crate::{Asked, Depth, Dialect, ForkStyle, Located, NewSession, Plan, Planned, Precondition, Reader, Step};
+use crate::{
+    Asked, Depth, Dialect, ForkStyle, Located, NewSession, Plan, Planned, Precondition, Reader,
+    Step,
+};
 
 /// The plan for a fork of the branch that ends at `at`.
 pub(super) fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
@@ -21,7 +25,10 @@ pub(super) fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Plann
     free_id(asked.files, &id)?;
     let fork = Fork::of(asked, at, &id, new.style)?;
     let mut bytes = fork.lines()?;
-    if let Some(leaf) = fork.leaf().filter(|leaf| stands_at(&bytes, &id).as_ref() != Some(leaf)) {
+    if let Some(leaf) = fork
+        .leaf()
+        .filter(|leaf| stands_at(&bytes, &id).as_ref() != Some(leaf))
+    {
         bytes.extend(stand::leaf_line(Some(&leaf), &id));
     }
     let key = match source.rsplit_once('/') {
@@ -29,17 +36,30 @@ pub(super) fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Plann
         None => format!("{id}.jsonl"),
     };
     let title = title(asked, new)?;
-    bytes.extend(title.as_ref().map(|title| fork.title_lines(title)).unwrap_or_default());
-    let mut plan = Plan::new("fork", format!("make the session {id} from {}", asked.located.id))
-        .requiring(Precondition::Absent { key: key.clone() })
-        .step(Step::put(&key, bytes));
+    bytes.extend(
+        title
+            .as_ref()
+            .map(|title| fork.title_lines(title))
+            .unwrap_or_default(),
+    );
+    let mut plan = Plan::new(
+        "fork",
+        format!("make the session {id} from {}", asked.located.id),
+    )
+    .requiring(Precondition::Absent { key: key.clone() })
+    .step(Step::put(&key, bytes));
     if let Some(title) = title.filter(|_| new.style == ForkStyle::Client) {
         plan = plan.step(metadata::sidecar(&side_folder(&key), &title));
     }
-    Ok(Planned { plan, session: Some(id), ..Planned::default() })
+    Ok(Planned {
+        plan,
+        session: Some(id),
+        ..Planned::default()
+    })
 }
 
-/// Copies that are all called the same cannot be told apart: without a title of its own a fork says that it is one.
+/// Copies that are all called the same cannot be told apart: without a title of its own a fork
+/// says that it is one.
 fn title(asked: &Asked<'_>, new: &NewSession) -> Result<Option<String>> {
     if let Some(title) = &new.title {
         return metadata::clean_title(title).map(Some);
@@ -47,10 +67,16 @@ fn title(asked: &Asked<'_>, new: &NewSession) -> Result<Option<String>> {
     let facts = asked.facts;
     let known = match new.style {
         ForkStyle::Client => facts.title.as_deref(),
-        ForkStyle::Sdk => facts.title.as_deref().or(facts.first_prompt.as_deref()).or(Some("Forked session")),
+        ForkStyle::Sdk => facts
+            .title
+            .as_deref()
+            .or(facts.first_prompt.as_deref())
+            .or(Some("Forked session")),
     };
     let short = |text: &str| text.chars().take(200).collect::<String>();
-    known.map(|known| metadata::clean_title(&format!("{} (fork)", short(known)))).transpose()
+    known
+        .map(|known| metadata::clean_title(&format!("{} (fork)", short(known))))
+        .transpose()
 }
 
 /// Where the client would take up a log of these bytes.
@@ -85,17 +111,31 @@ impl<'a> Fork<'a> {
         let path = branch::branch(&view, at)?;
         let is_said = |slot: &Slot| chain::is_message(view.log.kind(*slot));
         if !path.iter().any(is_said) {
-            return Err(Error::new(ErrorKind::Invalid, "there is nothing to fork: no message stands on that branch")
-                .hinting("see the branches with `boswell tree`"));
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                "there is nothing to fork: no message stands on that branch",
+            )
+            .hinting("see the branches with `boswell tree`"));
         }
-        let stays = |slot: &Slot| style == ForkStyle::Sdk && view.log.kind(*slot) == EntryKind::Progress;
+        let stays =
+            |slot: &Slot| style == ForkStyle::Sdk && view.log.kind(*slot) == EntryKind::Progress;
         let kept: HashSet<Slot> = path.iter().filter(|slot| !stays(slot)).copied().collect();
         let mut bridges = HashMap::new();
         let mut before = None;
         for slot in &path {
-            let named = view.log.head(*slot).is_some_and(|head| head.parent.is_some());
-            let parent = view.tree.ancestors(*slot).skip(1).find(|above| kept.contains(above));
-            let direct = view.tree.parent(*slot).filter(|parent| kept.contains(parent));
+            let named = view
+                .log
+                .head(*slot)
+                .is_some_and(|head| head.parent.is_some());
+            let parent = view
+                .tree
+                .ancestors(*slot)
+                .skip(1)
+                .find(|above| kept.contains(above));
+            let direct = view
+                .tree
+                .parent(*slot)
+                .filter(|parent| kept.contains(parent));
             let is_cut = view.log.kind(*slot) == EntryKind::Compaction;
             if named && direct.is_none() && !is_cut {
                 bridges.insert(*slot, parent.or(before));
@@ -106,13 +146,25 @@ impl<'a> Fork<'a> {
         slots.sort_unstable();
         let ids = match style {
             ForkStyle::Client => HashMap::new(),
-            ForkStyle::Sdk => {
-                slots.iter().map(|slot| (view.log.label(*slot).into_owned(), asked.chance.uuid_v4())).collect()
-            }
+            ForkStyle::Sdk => slots
+                .iter()
+                .map(|slot| (view.log.label(*slot).into_owned(), asked.chance.uuid_v4()))
+                .collect(),
         };
         let (now, title_id) = (asked.chance.now().to_rfc3339(), asked.chance.uuid_v4());
         let end = at.slot().filter(|slot| slots.contains(slot));
-        Ok(Fork { view, source: &asked.located.id, id, style, slots, bridges, ids, end, now, title_id })
+        Ok(Fork {
+            view,
+            source: &asked.located.id,
+            id,
+            style,
+            slots,
+            bridges,
+            ids,
+            end,
+            now,
+            title_id,
+        })
     }
 
     /// What an id is called in the fork.
@@ -128,12 +180,17 @@ impl<'a> Fork<'a> {
         let mut out = Vec::new();
         for slot in &self.slots {
             out.extend(self.line(*slot).map_err(|fault| {
-                Error::new(ErrorKind::Damaged, "a line of the branch is no JSON object").because(fault.to_string())
+                Error::new(ErrorKind::Damaged, "a line of the branch is no JSON object")
+                    .because(fault.to_string())
             })??);
             out.push(b'\n');
         }
         // What the client cut out of long results holds for every copy of them.
-        for (slot, _) in self.view.log.entries().filter(|(slot, _)| self.view.log.word(*slot) == "content-replacement")
+        for (slot, _) in self
+            .view
+            .log
+            .entries()
+            .filter(|(slot, _)| self.view.log.word(*slot) == "content-replacement")
         {
             let line = self.view.payload(slot)?;
             if let Ok(line) = set_member(&line, &["sessionId"], &quoted(self.id)) {
@@ -158,9 +215,15 @@ impl<'a> Fork<'a> {
         }
         if let Some(parent) = self.bridges.get(&slot) {
             let parent = parent.map(|parent| self.view.log.label(parent).into_owned());
-            line = set_member(&line, &["parentUuid"], &Json::from(parent.as_deref()).to_bytes())?;
+            line = set_member(
+                &line,
+                &["parentUuid"],
+                &Json::from(parent.as_deref()).to_bytes(),
+            )?;
         }
-        let from = Json::object().with("sessionId", self.source).with("messageUuid", own.as_str());
+        let from = Json::object()
+            .with("sessionId", self.source)
+            .with("messageUuid", own.as_str());
         line = set_member(&line, &["forkedFrom"], &from.to_bytes())?;
         if self.style == ForkStyle::Sdk {
             line = self.renamed(line, slot, &own)?;
@@ -177,10 +240,18 @@ impl<'a> Fork<'a> {
     ) -> std::result::Result<Vec<u8>, boswell_model::json::Fault> {
         line = set_member(&line, &["uuid"], &quoted(&self.called(own)))?;
         for key in ["parentUuid", "logicalParentUuid"] {
-            let Some(id) = Raw::trusted(&line).get(key).and_then(|id| id.text()).map(|id| id.into_owned()) else {
+            let Some(id) = Raw::trusted(&line)
+                .get(key)
+                .and_then(|id| id.text())
+                .map(|id| id.into_owned())
+            else {
                 continue;
             };
-            line = set_member(&line, &[key], &Json::from(self.ids.get(&id).map(String::as_str)).to_bytes())?;
+            line = set_member(
+                &line,
+                &[key],
+                &Json::from(self.ids.get(&id).map(String::as_str)).to_bytes(),
+            )?;
         }
         for key in ["teamName", "agentName", "slug", "sourceToolAssistantUUID"] {
             line = remove_member(&line, key)?;
@@ -193,7 +264,10 @@ impl<'a> Fork<'a> {
     }
 
     /// What a compaction says about messages that it kept names them.
-    fn kept_renamed(&self, mut line: Vec<u8>) -> std::result::Result<Vec<u8>, boswell_model::json::Fault> {
+    fn kept_renamed(
+        &self,
+        mut line: Vec<u8>,
+    ) -> std::result::Result<Vec<u8>, boswell_model::json::Fault> {
         let meta = "compactMetadata";
         for (part, key) in [
             ("preservedSegment", "headUuid"),
@@ -201,17 +275,29 @@ impl<'a> Fork<'a> {
             ("preservedSegment", "tailUuid"),
             ("preservedMessages", "anchorUuid"),
         ] {
-            let id = Raw::trusted(&line).at(&[meta, part, key]).and_then(|id| id.text()).map(|id| self.called(&id));
+            let id = Raw::trusted(&line)
+                .at(&[meta, part, key])
+                .and_then(|id| id.text())
+                .map(|id| self.called(&id));
             if let Some(id) = id {
                 line = set_member(&line, &[meta, part, key], &quoted(&id))?;
             }
         }
         for key in ["uuids", "allUuids"] {
-            let list = Raw::trusted(&line).at(&[meta, "preservedMessages", key]).map(|list| {
-                list.items().filter_map(|id| id.text()).map(|id| Json::from(self.called(&id))).collect::<Vec<_>>()
-            });
+            let list = Raw::trusted(&line)
+                .at(&[meta, "preservedMessages", key])
+                .map(|list| {
+                    list.items()
+                        .filter_map(|id| id.text())
+                        .map(|id| Json::from(self.called(&id)))
+                        .collect::<Vec<_>>()
+                });
             if let Some(list) = list {
-                line = set_member(&line, &[meta, "preservedMessages", key], &Json::Array(list).to_bytes())?;
+                line = set_member(
+                    &line,
+                    &[meta, "preservedMessages", key],
+                    &Json::Array(list).to_bytes(),
+                )?;
             }
         }
         Ok(line)

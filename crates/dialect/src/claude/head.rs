@@ -74,7 +74,8 @@ impl<'a> Message<'a> {
         found
     }
 
-    /// The client passes over messages whose content is neither text nor a list of blocks, and links across them.
+    /// The client passes over messages whose content is neither text nor a list of blocks,
+    /// and links across them.
     fn is_well_formed(self) -> bool {
         self.content.is_some_and(|content| match content.kind() {
             Kind::String => true,
@@ -84,8 +85,11 @@ impl<'a> Message<'a> {
     }
 
     fn holds_result(self) -> bool {
-        self.content
-            .is_some_and(|content| content.items().any(|item| item.get("type").is_some_and(|t| t.is("tool_result"))))
+        self.content.is_some_and(|content| {
+            content
+                .items()
+                .any(|item| item.get("type").is_some_and(|t| t.is("tool_result")))
+        })
     }
 }
 
@@ -98,44 +102,71 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
         None => fields.word.and_then(|w| w.text()).unwrap_or_default(),
     };
     let is_of_chain = is_chain_word(&word);
-    head.time = fields.timestamp.and_then(|t| t.text()).and_then(|t| Instant::parse(&t)).map(Into::into);
+    head.time = fields
+        .timestamp
+        .and_then(|t| t.text())
+        .and_then(|t| Instant::parse(&t))
+        .map(Into::into);
     head.kind = kind(&word, &fields);
     head.flags.set_if(fields.sidechain, Flags::SIDECHAIN);
     head.flags.set_if(fields.summary, Flags::SUMMARY);
-    // The summary of a compaction is kept from the eye in the client's normal screen only because a line stands for it.
-    head.flags.set_if(fields.meta || (fields.transcript_only && !fields.summary), Flags::HIDDEN);
+    // The summary of a compaction is kept from the eye in the client's normal screen only because
+    // a line stands for it.
+    head.flags.set_if(
+        fields.meta || (fields.transcript_only && !fields.summary),
+        Flags::HIDDEN,
+    );
     head.flags.set_if(fields.api_error, Flags::ERROR);
-    head.flags.set_if(head.kind == EntryKind::Compaction, Flags::CUT);
+    head.flags
+        .set_if(head.kind == EntryKind::Compaction, Flags::CUT);
     head.flags.set_if(fields.parent.is_some(), Flags::LINKED);
     if head.kind == EntryKind::Assistant {
         group(&fields, head, names);
     }
     if fields.uuid.is_some_and(says_something) {
         head.id = name_of(fields.uuid, names);
-        let is_message = matches!(head.kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult);
+        let is_message = matches!(
+            head.kind,
+            EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
+        );
         let is_whole = !is_message || fields.message.is_some_and(Message::is_well_formed);
         head.flags.set_if(is_of_chain && is_whole, Flags::CHAIN);
     }
     let parent = fields.parent.filter(|p| !p.is_null());
-    // A compaction starts a new root on disk; its logical parent is the line that came before. In a branch that the client
-    // made a session of its own it has a real parent, and the logical one may come after it.
-    let parent = if head.kind == EntryKind::Compaction { parent.or(fields.logical_parent) } else { parent };
-    head.parent = parent.and_then(|p| p.string()).and_then(|p| names.intern_token(p));
+    // A compaction starts a new root on disk; its logical parent is the line that came before. In
+    // a branch that the client made a session of its own it has a real parent, and the logical
+    // one may come after it.
+    let parent = if head.kind == EntryKind::Compaction {
+        parent.or(fields.logical_parent)
+    } else {
+        parent
+    };
+    head.parent = parent
+        .and_then(|p| p.string())
+        .and_then(|p| names.intern_token(p));
 }
 
 /// The name that a string gives, if it is not empty.
 fn name_of(value: Option<Raw<'_>>, names: &mut Names) -> Option<Name> {
-    value.filter(|value| says_something(*value)).and_then(|value| value.string()).and_then(|s| names.intern_token(s))
+    value
+        .filter(|value| says_something(*value))
+        .and_then(|value| value.string())
+        .and_then(|s| names.intern_token(s))
 }
 
 /// Whether a value is a string that is not empty.
 fn says_something(value: Raw<'_>) -> bool {
-    value.string().is_some_and(|text| !text.escaped().is_empty())
+    value
+        .string()
+        .is_some_and(|text| !text.escaped().is_empty())
 }
 
 /// Whether lines of this type link into the chain in every version of the client.
 pub(super) fn is_chain_word(word: &str) -> bool {
-    matches!(word, "user" | "assistant" | "attachment" | "system" | "progress")
+    matches!(
+        word,
+        "user" | "assistant" | "attachment" | "system" | "progress"
+    )
 }
 
 /// The first line of an API message is marked: messages are counted there.
@@ -151,7 +182,9 @@ fn kind(word: &str, fields: &Fields<'_>) -> EntryKind {
         "user" if fields.message.is_some_and(Message::holds_result) => EntryKind::ToolResult,
         "user" => EntryKind::User,
         "assistant" => EntryKind::Assistant,
-        "system" if fields.subtype.is_some_and(|s| s.is("compact_boundary")) => EntryKind::Compaction,
+        "system" if fields.subtype.is_some_and(|s| s.is("compact_boundary")) => {
+            EntryKind::Compaction
+        }
         "system" => EntryKind::System,
         "attachment" => EntryKind::Attachment,
         "progress" => EntryKind::Progress,
@@ -202,12 +235,24 @@ mod tests {
     #[test]
     fn kinds_follow_the_type_word_and_what_the_message_holds() {
         for (line, kind) in [
-            (r#"{"type":"user","message":{"content":"x"}}"#, EntryKind::User),
-            (r#"{"type":"user","message":{"content":[{"type":"tool_result"}]}}"#, EntryKind::ToolResult),
+            (
+                r#"{"type":"user","message":{"content":"x"}}"#,
+                EntryKind::User,
+            ),
+            (
+                r#"{"type":"user","message":{"content":[{"type":"tool_result"}]}}"#,
+                EntryKind::ToolResult,
+            ),
             (r#"{"type":"user","message":"error"}"#, EntryKind::User),
             (r#"{"type":"assistant","message":{}}"#, EntryKind::Assistant),
-            (r#"{"type":"system","subtype":"turn_duration"}"#, EntryKind::System),
-            (r#"{"type":"system","subtype":"compact_boundary"}"#, EntryKind::Compaction),
+            (
+                r#"{"type":"system","subtype":"turn_duration"}"#,
+                EntryKind::System,
+            ),
+            (
+                r#"{"type":"system","subtype":"compact_boundary"}"#,
+                EntryKind::Compaction,
+            ),
             (r#"{"type":"attachment"}"#, EntryKind::Attachment),
             (r#"{"type":"last-prompt"}"#, EntryKind::Leaf),
             (r#"{"type":"ai-title"}"#, EntryKind::Title),
@@ -249,7 +294,9 @@ mod tests {
     #[test]
     fn only_the_first_line_of_an_api_message_is_marked() {
         let line = |uuid: &str| {
-            format!(r#"{{"type":"assistant","uuid":"{uuid}","parentUuid":null,"message":{{"id":"m1"}}}}"#) + "\n"
+            format!(
+                r#"{{"type":"assistant","uuid":"{uuid}","parentUuid":null,"message":{{"id":"m1"}}}}"#
+            ) + "\n"
         };
         let log = read(&(line("m1") + &line("b"))).log;
         let own: Vec<_> = log.heads.iter().map(|h| h.flags.has(Flags::OWN)).collect();

@@ -50,16 +50,25 @@ pub(super) fn flaw(kind: &str, data: &[u8]) -> Option<Flaw> {
     if !is_what_it_says {
         return Some(Flaw::OtherKind);
     }
-    let side = |at: usize| head.get(at..at + 4).map(|it| it.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)));
-    let is_long =
-        head.get(12..16) == Some(b"IHDR") && [side(16), side(20)].iter().flatten().any(|side| *side > LONGEST_SIDE);
+    let side = |at: usize| {
+        head.get(at..at + 4)
+            .map(|it| it.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
+    };
+    let is_long = head.get(12..16) == Some(b"IHDR")
+        && [side(16), side(20)]
+            .iter()
+            .flatten()
+            .any(|side| *side > LONGEST_SIDE);
     (is_long || data.len() > LARGEST).then_some(Flaw::TooLarge)
 }
 
-/// Whether all bytes are digits of base64. Looked at in blocks, so that a machine can take many at once.
+/// Whether all bytes are digits of base64. Looked at in blocks, so that a machine
+/// can take many at once.
 fn are_digits(bytes: &[u8]) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() | (byte == b'+') | (byte == b'/');
-    bytes.chunks(64).all(|block| block.iter().fold(true, |all, byte| all & is_digit(*byte)))
+    bytes
+        .chunks(64)
+        .all(|block| block.iter().fold(true, |all, byte| all & is_digit(*byte)))
 }
 
 /// The bytes that digits of base64 stand for.
@@ -97,11 +106,20 @@ mod tests {
     fn an_image_must_be_what_it_says_whole_and_not_too_large() {
         assert_eq!(flaw("image/png", DOT), None);
         assert_eq!(flaw("image/jpeg", DOT), Some(Flaw::OtherKind));
-        assert_eq!(flaw("image/png", &DOT[..DOT.len() - 3]), Some(Flaw::NotBase64));
+        assert_eq!(
+            flaw("image/png", &DOT[..DOT.len() - 3]),
+            Some(Flaw::NotBase64)
+        );
         assert_eq!(flaw("image/png", "!!!!"), Some(Flaw::NotBase64));
         assert_eq!(flaw("image/png", ""), Some(Flaw::Empty));
         assert_eq!(flaw("image/gif", "R0lGODlhAQABAAAAACw="), None);
-        assert_eq!(flaw("image/png", &format!("{}{}", &DOT[..88], "A".repeat(6 << 20))), Some(Flaw::TooLarge));
+        assert_eq!(
+            flaw(
+                "image/png",
+                &format!("{}{}", &DOT[..88], "A".repeat(6 << 20))
+            ),
+            Some(Flaw::TooLarge)
+        );
         let wide = DOT.replacen("UgAAAAEAAAAB", "UgAAH0EAAAAB", 1);
         assert_eq!(flaw("image/png", &wide), Some(Flaw::TooLarge));
     }

@@ -6,7 +6,8 @@ use boswell_model::{Error, ErrorKind, Result, Unseen, unseen};
 use super::plan::{log_key, side_folder};
 use crate::{Asked, Plan, Planned, Step, unsupported};
 
-/// Gives the session a title: in the log, where it counts, and in the file that the client's picker falls back on.
+/// Gives the session a title: in the log, where it counts, and in the file that the client's
+/// picker falls back on.
 pub(super) fn title(asked: &Asked<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
     let key = log_key(asked.located)?;
@@ -18,26 +19,43 @@ pub(super) fn title(asked: &Asked<'_>, title: &str) -> Result<Planned> {
 
 /// The file beside the log that holds the title.
 pub(super) fn sidecar(folder: &str, title: &str) -> Step {
-    Step::put(format!("{folder}/custom-title.json"), Json::object().with("customTitle", title).to_bytes())
+    Step::put(
+        format!("{folder}/custom-title.json"),
+        Json::object().with("customTitle", title).to_bytes(),
+    )
 }
 
 /// The two lines that the client writes for a title.
 pub(super) fn title_lines(title: &str, id: &str) -> Vec<u8> {
     let lines = [("custom-title", "customTitle"), ("agent-name", "agentName")];
-    lines.iter().flat_map(|(word, key)| line(word, key, title, id)).collect()
+    lines
+        .iter()
+        .flat_map(|(word, key)| line(word, key, title, id))
+        .collect()
 }
 
 fn line(word: &str, key: &str, value: &str, id: &str) -> Vec<u8> {
-    let mut line = Json::object().with("type", word).with(key, value).with("sessionId", id).to_bytes();
+    let mut line = Json::object()
+        .with("type", word)
+        .with(key, value)
+        .with("sessionId", id)
+        .to_bytes();
     line.push(b'\n');
     line
 }
 
 /// A title on one line, without what cannot be seen.
 pub(super) fn clean_title(title: &str) -> Result<String> {
-    let spaced: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let spaced: String = title
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
     let clean = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
-    if clean.is_empty() { Err(Error::new(ErrorKind::Invalid, "a title must say something")) } else { Ok(clean) }
+    if clean.is_empty() {
+        Err(Error::new(ErrorKind::Invalid, "a title must say something"))
+    } else {
+        Ok(clean)
+    }
 }
 
 /// Gives the session its tag. The client knows one at most; more of them are for notes.
@@ -45,19 +63,33 @@ pub(super) fn tags(asked: &Asked<'_>, tags: &[String]) -> Result<Planned> {
     let tag = match tags {
         [] => String::new(),
         [tag] => clean_tag(tag)?,
-        _ => return Err(unsupported("claude", "have more than one tag of its own", "the others are kept as notes")),
+        _ => {
+            return Err(unsupported(
+                "claude",
+                "have more than one tag of its own",
+                "the others are kept as notes",
+            ));
+        }
     };
-    let title = if tag.is_empty() { "take its tag away".to_owned() } else { format!("tag it {tag}") };
+    let title = if tag.is_empty() {
+        "take its tag away".to_owned()
+    } else {
+        format!("tag it {tag}")
+    };
     // The client's own readers look for lines that begin with exactly this.
-    let plan = Plan::new("tag", title)
-        .step(Step::append(log_key(asked.located)?, line("tag", "tag", &tag, &asked.located.id)));
+    let plan = Plan::new("tag", title).step(Step::append(
+        log_key(asked.located)?,
+        line("tag", "tag", &tag, &asked.located.id),
+    ));
     Ok(Planned::of(plan))
 }
 
 /// A tag without what cannot be seen, as the client's own functions clean it.
 fn clean_tag(tag: &str) -> Result<String> {
     // Its own functions drop private use as well; joiners go too, also those of emoji.
-    let hidden = |c: char| unseen(c).is_some_and(|why| why != Unseen::Sign) || matches!(c, '\u{e000}'..='\u{f8ff}');
+    let hidden = |c: char| {
+        unseen(c).is_some_and(|why| why != Unseen::Sign) || matches!(c, '\u{e000}'..='\u{f8ff}')
+    };
     let clean: String = tag.chars().filter(|c| !hidden(*c)).collect();
     let clean = clean.trim();
     if clean.is_empty() {
@@ -73,7 +105,10 @@ mod tests {
 
     #[test]
     fn a_tag_loses_what_cannot_be_seen_and_must_leave_something() {
-        assert_eq!(clean_tag(" re\u{200b}lease\u{202e}\u{61c}\u{e0041} ").unwrap(), "release");
+        assert_eq!(
+            clean_tag(" re\u{200b}lease\u{202e}\u{61c}\u{e0041} ").unwrap(),
+            "release"
+        );
         assert!(clean_tag("\u{feff} ").is_err());
         assert!(line("tag", "tag", "x", "s").starts_with(br#"{"type":"tag""#));
     }

@@ -1,7 +1,8 @@
 //! Claude Code: a chain log per session in a folder per project.
 //!
-//! What is said here about "the client" was measured on Claude Code 2.1.325 as a black box: a file was put into its store,
-//! resumed, and the request that reached the model was read. Where older versions differ, the newest one counts.
+//! What is said here about "the client" was measured on Claude Code 2.1.325 as a black box: a file
+//! was put into its store, resumed, and the request that reached the model was read. Where older
+//! versions differ, the newest one counts.
 
 mod attachment;
 mod branch;

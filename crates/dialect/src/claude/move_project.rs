@@ -1,8 +1,9 @@
 //! A project folder was moved: what the client files under its path follows.
 //!
-//! The client finds sessions by the folder that their project's path is turned into, and memory likewise; its prompt history
-//! and its table of projects name the path itself. Those change. What the lines of a log say about where they were written is
-//! history and stays; one line at its end says where the session is now, in the client's own words, so that readers see it.
+//! The client finds sessions by the folder that their project's path is turned into, and memory
+//! likewise; its prompt history and its table of projects name the path itself. Those change. What
+//! the lines of a log say about where they were written is history and stays; one line at its end
+//! says where the session is now, in the client's own words, so that readers see it.
 
 use boswell_model::json::{Json, Member, Object, Raw, scan_object, set_member, write_string};
 use boswell_model::{Error, ErrorKind, Result};
@@ -20,16 +21,25 @@ const LIMIT: u64 = 1 << 30;
 pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
     let (from, to) = (checked(from)?, checked(to)?);
     if from == to || is_below(&to, &from).is_some() || is_below(&from, &to).is_some() {
-        return Err(Error::new(ErrorKind::Invalid, "a project cannot move into itself or onto what it lies in")
-            .hinting("name the folder that it had, and the one that it has now"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "a project cannot move into itself or onto what it lies in",
+        )
+        .hinting("name the folder that it had, and the one that it has now"));
     }
     let base = if files.stat("projects")?.is_some_and(|info| info.is_folder()) {
         ""
-    } else if files.stat(".claude/projects")?.is_some_and(|info| info.is_folder()) {
+    } else if files
+        .stat(".claude/projects")?
+        .is_some_and(|info| info.is_folder())
+    {
         ".claude/"
     } else {
-        return Err(Error::new(ErrorKind::Unsupported, "a part of Claude Code's folder cannot be changed on its own")
-            .hinting("name the whole folder, such as `--store claude=~/.claude`"));
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "a part of Claude Code's folder cannot be changed on its own",
+        )
+        .hinting("name the whole folder, such as `--store claude=~/.claude`"));
     };
     let mut moving = Moving {
         files,
@@ -48,16 +58,27 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
 }
 
 fn checked(path: &str) -> Result<String> {
-    let bare = if path.len() > 1 { path.trim_end_matches('/') } else { path };
-    if bare.len() > 1 && (bare.starts_with('/') || bare.get(1..3) == Some(":\\")) && !bare.contains('\0') {
+    let bare = if path.len() > 1 {
+        path.trim_end_matches('/')
+    } else {
+        path
+    };
+    if bare.len() > 1
+        && (bare.starts_with('/') || bare.get(1..3) == Some(":\\"))
+        && !bare.contains('\0')
+    {
         return Ok(bare.to_owned());
     }
-    Err(Error::new(ErrorKind::Invalid, format!("`{}` is no whole path of a project", path.escape_debug())))
+    Err(Error::new(
+        ErrorKind::Invalid,
+        format!("`{}` is no whole path of a project", path.escape_debug()),
+    ))
 }
 
 /// What of a path is left below a folder; empty if it is the folder itself.
 fn is_below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
-    path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+    path.strip_prefix(folder)
+        .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
 }
 
 struct Moving<'a> {
@@ -94,9 +115,14 @@ impl Moving<'_> {
             let listing = self.files.list(&folder.key)?;
             let (mut movers, mut others) = (Vec::new(), 0);
             for log in listing.iter().filter(|info| info.is_file()) {
-                let Some(id) = log.stem(".jsonl").filter(|id| is_uuid(id)) else { continue };
+                let Some(id) = log.stem(".jsonl").filter(|id| is_uuid(id)) else {
+                    continue;
+                };
                 match self.place(folder.name(), log)? {
-                    Some(now) => movers.push(Mover { id: id.to_owned(), now }),
+                    Some(now) => movers.push(Mover {
+                        id: id.to_owned(),
+                        now,
+                    }),
                     None => others += 1,
                 }
             }
@@ -109,11 +135,15 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Where a session is held after the move; none if it stays. A folder holds sessions of every path that its name could
-    /// stand for, so what the log says decides; where nothing that it says fits the folder, the folder does.
+    /// Where a session is held after the move; none if it stays. A folder holds sessions of every
+    /// path that its name could stand for, so what the log says decides; where nothing that it says
+    /// fits the folder, the folder does.
     fn place(&self, folder: &str, log: &FileInfo) -> Result<Option<String>> {
         let said = said(self.files, log)?;
-        let own = said.iter().rev().find(|path| super::project_key::may_be_key_of(folder, path));
+        let own = said
+            .iter()
+            .rev()
+            .find(|path| super::project_key::may_be_key_of(folder, path));
         Ok(match own {
             Some(path) => self.moved(path),
             None if folder == project_key(&self.from) => Some(self.to.clone()),
@@ -131,16 +161,27 @@ impl Moving<'_> {
     ) -> Result<()> {
         let projects = self.projects.clone();
         let target = |now: &str| format!("{projects}/{}", project_key(now));
-        let own = movers.first().map_or_else(|| self.to.clone(), |mover| mover.now.clone());
-        let whole = others == 0 && movers.iter().all(|mover| project_key(&mover.now) == project_key(&own));
+        let own = movers
+            .first()
+            .map_or_else(|| self.to.clone(), |mover| mover.now.clone());
+        let whole = others == 0
+            && movers
+                .iter()
+                .all(|mover| project_key(&mover.now) == project_key(&own));
         let to = target(&own);
         for mover in movers {
             let key = format!("{}/{}.jsonl", folder.key, mover.id);
-            self.planned.plan.preconditions.push(Precondition::NotLive { key });
+            self.planned
+                .plan
+                .preconditions
+                .push(Precondition::NotLive { key });
         }
         if whole && !all.iter().any(|info| info.key == to) {
             self.step(Step::rename(&folder.key, &to));
-            if listing.iter().any(|info| info.name() == "sessions-index.json") {
+            if listing
+                .iter()
+                .any(|info| info.name() == "sessions-index.json")
+            {
                 self.remark(format!(
                     "`{to}/sessions-index.json` still names the old folder: `boswell index --native` mends it"
                 ));
@@ -151,9 +192,14 @@ impl Moving<'_> {
             }
             if whole {
                 self.leftovers(folder, listing, &to)?;
-            } else if listing.iter().any(|info| info.is_folder() && info.name() == "memory") {
+            } else if listing
+                .iter()
+                .any(|info| info.is_folder() && info.name() == "memory")
+            {
                 let key = format!("{}/memory", folder.key);
-                self.remark(format!("the memory in `{key}` stays: {others} sessions of other folders share it"));
+                self.remark(format!(
+                    "the memory in `{key}` stays: {others} sessions of other folders share it"
+                ));
             }
         }
         for mover in movers {
@@ -169,17 +215,29 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Moves the files of one session out of a folder that others share, or into one that is there already.
-    fn session(&mut self, folder: &FileInfo, listing: &[FileInfo], mover: &Mover, to: &str) -> Result<()> {
+    /// Moves the files of one session out of a folder that others share, or into one
+    /// that is there already.
+    fn session(
+        &mut self,
+        folder: &FileInfo,
+        listing: &[FileInfo],
+        mover: &Mover,
+        to: &str,
+    ) -> Result<()> {
         for name in [format!("{}.jsonl", mover.id), mover.id.clone()] {
             if !listing.iter().any(|info| info.name() == name) {
                 continue;
             }
             let key = format!("{to}/{name}");
             if self.files.stat(&key)?.is_some() {
-                return Err(Error::new(ErrorKind::Conflict, format!("`{key}` is there already"))
-                    .because("the new folder holds a session of the same id")
-                    .hinting(format!("look at both, and delete one: `boswell list --match {} --hidden`", mover.id)));
+                return Err(
+                    Error::new(ErrorKind::Conflict, format!("`{key}` is there already"))
+                        .because("the new folder holds a session of the same id")
+                        .hinting(format!(
+                            "look at both, and delete one: `boswell list --match {} --hidden`",
+                            mover.id
+                        )),
+                );
             }
             self.step(Step::rename(format!("{}/{name}", folder.key), key));
         }
@@ -190,7 +248,11 @@ impl Moving<'_> {
     fn leftovers(&mut self, folder: &FileInfo, listing: &[FileInfo], to: &str) -> Result<()> {
         for info in listing {
             let name = info.name();
-            if info.is_file() && info.stem(".jsonl").is_some_and(|stem| stem.starts_with("agent-")) {
+            if info.is_file()
+                && info
+                    .stem(".jsonl")
+                    .is_some_and(|stem| stem.starts_with("agent-"))
+            {
                 let key = format!("{to}/{name}");
                 if self.files.stat(&key)?.is_none() {
                     self.step(Step::rename(&info.key, key));
@@ -205,7 +267,9 @@ impl Moving<'_> {
             self.page(&page, &format!("{to}/memory/{}", page.name()))?;
         }
         self.step(Step::RemoveFolder { key: memory });
-        self.step(Step::RemoveFolder { key: folder.key.clone() });
+        self.step(Step::RemoveFolder {
+            key: folder.key.clone(),
+        });
         Ok(())
     }
 
@@ -220,19 +284,29 @@ impl Moving<'_> {
                 "both folders had an index of memory: the old one stands behind the new one in `{to}`"
             ));
         } else {
-            self.remark(format!("`{}` stays: there is another page of that name in the new folder", page.key));
+            self.remark(format!(
+                "`{}` stays: there is another page of that name in the new folder",
+                page.key
+            ));
         }
         Ok(())
     }
 
-    /// The prompt history: of its lines only those that name the project change, and of those only the name.
+    /// The prompt history: of its lines only those that name the project change, and of
+    /// those only the name.
     fn history(&mut self, key: &str) -> Result<()> {
-        let Some(bytes) = self.files.read_whole(key, LIMIT)? else { return Ok(()) };
+        let Some(bytes) = self.files.read_whole(key, LIMIT)? else {
+            return Ok(());
+        };
         let mut out = Vec::with_capacity(bytes.len());
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            let named =
-                Raw::parse(line.trim_ascii()).ok().and_then(|raw| raw.get("project")?.text().map(|p| p.into_owned()));
-            match named.and_then(|path| self.moved(&path)).map(|path| set_member(line, &["project"], &quoted(&path))) {
+            let named = Raw::parse(line.trim_ascii())
+                .ok()
+                .and_then(|raw| raw.get("project")?.text().map(|p| p.into_owned()));
+            match named
+                .and_then(|path| self.moved(&path))
+                .map(|path| set_member(line, &["project"], &quoted(&path)))
+            {
                 Some(Ok(changed)) => out.extend_from_slice(&changed),
                 _ => out.extend_from_slice(line),
             }
@@ -243,23 +317,33 @@ impl Moving<'_> {
 
     /// The client's table of projects, where trust and permissions stand.
     fn table(&mut self, key: &str) -> Result<()> {
-        let Some(bytes) = self.files.read_whole(key, LIMIT)? else { return Ok(()) };
+        let Some(bytes) = self.files.read_whole(key, LIMIT)? else {
+            return Ok(());
+        };
         let Ok(whole) = Raw::parse(&bytes) else {
             self.remark(format!("`{key}` cannot be read, and stays as it is"));
             return Ok(());
         };
-        let Some(projects) = whole.get("projects").map(|raw| raw.bytes().to_vec()) else { return Ok(()) };
+        let Some(projects) = whole.get("projects").map(|raw| raw.bytes().to_vec()) else {
+            return Ok(());
+        };
         let mut members: Vec<Member> = Vec::new();
         if scan_object(&projects, &mut members).is_err() {
             return Ok(());
         }
-        let taken: Vec<String> =
-            Object::new(&projects, &members).members().map(|(name, _)| name.to_text().into_owned()).collect();
+        let taken: Vec<String> = Object::new(&projects, &members)
+            .members()
+            .map(|(name, _)| name.to_text().into_owned())
+            .collect();
         let (mut out, mut at) = (Vec::with_capacity(projects.len()), 0);
         for (member, name) in members.iter().zip(&taken) {
-            let Some(now) = self.moved(name) else { continue };
+            let Some(now) = self.moved(name) else {
+                continue;
+            };
             if taken.contains(&now) {
-                self.remark(format!("`{key}` knows both folders: what it says of the new one stays"));
+                self.remark(format!(
+                    "`{key}` knows both folders: what it says of the new one stays"
+                ));
                 continue;
             }
             out.extend_from_slice(projects.get(at..member.key_start).unwrap_or_default());
@@ -267,7 +351,9 @@ impl Moving<'_> {
             at = member.key_end;
         }
         out.extend_from_slice(projects.get(at..).unwrap_or_default());
-        let Ok(changed) = set_member(&bytes, &["projects"], &out) else { return Ok(()) };
+        let Ok(changed) = set_member(&bytes, &["projects"], &out) else {
+            return Ok(());
+        };
         self.replace(key, bytes, changed);
         Ok(())
     }
@@ -276,7 +362,13 @@ impl Moving<'_> {
     fn replace(&mut self, key: &str, old: Vec<u8>, new: Vec<u8>) {
         if old != new {
             let modified = crate::Modified::Now;
-            self.step(Step::Edit { key: key.to_owned(), at: Some(0), old, new, modified });
+            self.step(Step::Edit {
+                key: key.to_owned(),
+                at: Some(0),
+                old,
+                new,
+                modified,
+            });
         }
     }
 }
@@ -287,7 +379,8 @@ fn quoted(text: &str) -> Vec<u8> {
     out
 }
 
-/// Folders that a log says its session was held in, in the order in which they are named at its two ends.
+/// Folders that a log says its session was held in, in the order in which they are
+/// named at its two ends.
 pub(super) fn said(files: &dyn Files, log: &FileInfo) -> Result<Vec<String>> {
     let window = usize::try_from(WINDOW).unwrap_or(usize::MAX);
     let mut text = files.read(&log.key, 0, window)?;
@@ -298,8 +391,13 @@ pub(super) fn said(files: &dyn Files, log: &FileInfo) -> Result<Vec<String>> {
     }
     let mut said: Vec<String> = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {
-        let Ok(raw) = Raw::parse(line.trim_ascii()) else { continue };
-        for path in ["cwd", "relocatedCwd"].iter().filter_map(|key| raw.get(key)?.text()) {
+        let Ok(raw) = Raw::parse(line.trim_ascii()) else {
+            continue;
+        };
+        for path in ["cwd", "relocatedCwd"]
+            .iter()
+            .filter_map(|key| raw.get(key)?.text())
+        {
             if !path.is_empty() && said.last().map(String::as_str) != Some(&path) {
                 said.push(path.into_owned());
             }

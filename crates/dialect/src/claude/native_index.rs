@@ -1,7 +1,8 @@
 //! `sessions-index.json` written anew from the logs.
 //!
-//! Versions around 2.1.17 list sessions from it and no version keeps it true; later ones neither write nor read it. So an index
-//! that is there is corrected, and none is made. Members that we do not know stay, in the index and in its entries.
+//! Versions around 2.1.17 list sessions from it and no version keeps it true; later ones neither
+//! write nor read it. So an index that is there is corrected, and none is made. Members that we do
+//! not know stay, in the index and in its entries.
 
 use std::collections::BTreeMap;
 
@@ -16,25 +17,27 @@ const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;
 const CHUNK: usize = 1 << 20;
 
-/// What has to happen for every index of the store to be right. `summaries` come before what logs say, by id.
+/// What has to happen for every index of the store to be right. `summaries` come before
+/// what logs say, by id.
 pub(super) fn plan(files: &dyn Files, summaries: &BTreeMap<String, String>) -> Result<Planned> {
     let mut planned = Planned::of(Plan::new("index", "write the indexes of Claude Code anew"));
     let mut without = 0;
     for project in discover::projects(files)? {
-        // Every project has an index of its own: one that cannot be read keeps no other from being corrected.
+        // Every project has an index of its own: one that cannot be read keeps no other
+        // from being corrected.
         match step(files, &project, summaries) {
             Ok(Some(step)) => planned.plan.steps.push(step),
             Ok(None) => {}
             Err(Left::Without) => without += 1,
-            Err(Left::Unreadable(error)) => {
-                planned.left_out.push((files.describe(&project), Problem::unreadable(&error).detail))
-            }
+            Err(Left::Unreadable(error)) => planned
+                .left_out
+                .push((files.describe(&project), Problem::unreadable(&error).detail)),
         }
     }
     if without > 0 {
-        planned
-            .remarks
-            .push(format!("{without} projects have no {NAME}: today's Claude Code needs none, and none was made"));
+        planned.remarks.push(format!(
+            "{without} projects have no {NAME}: today's Claude Code needs none, and none was made"
+        ));
     }
     Ok(planned)
 }
@@ -60,13 +63,26 @@ fn step(
     summaries: &BTreeMap<String, String>,
 ) -> std::result::Result<Option<Step>, Left> {
     let listing = files.list(project)?;
-    let Some(index) = listing.iter().find(|info| info.is_file() && info.name() == NAME) else {
-        return if listing.iter().any(is_log) { Err(Left::Without) } else { Ok(None) };
+    let Some(index) = listing
+        .iter()
+        .find(|info| info.is_file() && info.name() == NAME)
+    else {
+        return if listing.iter().any(is_log) {
+            Err(Left::Without)
+        } else {
+            Ok(None)
+        };
     };
     let old = files.read_whole(&index.key, LIMIT)?.unwrap_or_default();
     let new = corrected(files, summaries, &listing, &old)?;
     let key = index.key.clone();
-    Ok((new != old).then_some(Step::Edit { key, at: Some(0), old, new, modified: crate::Modified::Now }))
+    Ok((new != old).then_some(Step::Edit {
+        key,
+        at: Some(0),
+        old,
+        new,
+        modified: crate::Modified::Now,
+    }))
 }
 
 fn is_log(info: &FileInfo) -> bool {
@@ -79,11 +95,18 @@ fn corrected(
     listing: &[FileInfo],
     old: &[u8],
 ) -> Result<Vec<u8>> {
-    let whole = Raw::parse(old).ok().filter(|raw| raw.kind() == Kind::Object);
-    let known: Vec<Raw<'_>> =
-        whole.and_then(|raw| raw.get("entries")).map(|raw| raw.items().collect()).unwrap_or_default();
+    let whole = Raw::parse(old)
+        .ok()
+        .filter(|raw| raw.kind() == Kind::Object);
+    let known: Vec<Raw<'_>> = whole
+        .and_then(|raw| raw.get("entries"))
+        .map(|raw| raw.items().collect())
+        .unwrap_or_default();
     let is = |entry: &Raw<'_>, id: &str| {
-        entry.get("sessionId").and_then(|it| it.text()).is_some_and(|it| it.eq_ignore_ascii_case(id))
+        entry
+            .get("sessionId")
+            .and_then(|it| it.text())
+            .is_some_and(|it| it.eq_ignore_ascii_case(id))
     };
     let mut entries = Vec::new();
     let mut folder = None;
@@ -96,7 +119,12 @@ fn corrected(
     }
     let list = match entries.as_slice() {
         [] => b"[]".to_vec(),
-        entries => [b"[\n    ".as_slice(), &entries.join(&b",\n    "[..]), b"\n  ]"].concat(),
+        entries => [
+            b"[\n    ".as_slice(),
+            &entries.join(&b",\n    "[..]),
+            b"\n  ]",
+        ]
+        .concat(),
     };
     if let Some(changed) = whole.and_then(|_| set_member(old, &["entries"], &list).ok()) {
         return Ok(changed);
@@ -104,11 +132,18 @@ fn corrected(
     // What stood there was no index: it is in the vault by the time this is written.
     let mut original = Vec::new();
     Json::from(folder).write(&mut original);
-    Ok([b"{\n  \"version\": 1,\n  \"entries\": ".as_slice(), &list, b",\n  \"originalPath\": ", &original, b"\n}"]
-        .concat())
+    Ok([
+        b"{\n  \"version\": 1,\n  \"entries\": ".as_slice(),
+        &list,
+        b",\n  \"originalPath\": ",
+        &original,
+        b"\n}",
+    ]
+    .concat())
 }
 
-/// The entry of a session, with what stood in it before; and the folder that the session was held in.
+/// The entry of a session, with what stood in it before; and the folder that the
+/// session was held in.
 fn entry(
     files: &dyn Files,
     log: &FileInfo,
@@ -131,29 +166,57 @@ fn entry(
     lines.finish(&mut |line| reader.line(line));
     let mut facts = reader.finish().facts;
     Claude.fold_side_files(files, &located, &mut facts)?;
-    let title = facts.title.filter(|_| facts.title_source.as_deref() == Some("user"));
+    let title = facts
+        .title
+        .filter(|_| facts.title_source.as_deref() == Some("user"));
     let members: [(&str, Option<Json>); 12] = [
         ("sessionId", Some(Json::from(id))),
         ("fullPath", Some(Json::from(files.describe(&log.key)))),
-        ("fileMtime", log.modified.map(|time| Json::from(time.millis()))),
-        ("firstPrompt", Some(Json::from(facts.first_prompt.as_deref().unwrap_or("No prompt")))),
-        ("summary", summary.or(facts.summary.as_ref()).map(Json::from)),
+        (
+            "fileMtime",
+            log.modified.map(|time| Json::from(time.millis())),
+        ),
+        (
+            "firstPrompt",
+            Some(Json::from(
+                facts.first_prompt.as_deref().unwrap_or("No prompt"),
+            )),
+        ),
+        (
+            "summary",
+            summary.or(facts.summary.as_ref()).map(Json::from),
+        ),
         ("customTitle", title.map(Json::from)),
         ("messageCount", Some(Json::from(facts.messages))),
-        ("created", facts.created.map(|time| Json::from(time.to_rfc3339()))),
-        ("modified", facts.last_active.map(|time| Json::from(time.to_rfc3339()))),
-        ("gitBranch", Some(Json::from(facts.git_branch.as_deref().unwrap_or("")))),
+        (
+            "created",
+            facts.created.map(|time| Json::from(time.to_rfc3339())),
+        ),
+        (
+            "modified",
+            facts.last_active.map(|time| Json::from(time.to_rfc3339())),
+        ),
+        (
+            "gitBranch",
+            Some(Json::from(facts.git_branch.as_deref().unwrap_or(""))),
+        ),
         ("projectPath", facts.project.as_deref().map(Json::from)),
-        ("isSidechain", Some(Json::from(facts.hidden == Some("subagent")))),
+        (
+            "isSidechain",
+            Some(Json::from(facts.hidden == Some("subagent"))),
+        ),
     ];
-    let stated = members.into_iter().filter_map(|(key, value)| Some((key, value?.to_bytes())));
+    let stated = members
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?.to_bytes())));
     let text = match before {
-        Some(before) => {
-            stated.fold(before.to_vec(), |entry, (key, value)| set_member(&entry, &[key], &value).unwrap_or(entry))
-        }
+        Some(before) => stated.fold(before.to_vec(), |entry, (key, value)| {
+            set_member(&entry, &[key], &value).unwrap_or(entry)
+        }),
         None => {
-            let lines: Vec<Vec<u8>> =
-                stated.map(|(key, value)| [b"      \"", key.as_bytes(), b"\": ", &value].concat()).collect();
+            let lines: Vec<Vec<u8>> = stated
+                .map(|(key, value)| [b"      \"", key.as_bytes(), b"\": ", &value].concat())
+                .collect();
             [b"{\n".as_slice(), &lines.join(&b",\n"[..]), b"\n    }"].concat()
         }
     };
@@ -184,7 +247,9 @@ mod tests {
 
     fn written(index: &str) -> (String, Planned) {
         let planned = plan(&store(index), &BTreeMap::new()).unwrap();
-        let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else { panic!("{planned:?}") };
+        let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else {
+            panic!("{planned:?}")
+        };
         (String::from_utf8(new.clone()).unwrap(), planned)
     }
 
@@ -196,34 +261,83 @@ mod tests {
         let (text, planned) = written(&index);
         let raw = Raw::parse(text.as_bytes()).unwrap();
         let entries: Vec<Raw<'_>> = raw.get("entries").unwrap().items().collect();
-        let ids: Vec<_> = entries.iter().map(|entry| entry.get("sessionId").unwrap().text().unwrap()).collect();
+        let ids: Vec<_> = entries
+            .iter()
+            .map(|entry| entry.get("sessionId").unwrap().text().unwrap())
+            .collect();
         assert_eq!(ids, [A, B]);
         assert_eq!(entries[0].get("future").unwrap().bytes(), b"[1.0]");
         assert_eq!(entries[0].get("messageCount").unwrap().u64(), Some(1));
-        assert_eq!(entries[1].get("firstPrompt").unwrap().text().unwrap(), format!("ask {B}"));
+        assert_eq!(
+            entries[1].get("firstPrompt").unwrap().text().unwrap(),
+            format!("ask {B}")
+        );
         assert_eq!(raw.get("later").unwrap().bool(), Some(true));
-        assert!(planned.remarks[0].contains("1 projects"), "{:?}", planned.remarks);
-        assert!(plan(&store(&text), &BTreeMap::new()).unwrap().plan.steps.is_empty(), "what is right is left alone");
+        assert!(
+            planned.remarks[0].contains("1 projects"),
+            "{:?}",
+            planned.remarks
+        );
+        assert!(
+            plan(&store(&text), &BTreeMap::new())
+                .unwrap()
+                .plan
+                .steps
+                .is_empty(),
+            "what is right is left alone"
+        );
     }
 
     #[test]
     fn what_is_said_beyond_the_log_becomes_the_summary_and_stays() {
-        let index = format!("{{\"version\":1,\"entries\":[{{\"sessionId\":\"{A}\",\"summary\":\"old\"}}]}}");
-        let said =
-            BTreeMap::from([(A.to_owned(), "why \"it\" was 红".to_owned()), (GHOST.to_owned(), "gone".to_owned())]);
+        let index = format!(
+            "{{\"version\":1,\"entries\":[{{\"sessionId\":\"{A}\",\"summary\":\"old\"}}]}}"
+        );
+        let said = BTreeMap::from([
+            (A.to_owned(), "why \"it\" was 红".to_owned()),
+            (GHOST.to_owned(), "gone".to_owned()),
+        ]);
         let planned = plan(&store(&index), &said).unwrap();
-        let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else { panic!("{planned:?}") };
-        let entries: Vec<Raw<'_>> = Raw::parse(new).unwrap().get("entries").unwrap().items().collect();
-        let summaries: Vec<_> = entries.iter().map(|entry| entry.get("summary").and_then(|it| it.text())).collect();
+        let [Step::Edit { new, .. }] = planned.plan.steps.as_slice() else {
+            panic!("{planned:?}")
+        };
+        let entries: Vec<Raw<'_>> = Raw::parse(new)
+            .unwrap()
+            .get("entries")
+            .unwrap()
+            .items()
+            .collect();
+        let summaries: Vec<_> = entries
+            .iter()
+            .map(|entry| entry.get("summary").and_then(|it| it.text()))
+            .collect();
         assert_eq!(summaries, [Some("why \"it\" was 红".into()), None]);
         let text = String::from_utf8(new.clone()).unwrap();
-        assert!(plan(&store(&text), &said).unwrap().plan.steps.is_empty(), "it is right now");
-        assert!(plan(&store(&text), &BTreeMap::new()).unwrap().plan.steps.is_empty(), "and nobody takes it away");
+        assert!(
+            plan(&store(&text), &said).unwrap().plan.steps.is_empty(),
+            "it is right now"
+        );
+        assert!(
+            plan(&store(&text), &BTreeMap::new())
+                .unwrap()
+                .plan
+                .steps
+                .is_empty(),
+            "and nobody takes it away"
+        );
     }
 
     #[test]
     fn garbage_in_its_place_becomes_an_index() {
         let (text, _) = written("not json");
-        assert_eq!(Raw::parse(text.as_bytes()).unwrap().get("originalPath").unwrap().text().unwrap(), "/w");
+        assert_eq!(
+            Raw::parse(text.as_bytes())
+                .unwrap()
+                .get("originalPath")
+                .unwrap()
+                .text()
+                .unwrap(),
+            "/w"
+        );
     }
 }

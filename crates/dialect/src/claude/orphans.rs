@@ -1,4 +1,5 @@
-//! Side files of sessions that are gone: sweeps of some versions left them, and so does whoever removes a log by hand.
+//! Side files of sessions that are gone: sweeps of some versions left them, and so does whoever
+//! removes a log by hand.
 
 use std::collections::HashSet;
 
@@ -9,14 +10,23 @@ use crate::uuid::is_uuid;
 use crate::{FileInfo, Files, Located, Orphan};
 
 /// Folders of the configuration that hold something under the id of a session, and what that is.
-const BESIDE: [(&str, &str); 2] = [("file-history", "copies of files"), ("tasks", "lists of tasks")];
+const BESIDE: [(&str, &str); 2] = [
+    ("file-history", "copies of files"),
+    ("tasks", "lists of tasks"),
+];
 
 /// Everything that bears the id of a session without a log.
 ///
-/// A log may lie in the folder of another project than what belongs to it, after its session was moved: then nothing is orphaned.
+/// A log may lie in the folder of another project than what belongs to it, after its session was
+/// moved: then nothing is orphaned.
 pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
-    let logs: HashSet<&str> = found.iter().filter(|it| it.owner.is_none()).map(|it| it.id.as_str()).collect();
-    let is_gone = |info: &FileInfo| info.is_folder() && is_uuid(info.name()) && !logs.contains(info.name());
+    let logs: HashSet<&str> = found
+        .iter()
+        .filter(|it| it.owner.is_none())
+        .map(|it| it.id.as_str())
+        .collect();
+    let is_gone =
+        |info: &FileInfo| info.is_folder() && is_uuid(info.name()) && !logs.contains(info.name());
     let mut orphans = Vec::new();
     for project in projects(files)? {
         for info in files.list(&project)?.iter().filter(|info| is_gone(info)) {
@@ -28,7 +38,8 @@ pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan
         for info in files.list(folder)?.iter().filter(|info| is_gone(info)) {
             let left = Orphan::folder(files, &info.key, Some(info.name()), what)?;
             // The client makes a lock for a list before there is a list.
-            orphans.extend(left.filter(|left| left.files.iter().any(|key| !key.ends_with("/.lock"))));
+            orphans
+                .extend(left.filter(|left| left.files.iter().any(|key| !key.ends_with("/.lock"))));
         }
     }
     Ok(orphans)
@@ -62,8 +73,14 @@ mod tests {
         }
         let found = super::super::discover::discover(&files).unwrap();
         let left = orphans(&files, &found.sessions).unwrap();
-        let told: Vec<_> = left.iter().map(|it| (it.key.as_str(), it.files.len(), it.bytes)).collect();
-        let (side, copies) = (format!("projects/-w/{GONE}"), format!("file-history/{GONE}"));
+        let told: Vec<_> = left
+            .iter()
+            .map(|it| (it.key.as_str(), it.files.len(), it.bytes))
+            .collect();
+        let (side, copies) = (
+            format!("projects/-w/{GONE}"),
+            format!("file-history/{GONE}"),
+        );
         assert_eq!(told, [(side.as_str(), 2, 6), (copies.as_str(), 1, 3)]);
         assert!(left.iter().all(|it| it.session.as_deref() == Some(GONE)));
     }

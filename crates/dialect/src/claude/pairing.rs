@@ -70,24 +70,35 @@ pub(super) fn calls_client(object: &Object<'_>) -> bool {
     !ids(object, |word| word == "tool_use", "id").is_empty()
 }
 
-/// Ids of the calls that a line answers. Tools of the provider are answered inside the same message, by blocks of their own.
+/// Ids of the calls that a line answers. Tools of the provider are answered inside the same
+/// message, by blocks of their own.
 pub(super) fn results_of(object: &Object<'_>) -> Vec<String> {
     ids(object, is_result, "tool_use_id")
 }
 
 fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<String> {
-    let content = object.get("message").and_then(|message| message.get("content"));
+    let content = object
+        .get("message")
+        .and_then(|message| message.get("content"));
     let blocks = content.into_iter().flat_map(|content| content.items());
     blocks
-        .filter(|block| block.get("type").and_then(|word| word.text()).is_some_and(|word| is_wanted(&word)))
+        .filter(|block| {
+            block
+                .get("type")
+                .and_then(|word| word.text())
+                .is_some_and(|word| is_wanted(&word))
+        })
         .filter_map(|block| block.get(key)?.text().map(|id| id.into_owned()))
         .collect()
 }
 
-/// Calls and answers of a line. This runs for every message of a file that is checked: each part is looked at once.
+/// Calls and answers of a line. This runs for every message of a file that is checked: each
+/// part is looked at once.
 pub(super) fn pairs(object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
     let mut flags = Flags::default();
-    let Some(message) = object.get("message") else { return flags };
+    let Some(message) = object.get("message") else {
+        return flags;
+    };
     let content = message.get("content");
     for block in content.into_iter().flat_map(|content| content.items()) {
         let (mut read, mut id, mut answered) = (Block::default(), None, None);
@@ -129,14 +140,24 @@ pub(super) struct Gaps {
     pub missing: Vec<usize>,
 }
 
-/// Settles the fate of every line with calls or results. `open_end` says whether the last answer may still be waiting.
+/// Settles the fate of every line with calls or results. `open_end` says whether the last answer
+/// may still be waiting.
 pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
-    let answered = lines.iter().flat_map(|line| line.results.iter().cloned()).collect();
+    let answered = lines
+        .iter()
+        .flat_map(|line| line.results.iter().cloned())
+        .collect();
     let last = if open_end { last_answer(lines) } else { None };
-    let mut ledger = Ledger { answered, calls: HashMap::new(), gaps: Gaps::default() };
+    let mut ledger = Ledger {
+        answered,
+        calls: HashMap::new(),
+        gaps: Gaps::default(),
+    };
     for (index, line) in lines.iter_mut().enumerate() {
         if !line.calls.is_empty() {
-            let is_last = last.is_some_and(|(start, group)| index >= start && (line.group == group || group.is_none()));
+            let is_last = last.is_some_and(|(start, group)| {
+                index >= start && (line.group == group || group.is_none())
+            });
             ledger.settle_calls(index, line, is_last);
         } else if !line.results.is_empty() {
             ledger.settle_results(line);
@@ -156,7 +177,11 @@ struct Ledger {
 
 impl Ledger {
     fn settle_calls(&mut self, index: usize, line: &mut Line, is_last: bool) {
-        let open = line.calls.iter().filter(|id| !self.answered.contains(*id)).count();
+        let open = line
+            .calls
+            .iter()
+            .filter(|id| !self.answered.contains(*id))
+            .count();
         if open > 0 && is_last && !line.is_provided {
             self.gaps.interrupted.push(index);
         } else if open == line.calls.len() {
@@ -190,10 +215,17 @@ impl Ledger {
 
 /// Where the last answer begins, if nothing but its results and attachments follow it.
 fn last_answer(lines: &[Line]) -> Option<(usize, Option<Name>)> {
-    let end = lines.iter().rposition(|line| line.voice == Voice::Assistant)?;
+    let end = lines
+        .iter()
+        .rposition(|line| line.voice == Voice::Assistant)?;
     let group = lines.get(end)?.group;
     let after = lines.get(end + 1..)?;
-    let waits = after.iter().all(|line| line.voice != Voice::User || (!line.results.is_empty() && !line.speaks));
-    let start = lines.iter().position(|line| group.is_some() && line.group == group).unwrap_or(end);
+    let waits = after
+        .iter()
+        .all(|line| line.voice != Voice::User || (!line.results.is_empty() && !line.speaks));
+    let start = lines
+        .iter()
+        .position(|line| group.is_some() && line.group == group)
+        .unwrap_or(end);
     waits.then_some((start, group))
 }

@@ -10,7 +10,12 @@ use crate::{Asked, Files, Intention, Located, Operation, Planned, unsupported};
 pub(super) fn plans(operation: Operation) -> bool {
     matches!(
         operation,
-        Operation::Title | Operation::Tag | Operation::Branch | Operation::Rewind | Operation::Fork | Operation::Delete
+        Operation::Title
+            | Operation::Tag
+            | Operation::Branch
+            | Operation::Rewind
+            | Operation::Fork
+            | Operation::Delete
     )
 }
 
@@ -23,15 +28,22 @@ pub(super) fn plan(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> 
         Intention::Rewind(tip) => stand::rewind(asked, *tip),
         Intention::Fork { at, new } => fork::fork(asked, *at, new),
         Intention::Delete => delete::delete(asked),
-        _ => Err(unsupported("claude", "be changed like that", "see what each store can with `boswell stores`")),
+        _ => Err(unsupported(
+            "claude",
+            "be changed like that",
+            "see what each store can with `boswell stores`",
+        )),
     }
 }
 
 /// Key of the session's log.
 pub(super) fn log_key(located: &Located) -> Result<&str> {
     located.key.as_deref().ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("the session `{}` has no log", located.id.escape_debug()))
-            .hinting("see the sessions with `boswell list --hidden`")
+        Error::new(
+            ErrorKind::NotFound,
+            format!("the session `{}` has no log", located.id.escape_debug()),
+        )
+        .hinting("see the sessions with `boswell list --hidden`")
     })
 }
 
@@ -43,7 +55,11 @@ pub(super) fn side_folder(key: &str) -> String {
 /// Refuses what only a session of its own can do.
 pub(super) fn whole_session(located: &Located, what: &str) -> Result<()> {
     if located.hidden == Some("subagent") {
-        return Err(unsupported("claude", &format!("{what}: it is a subagent's"), "name the session that started it"));
+        return Err(unsupported(
+            "claude",
+            &format!("{what}: it is a subagent's"),
+            "name the session that started it",
+        ));
     }
     Ok(())
 }
@@ -51,14 +67,25 @@ pub(super) fn whole_session(located: &Located, what: &str) -> Result<()> {
 /// Checks that an id is one the client accepts and that no session of any project has it.
 pub(super) fn free_id(files: &dyn Files, id: &str) -> Result<()> {
     if !is_uuid(id) {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
-            .because("Claude Code knows its sessions by UUIDs")
-            .hinting("leave --id out to have one made"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of a session", id.escape_debug()),
+        )
+        .because("Claude Code knows its sessions by UUIDs")
+        .hinting("leave --id out to have one made"));
     }
-    let taken = discover::discover(files)?.sessions.iter().any(|it| it.id.eq_ignore_ascii_case(id));
+    let taken = discover::discover(files)?
+        .sessions
+        .iter()
+        .any(|it| it.id.eq_ignore_ascii_case(id));
     if taken {
-        return Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-            .hinting(format!("append to it with `boswell append {id}`, or leave --id out")));
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            format!("there is a session {id} already"),
+        )
+        .hinting(format!(
+            "append to it with `boswell append {id}`, or leave --id out"
+        )));
     }
     Ok(())
 }

@@ -3,13 +3,22 @@
 /// Keys longer than this many UTF-16 units are cut and end with a hash of the whole path.
 pub const LONGEST: usize = 200;
 
-/// The folder name for a project at `path`, which must be the real path: links resolved, not normalised.
+/// The folder name for a project at `path`, which must be the real path: links
+/// resolved, not normalised.
 ///
-/// Every UTF-16 unit outside `[A-Za-z0-9]` becomes a dash, so different paths share a key and a key is never decoded:
-/// where a session was held stands in its lines.
+/// Every UTF-16 unit outside `[A-Za-z0-9]` becomes a dash, so different paths share a key and a key
+/// is never decoded: where a session was held stands in its lines.
 pub fn project_key(path: &str) -> String {
-    let mut key: String =
-        path.encode_utf16().map(|unit| if is_plain(unit) { char::from(unit as u8) } else { '-' }).collect();
+    let mut key: String = path
+        .encode_utf16()
+        .map(|unit| {
+            if is_plain(unit) {
+                char::from(unit as u8)
+            } else {
+                '-'
+            }
+        })
+        .collect();
     if key.len() > LONGEST {
         key.truncate(LONGEST);
         key.push('-');
@@ -18,7 +27,8 @@ pub fn project_key(path: &str) -> String {
     key
 }
 
-/// Whether a folder may belong to `path`: its key, or for long paths any hash, since older versions hashed otherwise.
+/// Whether a folder may belong to `path`: its key, or for long paths any hash, since older
+/// versions hashed otherwise.
 ///
 /// A match of a long key is only a candidate: look at `cwd` inside before believing it.
 pub fn may_be_key_of(folder: &str, path: &str) -> bool {
@@ -26,7 +36,9 @@ pub fn may_be_key_of(folder: &str, path: &str) -> bool {
     folder == key
         || (key.len() > LONGEST
             && folder.len() > LONGEST
-            && folder.get(..=LONGEST).is_some_and(|start| key.starts_with(start)))
+            && folder
+                .get(..=LONGEST)
+                .is_some_and(|start| key.starts_with(start)))
 }
 
 fn is_plain(unit: u16) -> bool {
@@ -35,7 +47,11 @@ fn is_plain(unit: u16) -> bool {
 
 /// The 32-bit string hash `h * 31 + unit`, wrapping.
 fn hash(path: &str) -> i32 {
-    path.encode_utf16().fold(0i32, |h, unit| h.wrapping_shl(5).wrapping_sub(h).wrapping_add(i32::from(unit)))
+    path.encode_utf16().fold(0i32, |h, unit| {
+        h.wrapping_shl(5)
+            .wrapping_sub(h)
+            .wrapping_add(i32::from(unit))
+    })
 }
 
 fn base36(mut value: u32) -> String {
@@ -84,7 +100,12 @@ mod tests {
         e.replace_range(e.len() - 1.., "e");
         let xiang = vec!["项".repeat(50); 5].join("/");
         let rocket = vec!["🚀".repeat(40); 5].join("/");
-        for (tail, hash) in [(d, "-sgbea1"), (e, "-sgbea2"), (xiang, "-25e6qi"), (rocket, "-x2mf26")] {
+        for (tail, hash) in [
+            (d, "-sgbea1"),
+            (e, "-sgbea2"),
+            (xiang, "-25e6qi"),
+            (rocket, "-x2mf26"),
+        ] {
             let key = project_key(&format!("{base}{tail}"));
             assert!(key.ends_with(hash), "{key}");
             assert_eq!(key.len(), LONGEST + hash.len());

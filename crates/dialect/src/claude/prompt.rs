@@ -15,7 +15,8 @@ pub(super) enum Said<'a> {
     Noise,
 }
 
-/// The first text of a line that says something: line ends are spaces, edges trimmed, as the client lists it.
+/// The first text of a line that says something: line ends are spaces, edges trimmed, as
+/// the client lists it.
 pub(super) fn said<'a>(object: &Object<'a>) -> Said<'a> {
     let mut command = None;
     for text in texts(object) {
@@ -34,19 +35,37 @@ pub(super) fn said<'a>(object: &Object<'a>) -> Said<'a> {
 }
 
 fn texts<'a>(object: &Object<'a>) -> Vec<Cow<'a, str>> {
-    let Some(content) = object.get("message").and_then(|message| message.get("content")) else { return Vec::new() };
+    let Some(content) = object
+        .get("message")
+        .and_then(|message| message.get("content"))
+    else {
+        return Vec::new();
+    };
     if content.kind() == Kind::String {
         return content.text().into_iter().collect();
     }
-    let is_text = |block: &boswell_model::json::Raw<'_>| block.get("type").is_some_and(|word| word.is("text"));
-    content.items().filter(is_text).filter_map(|block| block.get("text")?.text()).collect()
+    let is_text = |block: &boswell_model::json::Raw<'_>| {
+        block.get("type").is_some_and(|word| word.is("text"))
+    };
+    content
+        .items()
+        .filter(is_text)
+        .filter_map(|block| block.get("text")?.text())
+        .collect()
 }
 
 fn is_noise(text: &str) -> bool {
-    const STARTS: [&str; 5] =
-        ["<local-command-stdout>", "<session-start-hook>", "<tick>", "<goal>", "[Request interrupted by user"];
-    const WHOLE: [(&str, &str); 2] =
-        [("<ide_opened_file>", "</ide_opened_file>"), ("<ide_selection>", "</ide_selection>")];
+    const STARTS: [&str; 5] = [
+        "<local-command-stdout>",
+        "<session-start-hook>",
+        "<tick>",
+        "<goal>",
+        "[Request interrupted by user",
+    ];
+    const WHOLE: [(&str, &str); 2] = [
+        ("<ide_opened_file>", "</ide_opened_file>"),
+        ("<ide_selection>", "</ide_selection>"),
+    ];
     STARTS.iter().any(|start| text.starts_with(start))
         || WHOLE.iter().any(|(start, end)| text.starts_with(start) && text.ends_with(end))
         // Not in the client's own list, but as little typed by a person.
@@ -76,12 +95,24 @@ mod tests {
     fn prompts_are_told_from_commands_and_noise() {
         for (content, expected) in [
             (r#""  fix\nthe bug ""#, r#"Prompt("fix the bug")"#),
-            (r#""<command-name>/clear</command-name> <command-args></command-args>""#, r#"Command("/clear")"#),
-            (r#""<local-command-stdout>x</local-command-stdout>""#, "Noise"),
+            (
+                r#""<command-name>/clear</command-name> <command-args></command-args>""#,
+                r#"Command("/clear")"#,
+            ),
+            (
+                r#""<local-command-stdout>x</local-command-stdout>""#,
+                "Noise",
+            ),
             (r#""[Request interrupted by user for tool use]""#, "Noise"),
             (r#""<ide_opened_file>a.rs</ide_opened_file>""#, "Noise"),
-            (r#""<ide_selection>a</ide_selection> explain""#, r#"Prompt("<ide_selection>a</ide_selection> explain")"#),
-            (r#"[{"type":"text","text":"<tick>"},{"type":"text","text":"go on"}]"#, r#"Prompt("go on")"#),
+            (
+                r#""<ide_selection>a</ide_selection> explain""#,
+                r#"Prompt("<ide_selection>a</ide_selection> explain")"#,
+            ),
+            (
+                r#"[{"type":"text","text":"<tick>"},{"type":"text","text":"go on"}]"#,
+                r#"Prompt("go on")"#,
+            ),
             (r#"[{"type":"image"}]"#, "Noise"),
             ("7", "Noise"),
         ] {

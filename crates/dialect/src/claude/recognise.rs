@@ -24,12 +24,14 @@ pub(super) fn recognises(sample: &Sample<'_>) -> Likeness {
 /// Whether an object behind garbage is a line of its own.
 pub(super) fn is_record(object: &Object<'_>) -> bool {
     let word = object.text("type").unwrap_or_default();
-    let is_chain = head::is_chain_word(&word) && (object.get("uuid").is_some() || object.get("parentUuid").is_some());
+    let is_chain = head::is_chain_word(&word)
+        && (object.get("uuid").is_some() || object.get("parentUuid").is_some());
     is_chain || is_meta(&word, object)
 }
 
 fn likeness(object: &Object<'_>) -> Likeness {
-    // Qwen Code took over the envelope of the chain; its messages have parts, its lines say where they come from.
+    // Qwen Code took over the envelope of the chain; its messages have parts, its lines say
+    // where they come from.
     if object.get("provenance").is_some() || object.get("systemPayload").is_some() {
         return Likeness::No;
     }
@@ -37,26 +39,44 @@ fn likeness(object: &Object<'_>) -> Likeness {
     if is_meta(&word, object) {
         return Likeness::Likely;
     }
-    if !head::is_chain_word(&word) || object.get("uuid").is_none_or(|uuid| uuid.kind() != Kind::String) {
+    if !head::is_chain_word(&word)
+        || object
+            .get("uuid")
+            .is_none_or(|uuid| uuid.kind() != Kind::String)
+    {
         return Likeness::No;
     }
     let is_message = matches!(word.as_ref(), "user" | "assistant");
-    if is_message && object.get("message").and_then(|message| message.get("content")).is_none() {
+    if is_message
+        && object
+            .get("message")
+            .and_then(|message| message.get("content"))
+            .is_none()
+    {
         return Likeness::No;
     }
-    match (object.get("parentUuid").is_some(), object.get("isSidechain").is_some(), object.get("sessionId").is_some()) {
+    match (
+        object.get("parentUuid").is_some(),
+        object.get("isSidechain").is_some(),
+        object.get("sessionId").is_some(),
+    ) {
         (true, true, _) => Likeness::Likely,
         (true, false, _) | (false, _, true) => Likeness::Maybe,
         _ => Likeness::No,
     }
 }
 
-/// Whether Qwen Code wrote the line. It took over the envelope of the chain; its messages have Gemini's `parts` where ours have
-/// `content`, and a tool's result is a type of line, where ours is a block in a line of the user.
+/// Whether Qwen Code wrote the line. It took over the envelope of the chain; its messages have
+/// Gemini's `parts` where ours have `content`, and a tool's result is a type of line, where ours is
+/// a block in a line of the user.
 fn is_qwen(object: &Object<'_>) -> bool {
-    let has_parts = |message: Raw<'_>| message.get("parts").is_some() && message.get("content").is_none();
+    let has_parts =
+        |message: Raw<'_>| message.get("parts").is_some() && message.get("content").is_none();
     let is_result = object.text("type").is_some_and(|it| it == "tool_result");
-    object.get("uuid").is_some() && object.get("message").is_some_and(|message| is_result || has_parts(message))
+    object.get("uuid").is_some()
+        && object
+            .get("message")
+            .is_some_and(|message| is_result || has_parts(message))
 }
 
 /// A bookkeeping line with the member that goes with its type: the word alone could be anybody's.
@@ -93,15 +113,21 @@ mod tests {
                 (line.as_bytes(), members)
             })
             .collect();
-        let records: Vec<_> = scanned.iter().map(|(line, members)| Object::new(line, members)).collect();
-        recognises(&Sample { name: "x.jsonl", folders: &[], records: &records })
+        let records: Vec<_> = scanned
+            .iter()
+            .map(|(line, members)| Object::new(line, members))
+            .collect();
+        recognises(&Sample {
+            name: "x.jsonl",
+            folders: &[],
+            records: &records,
+        })
     }
 
     #[test]
     fn one_line_of_qwen_code_decides_for_the_whole_file() {
         let system = r#"{"uuid":"s","parentUuid":"a","sessionId":"x","type":"system","subtype":"ui_telemetry"}"#;
-        let prompt =
-            r#"{"uuid":"u","parentUuid":null,"sessionId":"x","type":"user","message":{"role":"user","content":"hi"}}"#;
+        let prompt = r#"{"uuid":"u","parentUuid":null,"sessionId":"x","type":"user","message":{"role":"user","content":"hi"}}"#;
         let parts = r#"{"uuid":"a","parentUuid":null,"sessionId":"x","type":"assistant","message":{"role":"model","parts":[]}}"#;
         let result = r#"{"uuid":"t","parentUuid":"u","sessionId":"x","type":"tool_result","message":{"role":"tool","content":[]}}"#;
         assert!(of(&[system]) > Likeness::No && of(&[prompt]) > Likeness::No);

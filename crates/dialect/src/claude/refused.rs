@@ -1,6 +1,7 @@
 //! Blocks that the provider takes in no request: one of them, and the session can never go on.
 //!
-//! The newest client leaves out blank texts by itself, but for those inside of results; broken images it sends again and again.
+//! The newest client leaves out blank texts by itself, but for those inside of results; broken
+//! images it sends again and again.
 
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView, Slot};
@@ -23,7 +24,9 @@ pub(super) enum Refused {
 impl Refused {
     fn words(self) -> String {
         match self {
-            Refused::Blank => "a text that says nothing, which older clients send as it is".to_owned(),
+            Refused::Blank => {
+                "a text that says nothing, which older clients send as it is".to_owned()
+            }
             Refused::BlankResult => "a text that says nothing, inside of a result".to_owned(),
             Refused::Unsigned => "a thought that has lost its signature".to_owned(),
             Refused::Image(flaw) => format!("an image: {}", flaw.words()),
@@ -68,10 +71,16 @@ impl<'a> Block<'a> {
         let word = self.word?;
         if word.is("text") {
             let blank = self.text.is_some_and(|text| is_blank(&text));
-            return blank.then_some(if in_result { Refused::BlankResult } else { Refused::Blank });
+            return blank.then_some(if in_result {
+                Refused::BlankResult
+            } else {
+                Refused::Blank
+            });
         }
         if word.is("thinking") && of_claude {
-            let signed = self.signature.is_some_and(|it| it.string().is_some() && !it.is(""));
+            let signed = self
+                .signature
+                .is_some_and(|it| it.string().is_some() && !it.is(""));
             return (!signed).then_some(Refused::Unsigned);
         }
         if !word.is("image") {
@@ -85,13 +94,16 @@ impl<'a> Block<'a> {
         self.content.filter(|inner| inner.items().next().is_some())
     }
 
-    /// Whether it is refused, or something inside of it. Asked of every block that is read, so whose words it holds is looked up
-    /// only where that matters.
+    /// Whether it is refused, or something inside of it. Asked of every block that is read, so
+    /// whose words it holds is looked up only where that matters.
     pub(super) fn is_refused(&self, of_claude: impl Fn() -> bool) -> bool {
         match self.refused(true, false) {
             Some(Refused::Unsigned) => of_claude(),
             Some(_) => true,
-            None => self.content.is_some_and(|it| it.items().any(|it| Block::of(&it).refused(false, true).is_some())),
+            None => self.content.is_some_and(|it| {
+                it.items()
+                    .any(|it| Block::of(&it).refused(false, true).is_some())
+            }),
         }
     }
 }
@@ -109,8 +121,13 @@ fn image_in(source: Raw<'_>) -> Option<Flaw> {
     }
     how.filter(|how| how.is("base64"))?;
     let kind = kind.and_then(|kind| kind.text()).unwrap_or_default();
-    let Some(data) = data.filter(|data| data.string().is_some()) else { return Some(Flaw::Empty) };
-    let digits = data.bytes().get(1..data.bytes().len().saturating_sub(1)).unwrap_or_default();
+    let Some(data) = data.filter(|data| data.string().is_some()) else {
+        return Some(Flaw::Empty);
+    };
+    let digits = data
+        .bytes()
+        .get(1..data.bytes().len().saturating_sub(1))
+        .unwrap_or_default();
     match image::flaw(&kind, digits) {
         // Some programs write a slash as `\/`.
         Some(Flaw::NotBase64) => image::flaw(&kind, data.text().unwrap_or_default().as_bytes()),
@@ -120,14 +137,16 @@ fn image_in(source: Raw<'_>) -> Option<Flaw> {
 
 /// Most texts begin with a letter, and need not be read to their end.
 fn is_blank(text: &Raw<'_>) -> bool {
-    let begins_blank =
-        !matches!(text.bytes().get(1), Some(byte) if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'));
+    let begins_blank = !matches!(text.bytes().get(1), Some(byte) if byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\'));
     begins_blank && text.text().is_some_and(|text| text.trim().is_empty())
 }
 
 /// Whether a message holds words of a model that signs its thoughts.
 pub(super) fn is_of_claude(message: &Raw<'_>) -> bool {
-    message.get("model").and_then(|model| model.text()).is_some_and(|it| it.contains("claude"))
+    message
+        .get("model")
+        .and_then(|model| model.text())
+        .is_some_and(|it| it.contains("claude"))
 }
 
 /// Reports each line of the branch with such a block.
@@ -135,18 +154,28 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
     // A session that was read for its calls has the lines marked that may hold one.
     let may = |slot: Slot| {
         let head = view.log.head(slot);
-        head.is_some_and(|head| view.pairs.is_none() || head.flags.has(Flags::REFUSED)) && is_sent(view, slot)
+        head.is_some_and(|head| view.pairs.is_none() || head.flags.has(Flags::REFUSED))
+            && is_sent(view, slot)
     };
     if !view.log.slots().any(may) {
         return Ok(());
     }
-    for slot in repair::reached(view, tip::tip(view)?)?.into_iter().filter(|slot| may(*slot)) {
+    for slot in repair::reached(view, tip::tip(view)?)?
+        .into_iter()
+        .filter(|slot| may(*slot))
+    {
         let record = view.payload(slot)?;
         let raw = Raw::trusted(&record);
-        let Some(message) = raw.get("message") else { continue };
+        let Some(message) = raw.get("message") else {
+            continue;
+        };
         let mut found = Vec::new();
         let of_claude = is_of_claude(&message);
-        for block in message.get("content").into_iter().flat_map(|content| content.items()) {
+        for block in message
+            .get("content")
+            .into_iter()
+            .flat_map(|content| content.items())
+        {
             let block = Block::of(&block);
             let inner = block.inner().into_iter().flat_map(|inner| inner.items());
             found.extend(block.refused(of_claude, false));
@@ -156,17 +185,29 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
             found.retain(|it| *it != Refused::Blank);
         }
         let Some(first) = found.first() else { continue };
-        let more = if found.len() > 1 { format!(", and {} more", found.len() - 1) } else { String::new() };
+        let more = if found.len() > 1 {
+            format!(", and {} more", found.len() - 1)
+        } else {
+            String::new()
+        };
         let detail = format!("the provider refuses {}{more}", first.words());
         let line = view.log.head(slot).map(|head| u64::from(head.line));
-        problems.push(Problem { kind: ProblemKind::RefusedBlock, line, slot: Some(slot), detail });
+        problems.push(Problem {
+            kind: ProblemKind::RefusedBlock,
+            line,
+            slot: Some(slot),
+            detail,
+        });
     }
     Ok(())
 }
 
 /// Whether an entry is of a kind that goes to the provider.
 pub(super) fn is_sent(view: &SessionView<'_>, slot: Slot) -> bool {
-    matches!(view.log.kind(slot), EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult)
+    matches!(
+        view.log.kind(slot),
+        EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
+    )
 }
 
 #[cfg(test)]
@@ -186,7 +227,10 @@ mod tests {
             let read = Reader::read(&Claude, &located, &bytes, depth);
             let mut problems = Vec::new();
             check(&read.view(&Bytes(&bytes)), &mut problems).unwrap();
-            problems.iter().map(|it| format!("{}: {}", it.line.unwrap(), it.detail)).collect::<Vec<_>>()
+            problems
+                .iter()
+                .map(|it| format!("{}: {}", it.line.unwrap(), it.detail))
+                .collect::<Vec<_>>()
         });
         assert_eq!(told[0], told[1]);
         assert_eq!(told[0], told[2]);
@@ -198,8 +242,15 @@ mod tests {
     fn broken_images_are_told_with_their_line_inside_of_results_too() {
         assert_eq!(found(&base()), [] as [&str; 0]);
         let mut lines = base();
-        lines[2] = with_content(&lines[2], &format!("{},{},{}", image(DOT), image("!!!!"), text("TWO")));
-        let result = format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":[{},{}]}}"#, image(""), text(""));
+        lines[2] = with_content(
+            &lines[2],
+            &format!("{},{},{}", image(DOT), image("!!!!"), text("TWO")),
+        );
+        let result = format!(
+            r#"{{"type":"tool_result","tool_use_id":"t1","content":[{},{}]}}"#,
+            image(""),
+            text("")
+        );
         lines[5] = with_content(&lines[5], &result);
         // A letter may be written in two ways, and data that is no text holds nothing.
         lines[8] = with_content(&lines[8], &image(&DOT.replacen('A', "\\u0041", 1)));
@@ -225,10 +276,18 @@ mod tests {
         for blank in ["", " ", "\\n\\t", "\u{3000}", "\\u0020"] {
             let told = "3: the provider refuses a text that says nothing, which older clients send as it is";
             assert_eq!(with("2.1.50", blank), [told], "{blank:?}");
-            assert_eq!(with("2.1.200", blank), [told], "{blank:?}: the last one that was measured sends it");
+            assert_eq!(
+                with("2.1.200", blank),
+                [told],
+                "{blank:?}: the last one that was measured sends it"
+            );
             assert_eq!(with("2.1.325", blank), [] as [&str; 0]);
             assert_eq!(with("2.2", blank), [] as [&str; 0]);
-            assert_eq!(with("", blank), [] as [&str; 0], "an unknown client is taken for the newest");
+            assert_eq!(
+                with("", blank),
+                [] as [&str; 0],
+                "an unknown client is taken for the newest"
+            );
         }
         for said in [".", " 一", "\\n.", "\\\\", "\\\"", "\u{3000}x"] {
             assert_eq!(with("2.1.50", said), [] as [&str; 0], "{said:?}");
@@ -237,13 +296,20 @@ mod tests {
 
     #[test]
     fn a_thought_without_signature_is_told_only_where_thoughts_are_signed() {
-        for (signature, count) in
-            [(",\"signature\":\"\"", 1), ("", 1), (",\"signature\":7", 1), (",\"signature\":\"x\"", 0)]
-        {
+        for (signature, count) in [
+            (",\"signature\":\"\"", 1),
+            ("", 1),
+            (",\"signature\":7", 1),
+            (",\"signature\":\"x\"", 0),
+        ] {
             let thought = format!(r#"{{"type":"thinking","thinking":"hm"{signature}}}"#);
             let mut lines = base();
             lines[3] = with_content(&lines[3], &format!("{thought},{}", call("t1")));
-            assert_eq!(found(&lines), [] as [&str; 0], "the model `big` signs nothing");
+            assert_eq!(
+                found(&lines),
+                [] as [&str; 0],
+                "the model `big` signs nothing"
+            );
             lines[3] = lines[3].replace("\"big\"", "\"claude-sonnet-4-5\"");
             assert_eq!(found(&lines).len(), count, "{signature}");
         }
@@ -255,7 +321,9 @@ mod tests {
         let broken = with_content(&lines[2], &image("!"));
         lines.insert(
             2,
-            broken.replace("\"parentUuid\":\"", "\"parentUuid\":\"gone").replace("\"uuid\":\"", "\"uuid\":\"x"),
+            broken
+                .replace("\"parentUuid\":\"", "\"parentUuid\":\"gone")
+                .replace("\"uuid\":\"", "\"uuid\":\"x"),
         );
         assert_eq!(found(&lines), [] as [&str; 0]);
     }

@@ -9,7 +9,9 @@ use super::pairing::{calls_of, results_of};
 /// Renders one message from the lines that make it up.
 pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
     match &item.form {
-        ContextForm::Made { role: "user", text } if records.first().is_some_and(|r| !calls_of(r).is_empty()) => {
+        ContextForm::Made { role: "user", text }
+            if records.first().is_some_and(|r| !calls_of(r).is_empty()) =>
+        {
             made_results(records, text)
         }
         ContextForm::Made { role, text } => message(role, vec![text_part(text.as_str())]),
@@ -18,7 +20,11 @@ pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
 }
 
 fn message(role: &str, content: Vec<Json>) -> Message {
-    Message { role: role.to_owned(), content, native: None }
+    Message {
+        role: role.to_owned(),
+        content,
+        native: None,
+    }
 }
 
 fn text_part(text: impl Into<Json>) -> Json {
@@ -28,9 +34,17 @@ fn text_part(text: impl Into<Json>) -> Json {
 /// Results for those calls of the first record that the others do not answer.
 fn made_results(records: &[Object<'_>], text: &str) -> Message {
     let answered: Vec<String> = records.iter().skip(1).flat_map(results_of).collect();
-    let open = records.iter().take(1).flat_map(calls_of).filter(|id| !answered.contains(id));
+    let open = records
+        .iter()
+        .take(1)
+        .flat_map(calls_of)
+        .filter(|id| !answered.contains(id));
     let result = |id: String| {
-        Json::object().with("type", "tool_result").with("tool_use_id", id).with("content", text).with("is_error", true)
+        Json::object()
+            .with("type", "tool_result")
+            .with("tool_use_id", id)
+            .with("content", text)
+            .with("is_error", true)
     };
     message("user", open.map(result).collect())
 }
@@ -41,7 +55,11 @@ fn stored(records: &[Object<'_>]) -> Message {
     for record in records {
         if record.get("type").is_some_and(|word| word.is("attachment")) {
             attachment::parts(record).for_each(|part| add_parts(part, &mut content));
-        } else if let Some(part) = record.get("message").and_then(|m| m.get("content")).or(record.get("content")) {
+        } else if let Some(part) = record
+            .get("message")
+            .and_then(|m| m.get("content"))
+            .or(record.get("content"))
+        {
             add_parts(part, &mut content);
         }
     }
@@ -56,7 +74,8 @@ fn role(record: &Object<'_>) -> &'static str {
     }
 }
 
-/// Adds the parts of a content: a string is one text part; empty text parts of a list are left out, as by the client.
+/// Adds the parts of a content: a string is one text part; empty text parts of a list are left
+/// out, as by the client.
 fn add_parts(content: Raw<'_>, out: &mut Vec<Json>) {
     if content.kind() == Kind::String {
         out.push(text_part(Json::from(content)));
@@ -64,9 +83,16 @@ fn add_parts(content: Raw<'_>, out: &mut Vec<Json>) {
     }
     let is_empty_text = |block: &Raw<'_>| {
         block.get("type").is_some_and(|word| word.is("text"))
-            && block.get("text").and_then(|text| text.text()).is_none_or(|text| text.trim().is_empty())
+            && block
+                .get("text")
+                .and_then(|text| text.text())
+                .is_none_or(|text| text.trim().is_empty())
     };
     for block in content.items().filter(|block| !is_empty_text(block)) {
-        out.push(if block.kind() == Kind::String { text_part(Json::from(block)) } else { Json::from(block) });
+        out.push(if block.kind() == Kind::String {
+            text_part(Json::from(block))
+        } else {
+            Json::from(block)
+        });
     }
 }

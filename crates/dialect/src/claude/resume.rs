@@ -13,9 +13,14 @@ const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
 
 /// The command for a session in the folder that it was held in.
 ///
-/// What the session says reaches the command line only as a checked id and as one of the words above. A session that ran
-/// without permission checks does not do so again unasked: the client is told to ask, whatever it finds in the log.
-pub(super) fn resume(facts: &Facts, located: &Located, permissions: Permissions) -> Option<ResumeCommand> {
+/// What the session says reaches the command line only as a checked id and as one of the words
+/// above. A session that ran without permission checks does not do so again unasked: the client is
+/// told to ask, whatever it finds in the log.
+pub(super) fn resume(
+    facts: &Facts,
+    located: &Located,
+    permissions: Permissions,
+) -> Option<ResumeCommand> {
     if located.hidden.is_some() || !is_uuid(&located.id) {
         return None;
     }
@@ -29,9 +34,14 @@ pub(super) fn resume(facts: &Facts, located: &Located, permissions: Permissions)
             Some(known) => &["--permission-mode", known],
             None => &[],
         },
-        (Permissions::Asked, Some("bypassPermissions" | "dontAsk")) => &["--permission-mode", "default"],
+        (Permissions::Asked, Some("bypassPermissions" | "dontAsk")) => {
+            &["--permission-mode", "default"]
+        }
         (_, _) => &[],
     };
     argv.extend(more.iter().map(|word| (*word).to_owned()));
-    Some(ResumeCommand { argv, cwd: facts.project.clone() })
+    Some(ResumeCommand {
+        argv,
+        cwd: facts.project.clone(),
+    })
 }

@@ -16,40 +16,73 @@ pub(super) fn is_index(info: &FileInfo) -> bool {
 }
 
 /// Compares the index of a project folder with the sessions that are there.
-pub(super) fn compare(files: &dyn Files, info: &FileInfo, sessions: &[Located]) -> Result<Vec<(String, Problem)>> {
-    let stale = |detail: String| (info.key.clone(), Problem::of_file(ProblemKind::StaleIndex, detail));
+pub(super) fn compare(
+    files: &dyn Files,
+    info: &FileInfo,
+    sessions: &[Located],
+) -> Result<Vec<(String, Problem)>> {
+    let stale = |detail: String| {
+        (
+            info.key.clone(),
+            Problem::of_file(ProblemKind::StaleIndex, detail),
+        )
+    };
     if info.size > LIMIT {
-        return Ok(vec![stale(format!("the index is {} bytes long and was not read", info.size))]);
+        return Ok(vec![stale(format!(
+            "the index is {} bytes long and was not read",
+            info.size
+        ))]);
     }
     let bytes = files.read_whole(&info.key, LIMIT)?.unwrap_or_default();
     let Some(listed) = listed(&bytes) else {
-        return Ok(vec![stale("the index is no JSON with a list of entries".to_owned())]);
+        return Ok(vec![stale(
+            "the index is no JSON with a list of entries".to_owned(),
+        )]);
     };
-    let present: BTreeSet<String> =
-        sessions.iter().filter(|s| s.hidden.is_none()).map(|s| s.id.to_ascii_lowercase()).collect();
+    let present: BTreeSet<String> = sessions
+        .iter()
+        .filter(|s| s.hidden.is_none())
+        .map(|s| s.id.to_ascii_lowercase())
+        .collect();
     let any_file: BTreeSet<String> = sessions.iter().map(|s| s.id.to_ascii_lowercase()).collect();
     let ghosts: Vec<&String> = listed.difference(&any_file).collect();
     let missing: Vec<&String> = present.difference(&listed).collect();
     let mut problems = Vec::new();
     if !ghosts.is_empty() {
-        problems.push(stale(format!("the index lists {}, but there is no such file", some_of(&ghosts))));
+        problems.push(stale(format!(
+            "the index lists {}, but there is no such file",
+            some_of(&ghosts)
+        )));
     }
     if !missing.is_empty() {
-        problems.push(stale(format!("the index does not list {}", some_of(&missing))));
+        problems.push(stale(format!(
+            "the index does not list {}",
+            some_of(&missing)
+        )));
     }
     Ok(problems)
 }
 
 fn listed(bytes: &[u8]) -> Option<BTreeSet<String>> {
     let entries = Raw::parse(bytes).ok()?.get("entries")?;
-    Some(entries.items().filter_map(|entry| entry.get("sessionId")?.text()).map(|id| id.to_ascii_lowercase()).collect())
+    Some(
+        entries
+            .items()
+            .filter_map(|entry| entry.get("sessionId")?.text())
+            .map(|id| id.to_ascii_lowercase())
+            .collect(),
+    )
 }
 
 fn some_of(ids: &[&String]) -> String {
     let shown: Vec<&str> = ids.iter().take(3).map(|id| id.as_str()).collect();
     let more = ids.len() - shown.len();
     let shown = shown.join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
+    if more > 0 {
+        format!("{shown} and {more} more")
+    } else {
+        shown
+    }
 }
 
 #[cfg(test)]
@@ -66,14 +99,23 @@ mod tests {
         let mut files = MemoryFiles::default();
         files.put(&format!("projects/-w/{A}.jsonl"), "{}\n", None);
         files.put(&format!("projects/-w/{B}.jsonl"), "{}\n", None);
-        let index = format!(r#"{{"version":1,"entries":[{{"sessionId":"{A}"}},{{"sessionId":"{GHOST}"}}]}}"#);
+        let index = format!(
+            r#"{{"version":1,"entries":[{{"sessionId":"{A}"}},{{"sessionId":"{GHOST}"}}]}}"#
+        );
         files.put("projects/-w/sessions-index.json", index, None);
         let found = discover(&files).unwrap();
         assert_eq!(found.sessions.len(), 2);
-        let details: Vec<_> = found.problems.iter().map(|(_, problem)| problem.detail.as_str()).collect();
+        let details: Vec<_> = found
+            .problems
+            .iter()
+            .map(|(_, problem)| problem.detail.as_str())
+            .collect();
         assert_eq!(
             details,
-            [format!("the index lists {GHOST}, but there is no such file"), format!("the index does not list {B}")]
+            [
+                format!("the index lists {GHOST}, but there is no such file"),
+                format!("the index does not list {B}")
+            ]
         );
     }
 

@@ -1,6 +1,8 @@
-//! `settings.json`: how long the client keeps sessions, and the hook that tells boswell that one has ended.
+//! `settings.json`: how long the client keeps sessions, and the hook that tells
+//! boswell that one has ended.
 //!
-//! The file is the user's own. A hook is added and taken out as one stretch of bytes, so that all else stays as it was.
+//! The file is the user's own. A hook is added and taken out as one stretch of bytes, so that all
+//! else stays as it was.
 
 use boswell_model::json::{Json, Kind, Member, Raw, scan_object};
 use boswell_model::{Error, ErrorKind, Result};
@@ -16,9 +18,13 @@ const LIMIT: u64 = 16 << 20;
 /// After how many days without a change the client deletes a session.
 pub(super) fn deletes_after(files: &dyn Files) -> Result<u64> {
     let bytes = files.settings(SETTINGS, LIMIT)?.unwrap_or_default();
-    let days = Raw::parse(bytes.trim_ascii()).ok().and_then(|raw| raw.get("cleanupPeriodDays")?.f64());
+    let days = Raw::parse(bytes.trim_ascii())
+        .ok()
+        .and_then(|raw| raw.get("cleanupPeriodDays")?.f64());
     // The client takes nothing below a day.
-    Ok(days.filter(|days| *days >= 0.0).map_or(DEFAULT_DAYS, |days| (days as u64).max(1)))
+    Ok(days
+        .filter(|days| *days >= 0.0)
+        .map_or(DEFAULT_DAYS, |days| (days as u64).max(1)))
 }
 
 /// Settings with a hook in them.
@@ -32,33 +38,64 @@ pub struct Hooked {
 
 /// Adds a hook that runs `command` whenever a session ends.
 pub fn add_hook(settings: Option<&[u8]>, command: &str) -> Result<Hooked> {
-    let hook = Json::object().with("type", "command").with("command", command).with("timeout", 30);
+    let hook = Json::object()
+        .with("type", "command")
+        .with("command", command)
+        .with("timeout", 30);
     let group = Json::object().with("hooks", vec![hook]).to_bytes();
     let text = settings.unwrap_or_default();
     if text.trim_ascii().is_empty() {
-        let bytes = [&b"{\n  \"hooks\": {\n    \"SessionEnd\": [\n      "[..], &group, b"\n    ]\n  }\n}\n"].concat();
-        return Ok(Hooked { inserted: bytes.clone(), bytes });
+        let bytes = [
+            &b"{\n  \"hooks\": {\n    \"SessionEnd\": [\n      "[..],
+            &group,
+            b"\n    ]\n  }\n}\n",
+        ]
+        .concat();
+        return Ok(Hooked {
+            inserted: bytes.clone(),
+            bytes,
+        });
     }
-    let whole = Raw::parse(text).map_err(|fault| not_settings(format!("not JSON at byte {}", fault.at)))?;
+    let whole =
+        Raw::parse(text).map_err(|fault| not_settings(format!("not JSON at byte {}", fault.at)))?;
     if whole.get("disableAllHooks").and_then(|off| off.bool()) == Some(true) {
-        return Err(not_settings("hooks are switched off there: `disableAllHooks`"));
+        return Err(not_settings(
+            "hooks are switched off there: `disableAllHooks`",
+        ));
     }
     let start = offset(text, whole.bytes());
     let (at, inserted) = match whole.get("hooks") {
-        None => member(text, start, "hooks", &[b"{\"SessionEnd\":[", &group[..], b"]}"].concat())?,
+        None => member(
+            text,
+            start,
+            "hooks",
+            &[b"{\"SessionEnd\":[", &group[..], b"]}"].concat(),
+        )?,
         Some(hooks) => match hooks.get("SessionEnd") {
-            None => member(text, offset(text, hooks.bytes()), "SessionEnd", &[b"[", &group[..], b"]"].concat())?,
+            None => member(
+                text,
+                offset(text, hooks.bytes()),
+                "SessionEnd",
+                &[b"[", &group[..], b"]"].concat(),
+            )?,
             Some(groups) if has_command(groups, command) => {
-                return Ok(Hooked { bytes: text.to_vec(), inserted: Vec::new() });
+                return Ok(Hooked {
+                    bytes: text.to_vec(),
+                    inserted: Vec::new(),
+                });
             }
             Some(groups) => item(text, groups, &group)?,
         },
     };
     let (head, rest) = text.split_at(at);
-    Ok(Hooked { bytes: [head, &inserted, rest].concat(), inserted })
+    Ok(Hooked {
+        bytes: [head, &inserted, rest].concat(),
+        inserted,
+    })
 }
 
-/// Takes the hook out again: exactly what was put in, else the group of hooks that runs `command`. None if it is not there.
+/// Takes the hook out again: exactly what was put in, else the group of hooks that runs `command`.
+/// None if it is not there.
 pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Vec<u8>> {
     let mut found = memchr::memmem::find_iter(settings, inserted);
     if let (false, Some(at), None) = (inserted.is_empty(), found.next(), found.next()) {
@@ -70,9 +107,17 @@ pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Ve
     let groups = Raw::parse(settings).ok()?.get("hooks")?.get("SessionEnd")?;
     let items: Vec<Raw<'_>> = groups.items().collect();
     let index = items.iter().position(|group| runs(*group, command))?;
-    let span = |raw: &Raw<'_>| (offset(settings, raw.bytes()), offset(settings, raw.bytes()) + raw.bytes().len());
+    let span = |raw: &Raw<'_>| {
+        (
+            offset(settings, raw.bytes()),
+            offset(settings, raw.bytes()) + raw.bytes().len(),
+        )
+    };
     let (start, end) = span(items.get(index)?);
-    let (from, to) = match (index.checked_sub(1).and_then(|i| items.get(i)), items.get(index + 1)) {
+    let (from, to) = match (
+        index.checked_sub(1).and_then(|i| items.get(i)),
+        items.get(index + 1),
+    ) {
         (_, Some(next)) => (start, span(next).0),
         (Some(before), None) => (span(before).1, end),
         (None, None) => (start, end),
@@ -82,7 +127,9 @@ pub fn remove_hook(settings: &[u8], command: &str, inserted: &[u8]) -> Option<Ve
 
 /// Whether the hook stands in the settings.
 pub fn has_hook(settings: &[u8], command: &str) -> bool {
-    let groups = Raw::parse(settings).ok().and_then(|raw| raw.get("hooks")?.get("SessionEnd"));
+    let groups = Raw::parse(settings)
+        .ok()
+        .and_then(|raw| raw.get("hooks")?.get("SessionEnd"));
     groups.is_some_and(|groups| has_command(groups, command))
 }
 
@@ -91,24 +138,33 @@ fn has_command(groups: Raw<'_>, command: &str) -> bool {
 }
 
 fn runs(group: Raw<'_>, command: &str) -> bool {
-    group.get("hooks").is_some_and(|hooks| hooks.items().any(|hook| hook.get("command").is_some_and(|c| c.is(command))))
+    group.get("hooks").is_some_and(|hooks| {
+        hooks
+            .items()
+            .any(|hook| hook.get("command").is_some_and(|c| c.is(command)))
+    })
 }
 
 /// Where a part lies in the whole.
 fn offset(whole: &[u8], part: &[u8]) -> usize {
-    (part.as_ptr() as usize).saturating_sub(whole.as_ptr() as usize).min(whole.len())
+    (part.as_ptr() as usize)
+        .saturating_sub(whole.as_ptr() as usize)
+        .min(whole.len())
 }
 
 /// Where a member is put into the object that starts at `start`, and the bytes for it.
 fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     let mut members: Vec<Member> = Vec::new();
     let object = text.get(start..).unwrap_or_default();
-    scan_object(object, &mut members).map_err(|_| not_settings("what should be an object is none"))?;
+    scan_object(object, &mut members)
+        .map_err(|_| not_settings("what should be an object is none"))?;
     let mut new = Vec::new();
     boswell_model::json::write_string(key.as_bytes(), &mut new);
     new.extend_from_slice(b": ");
     new.extend_from_slice(value);
-    let Some((first, last)) = members.first().zip(members.last()) else { return Ok((start + 1, new)) };
+    let Some((first, last)) = members.first().zip(members.last()) else {
+        return Ok((start + 1, new));
+    };
     let space = object.get(1..first.key_start).unwrap_or_default();
     Ok((start + last.end, [b",", space, &new].concat()))
 }
@@ -120,15 +176,25 @@ fn item(text: &[u8], array: Raw<'_>, value: &[u8]) -> Result<(usize, Vec<u8>)> {
     }
     let start = offset(text, array.bytes());
     let items: Vec<Raw<'_>> = array.items().collect();
-    let Some((first, last)) = items.first().zip(items.last()) else { return Ok((start + 1, value.to_vec())) };
-    let space = text.get(start + 1..offset(text, first.bytes())).unwrap_or_default();
-    Ok((offset(text, last.bytes()) + last.bytes().len(), [b",", space, value].concat()))
+    let Some((first, last)) = items.first().zip(items.last()) else {
+        return Ok((start + 1, value.to_vec()));
+    };
+    let space = text
+        .get(start + 1..offset(text, first.bytes()))
+        .unwrap_or_default();
+    Ok((
+        offset(text, last.bytes()) + last.bytes().len(),
+        [b",", space, value].concat(),
+    ))
 }
 
 fn not_settings(why: impl Into<String>) -> Error {
-    Error::new(ErrorKind::Invalid, format!("no hook can be added to `{SETTINGS}`"))
-        .because(why.into())
-        .hinting("keep by a timer instead: `boswell keep on --timer`")
+    Error::new(
+        ErrorKind::Invalid,
+        format!("no hook can be added to `{SETTINGS}`"),
+    )
+    .because(why.into())
+    .hinting("keep by a timer instead: `boswell keep on --timer`")
 }
 
 #[cfg(test)]
@@ -151,33 +217,59 @@ mod tests {
         ] {
             let hooked = add_hook(Some(before.as_bytes()), COMMAND).unwrap();
             let text = String::from_utf8(hooked.bytes.clone()).unwrap();
-            assert!(Raw::parse(&hooked.bytes).is_ok() && has_hook(&hooked.bytes, COMMAND), "{text}");
-            assert_eq!(remove_hook(&hooked.bytes, COMMAND, &hooked.inserted).unwrap(), before.as_bytes(), "{text}");
+            assert!(
+                Raw::parse(&hooked.bytes).is_ok() && has_hook(&hooked.bytes, COMMAND),
+                "{text}"
+            );
+            assert_eq!(
+                remove_hook(&hooked.bytes, COMMAND, &hooked.inserted).unwrap(),
+                before.as_bytes(),
+                "{text}"
+            );
             let again = add_hook(Some(&hooked.bytes), COMMAND).unwrap();
             assert!(again.inserted.is_empty() && again.bytes == hooked.bytes);
             // Somebody wrote the file anew meanwhile.
             let other = text.replace(", ", ",").replace(": ", ":");
             let left = remove_hook(other.as_bytes(), COMMAND, b"something else").unwrap();
-            assert!(Raw::parse(&left).is_ok() && !has_hook(&left, COMMAND), "{other}");
+            assert!(
+                Raw::parse(&left).is_ok() && !has_hook(&left, COMMAND),
+                "{other}"
+            );
         }
         let made = add_hook(None, COMMAND).unwrap();
-        assert_eq!(remove_hook(&made.bytes, COMMAND, &made.inserted).unwrap(), b"");
+        assert_eq!(
+            remove_hook(&made.bytes, COMMAND, &made.inserted).unwrap(),
+            b""
+        );
         assert!(remove_hook(b"{}", COMMAND, &made.inserted).is_none());
     }
 
     #[test]
     fn settings_that_take_no_hook_are_refused_with_another_way() {
-        for bad in ["[]", "{", "{\"hooks\":[]}", "{\"hooks\":{\"SessionEnd\":{}}}", "{\"disableAllHooks\":true}"] {
+        for bad in [
+            "[]",
+            "{",
+            "{\"hooks\":[]}",
+            "{\"hooks\":{\"SessionEnd\":{}}}",
+            "{\"disableAllHooks\":true}",
+        ] {
             let error = add_hook(Some(bad.as_bytes()), COMMAND).unwrap_err();
-            assert!(error.hint().is_some_and(|hint| hint.contains("--timer")), "{bad}");
+            assert!(
+                error.hint().is_some_and(|hint| hint.contains("--timer")),
+                "{bad}"
+            );
         }
     }
 
     #[test]
     fn sessions_are_deleted_after_the_days_that_the_settings_say() {
-        for (settings, days) in
-            [("", 30), ("{", 30), ("{\"cleanupPeriodDays\":365}", 365), ("{\"cleanupPeriodDays\":0}", 1), ("{}", 30)]
-        {
+        for (settings, days) in [
+            ("", 30),
+            ("{", 30),
+            ("{\"cleanupPeriodDays\":365}", 365),
+            ("{\"cleanupPeriodDays\":0}", 1),
+            ("{}", 30),
+        ] {
             let mut files = MemoryFiles::default();
             files.put(SETTINGS, settings, None);
             assert_eq!(deletes_after(&files).unwrap(), days, "{settings}");

@@ -1,7 +1,8 @@
 //! Puts back the calls and results that a chain of single parents leaves out.
 //!
-//! An answer with several tool calls is written as one line a call, each the child of the one before, and each result is
-//! the child of its own call. The next message follows only one of the results, so the others are off its path.
+//! An answer with several tool calls is written as one line a call, each the child of the one
+//! before, and each result is the child of its own call. The next message follows only one of the
+//! results, so the others are off its path.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,7 +12,11 @@ use super::chain::Chain;
 use super::pairing::pairs;
 
 /// The path with the other lines of its API messages, and all their results, in place.
-pub(super) fn put_back(view: &SessionView<'_>, chain: &Chain<'_>, path: &[Slot]) -> Result<Vec<Slot>> {
+pub(super) fn put_back(
+    view: &SessionView<'_>,
+    chain: &Chain<'_>,
+    path: &[Slot],
+) -> Result<Vec<Slot>> {
     let log = view.log;
     let mut on_path = vec![false; log.heads.len()];
     let mut anchors: HashMap<Name, Slot> = HashMap::new();
@@ -19,12 +24,17 @@ pub(super) fn put_back(view: &SessionView<'_>, chain: &Chain<'_>, path: &[Slot])
         if let Some(mark) = on_path.get_mut(slot.index()) {
             *mark = true;
         }
-        if let Some(group) = log.head(*slot).filter(|h| h.kind == EntryKind::Assistant).and_then(|h| h.group) {
+        if let Some(group) = log
+            .head(*slot)
+            .filter(|h| h.kind == EntryKind::Assistant)
+            .and_then(|h| h.group)
+        {
             anchors.insert(group, *slot);
         }
     }
     let mut missing = Missing::default();
-    let off_path = |slot: &Slot| chain.is_alive(*slot) && !on_path.get(slot.index()).copied().unwrap_or(true);
+    let off_path =
+        |slot: &Slot| chain.is_alive(*slot) && !on_path.get(slot.index()).copied().unwrap_or(true);
     for slot in log.slots().filter(off_path) {
         missing.sort_in(log, chain, &anchors, slot);
     }
@@ -38,7 +48,8 @@ pub(super) fn put_back(view: &SessionView<'_>, chain: &Chain<'_>, path: &[Slot])
 struct Missing {
     lines: HashMap<Name, Vec<Slot>>,
     results: HashMap<Name, Vec<Slot>>,
-    /// Results whose parent is no line of an answer on the path: they may belong to one by the id of the call.
+    /// Results whose parent is no line of an answer on the path: they may belong to one
+    /// by the id of the call.
     strays: Vec<Slot>,
 }
 
@@ -47,7 +58,8 @@ impl Missing {
         let Some(head) = log.head(slot) else { return };
         let same_writer = |group: &Name| {
             let anchor = anchors.get(group).and_then(|anchor| log.head(*anchor));
-            anchor.is_some_and(|a| a.flags.has(Flags::SIDECHAIN) == head.flags.has(Flags::SIDECHAIN))
+            anchor
+                .is_some_and(|a| a.flags.has(Flags::SIDECHAIN) == head.flags.has(Flags::SIDECHAIN))
         };
         match head.kind {
             EntryKind::Assistant => {
@@ -56,7 +68,10 @@ impl Missing {
                 }
             }
             EntryKind::ToolResult => {
-                let call = head.parent.and_then(|parent| chain.line(parent)).and_then(|line| log.head(line));
+                let call = head
+                    .parent
+                    .and_then(|parent| chain.line(parent))
+                    .and_then(|line| log.head(line));
                 match call.and_then(|call| call.group).filter(same_writer) {
                     Some(group) => self.results.entry(group).or_default().push(slot),
                     None => self.strays.push(slot),
@@ -66,13 +81,23 @@ impl Missing {
         }
     }
 
-    fn claim_strays(&mut self, view: &SessionView<'_>, anchors: &HashMap<Name, Slot>, path: &[Slot]) -> Result<()> {
-        let mut said = Said { view, names: Names::default() };
+    fn claim_strays(
+        &mut self,
+        view: &SessionView<'_>,
+        anchors: &HashMap<Name, Slot>,
+        path: &[Slot],
+    ) -> Result<()> {
+        let mut said = Said {
+            view,
+            names: Names::default(),
+        };
         let mut owner: HashMap<Name, Name> = HashMap::new();
         let mut answered: HashSet<Name> = HashSet::new();
         let of_answers = self.lines.values().chain(self.results.values()).flatten();
         for slot in path.iter().chain(of_answers) {
-            let Some(head) = view.log.head(*slot) else { continue };
+            let Some(head) = view.log.head(*slot) else {
+                continue;
+            };
             match head.group.filter(|group| anchors.contains_key(group)) {
                 Some(group) => said.calls(*slot, &mut |call| {
                     owner.insert(call, group);
@@ -86,7 +111,10 @@ impl Missing {
         for slot in std::mem::take(&mut self.strays) {
             let mut results = Vec::new();
             said.answers(slot, &mut |call| results.push(call))?;
-            let open = results.iter().find(|call| !answered.contains(*call)).and_then(|call| owner.get(call));
+            let open = results
+                .iter()
+                .find(|call| !answered.contains(*call))
+                .and_then(|call| owner.get(call));
             if let Some(group) = open {
                 self.results.entry(*group).or_default().push(slot);
                 answered.extend(results);
@@ -95,7 +123,8 @@ impl Missing {
         Ok(())
     }
 
-    /// Lines and results stand in the order in which they came, but no result before the last line of its answer.
+    /// Lines and results stand in the order in which they came, but no result before the
+    /// last line of its answer.
     fn insert(mut self, log: &Log, anchors: &HashMap<Name, Slot>, path: &[Slot]) -> Vec<Slot> {
         let when = |slot: &Slot| (log.head(*slot).and_then(|head| head.time), *slot);
         let sorted = |slots: Option<Vec<Slot>>| {
@@ -103,13 +132,18 @@ impl Missing {
             slots.sort_by_key(when);
             VecDeque::from(slots)
         };
-        let mut lines: HashMap<Name, VecDeque<Slot>> =
-            self.lines.drain().map(|(group, slots)| (group, sorted(Some(slots)))).collect();
+        let mut lines: HashMap<Name, VecDeque<Slot>> = self
+            .lines
+            .drain()
+            .map(|(group, slots)| (group, sorted(Some(slots))))
+            .collect();
         let mut out: Vec<Slot> = Vec::with_capacity(path.len());
         let mut results: VecDeque<Slot> = VecDeque::new();
         for slot in path {
             let is_result = log.kind(*slot) == EntryKind::ToolResult;
-            take(&mut results, &mut out, |next| !is_result || when(next) < when(slot));
+            take(&mut results, &mut out, |next| {
+                !is_result || when(next) < when(slot)
+            });
             let group = log.head(*slot).and_then(|head| head.group);
             let own = group.and_then(|group| lines.get_mut(&group));
             if let Some(own) = own {
@@ -126,7 +160,8 @@ impl Missing {
     }
 }
 
-/// Calls and answers of lines: those that were gathered while the log was read, else those that the line itself tells.
+/// Calls and answers of lines: those that were gathered while the log was read, else those that
+/// the line itself tells.
 struct Said<'v, 'a> {
     view: &'v SessionView<'a>,
     names: Names,
@@ -152,7 +187,10 @@ impl Said<'_, '_> {
     fn each(&mut self, slot: Slot, sink: &mut dyn FnMut(Pair)) -> Result<()> {
         match self.view.pairs_of(slot) {
             Some(gathered) => gathered.for_each(sink),
-            None => drop(self.view.with_object(slot, |object| pairs(object, &mut self.names, sink))?),
+            None => drop(
+                self.view
+                    .with_object(slot, |object| pairs(object, &mut self.names, sink))?,
+            ),
         }
         Ok(())
     }

@@ -12,17 +12,23 @@ const LIMIT: u64 = 1 << 20;
 
 /// What small files about the session say: a title, if the log states none, and the archive mark.
 pub(super) fn fold(files: &dyn Files, located: &Located, facts: &mut Facts) -> Result<()> {
-    let Some(folder) = folder(located) else { return Ok(()) };
+    let Some(folder) = folder(located) else {
+        return Ok(());
+    };
     if facts.title.is_none() {
         let title = member(files, &format!("{folder}/custom-title.json"), |raw| {
-            raw.get("customTitle")?.text().map(|title| title.into_owned())
+            raw.get("customTitle")?
+                .text()
+                .map(|title| title.into_owned())
         })?;
         if let Some(title) = title.filter(|title| !title.is_empty()) {
             facts.title = Some(title);
             facts.title_source = Some("user".to_owned());
         }
     }
-    let archived = member(files, &format!("{folder}/archived.json"), |raw| raw.get("archived")?.bool())?;
+    let archived = member(files, &format!("{folder}/archived.json"), |raw| {
+        raw.get("archived")?.bool()
+    })?;
     if archived == Some(true) {
         facts.archived = true;
         facts.hidden = facts.hidden.or(Some("archived"));
@@ -30,7 +36,11 @@ pub(super) fn fold(files: &dyn Files, located: &Located, facts: &mut Facts) -> R
     Ok(())
 }
 
-fn member<T>(files: &dyn Files, key: &str, ask: impl Fn(Raw<'_>) -> Option<T>) -> Result<Option<T>> {
+fn member<T>(
+    files: &dyn Files,
+    key: &str,
+    ask: impl Fn(Raw<'_>) -> Option<T>,
+) -> Result<Option<T>> {
     let info = files.stat(key)?;
     if !info.is_some_and(|info| info.is_file() && info.size <= LIMIT) {
         return Ok(None);
@@ -41,12 +51,18 @@ fn member<T>(files: &dyn Files, key: &str, ask: impl Fn(Raw<'_>) -> Option<T>) -
 
 /// Every file beside the log.
 pub(super) fn list(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
-    let Some(folder) = folder(located) else { return Ok(Vec::new()) };
+    let Some(folder) = folder(located) else {
+        return Ok(Vec::new());
+    };
     let mut out = Vec::new();
-    walk(files, &folder, &mut |info| out.push(side_file(info, kind(&folder, info))))?;
+    walk(files, &folder, &mut |info| {
+        out.push(side_file(info, kind(&folder, info)))
+    })?;
     if located.owner.is_none() && is_uuid(&located.id) {
         let backups = format!("file-history/{}", located.id);
-        walk(files, &backups, &mut |info| out.push(side_file(info, SideKind::Checkpoint)))?;
+        walk(files, &backups, &mut |info| {
+            out.push(side_file(info, SideKind::Checkpoint))
+        })?;
         walk(files, &format!("tasks/{}", located.id), &mut |info| {
             // The client locks the list by a file of its own.
             if info.name() != ".lock" {
@@ -54,7 +70,10 @@ pub(super) fn list(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>
             }
         })?;
     }
-    if let Some(info) = files.stat(&format!("{folder}.meta.json"))?.filter(FileInfo::is_file) {
+    if let Some(info) = files
+        .stat(&format!("{folder}.meta.json"))?
+        .filter(FileInfo::is_file)
+    {
         out.push(side_file(&info, SideKind::Meta));
     }
     Ok(out)
@@ -62,15 +81,27 @@ pub(super) fn list(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>
 
 /// The folder beside the log: its name without the ending.
 fn folder(located: &Located) -> Option<String> {
-    located.key.as_deref()?.strip_suffix(".jsonl").map(str::to_owned)
+    located
+        .key
+        .as_deref()?
+        .strip_suffix(".jsonl")
+        .map(str::to_owned)
 }
 
 fn side_file(info: &FileInfo, kind: SideKind) -> SideFile {
-    SideFile { key: info.key.clone(), kind, size: info.size }
+    SideFile {
+        key: info.key.clone(),
+        kind,
+        size: info.size,
+    }
 }
 
 fn kind(folder: &str, info: &FileInfo) -> SideKind {
-    let below = info.key.strip_prefix(folder).unwrap_or(&info.key).trim_start_matches('/');
+    let below = info
+        .key
+        .strip_prefix(folder)
+        .unwrap_or(&info.key)
+        .trim_start_matches('/');
     match below.split('/').next() {
         Some("subagents") if info.name().ends_with(".jsonl") => SideKind::Subagent,
         Some("tool-results") => SideKind::ToolOutput,
@@ -79,7 +110,11 @@ fn kind(folder: &str, info: &FileInfo) -> SideKind {
     }
 }
 
-pub(super) fn walk(files: &dyn Files, folder: &str, found: &mut dyn FnMut(&FileInfo)) -> Result<()> {
+pub(super) fn walk(
+    files: &dyn Files,
+    folder: &str,
+    found: &mut dyn FnMut(&FileInfo),
+) -> Result<()> {
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for info in files.list(&folder)? {
@@ -97,13 +132,22 @@ pub(super) fn walk(files: &dyn Files, folder: &str, found: &mut dyn FnMut(&FileI
 pub(super) fn memory(files: &dyn Files) -> Result<Vec<MemoryFile>> {
     let mut out = Vec::new();
     for project in discover::projects(files)? {
-        let folder = if project.is_empty() { "memory".to_owned() } else { format!("{project}/memory") };
+        let folder = if project.is_empty() {
+            "memory".to_owned()
+        } else {
+            format!("{project}/memory")
+        };
         let project_key = project.rsplit('/').next().unwrap_or(&project);
         walk(files, &folder, &mut |info| {
             if info.name().ends_with(".md") {
                 let is_index = info.key == format!("{folder}/MEMORY.md");
                 let (key, project_key) = (info.key.clone(), project_key.to_owned());
-                out.push(MemoryFile { key, project_key, is_index, size: info.size });
+                out.push(MemoryFile {
+                    key,
+                    project_key,
+                    is_index,
+                    size: info.size,
+                });
             }
         })?;
     }
@@ -123,10 +167,19 @@ mod tests {
         for (key, bytes) in [
             (format!("projects/-w/{ID}.jsonl"), "{}\n"),
             (format!("projects/-w/{ID}/subagents/agent-a1.jsonl"), "{}\n"),
-            (format!("projects/-w/{ID}/subagents/agent-a1.meta.json"), "{}"),
+            (
+                format!("projects/-w/{ID}/subagents/agent-a1.meta.json"),
+                "{}",
+            ),
             (format!("projects/-w/{ID}/tool-results/t1.txt"), "out"),
-            (format!("projects/-w/{ID}/custom-title.json"), r#"{"customTitle":"Beside"}"#),
-            (format!("projects/-w/{ID}/archived.json"), r#"{"archived":true,"by":"sdk"}"#),
+            (
+                format!("projects/-w/{ID}/custom-title.json"),
+                r#"{"customTitle":"Beside"}"#,
+            ),
+            (
+                format!("projects/-w/{ID}/archived.json"),
+                r#"{"archived":true,"by":"sdk"}"#,
+            ),
             (format!("file-history/{ID}/0123456789abcdef@v1"), "old"),
             (format!("tasks/{ID}/1.json"), "{}"),
             (format!("tasks/{ID}/.lock"), ""),
@@ -140,14 +193,34 @@ mod tests {
     }
 
     fn located() -> Located {
-        discover::discover(&store()).unwrap().sessions.into_iter().find(|s| s.id == ID).unwrap()
+        discover::discover(&store())
+            .unwrap()
+            .sessions
+            .into_iter()
+            .find(|s| s.id == ID)
+            .unwrap()
     }
 
     #[test]
     fn side_files_are_listed_with_their_kinds() {
-        let mut kinds: Vec<_> = list(&store(), &located()).unwrap().iter().map(|file| file.kind.word()).collect();
+        let mut kinds: Vec<_> = list(&store(), &located())
+            .unwrap()
+            .iter()
+            .map(|file| file.kind.word())
+            .collect();
         kinds.sort_unstable();
-        assert_eq!(kinds, ["checkpoint", "meta", "meta", "meta", "meta", "subagent", "tool_output"]);
+        assert_eq!(
+            kinds,
+            [
+                "checkpoint",
+                "meta",
+                "meta",
+                "meta",
+                "meta",
+                "subagent",
+                "tool_output"
+            ]
+        );
     }
 
     #[test]
@@ -156,7 +229,10 @@ mod tests {
         fold(&store(), &located(), &mut facts).unwrap();
         assert_eq!(facts.title.as_deref(), Some("Beside"));
         assert!(facts.archived);
-        let mut facts = Facts { title: Some("Inside".into()), ..Facts::default() };
+        let mut facts = Facts {
+            title: Some("Inside".into()),
+            ..Facts::default()
+        };
         fold(&store(), &located(), &mut facts).unwrap();
         assert_eq!(facts.title.as_deref(), Some("Inside"));
     }
@@ -164,7 +240,16 @@ mod tests {
     #[test]
     fn memory_files_know_their_project_and_index() {
         let found = memory(&store()).unwrap();
-        let seen: Vec<_> = found.iter().map(|m| (m.key.as_str(), m.project_key.as_str(), m.is_index)).collect();
-        assert_eq!(seen, [("projects/-w/memory/MEMORY.md", "-w", true), ("projects/-w/memory/facts.md", "-w", false)]);
+        let seen: Vec<_> = found
+            .iter()
+            .map(|m| (m.key.as_str(), m.project_key.as_str(), m.is_index))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                ("projects/-w/memory/MEMORY.md", "-w", true),
+                ("projects/-w/memory/facts.md", "-w", false)
+            ]
+        );
     }
 }

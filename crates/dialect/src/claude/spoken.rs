@@ -1,7 +1,8 @@
 //! What a message says, found in one walk over its content.
 //!
-//! Says the same as the blocks of a view. Where a view puts text together or takes it from elsewhere (several texts in one
-//! result, output that stands beside the message), there is no answer here, and the view tells.
+//! Says the same as the blocks of a view. Where a view puts text together or takes it from
+//! elsewhere (several texts in one result, output that stands beside the message), there is no
+//! answer here, and the view tells.
 
 use boswell_model::json::{Kind, Object, Raw, Str};
 
@@ -14,7 +15,11 @@ pub(super) fn spoken<'a>(object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
         return None;
     }
     let message = object.get("message")?;
-    let content = if message.kind() == Kind::String { Some(message) } else { message.get("content") }?;
+    let content = if message.kind() == Kind::String {
+        Some(message)
+    } else {
+        message.get("content")
+    }?;
     if let Some(text) = content.string() {
         return Some(vec![Spoken::Text(text)]);
     }
@@ -25,12 +30,20 @@ pub(super) fn spoken<'a>(object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
     (!out.is_empty()).then_some(out)
 }
 
-/// What a block says: nothing for images. The outer none is for blocks of which only the view tells.
+/// What a block says: nothing for images. The outer none is for blocks of which
+/// only the view tells.
 fn one(block: Raw<'_>) -> Option<Option<Spoken<'_>>> {
     if let Some(text) = block.string() {
         return Some(Some(Spoken::Text(text)));
     }
-    let [mut word, mut text, mut thinking, mut name, mut input, mut content] = [None; 6];
+    let [
+        mut word,
+        mut text,
+        mut thinking,
+        mut name,
+        mut input,
+        mut content,
+    ] = [None; 6];
     for (key, value) in block.members() {
         let place = match key.escaped() {
             b"type" => &mut word,
@@ -52,9 +65,10 @@ fn one(block: Raw<'_>) -> Option<Option<Spoken<'_>>> {
     Some(match word.escaped() {
         b"text" => Some(Spoken::Text(string(text))),
         b"thinking" => Some(Spoken::Thinking(string(thinking))),
-        b"tool_use" | b"server_tool_use" => {
-            Some(Spoken::Call(name.and_then(|name| name.string()), input.map_or(b"", |input| input.bytes())))
-        }
+        b"tool_use" | b"server_tool_use" => Some(Spoken::Call(
+            name.and_then(|name| name.string()),
+            input.map_or(b"", |input| input.bytes()),
+        )),
         b"tool_result" => Some(Spoken::Result(answer(content?)?)),
         b"image" | b"document" => None,
         _ => Some(Spoken::Other(block.bytes())),
@@ -62,7 +76,9 @@ fn one(block: Raw<'_>) -> Option<Option<Spoken<'_>>> {
 }
 
 fn string(value: Option<Raw<'_>>) -> Str<'_> {
-    value.and_then(|value| value.string()).unwrap_or(Str::trusted(b"\"\""))
+    value
+        .and_then(|value| value.string())
+        .unwrap_or(Str::trusted(b"\"\""))
 }
 
 /// The one text that a tool answered.
@@ -70,7 +86,9 @@ fn answer(content: Raw<'_>) -> Option<Str<'_>> {
     let text = match content.string() {
         Some(text) => text,
         None => {
-            let mut texts = content.items().filter_map(|block| block.get("text").and_then(|text| text.string()));
+            let mut texts = content
+                .items()
+                .filter_map(|block| block.get("text").and_then(|text| text.string()));
             let first = texts.next()?;
             if texts.next().is_some() {
                 return None;
@@ -111,7 +129,10 @@ mod tests {
         let one = |part: Spoken<'_>| match part {
             Spoken::Text(token) => vec![('t', text(token))],
             Spoken::Thinking(token) => vec![('h', text(token))],
-            Spoken::Call(name, input) => vec![('n', name.map(text).unwrap_or_default()), ('i', json(input))],
+            Spoken::Call(name, input) => vec![
+                ('n', name.map(text).unwrap_or_default()),
+                ('i', json(input)),
+            ],
             Spoken::Result(token) => vec![('r', text(token))],
             Spoken::Other(bytes) => vec![('o', json(bytes))],
         };
@@ -132,7 +153,11 @@ mod tests {
         let mut spoken = 0;
         for (seed, shape) in (0..).zip(claude::Shape::ALL) {
             let made = claude::file(*shape, "/home/dev/proj", seed);
-            spoken += made.bytes().split(|byte| *byte == b'\n').filter_map(check).sum::<usize>();
+            spoken += made
+                .bytes()
+                .split(|byte| *byte == b'\n')
+                .filter_map(check)
+                .sum::<usize>();
         }
         assert!(spoken > 100, "{spoken}");
     }
@@ -147,16 +172,29 @@ mod tests {
             (r#"[{"type":"text","text":7}]"#, true),
             (r#"[{"text":"no type"}]"#, false),
             (r#"[{"t\u0079pe":"text","text":"x"}]"#, false),
-            (r#"[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]"#, true),
+            (
+                r#"[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]"#,
+                true,
+            ),
             (r#"[{"type":"tool_use","id":"t"}]"#, true),
-            (r#"[{"type":"tool_result","content":"out"},{"type":"image","source":{"data":"AA=="}}]"#, true),
+            (
+                r#"[{"type":"tool_result","content":"out"},{"type":"image","source":{"data":"AA=="}}]"#,
+                true,
+            ),
             (r#"[{"type":"tool_result","content":""}]"#, false),
             (r#"[{"type":"tool_result"}]"#, false),
-            (r#"[{"type":"tool_result","content":[{"type":"text","text":"one"},{"type":"image"}]}]"#, true),
-            (r#"[{"type":"tool_result","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]"#, false),
+            (
+                r#"[{"type":"tool_result","content":[{"type":"text","text":"one"},{"type":"image"}]}]"#,
+                true,
+            ),
+            (
+                r#"[{"type":"tool_result","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]"#,
+                false,
+            ),
             (r#"[{"type":"redacted_thinking","data":"xyz"}]"#, true),
         ] {
-            let line = format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}}}"#);
+            let line =
+                format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}}}"#);
             assert_eq!(check(line.as_bytes()).is_some(), known, "{content}");
         }
     }

@@ -11,11 +11,23 @@ use crate::{FileInfo, Files, Located, Subagent};
 
 const LIMIT: u64 = 1 << 20;
 
-/// The subagents of a session, nested ones too, each with the call that started it as far as that is told.
+/// The subagents of a session, nested ones too, each with the call that started it as
+/// far as that is told.
 ///
-/// Today's versions write a file beside the subagent's log that names the call; older ones name the subagent in the result.
-pub(super) fn of(files: &dyn Files, located: &Located, view: &SessionView<'_>) -> Result<Vec<Subagent>> {
-    let Some(stem) = located.key.as_deref().and_then(|key| key.strip_suffix(".jsonl")) else { return Ok(Vec::new()) };
+/// Today's versions write a file beside the subagent's log that names the call; older ones name the
+/// subagent in the result.
+pub(super) fn of(
+    files: &dyn Files,
+    located: &Located,
+    view: &SessionView<'_>,
+) -> Result<Vec<Subagent>> {
+    let Some(stem) = located
+        .key
+        .as_deref()
+        .and_then(|key| key.strip_suffix(".jsonl"))
+    else {
+        return Ok(Vec::new());
+    };
     let mut calls: HashMap<String, String> = HashMap::new();
     for (slot, head) in view.log.entries() {
         if head.kind == EntryKind::ToolResult {
@@ -45,24 +57,52 @@ pub(super) fn of(files: &dyn Files, located: &Located, view: &SessionView<'_>) -
 }
 
 fn agent_id(info: &FileInfo) -> Option<&str> {
-    info.stem(".jsonl").filter(|_| info.is_file())?.strip_prefix("agent-").filter(|id| !id.is_empty())
+    info.stem(".jsonl")
+        .filter(|_| info.is_file())?
+        .strip_prefix("agent-")
+        .filter(|id| !id.is_empty())
 }
 
 /// What a result tells: the subagent that it comes from, and the call.
 fn told(object: &Object<'_>) -> Option<(String, String)> {
-    let agent = object.get("toolUseResult")?.get("agentId")?.text()?.into_owned();
+    let agent = object
+        .get("toolUseResult")?
+        .get("agentId")?
+        .text()?
+        .into_owned();
     Some((agent, results_of(object).into_iter().next()?))
 }
 
-fn subagent(files: &dyn Files, info: &FileInfo, id: &str, calls: &HashMap<String, String>) -> Result<Subagent> {
-    let beside = info.key.strip_suffix(".jsonl").map(|stem| format!("{stem}.meta.json")).unwrap_or_default();
-    let small = files.stat(&beside)?.is_some_and(|meta| meta.is_file() && meta.size <= LIMIT);
-    let bytes = if small { files.read_whole(&beside, LIMIT)?.unwrap_or_default() } else { Vec::new() };
+fn subagent(
+    files: &dyn Files,
+    info: &FileInfo,
+    id: &str,
+    calls: &HashMap<String, String>,
+) -> Result<Subagent> {
+    let beside = info
+        .key
+        .strip_suffix(".jsonl")
+        .map(|stem| format!("{stem}.meta.json"))
+        .unwrap_or_default();
+    let small = files
+        .stat(&beside)?
+        .is_some_and(|meta| meta.is_file() && meta.size <= LIMIT);
+    let bytes = if small {
+        files.read_whole(&beside, LIMIT)?.unwrap_or_default()
+    } else {
+        Vec::new()
+    };
     let meta = Raw::parse(&bytes).ok();
-    let text = |key: &str| meta.and_then(|meta| meta.get(key)?.text()).map(|text| text.into_owned());
+    let text = |key: &str| {
+        meta.and_then(|meta| meta.get(key)?.text())
+            .map(|text| text.into_owned())
+    };
     let stem = info.stem(".jsonl").unwrap_or_default();
     Ok(Subagent {
-        located: Located { hidden: Some("subagent"), ..Located::at(stem, info, Framing::Lines) },
+        located: Located {
+            hidden: Some("subagent"),
+            ..Located::at(stem, info, Framing::Lines)
+        },
         call: text("toolUseId").or_else(|| calls.get(id).cloned()),
         task: text("description"),
     })
@@ -70,10 +110,19 @@ fn subagent(files: &dyn Files, info: &FileInfo, id: &str, calls: &HashMap<String
 
 /// Key of the file that a result was spilled to: its name counts, the folder may have moved.
 pub(super) fn spilled(located: &Located, object: &Object<'_>) -> Option<String> {
-    let path = object.get("toolUseResult")?.get("persistedOutputPath")?.text()?;
-    let name = path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty() && !name.starts_with('.'))?;
+    let path = object
+        .get("toolUseResult")?
+        .get("persistedOutputPath")?
+        .text()?;
+    let name = path
+        .rsplit(['/', '\\'])
+        .next()
+        .filter(|name| !name.is_empty() && !name.starts_with('.'))?;
     let owner = located.key.as_deref()?.strip_suffix(".jsonl")?;
     // A subagent spills into the folder of the session that it works for.
-    let owner = owner.split("/subagents/").next().filter(|folder| is_uuid(folder.rsplit('/').next().unwrap_or("")))?;
+    let owner = owner
+        .split("/subagents/")
+        .next()
+        .filter(|folder| is_uuid(folder.rsplit('/').next().unwrap_or("")))?;
     Some(format!("{owner}/tool-results/{name}"))
 }

@@ -56,16 +56,31 @@ fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
 fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     let has_child = chain.has_child();
     let childless = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
-    let end = chain.in_order().rev().filter(childless).find(|slot| chain.message(*slot).is_some());
+    let end = chain
+        .in_order()
+        .rev()
+        .filter(childless)
+        .find(|slot| chain.message(*slot).is_some());
     // A file without messages stands at its last line.
-    end.or_else(|| chain.in_order().rev().find(|slot| is_message(log.kind(*slot)))).or(chain.in_order().next_back())
+    end.or_else(|| {
+        chain
+            .in_order()
+            .rev()
+            .find(|slot| is_message(log.kind(*slot)))
+    })
+    .or(chain.in_order().next_back())
 }
 
-/// The message that the user means: the nearest one at or above the tip that the client shows, else any.
+/// The message that the user means: the nearest one at or above the tip that the
+/// client shows, else any.
 pub(super) fn leaf(view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
     let path = chain_of(view).ok()?.path(tip.slot()?);
     let said = |slot: &&Slot| is_message(view.log.kind(**slot));
-    let shown = |slot: &&Slot| view.log.head(**slot).is_some_and(|h| !h.flags.has(Flags::HIDDEN));
+    let shown = |slot: &&Slot| {
+        view.log
+            .head(**slot)
+            .is_some_and(|h| !h.flags.has(Flags::HIDDEN))
+    };
     let found = path.iter().rev().filter(said).find(shown);
     found.or_else(|| path.iter().rev().find(said)).copied()
 }

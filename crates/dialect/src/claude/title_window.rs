@@ -1,7 +1,7 @@
 //! Whether the client still finds the title that the user gave a session.
 //!
-//! It looks into 64 KiB at either end of the log, and writes titles again and again so that they stay there. One that was killed, or
-//! another program, may not have.
+//! It looks into 64 KiB at either end of the log, and writes titles again and again so that they
+//! stay there. One that was killed, or another program, may not have.
 
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Result, SessionView, Slot};
@@ -14,10 +14,18 @@ pub(super) fn lost(view: &SessionView<'_>) -> Result<Option<(Slot, String)>> {
     if view.log.bytes <= 2 * WINDOW || !view.log.whole {
         return Ok(None);
     }
-    let mut titles = view.log.entries().filter(|(_, head)| head.kind == EntryKind::Title);
+    let mut titles = view
+        .log
+        .entries()
+        .filter(|(_, head)| head.kind == EntryKind::Title);
     while let Some((slot, head)) = titles.next_back() {
         let record = view.payload(slot)?;
-        let Some(title) = Raw::trusted(&record).get("customTitle").and_then(|it| it.text()) else { continue };
+        let Some(title) = Raw::trusted(&record)
+            .get("customTitle")
+            .and_then(|it| it.text())
+        else {
+            continue;
+        };
         let in_sight = head.at + head.len <= WINDOW || head.at + WINDOW >= view.log.bytes;
         return Ok((!in_sight && !title.is_empty()).then(|| (slot, title.into_owned())));
     }

@@ -17,20 +17,36 @@ pub(super) fn view(object: &Object<'_>) -> View {
         _ => View::remark(remark(&word, object)),
     };
     let is_true = |key: &str| object.get(key).and_then(|value| value.bool()) == Some(true);
-    view.hidden = is_true("isMeta") || (is_true("isVisibleInTranscriptOnly") && !is_true("isCompactSummary"));
+    view.hidden =
+        is_true("isMeta") || (is_true("isVisibleInTranscriptOnly") && !is_true("isCompactSummary"));
     view
 }
 
 fn message(object: &Object<'_>) -> View {
     let mut view = View::default();
-    let Some(message) = object.get("message") else { return View::remark("a message without content") };
+    let Some(message) = object.get("message") else {
+        return View::remark("a message without content");
+    };
     // Some tools write the text where the message should be.
-    let content = if message.kind() == Kind::String { Some(message) } else { message.get("content") };
+    let content = if message.kind() == Kind::String {
+        Some(message)
+    } else {
+        message.get("content")
+    };
     view.blocks = content.map(blocks).unwrap_or_default();
     fill_results(object, &mut view);
-    view.model = message.get("model").and_then(|model| model.text()).map(|model| model.into_owned());
-    view.usage = message.get("usage").map(fold::usage).filter(|usage| !usage.is_unknown());
-    view.stop = message.get("stop_reason").and_then(|stop| stop.text()).map(|stop| stop.into_owned());
+    view.model = message
+        .get("model")
+        .and_then(|model| model.text())
+        .map(|model| model.into_owned());
+    view.usage = message
+        .get("usage")
+        .map(fold::usage)
+        .filter(|usage| !usage.is_unknown());
+    view.stop = message
+        .get("stop_reason")
+        .and_then(|stop| stop.text())
+        .map(|stop| stop.into_owned());
     if object.get("isApiErrorMessage").and_then(|e| e.bool()) == Some(true) {
         view.remark = Some("an error of the API, not sent to the model".to_owned());
     } else if object.get("isCompactSummary").and_then(|e| e.bool()) == Some(true) {
@@ -44,7 +60,9 @@ fn fill_results(object: &Object<'_>, view: &mut View) {
     let own = object.get("toolUseResult");
     let mut persisted = false;
     for block in &mut view.blocks {
-        let Block::Result { text, .. } = block else { continue };
+        let Block::Result { text, .. } = block else {
+            continue;
+        };
         persisted |= text.starts_with("<persisted-output>");
         if text.is_empty() {
             *text = own.map(own_output).unwrap_or_default();
@@ -54,8 +72,13 @@ fn fill_results(object: &Object<'_>, view: &mut View) {
         view.remark = Some("interrupted".to_owned());
     }
     if persisted {
-        let path = own.and_then(|own| own.get("persistedOutputPath")).and_then(|path| path.text());
-        let path = path.map_or_else(|| "a file of its own".to_owned(), |path| format!("`{path}`"));
+        let path = own
+            .and_then(|own| own.get("persistedOutputPath"))
+            .and_then(|path| path.text());
+        let path = path.map_or_else(
+            || "a file of its own".to_owned(),
+            |path| format!("`{path}`"),
+        );
         view.remark = Some(format!("the whole output is in {path}"));
     }
 }
@@ -64,8 +87,14 @@ fn own_output(own: Raw<'_>) -> String {
     if let Some(text) = own.text() {
         return text.into_owned();
     }
-    let parts = ["stdout", "stderr", "content"].iter().filter_map(|key| own.get(key)).map(plain_text);
-    parts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
+    let parts = ["stdout", "stderr", "content"]
+        .iter()
+        .filter_map(|key| own.get(key))
+        .map(plain_text);
+    parts
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The text of a string or of the text blocks of a list.
@@ -73,7 +102,9 @@ fn plain_text(content: Raw<'_>) -> String {
     if let Some(text) = content.text() {
         return text.into_owned();
     }
-    let texts = content.items().filter_map(|block| block.get("text").and_then(|text| text.text()));
+    let texts = content
+        .items()
+        .filter_map(|block| block.get("text").and_then(|text| text.text()));
     texts.collect::<Vec<Cow<'_, str>>>().join("\n")
 }
 
@@ -87,7 +118,11 @@ pub(super) fn blocks(content: Raw<'_>) -> Vec<Block> {
 
 /// A block, and for results the images inside it.
 fn block(raw: Raw<'_>) -> Vec<Block> {
-    let text = |key: &str| raw.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    let text = |key: &str| {
+        raw.get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
     let word = text("type").unwrap_or_default();
     vec![match word.as_str() {
         "text" => Block::Text(text("text").unwrap_or_default()),
@@ -100,30 +135,55 @@ fn block(raw: Raw<'_>) -> Vec<Block> {
         "tool_result" => return result(raw),
         "image" | "document" => media(raw),
         _ if raw.kind() == Kind::String => Block::Text(raw.text().unwrap_or_default().into_owned()),
-        _ => Block::Other { word, json: json(raw) },
+        _ => Block::Other {
+            word,
+            json: json(raw),
+        },
     }]
 }
 
 fn result(raw: Raw<'_>) -> Vec<Block> {
     let content = raw.get("content");
     let mut out = vec![Block::Result {
-        call: raw.get("tool_use_id").and_then(|id| id.text()).unwrap_or_default().into_owned(),
+        call: raw
+            .get("tool_use_id")
+            .and_then(|id| id.text())
+            .unwrap_or_default()
+            .into_owned(),
         text: content.map(plain_text).unwrap_or_default(),
         is_error: raw.get("is_error").and_then(|e| e.bool()) == Some(true),
     }];
-    let is_media = |block: &Raw<'_>| block.get("type").is_some_and(|word| word.is("image") || word.is("document"));
-    out.extend(content.into_iter().flat_map(|content| content.items()).filter(is_media).map(media));
+    let is_media = |block: &Raw<'_>| {
+        block
+            .get("type")
+            .is_some_and(|word| word.is("image") || word.is("document"))
+    };
+    out.extend(
+        content
+            .into_iter()
+            .flat_map(|content| content.items())
+            .filter(is_media)
+            .map(media),
+    );
     out
 }
 
 fn media(raw: Raw<'_>) -> Block {
     let source = raw.get("source");
-    let text = |key: &str| source.and_then(|s| s.get(key)).and_then(|value| value.text()).map(|text| text.into_owned());
+    let text = |key: &str| {
+        source
+            .and_then(|s| s.get(key))
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
     let place = match text("data") {
         Some(data) => MediaSource::Inline(data),
         None => MediaSource::Reference(text("url").or_else(|| text("file_id")).unwrap_or_default()),
     };
-    Block::Media { mime: text("media_type"), source: place }
+    Block::Media {
+        mime: text("media_type"),
+        source: place,
+    }
 }
 
 fn json(raw: Raw<'_>) -> String {
@@ -132,7 +192,10 @@ fn json(raw: Raw<'_>) -> String {
 
 fn attached(object: &Object<'_>) -> View {
     let word = attachment::word(object).unwrap_or_default();
-    let mut view = View { blocks: attachment::parts(object).flat_map(blocks).collect(), ..View::default() };
+    let mut view = View {
+        blocks: attachment::parts(object).flat_map(blocks).collect(),
+        ..View::default()
+    };
     if view.blocks.is_empty() {
         view.blocks = unrendered(object).map(Block::Text).into_iter().collect();
     }
@@ -140,12 +203,23 @@ fn attached(object: &Object<'_>) -> View {
     view
 }
 
-/// The text of an attachment whose wording for the model was not recorded: a queued prompt, a file, what a hook said.
+/// The text of an attachment whose wording for the model was not recorded: a queued prompt, a
+/// file, what a hook said.
 fn unrendered(object: &Object<'_>) -> Option<String> {
     let attachment = object.get("attachment")?;
-    let places: [&[&str]; 6] =
-        [&["prompt"], &["content", "file", "content"], &["content"], &["text"], &["stdout"], &["snippet"]];
-    places.iter().filter_map(|place| attachment.at(place)).map(plain_text).find(|text| !text.is_empty())
+    let places: [&[&str]; 6] = [
+        &["prompt"],
+        &["content", "file", "content"],
+        &["content"],
+        &["text"],
+        &["stdout"],
+        &["snippet"],
+    ];
+    places
+        .iter()
+        .filter_map(|place| attachment.at(place))
+        .map(plain_text)
+        .find(|text| !text.is_empty())
 }
 
 fn system(object: &Object<'_>) -> View {
@@ -158,7 +232,9 @@ fn system(object: &Object<'_>) -> View {
     }
     view.remark = Some(match subtype.as_ref() {
         "compact_boundary" => compaction(object),
-        "turn_duration" => number("durationMs").map_or("turn ended".to_owned(), |ms| format!("turn took {ms} ms")),
+        "turn_duration" => {
+            number("durationMs").map_or("turn ended".to_owned(), |ms| format!("turn took {ms} ms"))
+        }
         "stop_hook_summary" => format!("{} stop hooks ran", number("hookCount").unwrap_or(0)),
         "" => "system".to_owned(),
         other => format!("system {other}"),
@@ -169,7 +245,9 @@ fn system(object: &Object<'_>) -> View {
 fn compaction(object: &Object<'_>) -> String {
     let meta = object.get("compactMetadata");
     let number = |key: &str| meta.and_then(|m| m.get(key)).and_then(|value| value.u64());
-    let trigger = meta.and_then(|m| m.get("trigger")).and_then(|trigger| trigger.text());
+    let trigger = meta
+        .and_then(|m| m.get("trigger"))
+        .and_then(|trigger| trigger.text());
     let mut line = "compacted".to_owned();
     if let Some(trigger) = trigger {
         line += &format!(" ({trigger})");
@@ -186,7 +264,15 @@ fn compaction(object: &Object<'_>) -> String {
 fn remark(word: &str, object: &Object<'_>) -> String {
     let text = |key: &str| object.text(key).unwrap_or_default();
     match word {
-        "last-prompt" => format!("leaf {}{}", text("leafUuid"), if is_explicit(object) { ", explicit" } else { "" }),
+        "last-prompt" => format!(
+            "leaf {}{}",
+            text("leafUuid"),
+            if is_explicit(object) {
+                ", explicit"
+            } else {
+                ""
+            }
+        ),
         "custom-title" => format!("title is now \"{}\"", text("customTitle")),
         "ai-title" => format!("title made by the client: \"{}\"", text("aiTitle")),
         "agent-name" => format!("agent name {}", text("agentName")),
@@ -195,17 +281,28 @@ fn remark(word: &str, object: &Object<'_>) -> String {
         "tag" => format!("tag {}", text("tag")),
         "mode" => format!("mode is now {}", text("mode")),
         "permission-mode" => format!("permission mode is now {}", text("permissionMode")),
-        "queue-operation" => format!("queue: {} {}", text("operation"), text("content")).trim_end().to_owned(),
+        "queue-operation" => format!("queue: {} {}", text("operation"), text("content"))
+            .trim_end()
+            .to_owned(),
         "cost-state" => match object.get("totalCostUSD").and_then(|cost| cost.f64()) {
             Some(cost) => format!("cost so far ${cost}"),
             None => "cost so far unknown".to_owned(),
         },
         "progress" => {
             let data = object.get("data").or_else(|| object.get("progressData"));
-            let text = |key: &str| data.and_then(|data| data.get(key)?.text()).unwrap_or_default();
-            let percent = data.and_then(|data| data.get("percentage")?.f64()).map(|part| format!(" {part} %"));
+            let text = |key: &str| {
+                data.and_then(|data| data.get(key)?.text())
+                    .unwrap_or_default()
+            };
+            let percent = data
+                .and_then(|data| data.get("percentage")?.f64())
+                .map(|part| format!(" {part} %"));
             let words = format!("progress {} {}", text("type"), text("message"));
-            format!("{}{}", words.split_whitespace().collect::<Vec<_>>().join(" "), percent.unwrap_or_default())
+            format!(
+                "{}{}",
+                words.split_whitespace().collect::<Vec<_>>().join(" "),
+                percent.unwrap_or_default()
+            )
         }
         "" => String::from_utf8_lossy(object.raw().bytes()).into_owned(),
         other => other.to_owned(),
@@ -236,10 +333,16 @@ mod tests {
         assert_eq!(view.model.as_deref(), Some("m"));
         assert_eq!(view.usage.and_then(|u| u.output), Some(3));
         assert_eq!(view.blocks[0], Block::Thinking("hm".into()));
-        assert_eq!(view.calls().next(), Some(("t", "Bash", r#"{"command":"ls"}"#)));
+        assert_eq!(
+            view.calls().next(),
+            Some(("t", "Bash", r#"{"command":"ls"}"#))
+        );
         assert_eq!(
             view.blocks[3],
-            Block::Other { word: "brand_new".into(), json: r#"{"type":"brand_new","x":1}"#.into() }
+            Block::Other {
+                word: "brand_new".into(),
+                json: r#"{"type":"brand_new","x":1}"#.into()
+            }
         );
     }
 
@@ -259,19 +362,35 @@ mod tests {
                 r#"{{"type":"user","message":{{"content":[{{"type":"tool_result","tool_use_id":"t","content":"half"}}]}},"toolUseResult":{{"stdout":"half","stderr":"","interrupted":{interrupted},"isImage":false}}}}"#
             ))
         };
-        assert_eq!((result(true).text().as_str(), result(true).remark.as_deref()), ("half", Some("interrupted")));
+        assert_eq!(
+            (result(true).text().as_str(), result(true).remark.as_deref()),
+            ("half", Some("interrupted"))
+        );
         assert_eq!(result(false).remark, None);
-        let answer = of(r#"{"type":"assistant","message":{"content":[],"stop_reason":"max_tokens"}}"#);
+        let answer =
+            of(r#"{"type":"assistant","message":{"content":[],"stop_reason":"max_tokens"}}"#);
         assert_eq!(answer.stop.as_deref(), Some("max_tokens"));
-        assert_eq!(of(r#"{"type":"assistant","message":{"content":[],"stop_reason":null}}"#).stop, None);
+        assert_eq!(
+            of(r#"{"type":"assistant","message":{"content":[],"stop_reason":null}}"#).stop,
+            None
+        );
     }
 
     #[test]
     fn progress_says_what_of_and_how_far() {
         for (line, expected) in [
-            (r#"{"type":"progress","data":{"type":"hook_progress"}}"#, "progress hook_progress"),
-            (r#"{"type":"progress","progressData":{"message":"编译","percentage":40}}"#, "progress 编译 40 %"),
-            (r#"{"type":"progress","progressData":{"percentage":12.5}}"#, "progress 12.5 %"),
+            (
+                r#"{"type":"progress","data":{"type":"hook_progress"}}"#,
+                "progress hook_progress",
+            ),
+            (
+                r#"{"type":"progress","progressData":{"message":"编译","percentage":40}}"#,
+                "progress 编译 40 %",
+            ),
+            (
+                r#"{"type":"progress","progressData":{"percentage":12.5}}"#,
+                "progress 12.5 %",
+            ),
             (r#"{"type":"progress"}"#, "progress"),
         ] {
             assert_eq!(of(line).remark.as_deref(), Some(expected), "{line}");
@@ -283,8 +402,13 @@ mod tests {
         let view = of(
             r#"{"type":"user","toolUseResult":{"persistedOutputPath":"/x/t.txt"},"message":{"content":[{"type":"tool_result","tool_use_id":"t","content":[{"type":"text","text":"<persisted-output>\nhead"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]}]}}"#,
         );
-        assert_eq!(view.remark.as_deref(), Some("the whole output is in `/x/t.txt`"));
-        assert!(matches!(&view.blocks[1], Block::Media { mime: Some(mime), .. } if mime == "image/png"));
+        assert_eq!(
+            view.remark.as_deref(),
+            Some("the whole output is in `/x/t.txt`")
+        );
+        assert!(
+            matches!(&view.blocks[1], Block::Media { mime: Some(mime), .. } if mime == "image/png")
+        );
     }
 
     #[test]
@@ -294,9 +418,18 @@ mod tests {
                 r#"{"type":"system","subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":9,"postTokens":2}}"#,
                 "compacted (auto), 9 tokens before, 2 after",
             ),
-            (r#"{"type":"system","subtype":"turn_duration","durationMs":5}"#, "turn took 5 ms"),
-            (r#"{"type":"queue-operation","operation":"enqueue","content":"hi"}"#, "queue: enqueue hi"),
-            (r#"{"type":"last-prompt","leafUuid":"x","explicit":true}"#, "leaf x, explicit"),
+            (
+                r#"{"type":"system","subtype":"turn_duration","durationMs":5}"#,
+                "turn took 5 ms",
+            ),
+            (
+                r#"{"type":"queue-operation","operation":"enqueue","content":"hi"}"#,
+                "queue: enqueue hi",
+            ),
+            (
+                r#"{"type":"last-prompt","leafUuid":"x","explicit":true}"#,
+                "leaf x, explicit",
+            ),
             (r#"{"type":"brand-new"}"#, "brand-new"),
             (
                 r#"{"type":"attachment","attachment":{"type":"date"},"rendered":[{"content":"today"}]}"#,
@@ -310,19 +443,40 @@ mod tests {
     #[test]
     fn an_attachment_without_recorded_wording_shows_what_it_holds() {
         for (attachment, text) in [
-            (r#"{"type":"queued_command","prompt":"and then?"}"#, "and then?"),
-            (r#"{"type":"file","content":{"type":"text","file":{"content":"fn main"}}}"#, "fn main"),
-            (r#"{"type":"hook_success","content":"","stdout":"ok"}"#, "ok"),
+            (
+                r#"{"type":"queued_command","prompt":"and then?"}"#,
+                "and then?",
+            ),
+            (
+                r#"{"type":"file","content":{"type":"text","file":{"content":"fn main"}}}"#,
+                "fn main",
+            ),
+            (
+                r#"{"type":"hook_success","content":"","stdout":"ok"}"#,
+                "ok",
+            ),
             (r#"{"type":"date"}"#, ""),
         ] {
-            assert_eq!(of(&format!(r#"{{"type":"attachment","attachment":{attachment}}}"#)).text(), text);
+            assert_eq!(
+                of(&format!(
+                    r#"{{"type":"attachment","attachment":{attachment}}}"#
+                ))
+                .text(),
+                text
+            );
         }
     }
 
     #[test]
     fn odd_content_does_not_vanish() {
         assert_eq!(of(r#"{"type":"user","message":"error"}"#).text(), "error");
-        assert_eq!(of(r#"{"type":"user","message":{"content":["wow"]}}"#).text(), "wow");
-        assert_eq!(of(r#"{"silly":"this"}"#).remark.as_deref(), Some(r#"{"silly":"this"}"#));
+        assert_eq!(
+            of(r#"{"type":"user","message":{"content":["wow"]}}"#).text(),
+            "wow"
+        );
+        assert_eq!(
+            of(r#"{"silly":"this"}"#).remark.as_deref(),
+            Some(r#"{"silly":"this"}"#)
+        );
     }
 }

@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Head, Instant, Message, Names, Result,
-    SessionView, Slot, Tip, View, shell_quote,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Head, Instant, Message,
+    Names, Result, SessionView, Slot, Tip, View, shell_quote,
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind, Located, LockSpec,
-    Operation, Planned, ResumeCommand, Sample, SessionLink, StoreIntention, Support,
+    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind,
+    Located, LockSpec, Operation, Planned, ResumeCommand, Sample, SessionLink, StoreIntention,
+    Support,
 };
 
 use super::{document, id, index, layout, plan};
@@ -43,15 +44,23 @@ impl Dialect for Clinvoker {
     }
 
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
-        let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
+        let home = env
+            .home
+            .clone()
+            .or_else(|| env.var("USERPROFILE").map(PathBuf::from));
         // Without a home it keeps its sessions where it was started.
         vec![home.unwrap_or_else(|| env.cwd.clone()).join(".clinvk")]
     }
 
-    /// It knows its home folder and nothing else: a store in another one was written with another `HOME`.
+    /// It knows its home folder and nothing else: a store in another one was written
+    /// with another `HOME`.
     fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
-        let home = root.parent().filter(|_| root.file_name().is_some_and(|name| name == ".clinvk"));
-        home.map(|home| ("HOME", home.to_owned())).into_iter().collect()
+        let home = root
+            .parent()
+            .filter(|_| root.file_name().is_some_and(|name| name == ".clinvk"));
+        home.map(|home| ("HOME", home.to_owned()))
+            .into_iter()
+            .collect()
     }
 
     fn sessions_folder(&self) -> Option<&'static str> {
@@ -88,7 +97,10 @@ impl Dialect for Clinvoker {
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
         head.kind = EntryKind::Meta;
         head.word = names.intern("session");
-        head.time = object.text("created_at").and_then(|t| Instant::parse(&t)).map(Into::into);
+        head.time = object
+            .text("created_at")
+            .and_then(|t| Instant::parse(&t))
+            .map(Into::into);
     }
 
     fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
@@ -105,18 +117,31 @@ impl Dialect for Clinvoker {
     }
 
     fn context(&self, view: &SessionView<'_>, _tip: Tip) -> Result<Context> {
-        let id = view.with_object(Slot(0), |o| o.text("id").map(|id| id.into_owned()))?.flatten();
-        let session = id
-            .filter(|id| id::is_valid(id))
-            .map_or_else(|| "S".to_owned(), |id| shell_quote(&format!("clinvoker:{id}")));
-        Err(Error::new(ErrorKind::Unsupported, "clinvoker keeps no messages, so nothing can be said of its context")
-            .because("the transcript is with the backend that it ran")
-            .hinting(format!("`boswell show {session}` follows the link to it")))
+        let id = view
+            .with_object(Slot(0), |o| o.text("id").map(|id| id.into_owned()))?
+            .flatten();
+        let session = id.filter(|id| id::is_valid(id)).map_or_else(
+            || "S".to_owned(),
+            |id| shell_quote(&format!("clinvoker:{id}")),
+        );
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            "clinvoker keeps no messages, so nothing can be said of its context",
+        )
+        .because("the transcript is with the backend that it ran")
+        .hinting(format!("`boswell show {session}` follows the link to it")))
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
-        let content = records.iter().map(|record| Json::from(record.raw())).collect();
-        Message { role: "session".to_owned(), content, native: None }
+        let content = records
+            .iter()
+            .map(|record| Json::from(record.raw()))
+            .collect();
+        Message {
+            role: "session".to_owned(),
+            content,
+            native: None,
+        }
     }
 
     fn links(&self, facts: &Facts, _id: &str) -> Vec<SessionLink> {
@@ -126,7 +151,14 @@ impl Dialect for Clinvoker {
             _ => return Vec::new(),
         };
         let known = facts.external_ids.get("backend");
-        known.map(|id| SessionLink { kind: LinkKind::Transcript, dialect, id: id.clone() }).into_iter().collect()
+        known
+            .map(|id| SessionLink {
+                kind: LinkKind::Transcript,
+                dialect,
+                id: id.clone(),
+            })
+            .into_iter()
+            .collect()
     }
 
     /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
@@ -135,8 +167,13 @@ impl Dialect for Clinvoker {
         if !id::is_valid(&located.id) {
             return None;
         }
-        let argv = ["clinvk", "resume", &located.id].map(str::to_owned).to_vec();
-        Some(ResumeCommand { argv, cwd: facts.project.clone() })
+        let argv = ["clinvk", "resume", &located.id]
+            .map(str::to_owned)
+            .to_vec();
+        Some(ResumeCommand {
+            argv,
+            cwd: facts.project.clone(),
+        })
     }
 
     fn is_shared(&self, key: &str) -> bool {
@@ -144,7 +181,12 @@ impl Dialect for Clinvoker {
     }
 
     fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
-        Ok(files.stat(index::KEY)?.filter(crate::FileInfo::is_file).map(|info| info.key).into_iter().collect())
+        Ok(files
+            .stat(index::KEY)?
+            .filter(crate::FileInfo::is_file)
+            .map(|info| info.key)
+            .into_iter()
+            .collect())
     }
 
     fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
@@ -173,7 +215,12 @@ impl Dialect for Clinvoker {
         plan::lock()
     }
 
-    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        intention: &StoreIntention,
+        chance: &dyn Chance,
+    ) -> Result<Planned> {
         plan::of_store(files, intention, chance)
     }
 }

@@ -5,7 +5,8 @@ const WHOLE: usize = 50;
 /// Code points that are left of a longer one.
 const CUT: usize = 47;
 
-/// The title; else the prompt, cut to 47 code points and `...` when it has more than 50; else eight bytes of the id.
+/// The title; else the prompt, cut to 47 code points and `...` when it has more than 50; else
+/// eight bytes of the id.
 pub fn display_name(title: &str, prompt: &str, id: &str) -> String {
     if !title.is_empty() {
         return title.to_owned();
@@ -14,7 +15,10 @@ pub fn display_name(title: &str, prompt: &str, id: &str) -> String {
         if prompt.chars().nth(WHOLE).is_none() {
             return prompt.to_owned();
         }
-        let end = prompt.char_indices().nth(CUT).map_or(prompt.len(), |(at, _)| at);
+        let end = prompt
+            .char_indices()
+            .nth(CUT)
+            .map_or(prompt.len(), |(at, _)| at);
         return format!("{}...", prompt.get(..end).unwrap_or(prompt));
     }
     id.get(..8).unwrap_or(id).to_owned()
@@ -36,6 +40,9 @@ mod tests {
     fn prompts_are_counted_in_code_points() {
         let fifty = "字".repeat(50);
         assert_eq!(display_name("", &fifty, "x"), fifty);
-        assert_eq!(display_name("", &format!("{fifty}末"), "x"), format!("{}...", "字".repeat(47)));
+        assert_eq!(
+            display_name("", &format!("{fifty}末"), "x"),
+            format!("{}...", "字".repeat(47))
+        );
     }
 }

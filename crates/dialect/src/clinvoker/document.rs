@@ -7,12 +7,19 @@ use super::display_name::display_name;
 
 /// Whether an object has the keys of a document.
 pub(crate) fn is_document(object: &Object<'_>) -> bool {
-    ["id", "backend", "created_at", "last_used"].iter().all(|key| object.get(key).is_some_and(|v| v.string().is_some()))
+    ["id", "backend", "created_at", "last_used"]
+        .iter()
+        .all(|key| object.get(key).is_some_and(|v| v.string().is_some()))
 }
 
 /// Takes every fact of the document.
 pub(crate) fn fold(object: &Object<'_>, facts: &mut Facts) {
-    let text = |key: &str| object.text(key).filter(|t| !t.is_empty()).map(|t| t.into_owned());
+    let text = |key: &str| {
+        object
+            .text(key)
+            .filter(|t| !t.is_empty())
+            .map(|t| t.into_owned())
+    };
     // Go writes the zero time for "never"; that is unknown.
     let time = |key: &str| object.text(key).and_then(|t| Instant::parse(&t));
     facts.id = text("id");
@@ -36,11 +43,20 @@ pub(crate) fn fold(object: &Object<'_>, facts: &mut Facts) {
         facts.external_ids.insert("backend".to_owned(), id);
     }
     let tags = object.get("tags");
-    facts.tags = tags.iter().flat_map(|tags| tags.items()).filter_map(|tag| tag.text()).map(Into::into).collect();
+    facts.tags = tags
+        .iter()
+        .flat_map(|tags| tags.items())
+        .filter_map(|tag| tag.text())
+        .map(Into::into)
+        .collect();
     let metadata = object.get("metadata");
     for (key, value) in metadata.iter().flat_map(|map| map.members()) {
-        let value = value.text().unwrap_or_else(|| String::from_utf8_lossy(value.bytes()));
-        facts.metadata.insert(key.to_text().into_owned(), value.into_owned());
+        let value = value
+            .text()
+            .unwrap_or_else(|| String::from_utf8_lossy(value.bytes()));
+        facts
+            .metadata
+            .insert(key.to_text().into_owned(), value.into_owned());
     }
     fold_error(text("error_message"), facts);
     fold_counts(object, facts);
@@ -52,7 +68,10 @@ fn fold_error(message: Option<String>, facts: &mut Facts) {
     if facts.status.as_deref() == Some("error") {
         facts.error = Some(message);
     } else {
-        facts.metadata.entry("error_message".to_owned()).or_insert(message);
+        facts
+            .metadata
+            .entry("error_message".to_owned())
+            .or_insert(message);
     }
 }
 
@@ -60,7 +79,9 @@ fn fold_counts(object: &Object<'_>, facts: &mut Facts) {
     // Go leaves out a zero, so absent is none here, not unknown.
     let turns = object.get("turn_count").map_or(Some(0), |n| n.u64());
     facts.stated.turns = turns;
-    let Some(stated) = object.get("token_usage") else { return };
+    let Some(stated) = object.get("token_usage") else {
+        return;
+    };
     let count = |key: &str| stated.get(key).and_then(|n| n.u64());
     let usage = Usage {
         input: count("input_tokens"),
@@ -69,8 +90,10 @@ fn fold_counts(object: &Object<'_>, facts: &mut Facts) {
         reasoning: count("reasoning_tokens"),
         ..Usage::default()
     };
-    // Every session is born with zeros; where turns passed and they are still there, nobody counted.
-    let uncounted = turns.is_some_and(|n| n > 0) && usage.input == Some(0) && usage.output == Some(0);
+    // Every session is born with zeros; where turns passed and they are still
+    // there, nobody counted.
+    let uncounted =
+        turns.is_some_and(|n| n > 0) && usage.input == Some(0) && usage.output == Some(0);
     if !uncounted {
         facts.stated.usage = usage;
     }
@@ -80,16 +103,27 @@ fn fold_counts(object: &Object<'_>, facts: &mut Facts) {
 pub(crate) fn view(object: &Object<'_>) -> View {
     let text = |key: &str| object.text(key).unwrap_or_default();
     let prompt = text("initial_prompt");
-    let mut view = if prompt.is_empty() { View::default() } else { View::text_only(prompt.clone()) };
+    let mut view = if prompt.is_empty() {
+        View::default()
+    } else {
+        View::text_only(prompt.clone())
+    };
     let (backend, status) = (text("backend"), text("status"));
     let name = display_name(&text("title"), &prompt, &text("id"));
-    let status = if status.is_empty() { "no status".into() } else { status };
+    let status = if status.is_empty() {
+        "no status".into()
+    } else {
+        status
+    };
     let mut remark = format!("{backend} session `{name}`: {status}");
     let error = text("error_message");
     if !error.is_empty() {
         remark.push_str(&format!(" ({error})"));
     }
     view.remark = Some(remark);
-    view.model = object.text("model").filter(|m| !m.is_empty()).map(|m| m.into_owned());
+    view.model = object
+        .text("model")
+        .filter(|m| !m.is_empty())
+        .map(|m| m.into_owned());
     view
 }

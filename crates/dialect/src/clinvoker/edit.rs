@@ -1,4 +1,5 @@
-//! Changes members of a document and leaves every other byte as it is: unknown fields, times as found, layout.
+//! Changes members of a document and leaves every other byte as it is: unknown fields,
+//! times as found, layout.
 
 use boswell_model::json::{Member, Object, Raw, scan_object};
 use boswell_model::{Error, ErrorKind, Result};
@@ -37,27 +38,41 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// Takes the bytes of a document. What is no JSON object cannot be changed without losing what it is.
+    /// Takes the bytes of a document. What is no JSON object cannot be changed
+    /// without losing what it is.
     pub(crate) fn of(bytes: &[u8]) -> Result<Edit> {
         let damaged = |why: String| {
-            Error::new(ErrorKind::Damaged, "the session's document is no JSON object, so nothing in it can be changed")
-                .because(why)
-                .hinting("see what is wrong with `boswell check`")
+            Error::new(
+                ErrorKind::Damaged,
+                "the session's document is no JSON object, so nothing in it can be changed",
+            )
+            .because(why)
+            .hinting("see what is wrong with `boswell check`")
         };
         let raw = Raw::parse(bytes).map_err(|fault| damaged(fault.to_string()))?;
         let start = bytes.len() - bytes.trim_ascii_start().len();
         let end = start + raw.bytes().len();
         scan_object(raw.bytes(), &mut Vec::new()).map_err(|fault| damaged(fault.to_string()))?;
         let part = |range: std::ops::Range<usize>| bytes.get(range).unwrap_or(b"").to_vec();
-        Ok(Edit { before: part(0..start), object: raw.bytes().to_vec(), after: part(end..bytes.len()) })
+        Ok(Edit {
+            before: part(0..start),
+            object: raw.bytes().to_vec(),
+            after: part(end..bytes.len()),
+        })
     }
 
     /// A new document with these members.
     pub(crate) fn new(members: &[(&str, Vec<u8>)]) -> Edit {
-        let members: Vec<Vec<u8>> =
-            members.iter().map(|(key, value)| [LAYOUT, &go_json::string(key), b": ", value].concat()).collect();
+        let members: Vec<Vec<u8>> = members
+            .iter()
+            .map(|(key, value)| [LAYOUT, &go_json::string(key), b": ", value].concat())
+            .collect();
         let object = [b"{".as_slice(), &members.join(&b','), b"\n}"].concat();
-        Edit { before: Vec::new(), object, after: Vec::new() }
+        Edit {
+            before: Vec::new(),
+            object,
+            after: Vec::new(),
+        }
     }
 
     /// The bytes of the document.
@@ -72,7 +87,10 @@ impl Edit {
 
     /// White space before the first member: how the document is laid out.
     pub(crate) fn gap(&self) -> &[u8] {
-        self.members().first().and_then(|first| self.object.get(1..first.key_start)).unwrap_or(b"")
+        self.members()
+            .first()
+            .and_then(|first| self.object.get(1..first.key_start))
+            .unwrap_or(b"")
     }
 
     /// Gives a member this value; a new one goes where Go would write it.
@@ -102,22 +120,40 @@ impl Edit {
     }
 
     fn addition(&self, key: &str, value: &[u8], members: &[Member]) -> (usize, usize, Vec<u8>) {
-        let mine = ORDER.iter().position(|known| *known == key).unwrap_or(ORDER.len());
-        let is_before = |member: &&Member| ORDER.iter().take(mine).any(|known| self.is(member, known));
+        let mine = ORDER
+            .iter()
+            .position(|known| *known == key)
+            .unwrap_or(ORDER.len());
+        let is_before =
+            |member: &&Member| ORDER.iter().take(mine).any(|known| self.is(member, known));
         let Some(first) = members.first() else {
-            return (1, 1, [go_json::string(key).as_slice(), b":", value].concat());
+            return (
+                1,
+                1,
+                [go_json::string(key).as_slice(), b":", value].concat(),
+            );
         };
         let gap = self.gap();
         let colon = self.object.get(first.key_end..first.start).unwrap_or(b":");
         let member = [go_json::string(key).as_slice(), colon, value].concat();
         match members.iter().rev().find(is_before) {
-            Some(before) => (before.end, before.end, [b",".as_slice(), gap, &member].concat()),
-            None => (first.key_start, first.key_start, [member.as_slice(), b",", gap].concat()),
+            Some(before) => (
+                before.end,
+                before.end,
+                [b",".as_slice(), gap, &member].concat(),
+            ),
+            None => (
+                first.key_start,
+                first.key_start,
+                [member.as_slice(), b",", gap].concat(),
+            ),
         }
     }
 
     fn is(&self, member: &Member, key: &str) -> bool {
-        Object::new(&self.object, std::slice::from_ref(member)).get(key).is_some()
+        Object::new(&self.object, std::slice::from_ref(member))
+            .get(key)
+            .is_some()
     }
 
     fn members(&self) -> Vec<Member> {
@@ -150,7 +186,11 @@ mod tests {
             edited(|edit| edit.set_text("title", "<会>")),
             DOCUMENT.replace("  ]\n}", "  ],\n  \"title\": \"\\u003c会\\u003e\"\n}")
         );
-        assert_eq!(edited(|edit| edit.set_text("id", "a")), DOCUMENT, "the same text is not written anew");
+        assert_eq!(
+            edited(|edit| edit.set_text("id", "a")),
+            DOCUMENT,
+            "the same text is not written anew"
+        );
         assert_eq!(edited(|edit| edit.remove("nothing")), DOCUMENT);
         assert_eq!(
             edited(|edit| edit.remove("tags")),
@@ -163,7 +203,10 @@ mod tests {
         let mut edit = Edit::of(br#"{"title":"a","title":"b"}"#).unwrap();
         edit.set_text("title", "c");
         edit.set_text("backend", "codex");
-        assert_eq!(edit.bytes(), br#"{"backend":"codex","title":"a","title":"c"}"#);
+        assert_eq!(
+            edit.bytes(),
+            br#"{"backend":"codex","title":"a","title":"c"}"#
+        );
         let mut empty = Edit::of(b" {}").unwrap();
         empty.set_text("title", "x");
         assert_eq!(empty.bytes(), br#" {"title":"x"}"#);

@@ -1,6 +1,7 @@
 //! New JSON as Go's encoder prints it.
 //!
-//! clinvoker reads any JSON, so this is for people who compare files: what we add looks like what stands around it.
+//! clinvoker reads any JSON, so this is for people who compare files: what we add looks like
+//! what stands around it.
 
 use boswell_model::Instant;
 use boswell_model::json::Json;
@@ -28,7 +29,10 @@ pub(crate) fn string(text: &str) -> Vec<u8> {
 /// A time: RFC 3339 in UTC, without zeros at the end of the fraction.
 pub(crate) fn time(at: Instant) -> Vec<u8> {
     let text = at.to_rfc3339();
-    let bare = text.trim_end_matches('Z').trim_end_matches('0').trim_end_matches('.');
+    let bare = text
+        .trim_end_matches('Z')
+        .trim_end_matches('0')
+        .trim_end_matches('.');
     string(&format!("{bare}Z"))
 }
 
@@ -38,10 +42,16 @@ mod tests {
 
     #[test]
     fn strings_and_times_look_as_go_prints_them() {
-        assert_eq!(string("a<b>&\u{2028}\"会\n"), "\"a\\u003cb\\u003e\\u0026\\u2028\\\"会\\n\"".as_bytes());
+        assert_eq!(
+            string("a<b>&\u{2028}\"会\n"),
+            "\"a\\u003cb\\u003e\\u0026\\u2028\\\"会\\n\"".as_bytes()
+        );
         let at = |text: &str| String::from_utf8(time(Instant::parse(text).unwrap())).unwrap();
         assert_eq!(at("2026-01-31T14:35:40.900Z"), "\"2026-01-31T14:35:40.9Z\"");
         assert_eq!(at("2026-01-31T14:35:40Z"), "\"2026-01-31T14:35:40Z\"");
-        assert_eq!(at("2026-01-31T14:35:10.010Z"), "\"2026-01-31T14:35:10.01Z\"");
+        assert_eq!(
+            at("2026-01-31T14:35:10.010Z"),
+            "\"2026-01-31T14:35:10.01Z\""
+        );
     }
 }

@@ -2,9 +2,11 @@
 
 use boswell_model::{Unseen, unseen};
 
-/// Whether `id` can be a session: what clinvoker's own check accepts, less what is no session or looks like an option.
+/// Whether `id` can be a session: what clinvoker's own check accepts, less what is no session or
+/// looks like an option.
 ///
-/// Its check looks at the form only for lengths 16 and 32, so `index` passes and names the index file.
+/// Its check looks at the form only for lengths 16 and 32, so `index` passes and
+/// names the index file.
 pub fn is_valid(id: &str) -> bool {
     let checked = matches!(id.len(), 16 | 32);
     !id.is_empty()
@@ -12,7 +14,9 @@ pub fn is_valid(id: &str) -> bool {
         && !id.starts_with(['-', '.'])
         && !id.contains(['/', '\\', '\0'])
         && !id.contains("..")
-        && !id.chars().any(|c| unseen(c).is_some_and(|why| why != Unseen::Sign))
+        && !id
+            .chars()
+            .any(|c| unseen(c).is_some_and(|why| why != Unseen::Sign))
         && (!checked || is_hex(id))
 }
 
@@ -31,7 +35,13 @@ mod tests {
 
     #[test]
     fn ids_that_clinvoker_accepts_are_accepted() {
-        for id in ["a1b2c3d4e5f67890", "a1b2c3d4e5f6789012345678abcdef01", "a1b2c3", "a1b2", "ZZZ"] {
+        for id in [
+            "a1b2c3d4e5f67890",
+            "a1b2c3d4e5f6789012345678abcdef01",
+            "a1b2c3",
+            "a1b2",
+            "ZZZ",
+        ] {
             assert!(is_valid(id), "{id}");
         }
     }

@@ -1,7 +1,9 @@
-//! `sessions/index.json`: a cache that the documents are compared with, and that is written anew from them.
+//! `sessions/index.json`: a cache that the documents are compared with, and that is
+//! written anew from them.
 //!
-//! clinvoker itself persists an index that it has not loaded, so rows go missing. We never do: what stands there is
-//! loaded, rows that are right keep their bytes, and every document has a row afterwards.
+//! clinvoker itself persists an index that it has not loaded, so rows go missing. We never
+//! do: what stands there is loaded, rows that are right keep their bytes, and every document
+//! has a row afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,25 +21,46 @@ const LIMIT: u64 = 256 << 20;
 /// How many ids a sentence names.
 const NAMED: usize = 5;
 
-/// Says where the index and the documents differ. That there is none is no problem: clinvoker makes one.
-pub(crate) fn compare(files: &dyn Files, documents: &BTreeSet<String>, problems: &mut Vec<(String, Problem)>) {
-    let mut say = |detail: String| problems.push((KEY.to_owned(), Problem::of_file(ProblemKind::StaleIndex, detail)));
+/// Says where the index and the documents differ. That there is none is no problem:
+/// clinvoker makes one.
+pub(crate) fn compare(
+    files: &dyn Files,
+    documents: &BTreeSet<String>,
+    problems: &mut Vec<(String, Problem)>,
+) {
+    let mut say = |detail: String| {
+        problems.push((
+            KEY.to_owned(),
+            Problem::of_file(ProblemKind::StaleIndex, detail),
+        ))
+    };
     let bytes = match files.read_whole(KEY, LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return,
         Err(error) => return say(format!("the index cannot be read: {error}")),
     };
     let rows = match rows_of(&bytes) {
-        Ok(rows) => rows.members().map(|(id, _)| id.to_text().into_owned()).collect::<BTreeSet<String>>(),
+        Ok(rows) => rows
+            .members()
+            .map(|(id, _)| id.to_text().into_owned())
+            .collect::<BTreeSet<String>>(),
         Err(why) => return say(format!("{why}; clinvoker will make it anew")),
     };
     let ghosts: Vec<_> = rows.difference(documents).map(String::as_str).collect();
     if !ghosts.is_empty() {
-        say(format!("{} rows have no document: {}", ghosts.len(), some(&ghosts)));
+        say(format!(
+            "{} rows have no document: {}",
+            ghosts.len(),
+            some(&ghosts)
+        ));
     }
     let missing: Vec<_> = documents.difference(&rows).map(String::as_str).collect();
     if !missing.is_empty() {
-        say(format!("{} documents have no row, so clinvoker does not list them: {}", missing.len(), some(&missing)));
+        say(format!(
+            "{} documents have no row, so clinvoker does not list them: {}",
+            missing.len(),
+            some(&missing)
+        ));
     }
 }
 
@@ -55,7 +78,11 @@ fn rows_of(bytes: &[u8]) -> std::result::Result<Raw<'_>, &'static str> {
 }
 
 fn some(ids: &[&str]) -> String {
-    let mut named: Vec<String> = ids.iter().take(NAMED).map(|id| format!("`{}`", id.escape_debug())).collect();
+    let mut named: Vec<String> = ids
+        .iter()
+        .take(NAMED)
+        .map(|id| format!("`{}`", id.escape_debug()))
+        .collect();
     if ids.len() > NAMED {
         named.push("…".to_owned());
     }
@@ -119,7 +146,12 @@ pub(crate) fn step(
             mended.ghosts += usize::from(changes.get(&id).is_none_or(Option::is_some));
         } else if depth == Depth::Everything || changes.contains_key(&id) {
             // A document that cannot be read says nothing against the row that it has.
-            let Some(row) = bytes_of(&id)?.as_deref().and_then(|bytes| Row::of(&id, bytes)) else { continue };
+            let Some(row) = bytes_of(&id)?
+                .as_deref()
+                .and_then(|bytes| Row::of(&id, bytes))
+            else {
+                continue;
+            };
             if table.mend_row(at, &row) {
                 mended.stale += usize::from(!changes.contains_key(&id));
             }
@@ -127,41 +159,64 @@ pub(crate) fn step(
     }
     let known: BTreeSet<String> = table.ids().into_iter().collect();
     for id in ids.difference(&known) {
-        if let Some(row) = bytes_of(id)?.as_deref().and_then(|bytes| Row::of(id, bytes)) {
+        if let Some(row) = bytes_of(id)?
+            .as_deref()
+            .and_then(|bytes| Row::of(id, bytes))
+        {
             table.add_row(id, &row);
             mended.added += usize::from(!changes.contains_key(id));
         }
     }
     let new = match (&old, usable) {
         (Some(old), Some(rows)) => spliced(old, rows, &table.bytes()),
-        _ => [b"{\"version\":1,\"index\":".as_slice(), &table.bytes(), b"}"].concat(),
+        _ => [
+            b"{\"version\":1,\"index\":".as_slice(),
+            &table.bytes(),
+            b"}",
+        ]
+        .concat(),
     };
     Ok((put(old, new), mended))
 }
 
-/// Replaces a file as it was read, so that a change in between is noticed; makes it where there is none.
+/// Replaces a file as it was read, so that a change in between is noticed; makes it
+/// where there is none.
 fn put(old: Option<Vec<u8>>, new: Vec<u8>) -> Option<Step> {
     match old {
         Some(old) if old == new => None,
-        Some(old) if !old.is_empty() => {
-            Some(Step::Edit { key: KEY.to_owned(), at: Some(0), old, new, modified: Modified::Now })
-        }
+        Some(old) if !old.is_empty() => Some(Step::Edit {
+            key: KEY.to_owned(),
+            at: Some(0),
+            old,
+            new,
+            modified: Modified::Now,
+        }),
         _ => Some(Step::put(KEY, new)),
     }
 }
 
 /// The index with other rows; all else stays.
 fn spliced(old: &[u8], rows: Raw<'_>, new: &[u8]) -> Vec<u8> {
-    let from = rows.bytes().as_ptr().addr().wrapping_sub(old.as_ptr().addr());
+    let from = rows
+        .bytes()
+        .as_ptr()
+        .addr()
+        .wrapping_sub(old.as_ptr().addr());
     let end = from.wrapping_add(rows.bytes().len());
-    match (old.get(..from), old.get(end..), old.get(from..end) == Some(rows.bytes())) {
+    match (
+        old.get(..from),
+        old.get(end..),
+        old.get(from..end) == Some(rows.bytes()),
+    ) {
         (Some(before), Some(after), true) => [before, new, after].concat(),
         // The rows were `null` or not there.
-        _ => boswell_model::json::set_member(old.trim_ascii(), &["index"], new).unwrap_or_else(|_| old.to_vec()),
+        _ => boswell_model::json::set_member(old.trim_ascii(), &["index"], new)
+            .unwrap_or_else(|_| old.to_vec()),
     }
 }
 
-/// The rows of an index on their way to new ones; what stays keeps its bytes and the white space around it.
+/// The rows of an index on their way to new ones; what stays keeps its bytes and the
+/// white space around it.
 struct Table<'a> {
     bytes: &'a [u8],
     members: Vec<Member>,
@@ -176,7 +231,12 @@ impl<'a> Table<'a> {
         // Rows are an object that was parsed.
         let _ = scan_object(rows.bytes(), &mut members);
         let kept = vec![Some(None); members.len()];
-        let mut table = Table { bytes: rows.bytes(), members, rows: kept, added: Vec::new() };
+        let mut table = Table {
+            bytes: rows.bytes(),
+            members,
+            rows: kept,
+            added: Vec::new(),
+        };
         let ids = table.ids();
         let mut seen = BTreeSet::new();
         for (at, id) in ids.iter().enumerate().rev() {
@@ -190,7 +250,10 @@ impl<'a> Table<'a> {
 
     fn ids(&self) -> Vec<String> {
         let id = |member: &Member| {
-            let key = self.bytes.get(member.key_start..member.key_end).unwrap_or(b"\"\"");
+            let key = self
+                .bytes
+                .get(member.key_start..member.key_end)
+                .unwrap_or(b"\"\"");
             Raw::trusted(key).text().unwrap_or_default().into_owned()
         };
         self.members.iter().map(id).collect()
@@ -204,7 +267,9 @@ impl<'a> Table<'a> {
 
     /// Makes a row right; true if it was not.
     fn mend_row(&mut self, at: usize, want: &Row) -> bool {
-        let Some((member, slot)) = self.members.get(at).zip(self.rows.get_mut(at)) else { return false };
+        let Some((member, slot)) = self.members.get(at).zip(self.rows.get_mut(at)) else {
+            return false;
+        };
         let value = self.bytes.get(member.start..member.end).unwrap_or(b"null");
         match (slot.is_some(), want.mended(value)) {
             (true, Some(new)) => {
@@ -220,15 +285,27 @@ impl<'a> Table<'a> {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let gap = self.members.first().and_then(|first| self.bytes.get(1..first.key_start)).unwrap_or(b"");
+        let gap = self
+            .members
+            .first()
+            .and_then(|first| self.bytes.get(1..first.key_start))
+            .unwrap_or(b"");
         let mut out = vec![b'{'];
         let mut any = false;
         for (at, (member, row)) in self.members.iter().zip(&self.rows).enumerate() {
             let Some(row) = row else { continue };
-            let before = if any { at.checked_sub(1).and_then(|at| self.members.get(at)) } else { None };
+            let before = if any {
+                at.checked_sub(1).and_then(|at| self.members.get(at))
+            } else {
+                None
+            };
             let between = before.and_then(|before| self.bytes.get(before.end..member.key_start));
             out.extend_from_slice(between.unwrap_or(gap));
-            out.extend_from_slice(self.bytes.get(member.key_start..member.start).unwrap_or(b""));
+            out.extend_from_slice(
+                self.bytes
+                    .get(member.key_start..member.start)
+                    .unwrap_or(b""),
+            );
             out.extend_from_slice(match row {
                 Some(new) => new,
                 None => self.bytes.get(member.start..member.end).unwrap_or(b"null"),
@@ -292,16 +369,27 @@ mod tests {
     const ROW_B: &str = r#""bb":{"ID":"bb","Backend":"codex","Status":"","LastUsed":"0001-01-01T00:00:00Z","Model":"","WorkDir":"/p","Title":"\u003ct\u003e","Tags":["x"],"CreatedAt":"0001-01-01T00:00:00Z"}"#;
 
     #[test]
-    fn an_index_that_is_missing_or_corrupt_is_made_anew_with_go_names_null_tags_and_times_as_found() {
+    fn an_index_that_is_missing_or_corrupt_is_made_anew_with_go_names_null_tags_and_times_as_found()
+    {
         let right = format!(r#"{{"version":1,"index":{{{ROW_A},{ROW_B}}}}}"#);
-        for index in [None, Some(""), Some("{\"version\":1,"), Some(r#"{"version":2,"index":{}}"#), Some("[1]")] {
+        for index in [
+            None,
+            Some(""),
+            Some("{\"version\":1,"),
+            Some(r#"{"version":2,"index":{}}"#),
+            Some("[1]"),
+        ] {
             let (text, mended) = made(index, Depth::Names);
             assert_eq!(text.as_deref(), Some(right.as_str()), "{index:?}");
             assert!(mended.anew.is_some());
         }
         let (text, mended) = made(Some(r#"{"version":1,"index":null}"#), Depth::Names);
         assert_eq!((text.as_deref(), mended.added), (Some(right.as_str()), 2));
-        assert_eq!(made(Some(&right), Depth::Everything), (None, Mended::default()), "a right one is left alone");
+        assert_eq!(
+            made(Some(&right), Depth::Everything),
+            (None, Mended::default()),
+            "a right one is left alone"
+        );
     }
 
     #[test]
@@ -310,37 +398,65 @@ mod tests {
             "{{ \"later\":[1.0], \"version\": 1,\n \"index\": {{\n   \"ghost\": {{}},\n   {ROW_A},\n   \"dead\": null }} }}\n"
         );
         let (text, mended) = made(Some(&index), Depth::Everything);
-        let right = format!("{{ \"later\":[1.0], \"version\": 1,\n \"index\": {{\n   {ROW_A},\n   {ROW_B} }} }}\n");
+        let right = format!(
+            "{{ \"later\":[1.0], \"version\": 1,\n \"index\": {{\n   {ROW_A},\n   {ROW_B} }} }}\n"
+        );
         assert_eq!(text.as_deref(), Some(right.as_str()));
-        assert_eq!(mended, Mended { added: 1, ghosts: 2, stale: 0, anew: None });
+        assert_eq!(
+            mended,
+            Mended {
+                added: 1,
+                ghosts: 2,
+                stale: 0,
+                anew: None
+            }
+        );
     }
 
     #[test]
     fn stale_rows_are_mended_and_keep_what_is_not_known() {
         let stale = ROW_A
-            .replace("2026-01-31T23:45:41.123456789+09:00", "2020-01-01T00:00:00Z")
+            .replace(
+                "2026-01-31T23:45:41.123456789+09:00",
+                "2020-01-01T00:00:00Z",
+            )
             .replace("\"Tags\":null", "\"Tags\":null,\"Later\": 7");
         let index = format!(r#"{{"version":1,"index":{{{stale},{ROW_B}}}}}"#);
-        assert_eq!(made(Some(&index), Depth::Names).0, None, "rows of others are not read for a small change");
+        assert_eq!(
+            made(Some(&index), Depth::Names).0,
+            None,
+            "rows of others are not read for a small change"
+        );
         let (text, mended) = made(Some(&index), Depth::Everything);
         let right = ROW_A.replace("\"Tags\":null", "\"Tags\":null,\"Later\": 7");
-        assert_eq!(text.unwrap(), format!(r#"{{"version":1,"index":{{{right},{ROW_B}}}}}"#));
+        assert_eq!(
+            text.unwrap(),
+            format!(r#"{{"version":1,"index":{{{right},{ROW_B}}}}}"#)
+        );
         assert_eq!(mended.stale, 1);
     }
 
     #[test]
     fn a_document_that_cannot_be_read_keeps_its_row_and_gets_none() {
-        let mut files = files(Some(&format!(r#"{{"version":1,"index":{{{ROW_A},{ROW_B}}}}}"#)));
+        let mut files = files(Some(&format!(
+            r#"{{"version":1,"index":{{{ROW_A},{ROW_B}}}}}"#
+        )));
         files.put("sessions/aa.json", "{\"id\":", None);
         files.put("sessions/cc.json", "{\"id\":", None);
-        assert_eq!(step(&files, &BTreeMap::new(), Depth::Everything).unwrap().0, None);
+        assert_eq!(
+            step(&files, &BTreeMap::new(), Depth::Everything).unwrap().0,
+            None
+        );
     }
 
     #[test]
     fn rows_that_are_no_objects_and_doubled_rows_are_made_right() {
         let index = format!(r#"{{"version":1,"index":{{"aa":{{"ID":"x"}},{ROW_B},"aa":null}}}}"#);
         let (text, _) = made(Some(&index), Depth::Everything);
-        assert_eq!(text.unwrap(), format!(r#"{{"version":1,"index":{{{ROW_B},{ROW_A}}}}}"#));
+        assert_eq!(
+            text.unwrap(),
+            format!(r#"{{"version":1,"index":{{{ROW_B},{ROW_A}}}}}"#)
+        );
         assert!(row_in(index.as_bytes(), "aa").unwrap().is_null());
     }
 }

@@ -13,7 +13,10 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();
     let mut documents = BTreeSet::new();
     for info in files.list("sessions")? {
-        let Some(session) = info.stem(".json").filter(|_| info.key != index::KEY && !info.is_folder()) else {
+        let Some(session) = info
+            .stem(".json")
+            .filter(|_| info.key != index::KEY && !info.is_folder())
+        else {
             continue;
         };
         let trouble = if !id::is_valid(session) {
@@ -25,11 +28,16 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
         };
         match trouble {
             Some(detail) => {
-                found.problems.push((info.key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+                found.problems.push((
+                    info.key.clone(),
+                    Problem::of_file(ProblemKind::Unreadable, detail),
+                ));
             }
             None => {
                 documents.insert(session.to_owned());
-                found.sessions.push(Located::at(session, &info, Framing::Document));
+                found
+                    .sessions
+                    .push(Located::at(session, &info, Framing::Document));
             }
         }
     }
@@ -45,7 +53,9 @@ pub(crate) fn key(id: &str) -> String {
 /// Ids of all documents.
 pub(crate) fn documents(files: &dyn Files) -> Result<BTreeSet<String>> {
     let is_one = |info: &crate::FileInfo| {
-        let id = info.stem(".json").filter(|id| id::is_valid(id) && info.is_file());
+        let id = info
+            .stem(".json")
+            .filter(|id| id::is_valid(id) && info.is_file());
         id.map(str::to_owned)
     };
     Ok(files.list("sessions")?.iter().filter_map(is_one).collect())

@@ -6,8 +6,8 @@ use boswell_model::json::{Kind, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::{
-    Asked, Chance, Files, Intention, LockSpec, Modified, NewSession, Plan, Planned, Precondition, Step, StoreIntention,
-    laid_out, unsupported,
+    Asked, Chance, Files, Intention, LockSpec, Modified, NewSession, Plan, Planned, Precondition,
+    Step, StoreIntention, laid_out, unsupported,
 };
 
 use super::edit::{Edit, LAYOUT};
@@ -21,7 +21,9 @@ const BACKEND: &str = "claude";
 
 /// The lock of the whole store.
 pub(crate) fn lock() -> Vec<LockSpec> {
-    vec![LockSpec::AgentFlock { key: "sessions/store.lock".to_owned() }]
+    vec![LockSpec::AgentFlock {
+        key: "sessions/store.lock".to_owned(),
+    }]
 }
 
 /// What has to happen to a session for an intention to come true.
@@ -31,10 +33,15 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
             set_or_remove(edit, "title", title);
             Vec::new()
         }),
-        Intention::Tags(tags) => edited(asked, "tag", format!("tag it {}", tags.join(", ")), |edit| {
-            set_tags(edit, tags);
-            Vec::new()
-        }),
+        Intention::Tags(tags) => edited(
+            asked,
+            "tag",
+            format!("tag it {}", tags.join(", ")),
+            |edit| {
+                set_tags(edit, tags);
+                Vec::new()
+            },
+        ),
         Intention::Status { status, message } => {
             let Some(next) = Status::parse(status) else {
                 return Err(Error::new(
@@ -43,9 +50,12 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
                 )
                 .hinting("use `active`, `paused`, `completed` or `error`"));
             };
-            edited(asked, "status", format!("set its status to {status}"), |edit| {
-                set_status(edit, next, message.as_deref())
-            })
+            edited(
+                asked,
+                "status",
+                format!("set its status to {status}"),
+                |edit| set_status(edit, next, message.as_deref()),
+            )
         }
         Intention::Fork { new, .. } => fork(asked, new),
         Intention::Delete => delete(asked),
@@ -58,7 +68,11 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
 }
 
 /// What has to happen to the store for an intention to come true.
-pub(crate) fn of_store(files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+pub(crate) fn of_store(
+    files: &dyn Files,
+    intention: &StoreIntention,
+    chance: &dyn Chance,
+) -> Result<Planned> {
     match intention {
         StoreIntention::Create(new) => create(files, new, chance),
         StoreIntention::Index | StoreIntention::IndexWith { .. } => reindex(files),
@@ -83,25 +97,49 @@ fn edited(
     let mut plan = Plan::new(kind, title);
     let new = edit.bytes();
     if new != bytes {
-        // The whole of it stands for `old`, so that a change by somebody who takes no lock is noticed.
-        plan = plan.step(Step::Edit { key, at: Some(0), old: bytes, new: new.clone(), modified: Modified::Now });
-        plan = with_index(plan, asked.files, BTreeMap::from([(asked.located.id.clone(), Some(new))]))?;
+        // The whole of it stands for `old`, so that a change by somebody who
+        // takes no lock is noticed.
+        plan = plan.step(Step::Edit {
+            key,
+            at: Some(0),
+            old: bytes,
+            new: new.clone(),
+            modified: Modified::Now,
+        });
+        plan = with_index(
+            plan,
+            asked.files,
+            BTreeMap::from([(asked.located.id.clone(), Some(new))]),
+        )?;
     }
-    Ok(Planned { plan, remarks, ..Planned::default() })
+    Ok(Planned {
+        plan,
+        remarks,
+        ..Planned::default()
+    })
 }
 
 fn document(asked: &Asked<'_>) -> Result<(String, Vec<u8>)> {
-    let key = asked.located.key.clone().unwrap_or_else(|| layout::key(&asked.located.id));
+    let key = asked
+        .located
+        .key
+        .clone()
+        .unwrap_or_else(|| layout::key(&asked.located.id));
     match asked.files.read_whole(&key, LIMIT)? {
         Some(bytes) => Ok((key, bytes)),
-        None => {
-            Err(Error::new(ErrorKind::NotFound, format!("the session `{}` is not there any more", asked.located.id))
-                .hinting("see the sessions with `boswell list --hidden`"))
-        }
+        None => Err(Error::new(
+            ErrorKind::NotFound,
+            format!("the session `{}` is not there any more", asked.located.id),
+        )
+        .hinting("see the sessions with `boswell list --hidden`")),
     }
 }
 
-fn with_index(plan: Plan, files: &dyn Files, changes: BTreeMap<String, Option<Vec<u8>>>) -> Result<Plan> {
+fn with_index(
+    plan: Plan,
+    files: &dyn Files,
+    changes: BTreeMap<String, Option<Vec<u8>>>,
+) -> Result<Plan> {
     let (step, _) = index::step(files, &changes, Depth::Names)?;
     Ok(match step {
         Some(step) => plan.step(step).deriving(index::KEY),
@@ -110,7 +148,11 @@ fn with_index(plan: Plan, files: &dyn Files, changes: BTreeMap<String, Option<Ve
 }
 
 fn set_or_remove(edit: &mut Edit, key: &str, text: &str) {
-    if text.is_empty() { edit.remove(key) } else { edit.set_text(key, text) }
+    if text.is_empty() {
+        edit.remove(key)
+    } else {
+        edit.set_text(key, text)
+    }
 }
 
 /// Tags that stay keep their bytes; what is no text is not clinvoker's and stays as well.
@@ -121,7 +163,9 @@ fn set_tags(edit: &mut Edit, tags: &[String]) {
     let before = known.map(|known| known.bytes().to_vec());
     for item in known.iter().flat_map(|known| known.items()) {
         match item.text() {
-            Some(text) if !tags.iter().any(|tag| *tag == text) || there.iter().any(|tag| *tag == text) => {}
+            Some(text)
+                if !tags.iter().any(|tag| *tag == text) || there.iter().any(|tag| *tag == text) => {
+            }
             Some(text) => {
                 items.push(item.bytes().to_vec());
                 there.push(text.into_owned());
@@ -129,8 +173,17 @@ fn set_tags(edit: &mut Edit, tags: &[String]) {
             None => items.push(item.bytes().to_vec()),
         }
     }
-    items.extend(tags.iter().filter(|tag| !there.contains(tag)).map(|tag| go_json::string(tag)));
-    let kept = before.as_deref().is_some_and(|before| Raw::trusted(before).items().map(|i| i.bytes()).eq(items.iter()));
+    items.extend(
+        tags.iter()
+            .filter(|tag| !there.contains(tag))
+            .map(|tag| go_json::string(tag)),
+    );
+    let kept = before.as_deref().is_some_and(|before| {
+        Raw::trusted(before)
+            .items()
+            .map(|i| i.bytes())
+            .eq(items.iter())
+    });
     if items.is_empty() {
         edit.remove("tags");
     } else if !kept {
@@ -140,7 +193,9 @@ fn set_tags(edit: &mut Edit, tags: &[String]) {
 }
 
 fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<String> {
-    let before = edit.get("status").and_then(|status| Status::parse(&status.text()?));
+    let before = edit
+        .get("status")
+        .and_then(|status| Status::parse(&status.text()?));
     edit.set_text("status", next.word());
     // The message of an earlier failure stays, as clinvoker leaves it, unless there is a new one.
     if let Some(message) = message {
@@ -156,15 +211,27 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
     }
 }
 
-/// What clinvoker's own fork copies: backend, folder, model, tags and metadata. Title, prompt, turns and use stay behind.
+/// What clinvoker's own fork copies: backend, folder, model, tags and metadata. Title, prompt,
+/// turns and use stay behind.
 fn fork(asked: &Asked<'_>, new: &NewSession) -> Result<Planned> {
     let (_, bytes) = document(asked)?;
     let source = Edit::of(&bytes)?;
     let token = |key: &str| source.get(key).map(|value| value.bytes().to_vec());
-    let text = |key: &str| source.get(key).filter(|value| value.kind() == Kind::String && !value.is(""));
-    let project = if new.project.is_empty() { token("working_dir") } else { Some(go_json::string(&new.project)) };
+    let text = |key: &str| {
+        source
+            .get(key)
+            .filter(|value| value.kind() == Kind::String && !value.is(""))
+    };
+    let project = if new.project.is_empty() {
+        token("working_dir")
+    } else {
+        Some(go_json::string(&new.project))
+    };
     let fresh = Fresh {
-        backend: text("backend").map_or_else(|| go_json::string(BACKEND), |backend| backend.bytes().to_vec()),
+        backend: text("backend").map_or_else(
+            || go_json::string(BACKEND),
+            |backend| backend.bytes().to_vec(),
+        ),
         working_dir: project.filter(|dir| Raw::trusted(dir).kind() == Kind::String),
         model: text("model").map(|model| model.bytes().to_vec()),
         tags: token("tags").filter(|tags| Raw::trusted(tags).items().next().is_some()),
@@ -176,7 +243,11 @@ fn fork(asked: &Asked<'_>, new: &NewSession) -> Result<Planned> {
     let title = format!("fork clinvoker:{} as {id}", asked.located.id);
     let remarks = vec!["the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used".to_owned()];
     Ok(Planned {
-        plan: Plan { kind: "fork".to_owned(), title, ..plan },
+        plan: Plan {
+            kind: "fork".to_owned(),
+            title,
+            ..plan
+        },
         session: Some(id),
         remarks,
         ..Planned::default()
@@ -193,7 +264,15 @@ fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Pl
     };
     let (id, plan) = born(files, new.id.as_deref(), &fresh, chance)?;
     let title = format!("make clinvoker:{id}");
-    Ok(Planned { plan: Plan { kind: "new".to_owned(), title, ..plan }, session: Some(id), ..Planned::default() })
+    Ok(Planned {
+        plan: Plan {
+            kind: "new".to_owned(),
+            title,
+            ..plan
+        },
+        session: Some(id),
+        ..Planned::default()
+    })
 }
 
 /// A session that begins: tokens of what it starts with.
@@ -208,43 +287,80 @@ struct Fresh<'a> {
     metadata: Option<Vec<u8>>,
 }
 
-fn born(files: &dyn Files, asked: Option<&str>, fresh: &Fresh<'_>, chance: &dyn Chance) -> Result<(String, Plan)> {
-    let id = asked.map_or_else(|| format!("{}{}", chance.hex16(), chance.hex16()), str::to_owned);
+fn born(
+    files: &dyn Files,
+    asked: Option<&str>,
+    fresh: &Fresh<'_>,
+    chance: &dyn Chance,
+) -> Result<(String, Plan)> {
+    let id = asked.map_or_else(
+        || format!("{}{}", chance.hex16(), chance.hex16()),
+        str::to_owned,
+    );
     if !id::is_valid(&id) {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
-            .because("clinvoker's ids are 32 hex digits, and `index` is the name of its index")
-            .hinting("leave --id out to have one made"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of a session", id.escape_debug()),
+        )
+        .because("clinvoker's ids are 32 hex digits, and `index` is the name of its index")
+        .hinting("leave --id out to have one made"));
     }
     let key = layout::key(&id);
     if files.stat(&key)?.is_some() {
-        return Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-            .hinting("leave --id out to have one made"));
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            format!("there is a session {id} already"),
+        )
+        .hinting("leave --id out to have one made"));
     }
     let now = go_json::time(chance.now());
     let zero = b"0".to_vec();
-    let usage = laid_out::object(&[("input_tokens", zero.clone()), ("output_tokens", zero)], LAYOUT);
+    let usage = laid_out::object(
+        &[("input_tokens", zero.clone()), ("output_tokens", zero)],
+        LAYOUT,
+    );
     let mut members = vec![
         ("id", go_json::string(&id)),
         ("backend", fresh.backend.clone()),
         ("created_at", now.clone()),
         ("last_used", now),
-        ("working_dir", fresh.working_dir.clone().unwrap_or_else(|| b"\"\"".to_vec())),
+        (
+            "working_dir",
+            fresh
+                .working_dir
+                .clone()
+                .unwrap_or_else(|| b"\"\"".to_vec()),
+        ),
     ];
     members.extend(fresh.model.clone().map(|model| ("model", model)));
     members.push(("status", go_json::string(Status::Active.word())));
     members.push(("token_usage", usage));
     members.extend(fresh.tags.clone().map(|tags| ("tags", tags)));
-    members.extend(fresh.title.filter(|title| !title.is_empty()).map(|title| ("title", go_json::string(title))));
-    members.extend(fresh.parent.map(|parent| ("parent_id", go_json::string(parent))));
+    members.extend(
+        fresh
+            .title
+            .filter(|title| !title.is_empty())
+            .map(|title| ("title", go_json::string(title))),
+    );
+    members.extend(
+        fresh
+            .parent
+            .map(|parent| ("parent_id", go_json::string(parent))),
+    );
     members.extend(fresh.metadata.clone().map(|map| ("metadata", map)));
     let bytes = Edit::new(&members).bytes();
-    let plan = Plan::default().requiring(Precondition::Absent { key: key.clone() }).step(Step::Put {
-        key,
-        bytes: bytes.clone(),
-        mode: Some(0o600),
-        modified: Modified::Now,
-    });
-    Ok((id.clone(), with_index(plan, files, BTreeMap::from([(id, Some(bytes))]))?))
+    let plan = Plan::default()
+        .requiring(Precondition::Absent { key: key.clone() })
+        .step(Step::Put {
+            key,
+            bytes: bytes.clone(),
+            mode: Some(0o600),
+            modified: Modified::Now,
+        });
+    Ok((
+        id.clone(),
+        with_index(plan, files, BTreeMap::from([(id, Some(bytes))]))?,
+    ))
 }
 
 fn delete(asked: &Asked<'_>) -> Result<Planned> {
@@ -253,7 +369,12 @@ fn delete(asked: &Asked<'_>) -> Result<Planned> {
     let plan = Plan::new("delete", format!("delete clinvoker:{id}")).step(Step::remove(key));
     let plan = with_index(plan, asked.files, BTreeMap::from([(id.clone(), None)]))?;
     let mut remarks = Vec::new();
-    if let Some((backend, session)) = asked.facts.agent.as_ref().zip(asked.facts.external_ids.get("backend")) {
+    if let Some((backend, session)) = asked
+        .facts
+        .agent
+        .as_ref()
+        .zip(asked.facts.external_ids.get("backend"))
+    {
         remarks.push(format!(
             "the transcript stays with {}: `boswell delete {}` would remove it",
             backend.escape_debug(),
@@ -261,18 +382,35 @@ fn delete(asked: &Asked<'_>) -> Result<Planned> {
         ));
     }
     let beside = format!("sessions/{id}");
-    if asked.files.stat(&beside)?.is_some_and(|info| info.is_folder()) {
-        remarks.push(format!("the folder `{}` beside it is not clinvoker's and stays", beside.escape_debug()));
+    if asked
+        .files
+        .stat(&beside)?
+        .is_some_and(|info| info.is_folder())
+    {
+        remarks.push(format!(
+            "the folder `{}` beside it is not clinvoker's and stays",
+            beside.escape_debug()
+        ));
     }
-    Ok(Planned { plan, remarks, ..Planned::default() })
+    Ok(Planned {
+        plan,
+        remarks,
+        ..Planned::default()
+    })
 }
 
 fn reindex(files: &dyn Files) -> Result<Planned> {
     let (step, mended) = index::step(files, &BTreeMap::new(), Depth::Everything)?;
     let plan = Plan::new("index", "write clinvoker's index anew from its documents");
-    let Some(step) = step else { return Ok(Planned::of(plan)) };
+    let Some(step) = step else {
+        return Ok(Planned::of(plan));
+    };
     let mut remarks = Vec::new();
-    remarks.extend(mended.anew.map(|why| format!("{why}: made from the documents")));
+    remarks.extend(
+        mended
+            .anew
+            .map(|why| format!("{why}: made from the documents")),
+    );
     for (count, what) in [
         (mended.added, "documents had no row"),
         (mended.ghosts, "rows had no document"),
@@ -282,5 +420,9 @@ fn reindex(files: &dyn Files) -> Result<Planned> {
             remarks.push(format!("{count} {what}"));
         }
     }
-    Ok(Planned { plan: plan.step(step).deriving(index::KEY), remarks, ..Planned::default() })
+    Ok(Planned {
+        plan: plan.step(step).deriving(index::KEY),
+        remarks,
+        ..Planned::default()
+    })
 }

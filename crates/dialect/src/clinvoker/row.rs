@@ -6,7 +6,8 @@ use crate::laid_out;
 
 use super::go_json::{self, NEVER};
 
-/// The fields of a row in Go's order, and the members of a document that they come from; the id is the file's name.
+/// The fields of a row in Go's order, and the members of a document that they come from; the
+/// id is the file's name.
 const FIELDS: [(&str, &str); 8] = [
     ("Backend", "backend"),
     ("Status", "status"),
@@ -25,7 +26,9 @@ pub(crate) struct Row(Vec<(&'static str, Vec<u8>)>);
 impl Row {
     /// The row of a document; none if it is no JSON object, which clinvoker would skip as well.
     pub(crate) fn of(id: &str, document: &[u8]) -> Option<Row> {
-        let document = Raw::parse(document).ok().filter(|raw| raw.kind() == Kind::Object)?;
+        let document = Raw::parse(document)
+            .ok()
+            .filter(|raw| raw.kind() == Kind::Object)?;
         let mut fields = vec![("ID", go_json::string(id))];
         for (name, member) in FIELDS {
             let value = document.get(member);
@@ -52,7 +55,10 @@ impl Row {
         }
         let mut new = row.to_vec();
         for (name, want) in &self.0 {
-            if !Raw::trusted(&new).get(name).is_some_and(|is| same(is, Raw::trusted(want))) {
+            if !Raw::trusted(&new)
+                .get(name)
+                .is_some_and(|is| same(is, Raw::trusted(want)))
+            {
                 new = set_member(&new, &[name], want).unwrap_or_else(|_| self.bytes());
             }
         }
@@ -61,12 +67,20 @@ impl Row {
 }
 
 fn text(value: Option<Raw<'_>>) -> Option<Vec<u8>> {
-    value.filter(|value| value.kind() == Kind::String).map(|value| value.bytes().to_vec())
+    value
+        .filter(|value| value.kind() == Kind::String)
+        .map(|value| value.bytes().to_vec())
 }
 
 fn tags(value: Option<Raw<'_>>) -> Vec<u8> {
     match value.filter(|value| value.kind() == Kind::Array) {
-        Some(tags) => laid_out::array(&tags.items().map(|tag| tag.bytes().to_vec()).collect::<Vec<_>>(), b""),
+        Some(tags) => laid_out::array(
+            &tags
+                .items()
+                .map(|tag| tag.bytes().to_vec())
+                .collect::<Vec<_>>(),
+            b"",
+        ),
         None => b"null".to_vec(),
     }
 }
@@ -77,7 +91,9 @@ fn same(a: Raw<'_>, b: Raw<'_>) -> bool {
         (Kind::String, Kind::String) => a.text() == b.text(),
         (Kind::Array, Kind::Array) => {
             a.items().count() == b.items().count()
-                && a.items().zip(b.items()).all(|(a, b)| a.text() == b.text() && a.kind() == b.kind())
+                && a.items()
+                    .zip(b.items())
+                    .all(|(a, b)| a.text() == b.text() && a.kind() == b.kind())
         }
         (a, b) => a == b && a == Kind::Null,
     }

@@ -37,7 +37,10 @@ impl Status {
 
     /// Whether the design (seed 003) draws an arrow from one state to another.
     pub fn may_become(self, next: Status) -> bool {
-        matches!((self, next), (Status::Active, _) | (Status::Paused, Status::Active))
+        matches!(
+            (self, next),
+            (Status::Active, _) | (Status::Paused, Status::Active)
+        )
     }
 }
 
@@ -62,7 +65,11 @@ pub fn after_run(run: Run<'_>) -> (Status, Option<String>) {
     if run.exit_code == 0 {
         return (Status::Completed, None);
     }
-    let message = if run.failure.is_empty() { "backend execution failed" } else { run.failure };
+    let message = if run.failure.is_empty() {
+        "backend execution failed"
+    } else {
+        run.failure
+    };
     (Status::Error, Some(message.to_owned()))
 }
 
@@ -70,7 +77,12 @@ pub fn after_run(run: Run<'_>) -> (Status, Option<String>) {
 mod tests {
     use super::*;
 
-    const ALL: [Status; 4] = [Status::Active, Status::Paused, Status::Completed, Status::Error];
+    const ALL: [Status; 4] = [
+        Status::Active,
+        Status::Paused,
+        Status::Completed,
+        Status::Error,
+    ];
 
     #[test]
     fn words_read_back() {
@@ -90,11 +102,28 @@ mod tests {
     #[test]
     fn a_run_ends_completed_or_in_error() {
         assert_eq!(after_run(Run::default()), (Status::Completed, None));
-        let stated = Run { stated_error: "no credit", ..Run::default() };
-        assert_eq!(after_run(stated), (Status::Error, Some("no credit".into())), "whatever the exit code");
-        let failed = Run { exit_code: 1, failure: "killed", ..Run::default() };
+        let stated = Run {
+            stated_error: "no credit",
+            ..Run::default()
+        };
+        assert_eq!(
+            after_run(stated),
+            (Status::Error, Some("no credit".into())),
+            "whatever the exit code"
+        );
+        let failed = Run {
+            exit_code: 1,
+            failure: "killed",
+            ..Run::default()
+        };
         assert_eq!(after_run(failed), (Status::Error, Some("killed".into())));
-        let silent = Run { exit_code: 2, ..Run::default() };
-        assert_eq!(after_run(silent), (Status::Error, Some("backend execution failed".into())));
+        let silent = Run {
+            exit_code: 2,
+            ..Run::default()
+        };
+        assert_eq!(
+            after_run(silent),
+            (Status::Error, Some("backend execution failed".into()))
+        );
     }
 }

@@ -4,14 +4,16 @@ use std::collections::HashSet;
 
 use boswell_model::json::{Json, Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextForm, ContextItem, EntryKind, Flags, Message, Name, Result, SessionView, Settings, Slot, Tip,
+    Context, ContextForm, ContextItem, EntryKind, Flags, Message, Name, Result, SessionView,
+    Settings, Slot, Tip,
 };
 
 use super::facts::{permission_mode, text};
 use super::item::{Item, Shape, Side};
 use super::record::{Record, SENT};
 
-/// How much of the user's words outlives a compaction that did not write down what it kept: about 20,000 tokens.
+/// How much of the user's words outlives a compaction that did not write down what it kept:
+/// about 20,000 tokens.
 const KEPT_PROMPT_BYTES: u64 = 80_000;
 
 /// A message on its way into the context.
@@ -43,10 +45,15 @@ enum CallId {
 
 /// The messages for a tip, and the settings of the last turn before it.
 pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
-    let path = tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default();
+    let path = tip
+        .slot()
+        .map(|slot| view.tree.path(slot))
+        .unwrap_or_default();
     let (mut drafts, from) = replaced(view, &path)?;
     for slot in path.get(from..).unwrap_or_default() {
-        let Some(head) = view.log.head(*slot) else { continue };
+        let Some(head) = view.log.head(*slot) else {
+            continue;
+        };
         if head.flags.has(Flags::CUT) {
             drafts = summarised(drafts, *slot);
         } else if head.flags.has(SENT) {
@@ -56,20 +63,33 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
                 (EntryKind::ToolResult, Some(id)) => Part::Answer(CallId::Known(id)),
                 _ => Part::Plain,
             };
-            drafts.push(Draft { item: ContextItem::stored(*slot), part });
+            drafts.push(Draft {
+                item: ContextItem::stored(*slot),
+                part,
+            });
         }
     }
-    Ok(Context { tip, items: paired(drafts), settings: settings(view, &path)? })
+    Ok(Context {
+        tip,
+        items: paired(drafts),
+        settings: settings(view, &path)?,
+    })
 }
 
 /// The items that the last compaction put in place of all before it, and where to go on from.
 fn replaced(view: &SessionView<'_>, path: &[Slot]) -> Result<(Vec<Draft>, usize)> {
     let cuts = path.iter().enumerate().rev();
-    for (at, slot) in cuts.filter(|(_, s)| view.log.head(**s).is_some_and(|h| h.flags.has(Flags::CUT))) {
+    for (at, slot) in
+        cuts.filter(|(_, s)| view.log.head(**s).is_some_and(|h| h.flags.has(Flags::CUT)))
+    {
         let drafts = view.with_object(*slot, |object| {
             let history = replacement_history(object)?;
             let items = (0u32..).zip(history.items());
-            Some(items.filter_map(|(n, item)| part_draft(view, *slot, n, item)).collect::<Vec<_>>())
+            Some(
+                items
+                    .filter_map(|(n, item)| part_draft(view, *slot, n, item))
+                    .collect::<Vec<_>>(),
+            )
         })?;
         if let Some(drafts) = drafts.flatten() {
             return Ok((drafts, at + 1));
@@ -79,7 +99,10 @@ fn replaced(view: &SessionView<'_>, path: &[Slot]) -> Result<(Vec<Draft>, usize)
 }
 
 fn replacement_history<'a>(object: &Object<'a>) -> Option<Raw<'a>> {
-    Record::of(object).payload().get("replacement_history").filter(|h| h.kind() == Kind::Array)
+    Record::of(object)
+        .payload()
+        .get("replacement_history")
+        .filter(|h| h.kind() == Kind::Array)
 }
 
 fn part_draft(view: &SessionView<'_>, slot: Slot, n: u32, item: Raw<'_>) -> Option<Draft> {
@@ -95,7 +118,10 @@ fn part_draft(view: &SessionView<'_>, slot: Slot, n: u32, item: Raw<'_>) -> Opti
         Shape::Tool(Side::Answer) => id.map_or(Part::Plain, Part::Answer),
         _ => Part::Plain,
     };
-    shape.is_sent().then(|| Draft { item: ContextItem::with_form(slot, ContextForm::Part(n)), part })
+    shape.is_sent().then(|| Draft {
+        item: ContextItem::with_form(slot, ContextForm::Part(n)),
+        part,
+    })
 }
 
 /// A compaction that wrote down only its summary: the newest prompts stay, then the summary.
@@ -103,21 +129,27 @@ fn summarised(drafts: Vec<Draft>, slot: Slot) -> Vec<Draft> {
     let mut left = KEPT_PROMPT_BYTES;
     let mut kept: Vec<Draft> = Vec::new();
     for draft in drafts.into_iter().rev() {
-        let Part::Prompt(len) = draft.part else { continue };
+        let Part::Prompt(len) = draft.part else {
+            continue;
+        };
         if left == 0 {
             break;
         }
-        // Codex cuts the prompt that crosses the limit; it is shown whole here, because a text that no record holds
-        // would have to be made up.
+        // Codex cuts the prompt that crosses the limit; it is shown whole here, because a text that
+        // no record holds would have to be made up.
         left = left.saturating_sub(len);
         kept.push(draft);
     }
     kept.reverse();
-    kept.push(Draft { item: ContextItem::with_form(slot, ContextForm::CompactionSummary), part: Part::Plain });
+    kept.push(Draft {
+        item: ContextItem::with_form(slot, ContextForm::CompactionSummary),
+        part: Part::Plain,
+    });
     kept
 }
 
-/// Providers refuse calls without answers and answers without calls: Codex answers the former and drops the latter.
+/// Providers refuse calls without answers and answers without calls: Codex answers the former
+/// and drops the latter.
 fn paired(drafts: Vec<Draft>) -> Vec<ContextItem> {
     let (mut called, mut answered) = (HashSet::new(), HashSet::new());
     for draft in &drafts {
@@ -137,14 +169,24 @@ fn paired(drafts: Vec<Draft>) -> Vec<ContextItem> {
         let slot = draft.item.slot;
         items.push(draft.item);
         if unanswered {
-            items.push(ContextItem::with_form(slot, ContextForm::Made { role: "tool", text: "aborted".to_owned() }));
+            items.push(ContextItem::with_form(
+                slot,
+                ContextForm::Made {
+                    role: "tool",
+                    text: "aborted".to_owned(),
+                },
+            ));
         }
     }
     items
 }
 
 fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
-    for slot in path.iter().rev().filter(|slot| view.log.kind(**slot) == EntryKind::Setting) {
+    for slot in path
+        .iter()
+        .rev()
+        .filter(|slot| view.log.kind(**slot) == EntryKind::Setting)
+    {
         let settings = view.with_object(*slot, |object| match Record::of(object) {
             Record::Turn(payload) => Some(turn_settings(payload)),
             _ => None,
@@ -163,10 +205,18 @@ fn turn_settings(turn: Raw<'_>) -> Settings {
         thinking_level: text(turn, "effort"),
         permission_mode: permission_mode(turn),
         mode: mode.and_then(|m| text(m, "mode")),
-        mode_data: mode.and_then(|m| m.get("settings")).map(|s| String::from_utf8_lossy(s.bytes()).into_owned()),
+        mode_data: mode
+            .and_then(|m| m.get("settings"))
+            .map(|s| String::from_utf8_lossy(s.bytes()).into_owned()),
         ..Settings::default()
     };
-    for key in ["cwd", "approval_policy", "sandbox_policy", "summary", "personality"] {
+    for key in [
+        "cwd",
+        "approval_policy",
+        "sandbox_policy",
+        "summary",
+        "personality",
+    ] {
         if let Some(value) = turn.get(key).filter(|v| !v.is_null()) {
             settings.set_other(key, String::from_utf8_lossy(value.bytes()).into_owned());
         }
@@ -177,7 +227,11 @@ fn turn_settings(turn: Raw<'_>) -> Settings {
 /// Renders a message from the record that holds it.
 pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
     let Some(record) = records.first() else {
-        return Message { role: "user".to_owned(), content: Vec::new(), native: None };
+        return Message {
+            role: "user".to_owned(),
+            content: Vec::new(),
+            native: None,
+        };
     };
     let payload = Record::of(record).payload();
     match &item.form {
@@ -187,7 +241,8 @@ pub(super) fn render(item: &ContextItem, records: &[Object<'_>]) -> Message {
             message(part.unwrap_or(payload))
         }
         ContextForm::CompactionSummary => {
-            let summary = text(payload, "message").unwrap_or_else(|| "(no summary available)".to_owned());
+            let summary =
+                text(payload, "message").unwrap_or_else(|| "(no summary available)".to_owned());
             made("user", &summary, None)
         }
         ContextForm::Made { role, text } => {
@@ -212,17 +267,29 @@ fn answer_word(call: Raw<'_>) -> &'static str {
 
 fn made(role: &str, text: &str, native: Option<Json>) -> Message {
     let content = vec![Json::object().with("type", "input_text").with("text", text)];
-    Message { role: role.to_owned(), content, native }
+    Message {
+        role: role.to_owned(),
+        content,
+        native,
+    }
 }
 
 fn message(item: Raw<'_>) -> Message {
     let role = text(item, "role").unwrap_or_else(|| Item::of(item).shape().role().to_owned());
     let content = match item.get("content").filter(|_| item.get("role").is_some()) {
         Some(content) if content.kind() == Kind::Array => content.items().map(Json::from).collect(),
-        Some(content) => vec![Json::object().with("type", "input_text").with("text", Json::from(content))],
+        Some(content) => vec![
+            Json::object()
+                .with("type", "input_text")
+                .with("text", Json::from(content)),
+        ],
         None => vec![Json::from(item)],
     };
-    Message { role, content, native: Some(Json::from(item)) }
+    Message {
+        role,
+        content,
+        native: Some(Json::from(item)),
+    }
 }
 
 #[cfg(test)]
@@ -232,7 +299,10 @@ mod tests {
     use crate::Dialect;
 
     fn pairs(bytes: &[u8]) -> Vec<String> {
-        sent(bytes).into_iter().map(|(role, text)| format!("{role}: {text}")).collect()
+        sent(bytes)
+            .into_iter()
+            .map(|(role, text)| format!("{role}: {text}"))
+            .collect()
     }
 
     #[test]
@@ -244,25 +314,52 @@ mod tests {
             ("response_item", &said("user", "hi")),
             ("event_msg", r#"{"type":"user_message","message":"hi"}"#),
             ("response_item", r#"{"type":"reasoning","summary":[]}"#),
-            ("response_item", r#"{"type":"ghost_snapshot","ghost_commit":{"id":"x"}}"#),
-            ("response_item", r#"{"type":"web_search_call","status":"completed"}"#),
+            (
+                "response_item",
+                r#"{"type":"ghost_snapshot","ghost_commit":{"id":"x"}}"#,
+            ),
+            (
+                "response_item",
+                r#"{"type":"web_search_call","status":"completed"}"#,
+            ),
             ("response_item", &said("assistant", "hello")),
         ]);
-        let expected =
-            ["developer: rules", "user: hi", "assistant: reasoning", "assistant: web_search_call", "assistant: hello"];
+        let expected = [
+            "developer: rules",
+            "user: hi",
+            "assistant: reasoning",
+            "assistant: web_search_call",
+            "assistant: hello",
+        ];
         assert_eq!(pairs(&bytes), expected);
     }
 
     #[test]
     fn a_call_without_an_answer_is_answered_and_an_answer_without_a_call_is_dropped() {
         let bytes = log(&[
-            ("response_item", r#"{"type":"function_call_output","call_id":"gone","output":"x"}"#),
-            ("response_item", r#"{"type":"custom_tool_call","name":"exec","input":"y","call_id":"open"}"#),
-            ("response_item", r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}"#),
-            ("response_item", r#"{"type":"function_call_output","call_id":"c","output":"x"}"#),
+            (
+                "response_item",
+                r#"{"type":"function_call_output","call_id":"gone","output":"x"}"#,
+            ),
+            (
+                "response_item",
+                r#"{"type":"custom_tool_call","name":"exec","input":"y","call_id":"open"}"#,
+            ),
+            (
+                "response_item",
+                r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}"#,
+            ),
+            (
+                "response_item",
+                r#"{"type":"function_call_output","call_id":"c","output":"x"}"#,
+            ),
         ]);
-        let expected =
-            ["assistant: custom_tool_call", "tool: aborted", "assistant: function_call", "tool: function_call_output"];
+        let expected = [
+            "assistant: custom_tool_call",
+            "tool: aborted",
+            "assistant: function_call",
+            "tool: function_call_output",
+        ];
         assert_eq!(pairs(&bytes), expected);
     }
 
@@ -277,7 +374,10 @@ mod tests {
             ("compacted", &compacted),
             ("response_item", &said("assistant", "going on")),
         ]);
-        assert_eq!(pairs(&bytes), ["user: kept", "assistant: compaction", "assistant: going on"]);
+        assert_eq!(
+            pairs(&bytes),
+            ["user: kept", "assistant: compaction", "assistant: going on"]
+        );
     }
 
     #[test]
@@ -295,25 +395,43 @@ mod tests {
         let sent = pairs(&bytes);
         assert_eq!(sent.len(), 4);
         assert_eq!(sent[0].len(), "user: ".len() + long.len());
-        assert_eq!(&sent[1..], ["user: newest", "user: what happened", "user: next"]);
+        assert_eq!(
+            &sent[1..],
+            ["user: newest", "user: what happened", "user: next"]
+        );
     }
 
     #[test]
     fn settings_are_those_of_the_last_turn() {
         let bytes = log(&[
-            ("turn_context", r#"{"model":"a","effort":"low","approval_policy":"never"}"#),
+            (
+                "turn_context",
+                r#"{"model":"a","effort":"low","approval_policy":"never"}"#,
+            ),
             (
                 "turn_context",
                 r#"{"model":"b","effort":"high","approval_policy":"on-request","sandbox_policy":"read-only","collaboration_mode":{"mode":"plan","settings":{"x":1}}}"#,
             ),
-            ("event_msg", r#"{"type":"thread_settings_applied","thread_settings":{"model":"c"}}"#),
+            (
+                "event_msg",
+                r#"{"type":"thread_settings_applied","thread_settings":{"model":"c"}}"#,
+            ),
         ]);
         let (read, bytes) = (read(&bytes), Bytes(&bytes));
         let view = read.view(&bytes);
-        let settings = Codex.context(&view, Codex.tip(&view).unwrap()).unwrap().settings;
+        let settings = Codex
+            .context(&view, Codex.tip(&view).unwrap())
+            .unwrap()
+            .settings;
         assert_eq!(settings.model.as_deref(), Some("b"));
         assert_eq!(settings.thinking_level.as_deref(), Some("high"));
-        assert_eq!(settings.permission_mode.as_deref(), Some("on-request/read-only"));
-        assert_eq!((settings.mode.as_deref(), settings.mode_data.as_deref()), (Some("plan"), Some(r#"{"x":1}"#)));
+        assert_eq!(
+            settings.permission_mode.as_deref(),
+            Some("on-request/read-only")
+        );
+        assert_eq!(
+            (settings.mode.as_deref(), settings.mode_data.as_deref()),
+            (Some("plan"), Some(r#"{"x":1}"#))
+        );
     }
 }

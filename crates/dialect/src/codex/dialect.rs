@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result,
+    SessionView, Slot, Tip, View,
 };
 
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, Capabilities, Dialect, Environment, Files, Found, Intention, Likeness, Located, Operation, Planned,
-    ResumeCommand, Sample, Support, tool_paths, unsupported,
+    Asked, Capabilities, Dialect, Environment, Files, Found, Intention, Likeness, Located,
+    Operation, Planned, ResumeCommand, Sample, Support, tool_paths, unsupported,
 };
 
 use super::record::Record;
@@ -39,7 +40,10 @@ impl Dialect for Codex {
     }
 
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
-        env.path_var("CODEX_HOME").or_else(|| env.in_home(".codex")).into_iter().collect()
+        env.path_var("CODEX_HOME")
+            .or_else(|| env.in_home(".codex"))
+            .into_iter()
+            .collect()
     }
 
     fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
@@ -59,7 +63,12 @@ impl Dialect for Codex {
     }
 
     fn recognises(&self, sample: &Sample<'_>) -> Likeness {
-        let mut likeness = sample.records.iter().map(|object| likeness(object)).max().unwrap_or(Likeness::No);
+        let mut likeness = sample
+            .records
+            .iter()
+            .map(|object| likeness(object))
+            .max()
+            .unwrap_or(Likeness::No);
         if likeness == Likeness::Maybe && sample.name.starts_with("rollout-") {
             likeness = Likeness::Likely;
         }
@@ -76,9 +85,14 @@ impl Dialect for Codex {
     }
 
     fn begin(&self, located: &Located) -> Facts {
-        let mut facts = Facts { archived: layout::is_archived(located), ..Facts::default() };
+        let mut facts = Facts {
+            archived: layout::is_archived(located),
+            ..Facts::default()
+        };
         let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
-        facts.title = row.and_then(|row| facts::text(row, "thread_name")).filter(|title| !title.trim().is_empty());
+        facts.title = row
+            .and_then(|row| facts::text(row, "thread_name"))
+            .filter(|title| !title.trim().is_empty());
         facts
     }
 
@@ -95,7 +109,11 @@ impl Dialect for Codex {
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
-        let mut entries = view.log.entries().rev().filter(|(_, head)| head.kind != EntryKind::Header);
+        let mut entries = view
+            .log
+            .entries()
+            .rev()
+            .filter(|(_, head)| head.kind != EntryKind::Header);
         Ok(entries.next().map_or(Tip::Root, |(slot, _)| Tip::At(slot)))
     }
 
@@ -118,12 +136,18 @@ impl Dialect for Codex {
     fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
         match intention {
             Intention::Delete => remove::plan(asked),
-            _ => Err(unsupported("codex", "be changed like that", "see what each store can with `boswell stores`")),
+            _ => Err(unsupported(
+                "codex",
+                "be changed like that",
+                "see what each store can with `boswell stores`",
+            )),
         }
     }
 
     fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
-        (key == layout::INDEX).then(|| remove::merge(base, ours, theirs)).flatten()
+        (key == layout::INDEX)
+            .then(|| remove::merge(base, ours, theirs))
+            .flatten()
     }
 
     fn is_shared(&self, key: &str) -> bool {
@@ -138,8 +162,8 @@ impl Dialect for Codex {
         remove::without(key, bytes, ids)
     }
 
-    /// No permissions are passed on: Codex starts with those of its own configuration. It does not look for ids in its
-    /// archive.
+    /// No permissions are passed on: Codex starts with those of its own configuration. It does not
+    /// look for ids in its archive.
     fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
         let id = facts.id.as_ref().unwrap_or(&located.id);
         let usable = self.id_is_valid(id) && !layout::is_archived(located) && !facts.archived;
@@ -149,15 +173,21 @@ impl Dialect for Codex {
         })
     }
 
-    /// Patches name their files in lines of their own, whether they are free text or stand escaped in JSON.
+    /// Patches name their files in lines of their own, whether they are free text or
+    /// stand escaped in JSON.
     fn touched(&self, view: &View) -> Vec<(String, String)> {
         let mut touched = Vec::new();
         for (_, name, input) in view.calls() {
             touched.extend(tool_paths(name, input));
             for line in input.split('\n').flat_map(|line| line.split("\\n")) {
-                let path = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "]
-                    .iter()
-                    .find_map(|marker| line.strip_prefix(marker));
+                let path = [
+                    "*** Add File: ",
+                    "*** Update File: ",
+                    "*** Delete File: ",
+                    "*** Move to: ",
+                ]
+                .iter()
+                .find_map(|marker| line.strip_prefix(marker));
                 touched.extend(path.map(|path| (path.trim().to_owned(), name.to_owned())));
             }
         }
@@ -166,9 +196,20 @@ impl Dialect for Codex {
 }
 
 fn is_envelope(object: &Object<'_>) -> bool {
-    let known = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"];
-    object.get("payload").is_some_and(|payload| payload.kind() == Kind::Object)
-        && object.get("type").is_some_and(|word| known.iter().any(|k| word.is(k)))
+    let known = [
+        "session_meta",
+        "response_item",
+        "event_msg",
+        "turn_context",
+        "compacted",
+        "world_state",
+    ];
+    object
+        .get("payload")
+        .is_some_and(|payload| payload.kind() == Kind::Object)
+        && object
+            .get("type")
+            .is_some_and(|word| known.iter().any(|k| word.is(k)))
 }
 
 fn likeness(object: &Object<'_>) -> Likeness {
@@ -177,7 +218,9 @@ fn likeness(object: &Object<'_>) -> Likeness {
     }
     let word = object.text("type");
     let parts = object.get("content").into_iter().flat_map(|c| c.items());
-    let provider_parts = parts.filter_map(|part| part.get("type")).any(|t| t.is("input_text") || t.is("output_text"));
+    let provider_parts = parts
+        .filter_map(|part| part.get("type"))
+        .any(|t| t.is("input_text") || t.is("output_text"));
     match word.as_deref() {
         Some("message") if object.get("role").is_some() && provider_parts => Likeness::Likely,
         Some(word) if item::is_known(word) && object.get("call_id").is_some() => Likeness::Likely,
@@ -198,12 +241,21 @@ mod tests {
     use super::*;
 
     fn likeness_of(name: &str, record: &str) -> Likeness {
-        with(record, |object| Codex.recognises(&Sample { name, folders: &[], records: &[*object] }))
+        with(record, |object| {
+            Codex.recognises(&Sample {
+                name,
+                folders: &[],
+                records: &[*object],
+            })
+        })
     }
 
     #[test]
     fn home_is_a_variable_or_a_folder() {
-        let mut env = Environment { home: Some("/home/u".into()), ..Environment::default() };
+        let mut env = Environment {
+            home: Some("/home/u".into()),
+            ..Environment::default()
+        };
         assert_eq!(Codex.places(&env), [PathBuf::from("/home/u/.codex")]);
         env.vars.insert("CODEX_HOME".to_owned(), "/c".to_owned());
         assert_eq!(Codex.places(&env), [PathBuf::from("/c")]);
@@ -213,12 +265,36 @@ mod tests {
     fn files_are_known_by_their_records() {
         use Likeness::{Certain, Likely, Maybe, No};
         for (expected, name, record) in [
-            (Certain, "x", r#"{"type":"event_msg","payload":{"type":"token_count"}}"#),
-            (Likely, "x", r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}"#),
-            (Likely, "x", r#"{"type":"function_call_output","call_id":"c","output":"x"}"#),
-            (Maybe, "x", r#"{"id":"a","timestamp":"2025-01-01T00:00:00Z","instructions":null}"#),
-            (Likely, "rollout-x.jsonl", r#"{"id":"a","timestamp":"2025-01-01T00:00:00Z","instructions":null}"#),
-            (No, "x", r#"{"type":"message","id":"1","message":{"role":"user","content":"a"}}"#),
+            (
+                Certain,
+                "x",
+                r#"{"type":"event_msg","payload":{"type":"token_count"}}"#,
+            ),
+            (
+                Likely,
+                "x",
+                r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"a"}]}"#,
+            ),
+            (
+                Likely,
+                "x",
+                r#"{"type":"function_call_output","call_id":"c","output":"x"}"#,
+            ),
+            (
+                Maybe,
+                "x",
+                r#"{"id":"a","timestamp":"2025-01-01T00:00:00Z","instructions":null}"#,
+            ),
+            (
+                Likely,
+                "rollout-x.jsonl",
+                r#"{"id":"a","timestamp":"2025-01-01T00:00:00Z","instructions":null}"#,
+            ),
+            (
+                No,
+                "x",
+                r#"{"type":"message","id":"1","message":{"role":"user","content":"a"}}"#,
+            ),
             (No, "x", r#"{"type":"session_meta","data":{}}"#),
             (No, "x", r#"{"role":"user","content":"a"}"#),
         ] {
@@ -228,25 +304,50 @@ mod tests {
 
     #[test]
     fn resuming_names_a_checked_id_and_no_permissions() {
-        let facts = Facts { project: Some("/p".to_owned()), ..Facts::default() };
+        let facts = Facts {
+            project: Some("/p".to_owned()),
+            ..Facts::default()
+        };
         let command = Codex.resume(&facts, &located()).unwrap();
-        assert_eq!(command.argv, ["codex", "resume", "019d7e3d-0164-79d1-af76-e4ee6689b94f"]);
+        assert_eq!(
+            command.argv,
+            ["codex", "resume", "019d7e3d-0164-79d1-af76-e4ee6689b94f"]
+        );
         assert_eq!(command.cwd.as_deref(), Some("/p"));
-        let planted = Facts { id: Some("--dangerously-bypass".to_owned()), ..Facts::default() };
+        let planted = Facts {
+            id: Some("--dangerously-bypass".to_owned()),
+            ..Facts::default()
+        };
         assert_eq!(Codex.resume(&planted, &located()), None);
-        let archived = Located { hidden: Some("archived"), ..located() };
+        let archived = Located {
+            hidden: Some("archived"),
+            ..located()
+        };
         assert_eq!(Codex.resume(&facts, &archived), None);
     }
 
     #[test]
     fn a_patch_names_the_files_it_touches() {
         let call = |input: &str| {
-            format!(r#"{{"type":"custom_tool_call","name":"apply_patch","call_id":"c","input":"{input}"}}"#)
+            format!(
+                r#"{{"type":"custom_tool_call","name":"apply_patch","call_id":"c","input":"{input}"}}"#
+            )
         };
-        let plain = view_of(&call(r"*** Begin Patch\n*** Update File: src/a.rs\n@@\n*** Add File: b.rs\n+x"));
-        let paths: Vec<_> = Codex.touched(&plain).into_iter().map(|(path, _)| path).collect();
+        let plain = view_of(&call(
+            r"*** Begin Patch\n*** Update File: src/a.rs\n@@\n*** Add File: b.rs\n+x",
+        ));
+        let paths: Vec<_> = Codex
+            .touched(&plain)
+            .into_iter()
+            .map(|(path, _)| path)
+            .collect();
         assert_eq!(paths, ["src/a.rs", "b.rs"]);
-        let escaped = view_of(&call(r#"{\"cmd\":\"*** Begin Patch\\n*** Delete File: c.rs\\n\"}"#));
-        assert_eq!(Codex.touched(&escaped), [("c.rs".to_owned(), "apply_patch".to_owned())]);
+        let escaped = view_of(&call(
+            r#"{\"cmd\":\"*** Begin Patch\\n*** Delete File: c.rs\\n\"}"#,
+        ));
+        assert_eq!(
+            Codex.touched(&escaped),
+            [("c.rs".to_owned(), "apply_patch".to_owned())]
+        );
     }
 }

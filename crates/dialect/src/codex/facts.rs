@@ -21,9 +21,12 @@ pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Names, facts: &m
     }
 }
 
-/// A fork begins with its own line and then copies the parent's: only lines of the first id speak of this session.
+/// A fork begins with its own line and then copies the parent's: only lines of the first id
+/// speak of this session.
 fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
-    let Some(id) = text(payload, "id") else { return };
+    let Some(id) = text(payload, "id") else {
+        return;
+    };
     let first = facts.id.is_none();
     if !first && facts.id.as_deref() != Some(&id) {
         // A fork of a fork has the lines of all its forebears, the oldest last.
@@ -38,13 +41,19 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts
         facts.saw_time(time);
     }
     facts.agent_version = text(payload, "cli_version").or_else(|| facts.agent_version.take());
-    facts.git_branch =
-        payload.at(&["git", "branch"]).and_then(|b| b.text()).map(Into::into).or_else(|| facts.git_branch.take());
+    facts.git_branch = payload
+        .at(&["git", "branch"])
+        .and_then(|b| b.text())
+        .map(Into::into)
+        .or_else(|| facts.git_branch.take());
     if !first {
         return;
     }
     let forked_from = text(payload, "forked_from_id");
-    facts.usage.running.begin(time_of_id(&id).or(begun), head.instant());
+    facts
+        .usage
+        .running
+        .begin(time_of_id(&id).or(begun), head.instant());
     if forked_from.is_some() {
         facts.usage.running.forks();
     }
@@ -52,13 +61,22 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts
     facts.id = Some(id);
     facts.project = text(payload, "cwd").or_else(|| facts.project.take());
     facts.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
-    if payload.at(&["source", "subagent"]).is_some() || payload.get("thread_source").is_some_and(|s| s.is("subagent")) {
+    if payload.at(&["source", "subagent"]).is_some()
+        || payload
+            .get("thread_source")
+            .is_some_and(|s| s.is("subagent"))
+    {
         facts.hidden = Some("subagent");
     }
     if facts.parent.is_some() || facts.hidden.is_some() {
         facts.usage.running.descends();
     }
-    for key in ["originator", "model_provider", "agent_nickname", "agent_role"] {
+    for key in [
+        "originator",
+        "model_provider",
+        "agent_nickname",
+        "agent_role",
+    ] {
         if let Some(value) = text(payload, key) {
             facts.metadata.insert(key.to_owned(), value);
         }
@@ -74,12 +92,16 @@ fn fold_item(payload: Raw<'_>, facts: &mut Facts) {
             facts.saw_prompt(&item.texts().collect::<Vec<_>>().join("\n"));
         }
         Shape::Fragment if facts.project.is_none() => {
-            facts.project = item.texts().find_map(|text| fragment::folder_in(&text).map(str::to_owned));
+            facts.project = item
+                .texts()
+                .find_map(|text| fragment::folder_in(&text).map(str::to_owned));
         }
         Shape::Answer => {
             facts.messages += 1;
             let calls = item.content().into_iter().flat_map(|c| c.items());
-            facts.tool_calls += calls.filter(|part| part.get("type").is_some_and(|t| t.is("tool_use"))).count() as u64;
+            facts.tool_calls += calls
+                .filter(|part| part.get("type").is_some_and(|t| t.is("tool_use")))
+                .count() as u64;
         }
         Shape::Tool(Side::Call) | Shape::Hosted => facts.tool_calls += 1,
         _ => {}
@@ -89,7 +111,8 @@ fn fold_item(payload: Raw<'_>, facts: &mut Facts) {
 fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     // The head knows the type already, so that long payloads are not walked for nothing.
     match head.group.map(|event| names.text(event)) {
-        // A copy of the item that stands beside it; noting a prompt twice changes nothing, counting it would.
+        // A copy of the item that stands beside it; noting a prompt twice changes
+        // nothing, counting it would.
         Some("user_message") => {
             if let Some(prompt) = text(payload, "message").filter(|m| !fragment::is_fragment(m)) {
                 facts.saw_prompt(&prompt);
@@ -102,7 +125,9 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Fact
         }
         Some("task_started" | "turn_started") => saw_turn(payload, facts),
         Some("thread_name_updated") => {
-            facts.title = text(payload, "thread_name").filter(|t| !t.trim().is_empty()).or_else(|| facts.title.take());
+            facts.title = text(payload, "thread_name")
+                .filter(|t| !t.trim().is_empty())
+                .or_else(|| facts.title.take());
         }
         Some("task_complete" | "turn_complete" | "turn_aborted") => {
             if let Some(ms) = payload.get("duration_ms").and_then(|d| d.u64()) {
@@ -110,7 +135,10 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Fact
             }
         }
         Some("thread_settings_applied") => {
-            if let Some(model) = payload.at(&["thread_settings", "model"]).and_then(|m| m.text()) {
+            if let Some(model) = payload
+                .at(&["thread_settings", "model"])
+                .and_then(|m| m.text())
+            {
                 saw_model(&model, names, facts);
             }
         }
@@ -119,10 +147,18 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Fact
 }
 
 /// Notes what a sum so far adds, under the sum as its name: forks repeat it with other times.
-fn note_total(total: Usage, newest: Option<Usage>, head: &Head, names: &mut Names, facts: &mut Facts) {
+fn note_total(
+    total: Usage,
+    newest: Option<Usage>,
+    head: &Head,
+    names: &mut Names,
+    facts: &mut Facts,
+) {
     let running = &mut facts.usage.running;
     let inherited = running.is_copied(head.instant());
-    let Some(added) = running.adds(total, newest) else { return };
+    let Some(added) = running.adds(total, newest) else {
+        return;
+    };
     let count = |part: Option<u64>| part.unwrap_or(0);
     let name = format!(
         "{}:{}/{}/{}/{}",
@@ -133,12 +169,21 @@ fn note_total(total: Usage, newest: Option<Usage>, head: &Head, names: &mut Name
         count(total.reasoning),
     );
     let (lineage, model) = (running.root, running.model);
-    let said = Said { at: head.instant(), model, lineage, inherited, ..Said::default() };
+    let said = Said {
+        at: head.instant(),
+        model,
+        lineage,
+        inherited,
+        ..Said::default()
+    };
     facts.usage.note_said(names.intern(&name), added, said);
 }
 
 fn saw_turn(payload: Raw<'_>, facts: &mut Facts) {
-    if let Some(began) = payload.get("turn_id").and_then(|id| time_of_id(&id.text()?)) {
+    if let Some(began) = payload
+        .get("turn_id")
+        .and_then(|id| time_of_id(&id.text()?))
+    {
         facts.usage.running.turn(began);
     }
 }
@@ -152,7 +197,10 @@ fn saw_model(model: &str, names: &mut Names, facts: &mut Facts) {
 fn time_of_id(id: &str) -> Option<Instant> {
     let is_seventh = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7');
     let millis: String = id.chars().take(13).filter(|c| *c != '-').collect();
-    i64::from_str_radix(&millis, 16).ok().filter(|_| is_seventh && millis.len() == 12).map(Instant::from_millis)
+    i64::from_str_radix(&millis, 16)
+        .ok()
+        .filter(|_| is_seventh && millis.len() == 12)
+        .map(Instant::from_millis)
 }
 
 fn fold_turn(payload: Raw<'_>, names: &mut Names, facts: &mut Facts) {
@@ -168,22 +216,34 @@ fn fold_turn(payload: Raw<'_>, names: &mut Names, facts: &mut Facts) {
 
 /// How far Codex may act: when it asks and what it can reach, as `on-request/workspace-write`.
 pub(super) fn permission_mode(turn: Raw<'_>) -> Option<String> {
-    let approval = turn.get("approval_policy").and_then(|policy| match policy.kind() {
-        // A policy with particulars is an object with one member, named for what it is.
-        Kind::Object => policy.members().next().map(|(name, _)| name.to_text().into_owned()),
-        _ => policy.text().map(Into::into),
-    });
-    let sandbox = turn.get("sandbox_policy").or_else(|| turn.get("permission_profile")).and_then(|policy| {
-        let named = policy.get("type").or_else(|| policy.get("mode")).unwrap_or(policy);
-        named.text().map(|word| word.into_owned())
-    });
+    let approval = turn
+        .get("approval_policy")
+        .and_then(|policy| match policy.kind() {
+            // A policy with particulars is an object with one member, named for what it is.
+            Kind::Object => policy
+                .members()
+                .next()
+                .map(|(name, _)| name.to_text().into_owned()),
+            _ => policy.text().map(Into::into),
+        });
+    let sandbox = turn
+        .get("sandbox_policy")
+        .or_else(|| turn.get("permission_profile"))
+        .and_then(|policy| {
+            let named = policy
+                .get("type")
+                .or_else(|| policy.get("mode"))
+                .unwrap_or(policy);
+            named.text().map(|word| word.into_owned())
+        });
     match (approval, sandbox) {
         (Some(approval), Some(sandbox)) => Some(format!("{approval}/{sandbox}")),
         (one, other) => one.or(other),
     }
 }
 
-/// What a `token_count` event states. Codex counts cached tokens as sent ones too; here they are apart, as everywhere.
+/// What a `token_count` event states. Codex counts cached tokens as sent ones too; here they are
+/// apart, as everywhere.
 pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
     counts(match event.get("info") {
         Some(info) => info.get("total_token_usage")?,
@@ -212,7 +272,11 @@ fn counts(total: Raw<'_>) -> Option<Usage> {
 
 /// The text of a member, if it is one and not empty.
 pub(super) fn text(value: Raw<'_>, key: &str) -> Option<String> {
-    value.get(key)?.text().filter(|t| !t.is_empty()).map(|t| t.into_owned())
+    value
+        .get(key)?
+        .text()
+        .filter(|t| !t.is_empty())
+        .map(|t| t.into_owned())
 }
 
 #[cfg(test)]
@@ -243,22 +307,40 @@ mod tests {
 
     #[test]
     fn a_subagent_is_hidden_and_names_its_owner() {
-        let bytes = log(&[("session_meta", r#"{"id":"a","parent_thread_id":"b","source":{"subagent":"review"}}"#)]);
+        let bytes = log(&[(
+            "session_meta",
+            r#"{"id":"a","parent_thread_id":"b","source":{"subagent":"review"}}"#,
+        )]);
         let facts = read(&bytes).facts;
-        assert_eq!((facts.hidden, facts.parent.as_deref()), (Some("subagent"), Some("b")));
+        assert_eq!(
+            (facts.hidden, facts.parent.as_deref()),
+            (Some("subagent"), Some("b"))
+        );
     }
 
     #[test]
     fn messages_count_once_and_fragments_are_no_prompts() {
         let bytes = log(&[
-            ("response_item", &said("user", "<environment_context>\\n<cwd>/from/env</cwd>\\n</environment_context>")),
+            (
+                "response_item",
+                &said(
+                    "user",
+                    "<environment_context>\\n<cwd>/from/env</cwd>\\n</environment_context>",
+                ),
+            ),
             ("response_item", &said("developer", "be good")),
             ("event_msg", r#"{"type":"user_message","message":"fix it"}"#),
             ("response_item", &said("user", "fix it")),
             ("event_msg", r#"{"type":"agent_message","message":"done"}"#),
             ("response_item", &said("assistant", "done")),
-            ("response_item", r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}"#),
-            ("response_item", r#"{"type":"web_search_call","status":"completed"}"#),
+            (
+                "response_item",
+                r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}"#,
+            ),
+            (
+                "response_item",
+                r#"{"type":"web_search_call","status":"completed"}"#,
+            ),
         ]);
         let facts = read(&bytes).facts;
         assert_eq!((facts.messages, facts.turns, facts.tool_calls), (2, 1, 2));
@@ -279,8 +361,14 @@ mod tests {
             ("event_msg", r#"{"type":"token_count","info":null}"#),
         ]);
         let total = read(&bytes).facts.usage.total();
-        assert_eq!((total.input, total.cache_read, total.output), (Some(20), Some(80), Some(7)));
-        assert_eq!((total.reasoning, total.cache_write, total.cost), (Some(3), None, None));
+        assert_eq!(
+            (total.input, total.cache_read, total.output),
+            (Some(20), Some(80), Some(7))
+        );
+        assert_eq!(
+            (total.reasoning, total.cache_write, total.cost),
+            (Some(3), None, None)
+        );
         assert!(read(b"").facts.usage.total().is_unknown());
     }
 
@@ -293,11 +381,20 @@ mod tests {
         };
         let turn = |id: &str| format!(r#"{{"turn_id":"{id}","model":"gpt-5"}}"#);
         let bytes = log(&[
-            ("session_meta", r#"{"id":"019d7e3d-0164-79d1-af76-e4ee6689b94f","forked_from_id":"mother"}"#),
+            (
+                "session_meta",
+                r#"{"id":"019d7e3d-0164-79d1-af76-e4ee6689b94f","forked_from_id":"mother"}"#,
+            ),
             ("session_meta", r#"{"id":"mother"}"#),
-            ("turn_context", &turn("019d7d08-f1d2-78a1-ae52-df8e21f9b394")),
+            (
+                "turn_context",
+                &turn("019d7d08-f1d2-78a1-ae52-df8e21f9b394"),
+            ),
             ("event_msg", &count(100)),
-            ("turn_context", &turn("019d8192-1dcb-76b2-ac9d-9009b1dad2c0")),
+            (
+                "turn_context",
+                &turn("019d8192-1dcb-76b2-ac9d-9009b1dad2c0"),
+            ),
             ("event_msg", &count(100)),
             ("event_msg", &count(130)),
         ]);
@@ -305,10 +402,20 @@ mod tests {
         assert_eq!(read.facts.usage.total().output, Some(30));
         let said: Vec<_> = (read.facts.usage.items())
             .map(|(_, noted)| {
-                (noted.usage.output, noted.said.inherited, noted.said.lineage.map(|it| read.log.names.text(it)))
+                (
+                    noted.usage.output,
+                    noted.said.inherited,
+                    noted.said.lineage.map(|it| read.log.names.text(it)),
+                )
             })
             .collect();
-        assert_eq!(said, [(Some(100), true, Some("mother")), (Some(30), false, Some("mother"))]);
+        assert_eq!(
+            said,
+            [
+                (Some(100), true, Some("mother")),
+                (Some(30), false, Some("mother"))
+            ]
+        );
     }
 
     #[test]
@@ -322,13 +429,19 @@ mod tests {
                 "turn_context",
                 r#"{"model":"gpt-6","approval_policy":{"granular":{}},"sandbox_policy":{"type":"danger-full-access"}}"#,
             ),
-            ("event_msg", r#"{"type":"thread_name_updated","thread_name":"A title"}"#),
+            (
+                "event_msg",
+                r#"{"type":"thread_name_updated","thread_name":"A title"}"#,
+            ),
             ("event_msg", r#"{"type":"task_complete","duration_ms":40}"#),
             ("event_msg", r#"{"type":"turn_aborted","duration_ms":2}"#),
         ]);
         let facts = read(&bytes).facts;
         assert_eq!(facts.models, ["gpt-5", "gpt-6"]);
-        assert_eq!(facts.permission_mode.as_deref(), Some("granular/danger-full-access"));
+        assert_eq!(
+            facts.permission_mode.as_deref(),
+            Some("granular/danger-full-access")
+        );
         assert_eq!(facts.project.as_deref(), Some("/p"));
         assert_eq!(facts.title.as_deref(), Some("A title"));
         assert_eq!(facts.duration_ms, Some(42));

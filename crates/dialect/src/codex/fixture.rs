@@ -47,8 +47,14 @@ pub(super) fn log(lines: &[(&str, &str)]) -> Vec<u8> {
 
 /// A message item.
 pub(super) fn said(role: &str, text: &str) -> String {
-    let part = if role == "assistant" { "output_text" } else { "input_text" };
-    format!(r#"{{"type":"message","role":"{role}","content":[{{"type":"{part}","text":"{text}"}}]}}"#)
+    let part = if role == "assistant" {
+        "output_text"
+    } else {
+        "input_text"
+    };
+    format!(
+        r#"{{"type":"message","role":"{role}","content":[{{"type":"{part}","text":"{text}"}}]}}"#
+    )
 }
 
 pub(super) fn read(bytes: &[u8]) -> ReadSession {
@@ -61,13 +67,24 @@ pub(super) fn sent(bytes: &[u8]) -> Vec<(String, String)> {
     let view = read.view(&bytes);
     let context = Codex.context(&view, Codex.tip(&view).unwrap()).unwrap();
     let render = |item: &boswell_model::ContextItem| {
-        view.with_object(item.slot, |object| Codex.render(item, &[*object])).unwrap().unwrap()
+        view.with_object(item.slot, |object| Codex.render(item, &[*object]))
+            .unwrap()
+            .unwrap()
     };
-    context.items.iter().map(render).map(|message| (message.role.clone(), gist(&message))).collect()
+    context
+        .items
+        .iter()
+        .map(render)
+        .map(|message| (message.role.clone(), gist(&message)))
+        .collect()
 }
 
 fn gist(message: &Message) -> String {
-    let native = message.native.as_ref().map(|n| n.to_bytes()).unwrap_or_default();
+    let native = message
+        .native
+        .as_ref()
+        .map(|n| n.to_bytes())
+        .unwrap_or_default();
     let text: Vec<String> = message
         .content
         .iter()
@@ -75,10 +92,15 @@ fn gist(message: &Message) -> String {
             let bytes = part.to_bytes();
             let raw = boswell_model::json::Raw::parse(&bytes).unwrap();
             let word = raw.get("text").or_else(|| raw.get("type"));
-            word.and_then(|w| w.text()).map(|w| w.into_owned()).unwrap_or_default()
+            word.and_then(|w| w.text())
+                .map(|w| w.into_owned())
+                .unwrap_or_default()
         })
         .collect();
-    assert!(native.is_empty() || native.starts_with(b"{"), "a native message is an object");
+    assert!(
+        native.is_empty() || native.starts_with(b"{"),
+        "a native message is an object"
+    );
     text.join("|")
 }
 

@@ -86,7 +86,9 @@ impl<'a> Item<'a> {
 
     fn message_shape(&self) -> Shape {
         match self.role.and_then(|r| r.text()).as_deref() {
-            Some("user") if self.texts().any(|text| fragment::is_fragment(&text)) => Shape::Fragment,
+            Some("user") if self.texts().any(|text| fragment::is_fragment(&text)) => {
+                Shape::Fragment
+            }
             Some("user") => Shape::Prompt,
             Some("assistant") => Shape::Answer,
             Some("developer") => Shape::Developer,
@@ -104,10 +106,15 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The texts of a message, in order; its content may be a list of parts or, in files of other tools, one string.
+    /// The texts of a message, in order; its content may be a list of parts or, in files of
+    /// other tools, one string.
     pub(super) fn texts(&self) -> impl Iterator<Item = Cow<'a, str>> + use<'a> {
         let whole = self.content.and_then(|c| c.text());
-        let parts = self.content.into_iter().flat_map(|c| c.items()).filter_map(|part| part.get("text")?.text());
+        let parts = self
+            .content
+            .into_iter()
+            .flat_map(|c| c.items())
+            .filter_map(|part| part.get("text")?.text());
         whole.into_iter().chain(parts)
     }
 
@@ -125,10 +132,13 @@ pub(super) fn is_known(word: &str) -> bool {
 fn by_word(word: &str) -> Shape {
     match word {
         "reasoning" => Shape::Reasoning,
-        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => Shape::Tool(Side::Call),
-        "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" | "tool_search_output" => {
-            Shape::Tool(Side::Answer)
+        "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => {
+            Shape::Tool(Side::Call)
         }
+        "function_call_output"
+        | "custom_tool_call_output"
+        | "local_shell_call_output"
+        | "tool_search_output" => Shape::Tool(Side::Answer),
         "web_search_call" | "image_generation_call" => Shape::Hosted,
         "agent_message" => Shape::Relay,
         "compaction" | "compaction_summary" | "context_compaction" => Shape::Packed,
@@ -145,7 +155,9 @@ impl Shape {
             Shape::Prompt => EntryKind::User,
             Shape::Fragment | Shape::Tools => EntryKind::Attachment,
             Shape::Developer | Shape::System => EntryKind::System,
-            Shape::Answer | Shape::Reasoning | Shape::Tool(Side::Call) | Shape::Hosted => EntryKind::Assistant,
+            Shape::Answer | Shape::Reasoning | Shape::Tool(Side::Call) | Shape::Hosted => {
+                EntryKind::Assistant
+            }
             Shape::Tool(Side::Answer) => EntryKind::ToolResult,
             Shape::Relay => EntryKind::CustomMessage,
             Shape::Packed => EntryKind::Compaction,
@@ -161,7 +173,10 @@ impl Shape {
 
     /// Whether Codex keeps it from people's eyes.
     pub(super) fn is_hidden(self) -> bool {
-        matches!(self, Shape::Fragment | Shape::Developer | Shape::System | Shape::Packed | Shape::Tools)
+        matches!(
+            self,
+            Shape::Fragment | Shape::Developer | Shape::System | Shape::Packed | Shape::Tools
+        )
     }
 
     /// Who says it, in the words of a context.

@@ -38,19 +38,34 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     Ok(found)
 }
 
-fn take(info: FileInfo, hidden: Option<&'static str>, found: &mut Found, packed: &mut Vec<Located>) {
+fn take(
+    info: FileInfo,
+    hidden: Option<&'static str>,
+    found: &mut Found,
+    packed: &mut Vec<Located>,
+) {
     let framing = framing(&info.key);
     if let Some(stem) = info.stem(".jsonl").or_else(|| info.stem(".json")) {
-        found.sessions.push(Located { hidden, ..Located::at(id_of(stem), &info, framing) });
+        found.sessions.push(Located {
+            hidden,
+            ..Located::at(id_of(stem), &info, framing)
+        });
     } else if let Some(stem) = info.stem(".jsonl.zst") {
-        packed.push(Located { hidden, ..Located::at(id_of(stem), &info, framing) });
+        packed.push(Located {
+            hidden,
+            ..Located::at(id_of(stem), &info, framing)
+        });
     }
 }
 
 /// A compressed log that stands beside its plain one is left out, as Codex leaves it out.
 fn add_packed(packed: Vec<Located>, found: &mut Found) {
     for located in packed {
-        if !found.sessions.iter().any(|session| session.id == located.id) {
+        if !found
+            .sessions
+            .iter()
+            .any(|session| session.id == located.id)
+        {
             found.sessions.push(located);
         }
     }
@@ -58,7 +73,9 @@ fn add_packed(packed: Vec<Located>, found: &mut Found) {
 
 fn add_titles(files: &dyn Files, found: &mut Found) -> Result<()> {
     // An index is never worth failing for: without it sessions only lack their titles.
-    let Ok(Some(bytes)) = files.read_whole(INDEX, INDEX_LIMIT) else { return Ok(()) };
+    let Ok(Some(bytes)) = files.read_whole(INDEX, INDEX_LIMIT) else {
+        return Ok(());
+    };
     let mut rows: BTreeMap<String, &[u8]> = BTreeMap::new();
     for line in bytes.split(|b| *b == b'\n') {
         if let Ok(row) = Raw::parse(line)
@@ -77,18 +94,27 @@ fn add_titles(files: &dyn Files, found: &mut Found) -> Result<()> {
 
 /// The first versions wrote one document a session; all others one record a line.
 pub(super) fn framing(key: &str) -> Framing {
-    if key.ends_with(".json") { Framing::Rows("items") } else { Framing::Lines }
+    if key.ends_with(".json") {
+        Framing::Rows("items")
+    } else {
+        Framing::Lines
+    }
 }
 
 /// The id in a name: the UUID at its end, else all of it.
 fn id_of(stem: &str) -> &str {
     let tail = stem.len().checked_sub(36).and_then(|at| stem.get(at..));
-    tail.filter(|tail| is_uuid(tail)).unwrap_or_else(|| stem.strip_prefix("rollout-").unwrap_or(stem))
+    tail.filter(|tail| is_uuid(tail))
+        .unwrap_or_else(|| stem.strip_prefix("rollout-").unwrap_or(stem))
 }
 
 /// Whether the log lies among those that were put away.
 pub(super) fn is_archived(located: &Located) -> bool {
-    located.hidden == Some("archived") || located.key.as_deref().is_some_and(|key| key.starts_with(ARCHIVE))
+    located.hidden == Some("archived")
+        || located
+            .key
+            .as_deref()
+            .is_some_and(|key| key.starts_with(ARCHIVE))
 }
 
 #[cfg(test)]
@@ -122,7 +148,11 @@ mod tests {
             format!("archived_sessions/rollout-2025-10-02T10-00-00-{B}.jsonl"),
             "sessions/2025/10/01/notes.txt".to_owned(),
         ]);
-        let mut seen: Vec<_> = found.sessions.iter().map(|s| (s.id.as_str(), s.hidden, s.framing)).collect();
+        let mut seen: Vec<_> = found
+            .sessions
+            .iter()
+            .map(|s| (s.id.as_str(), s.hidden, s.framing))
+            .collect();
         seen.sort_by_key(|(id, hidden, _)| (*id, hidden.is_some()));
         let expected = [
             (A, None, Framing::Lines),
@@ -136,26 +166,51 @@ mod tests {
 
     #[test]
     fn the_last_title_of_an_index_counts() {
-        let found = found(&[format!("sessions/2025/10/01/rollout-2025-10-01T10-00-00-{A}.jsonl")]);
+        let found = found(&[format!(
+            "sessions/2025/10/01/rollout-2025-10-01T10-00-00-{A}.jsonl"
+        )]);
         let row = String::from_utf8(found.sessions[0].row.clone().unwrap()).unwrap();
         assert!(row.contains("new"), "{row}");
-        assert_eq!(crate::Dialect::begin(&super::super::Codex, &found.sessions[0]).title.as_deref(), Some("new"));
+        assert_eq!(
+            crate::Dialect::begin(&super::super::Codex, &found.sessions[0])
+                .title
+                .as_deref(),
+            Some("new")
+        );
     }
 
     #[test]
     fn a_compressed_log_is_a_session_unless_the_plain_one_is_there() {
-        let name = |id: &str, end: &str| format!("sessions/2025/10/01/rollout-2025-10-01T10-00-00-{id}{end}");
-        let found = found(&[name(A, ".jsonl.zst"), name(B, ".jsonl.zst"), name(B, ".jsonl")]);
-        let mut keys: Vec<_> = found.sessions.iter().filter_map(|session| session.key.clone()).collect();
+        let name = |id: &str, end: &str| {
+            format!("sessions/2025/10/01/rollout-2025-10-01T10-00-00-{id}{end}")
+        };
+        let found = found(&[
+            name(A, ".jsonl.zst"),
+            name(B, ".jsonl.zst"),
+            name(B, ".jsonl"),
+        ]);
+        let mut keys: Vec<_> = found
+            .sessions
+            .iter()
+            .filter_map(|session| session.key.clone())
+            .collect();
         keys.sort();
         assert_eq!(keys, [name(A, ".jsonl.zst"), name(B, ".jsonl")]);
-        assert!(found.problems.is_empty() && found.sessions.iter().all(|it| it.framing == Framing::Lines));
+        assert!(
+            found.problems.is_empty()
+                && found.sessions.iter().all(|it| it.framing == Framing::Lines)
+        );
     }
 
     #[test]
     fn ids_are_uuids() {
         assert!(is_uuid(A));
-        for id in ["", "-rf", "0199a0c2-1111-7000-8000-00000000000g", "0199a0c2_1111_7000_8000_000000000001"] {
+        for id in [
+            "",
+            "-rf",
+            "0199a0c2-1111-7000-8000-00000000000g",
+            "0199a0c2_1111_7000_8000_000000000001",
+        ] {
             assert!(!is_uuid(id), "{id}");
         }
     }

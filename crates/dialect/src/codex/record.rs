@@ -42,12 +42,15 @@ impl<'a> Record<'a> {
             Some("turn_context") => Record::Turn(payload),
             Some("compacted") => Record::Compacted(payload),
             Some("inter_agent_communication") => Record::Relay(payload),
-            Some("world_state" | "inter_agent_communication_metadata" | "rollout_reference") => Record::State(payload),
+            Some("world_state" | "inter_agent_communication_metadata" | "rollout_reference") => {
+                Record::State(payload)
+            }
             _ => Record::Unknown(payload),
         }
     }
 
-    /// The old format: a first line without a type, then items without an envelope, with `record_type` lines between.
+    /// The old format: a first line without a type, then items without an envelope, with
+    /// `record_type` lines between.
     fn bare(object: &Object<'a>) -> Self {
         let whole = object.raw();
         match object.text("type").as_deref() {
@@ -55,7 +58,9 @@ impl<'a> Record<'a> {
             Some(_) => Record::Unknown(whole),
             None if object.get("record_type").is_some() => Record::State(whole),
             None if object.get("role").is_some() => Record::Item(whole),
-            None if object.get("id").is_some() && object.get("timestamp").is_some() => Record::Meta(whole),
+            None if object.get("id").is_some() && object.get("timestamp").is_some() => {
+                Record::Meta(whole)
+            }
             None => Record::Unknown(whole),
         }
     }
@@ -75,10 +80,12 @@ impl<'a> Record<'a> {
     }
 }
 
-/// Fills in the head of a record. Entries have no ids here: those that items bear are the provider's and come twice in
-/// forks, so entries are named by their line.
+/// Fills in the head of a record. Entries have no ids here: those that items bear are the
+/// provider's and come twice in forks, so entries are named by their line.
 pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
-    let word = ["type", "record_type", "role"].iter().find_map(|key| object.text(key));
+    let word = ["type", "record_type", "role"]
+        .iter()
+        .find_map(|key| object.text(key));
     head.word = word.and_then(|w| names.intern(&w));
     head.time = object.get("timestamp").and_then(time).map(Into::into);
     let record = Record::of(object);
@@ -107,7 +114,8 @@ fn item_head(payload: Raw<'_>, head: &mut Head, names: &mut Names) -> EntryKind 
     head.flags.set_if(shape.is_sent(), SENT);
     head.flags.set_if(shape.is_hidden(), Flags::HIDDEN);
     if matches!(shape, Shape::Tool(_)) {
-        // What calls and answers have in common is all that a context needs to pair them without their payloads.
+        // What calls and answers have in common is all that a context needs to pair them
+        // without their payloads.
         head.group = item.call_id().and_then(|id| names.intern(&id));
     }
     shape.kind()
@@ -117,7 +125,9 @@ fn event_head(payload: Raw<'_>, head: &mut Head, names: &mut Names) -> EntryKind
     let word = payload.get("type").and_then(|t| t.text());
     head.group = word.as_deref().and_then(|w| names.intern(w));
     match word.as_deref() {
-        Some("user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content") => {
+        Some(
+            "user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content",
+        ) => {
             // The items of the same text are the truth; these are what the screen showed.
             head.flags.set(Flags::HIDDEN);
             EntryKind::Meta
@@ -132,10 +142,14 @@ fn event_head(payload: Raw<'_>, head: &mut Head, names: &mut Names) -> EntryKind
             head.flags.set(Flags::ERROR);
             EntryKind::System
         }
-        Some("warning" | "guardian_warning" | "deprecation_notice" | "background_event") => EntryKind::System,
+        Some("warning" | "guardian_warning" | "deprecation_notice" | "background_event") => {
+            EntryKind::System
+        }
         Some("thread_settings_applied") => EntryKind::Setting,
         Some(word) if is_progress(word) => EntryKind::Progress,
-        Some("token_count" | "context_compacted" | "entered_review_mode" | "exited_review_mode") => EntryKind::Meta,
+        Some(
+            "token_count" | "context_compacted" | "entered_review_mode" | "exited_review_mode",
+        ) => EntryKind::Meta,
         Some("thread_goal_updated" | "session_configured" | "undo_completed") => EntryKind::Meta,
         _ => EntryKind::Unknown,
     }
@@ -160,7 +174,10 @@ fn is_progress(word: &str) -> bool {
         "patch_apply_updated",
         "shutdown_complete",
     ];
-    known.contains(&word) || word.ends_with("_begin") || word.ends_with("_end") || word.ends_with("_delta")
+    known.contains(&word)
+        || word.ends_with("_begin")
+        || word.ends_with("_end")
+        || word.ends_with("_delta")
 }
 
 /// A time as Codex writes it, RFC 3339; other tools that write its format put seconds since 1970.
@@ -169,7 +186,11 @@ pub(super) fn time(value: Raw<'_>) -> Option<Instant> {
         return Instant::parse(&text);
     }
     let number = value.f64().filter(|n| n.is_finite() && *n > 0.0)?;
-    let millis = if number < 1e11 { number * 1000.0 } else { number };
+    let millis = if number < 1e11 {
+        number * 1000.0
+    } else {
+        number
+    };
     Some(Instant::from_millis(millis.round() as i64))
 }
 
@@ -181,7 +202,10 @@ mod tests {
     #[test]
     fn the_old_format_reads_like_the_new_one() {
         let bytes = log(&[
-            ("", r#"{"id":"old","timestamp":"2025-08-08T10:39:10.241Z","instructions":null,"git":{"branch":"main"}}"#),
+            (
+                "",
+                r#"{"id":"old","timestamp":"2025-08-08T10:39:10.241Z","instructions":null,"git":{"branch":"main"}}"#,
+            ),
             ("", r#"{"record_type":"state"}"#),
             ("", &said("user", "hello")),
             (
@@ -192,17 +216,26 @@ mod tests {
                 "",
                 r#"{"type":"function_call_output","call_id":"l1","output":"{\"output\":\"a\",\"metadata\":{\"exit_code\":0}}"}"#,
             ),
-            ("", r#"{"timestamp":"2025-08-08T10:40:00Z","role":"assistant","content":"Ok"}"#),
+            (
+                "",
+                r#"{"timestamp":"2025-08-08T10:40:00Z","role":"assistant","content":"Ok"}"#,
+            ),
         ]);
         let read = read(&bytes);
         let kinds: Vec<_> = read.log.heads.iter().map(|h| h.kind).collect();
         use EntryKind::{Assistant, Header, Meta, ToolResult, User};
-        assert_eq!(kinds, [Header, Meta, User, Assistant, ToolResult, Assistant]);
+        assert_eq!(
+            kinds,
+            [Header, Meta, User, Assistant, ToolResult, Assistant]
+        );
         assert_eq!(read.facts.id.as_deref(), Some("old"));
         assert_eq!(read.facts.git_branch.as_deref(), Some("main"));
         assert_eq!((read.facts.messages, read.facts.tool_calls), (2, 1));
         assert_eq!(read.log.heads[3].group, read.log.heads[4].group);
-        assert_eq!(read.facts.created, Instant::parse("2025-08-08T10:39:10.241Z"));
+        assert_eq!(
+            read.facts.created,
+            Instant::parse("2025-08-08T10:39:10.241Z")
+        );
     }
 
     #[test]
@@ -214,15 +247,26 @@ mod tests {
             ("", r#"{"hello":1}"#),
         ]);
         let read = read(&bytes);
-        assert!(read.log.heads.iter().all(|h| h.kind == EntryKind::Unknown && !h.flags.has(SENT)));
+        assert!(
+            read.log
+                .heads
+                .iter()
+                .all(|h| h.kind == EntryKind::Unknown && !h.flags.has(SENT))
+        );
         assert_eq!(read.facts.kinds.get("turn_ctx_v9"), Some(&1));
         assert_eq!(read.log.label(boswell_model::Slot(2)), "#3");
     }
 
     #[test]
     fn a_time_may_be_a_number_of_seconds() {
-        assert_eq!(time(Raw::trusted(b"1772569904.604")), Some(Instant::from_millis(1_772_569_904_604)));
-        assert_eq!(time(Raw::trusted(b"1772569904604")), Some(Instant::from_millis(1_772_569_904_604)));
+        assert_eq!(
+            time(Raw::trusted(b"1772569904.604")),
+            Some(Instant::from_millis(1_772_569_904_604))
+        );
+        assert_eq!(
+            time(Raw::trusted(b"1772569904604")),
+            Some(Instant::from_millis(1_772_569_904_604))
+        );
         assert_eq!(time(Raw::trusted(b"null")), None);
         assert_eq!(time(Raw::trusted(b"\"[trimmed]\"")), None);
     }

@@ -1,8 +1,8 @@
 //! Removes a session: its log, and the lines of the index of titles that speak of it.
 //!
-//! Codex looks for logs by their names and takes titles from `session_index.jsonl`, to which it only adds. What newer versions
-//! keep in SQLite files follows from the logs, and is theirs to mend. Prompts stay in its history, which is the user's; a purge
-//! takes them out.
+//! Codex looks for logs by their names and takes titles from `session_index.jsonl`, to which it
+//! only adds. What newer versions keep in SQLite files follows from the logs, and is theirs to
+//! mend. Prompts stay in its history, which is the user's; a purge takes them out.
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result};
@@ -14,24 +14,37 @@ use crate::{Asked, FileInfo, Files, Modified, Plan, Planned, Precondition, Step,
 pub(super) fn plan(asked: &Asked<'_>) -> Result<Planned> {
     let id = &asked.located.id;
     let key = asked.located.key.clone().ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("the session `{id}` has no log"))
-            .hinting("see the sessions with `boswell list --hidden`")
+        Error::new(
+            ErrorKind::NotFound,
+            format!("the session `{id}` has no log"),
+        )
+        .hinting("see the sessions with `boswell list --hidden`")
     })?;
     let mut plan = Plan::new("delete", format!("delete the session {id}"));
-    plan.preconditions.push(Precondition::NotLive { key: key.clone() });
+    plan.preconditions
+        .push(Precondition::NotLive { key: key.clone() });
     plan.steps.push(Step::remove(key));
-    let old = asked.files.read_whole(INDEX, INDEX_LIMIT)?.unwrap_or_default();
+    let old = asked
+        .files
+        .read_whole(INDEX, INDEX_LIMIT)?
+        .unwrap_or_default();
     let left: Vec<&[u8]> = lines(&old).filter(|line| !speaks_of(line, id)).collect();
     let new = left.concat();
     if new != old {
         // All of it is named, so that a line that Codex adds meanwhile is noticed.
-        plan.steps.push(Step::Edit { key: INDEX.to_owned(), at: Some(0), old, new, modified: Modified::Kept });
+        plan.steps.push(Step::Edit {
+            key: INDEX.to_owned(),
+            at: Some(0),
+            old,
+            new,
+            modified: Modified::Kept,
+        });
     }
     Ok(Planned::of(plan))
 }
 
-/// Brings lines that were taken out of the index, or put back into it, into what Codex made of it since. A line comes back
-/// behind the one that it followed.
+/// Brings lines that were taken out of the index, or put back into it, into what Codex made of it
+/// since. A line comes back behind the one that it followed.
 pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     // A line without an end is being written, and nothing can stand behind it.
     if !theirs.is_empty() && !theirs.ends_with(b"\n") {
@@ -40,7 +53,11 @@ pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> 
     let mut now: Vec<&[u8]> = lines(theirs).collect();
     let mut at = 0;
     for (line, place) in beside(ours, base)? {
-        let found = now.iter().skip(at).position(|it| *it == line).map(|found| at + found);
+        let found = now
+            .iter()
+            .skip(at)
+            .position(|it| *it == line)
+            .map(|found| at + found);
         match (place, found) {
             (Place::Both, found) => at = found.map_or(at, |found| found + 1),
             (Place::OnlyOurs, _) => {
@@ -60,9 +77,14 @@ enum Place {
     OnlyBase,
 }
 
-/// The lines of the longer of two indexes, of which the shorter one must be what is left when some are taken out.
+/// The lines of the longer of two indexes, of which the shorter one must be what is left
+/// when some are taken out.
 fn beside<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], Place)>> {
-    let (long, short) = if ours.len() >= base.len() { (ours, base) } else { (base, ours) };
+    let (long, short) = if ours.len() >= base.len() {
+        (ours, base)
+    } else {
+        (base, ours)
+    };
     let mut left = lines(short).peekable();
     let mut found = Vec::new();
     for line in lines(long) {
@@ -88,7 +110,12 @@ pub(super) fn is_shared(key: &str) -> bool {
 pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for key in [INDEX, HISTORY] {
-        found.extend(files.stat(key)?.filter(FileInfo::is_file).map(|info| info.key));
+        found.extend(
+            files
+                .stat(key)?
+                .filter(FileInfo::is_file)
+                .map(|info| info.key),
+        );
     }
     Ok(found)
 }
@@ -100,7 +127,10 @@ pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>
         HISTORY => "session_id",
         _ => return None,
     };
-    let speaks = |line: Raw<'_>| line.get(member).is_some_and(|it| ids.iter().any(|id| it.is(id)));
+    let speaks = |line: Raw<'_>| {
+        line.get(member)
+            .is_some_and(|it| ids.iter().any(|id| it.is(id)))
+    };
     Some(without::lines(bytes, ids, speaks))
 }
 
@@ -110,7 +140,10 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn speaks_of(line: &[u8], id: &str) -> bool {
-    Raw::parse(line.trim_ascii()).ok().and_then(|row| row.get("id")).is_some_and(|it| it.is(id))
+    Raw::parse(line.trim_ascii())
+        .ok()
+        .and_then(|row| row.get("id"))
+        .is_some_and(|it| it.is(id))
 }
 
 #[cfg(test)]
@@ -130,22 +163,39 @@ mod tests {
         for (now, then) in [("xyz", "xbyz"), ("xyczn", "xbyczn"), ("n", "bn"), ("", "b")] {
             assert_eq!(merge(&no_b, &all, &index(now)), Some(index(then)), "{now}");
         }
-        assert_eq!(merge(&no_b, &all, b"{\"id\""), None, "a line is being written");
-        assert_eq!(merge(&index("ab"), &index("bca"), &all), None, "that is another change");
+        assert_eq!(
+            merge(&no_b, &all, b"{\"id\""),
+            None,
+            "a line is being written"
+        );
+        assert_eq!(
+            merge(&index("ab"), &index("bca"), &all),
+            None,
+            "that is another change"
+        );
     }
 
     #[test]
     fn lines_go_from_what_was_made_of_the_index_since() {
         let (all, without) = (index("abxab"), index("bxb"));
         for (now, then) in [("abxabn", "bxbn"), ("bxab", "bxb"), ("n", "n")] {
-            assert_eq!(merge(&all, &without, &index(now)), Some(index(then)), "{now}");
+            assert_eq!(
+                merge(&all, &without, &index(now)),
+                Some(index(then)),
+                "{now}"
+            );
         }
     }
 
     #[test]
     fn only_lines_of_the_session_itself_go() {
         assert!(speaks_of(b"{\"id\":\"b\",\"thread_name\":\"c\"}\n", "b"));
-        for other in [&b"{\"id\":\"c\",\"thread_name\":\"b\"}\n"[..], b"b\n", b"\n", b"{\"of\":{\"id\":\"b\"}}\n"] {
+        for other in [
+            &b"{\"id\":\"c\",\"thread_name\":\"b\"}\n"[..],
+            b"b\n",
+            b"\n",
+            b"{\"of\":{\"id\":\"b\"}}\n",
+        ] {
             assert!(!speaks_of(other, "b"));
         }
     }

@@ -1,14 +1,17 @@
-//! Going back: `thread_rolled_back` drops the last turns, and the conversation goes on from before them.
+//! Going back: `thread_rolled_back` drops the last turns, and the conversation goes
+//! on from before them.
 //!
-//! The lines stay in the file. Seen as a tree, the event hangs where the conversation was before the dropped turns,
-//! and they are a branch that was left.
+//! The lines stay in the file. Seen as a tree, the event hangs where the conversation was before
+//! the dropped turns, and they are a branch that was left.
 
 use boswell_model::{EntryKind, Flags, Head, Log, Slot};
 
-/// The parent of every entry: the one before it, except for rollbacks. Headers stand beside the tree: a fork has two.
+/// The parent of every entry: the one before it, except for rollbacks. Headers stand beside the
+/// tree: a fork has two.
 pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
     let mut parents: Vec<Option<Slot>> = Vec::with_capacity(log.heads.len());
-    // Where each turn of the current branch began: the entry before it, none at the start of the file.
+    // Where each turn of the current branch began: the entry before it, none at
+    // the start of the file.
     let mut turns: Vec<Option<Slot>> = Vec::new();
     let mut before = None;
     for (slot, head) in log.entries() {
@@ -23,7 +26,11 @@ pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
             }
         } else if begins_turn(head) {
             let first = turns.is_empty();
-            turns.push(if first { before } else { before_preface(log, &parents, before) });
+            turns.push(if first {
+                before
+            } else {
+                before_preface(log, &parents, before)
+            });
         }
         parents.push(parent);
         before = Some(slot);
@@ -32,18 +39,24 @@ pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
 }
 
 fn dropped(log: &Log, head: &Head) -> usize {
-    head.group.and_then(|turns| log.names.text(turns).parse().ok()).unwrap_or(0)
+    head.group
+        .and_then(|turns| log.names.text(turns).parse().ok())
+        .unwrap_or(0)
 }
 
 fn begins_turn(head: &Head) -> bool {
-    matches!(head.kind, EntryKind::User | EntryKind::CustomMessage) && !head.flags.has(Flags::HIDDEN)
+    matches!(head.kind, EntryKind::User | EntryKind::CustomMessage)
+        && !head.flags.has(Flags::HIDDEN)
 }
 
 /// Settings and fragments that Codex writes ahead of a prompt belong to its turn and go with it.
 fn before_preface(log: &Log, parents: &[Option<Slot>], from: Option<Slot>) -> Option<Slot> {
     let mut at = from;
     while let Some(slot) = at {
-        if !log.head(slot).is_some_and(|head| is_preface(log, slot, head)) {
+        if !log
+            .head(slot)
+            .is_some_and(|head| is_preface(log, slot, head))
+        {
             break;
         }
         at = parents.get(slot.index()).copied().flatten();
@@ -56,7 +69,10 @@ fn is_preface(log: &Log, slot: Slot, head: &Head) -> bool {
         EntryKind::Setting | EntryKind::Attachment => true,
         EntryKind::System => head.flags.has(Flags::HIDDEN),
         EntryKind::Meta if log.word(slot) == "world_state" => true,
-        _ => matches!(head.group.map(|event| log.names.text(event)), Some("task_started" | "user_message")),
+        _ => matches!(
+            head.group.map(|event| log.names.text(event)),
+            Some("task_started" | "user_message")
+        ),
     }
 }
 
@@ -67,7 +83,11 @@ mod tests {
 
     fn turns(rollback: u32) -> Vec<u8> {
         let event = format!(r#"{{"type":"thread_rolled_back","num_turns":{rollback}}}"#);
-        let (one, two, three) = (said("user", "one"), said("user", "two"), said("user", "three"));
+        let (one, two, three) = (
+            said("user", "one"),
+            said("user", "two"),
+            said("user", "three"),
+        );
         let (first, second) = (said("assistant", "first"), said("assistant", "second"));
         log(&[
             ("session_meta", r#"{"id":"a"}"#),

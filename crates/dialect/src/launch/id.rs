@@ -13,7 +13,8 @@ macro_rules! id {
         pub struct $name(String);
 
         impl $name {
-            /// Checks an id: letters, digits, `-` and `_`, not `-` first, at most 128 of them. UUIDs are such ids.
+            /// Checks an id: letters, digits, `-` and `_`, not `-` first, at most 128 of
+            /// them. UUIDs are such ids.
             pub fn parse(text: &str) -> Result<Self> {
                 checked(text, $what).map(|()| $name(text.to_owned()))
             }
@@ -50,15 +51,21 @@ fn checked(text: &str, what: &str) -> Result<()> {
         "it is longer than 128 characters"
     } else if text.starts_with('-') {
         "it starts with `-`, as an option does"
-    } else if !text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')) {
+    } else if !text
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    {
         "it holds something other than letters, digits, `-` and `_`"
     } else {
         return Ok(());
     };
     let shown: String = text.chars().take(40).collect();
-    Err(Error::new(ErrorKind::Invalid, format!("`{}` is no {what} id", shown.escape_debug()))
-        .because(fault)
-        .hinting("use an id as `boswell list` shows it"))
+    Err(Error::new(
+        ErrorKind::Invalid,
+        format!("`{}` is no {what} id", shown.escape_debug()),
+    )
+    .because(fault)
+    .hinting("use an id as `boswell list` shows it"))
 }
 
 #[cfg(test)]
@@ -67,7 +74,12 @@ mod tests {
 
     #[test]
     fn ids_of_every_era_are_read() {
-        for text in ["7924d439-b04f-4c1e-9d3b-2f6a1c8e5d70", "session-1738800000-abc123", "a1b2c3d4", "x_y"] {
+        for text in [
+            "7924d439-b04f-4c1e-9d3b-2f6a1c8e5d70",
+            "session-1738800000-abc123",
+            "a1b2c3d4",
+            "x_y",
+        ] {
             assert_eq!(SessionId::parse(text).unwrap().as_str(), text);
         }
     }
@@ -75,8 +87,23 @@ mod tests {
     #[test]
     fn text_that_could_be_an_option_or_a_path_is_no_id() {
         let long = "a".repeat(300);
-        for bad in ["", "-p", "--dangerously-skip-permissions", "../x", "a/b", "a\0b", "a b", "$(x)", "é", &long] {
-            assert_eq!(SessionId::parse(bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+        for bad in [
+            "",
+            "-p",
+            "--dangerously-skip-permissions",
+            "../x",
+            "a/b",
+            "a\0b",
+            "a b",
+            "$(x)",
+            "é",
+            &long,
+        ] {
+            assert_eq!(
+                SessionId::parse(bad).unwrap_err().kind(),
+                ErrorKind::Invalid,
+                "{bad}"
+            );
             assert!(EntryId::parse(bad).is_err(), "{bad}");
         }
     }

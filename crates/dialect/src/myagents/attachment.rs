@@ -1,7 +1,7 @@
 //! Files attached to a message: names that must not be trusted.
 //!
-//! The app joins the path of a row to its attachments folder unchecked, and takes file endings from a MIME type that the
-//! sender chose. We name only what stays inside the folder.
+//! The app joins the path of a row to its attachments folder unchecked, and takes file endings from
+//! a MIME type that the sender chose. We name only what stays inside the folder.
 
 use boswell_model::json::Raw;
 use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
@@ -9,15 +9,25 @@ use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
 /// The block that stands for one item of an `attachments` array.
 pub(crate) fn block(item: Raw<'_>) -> Block {
     let path = item.get("path").and_then(|p| p.text()).unwrap_or_default();
-    let other = |word: &str| Block::Other { word: word.to_owned(), json: super::content::lossy(item.bytes()) };
+    let other = |word: &str| Block::Other {
+        word: word.to_owned(),
+        json: super::content::lossy(item.bytes()),
+    };
     if path.is_empty() {
         return other("attachment");
     }
     if !stays_inside(&path) {
         return other("unsafe_attachment");
     }
-    let mime = item.get("mimeType").and_then(|m| m.text()).filter(|m| is_mime(m)).map(Into::into);
-    Block::Media { mime, source: MediaSource::Reference(format!("attachments/{path}")) }
+    let mime = item
+        .get("mimeType")
+        .and_then(|m| m.text())
+        .filter(|m| is_mime(m))
+        .map(Into::into);
+    Block::Media {
+        mime,
+        source: MediaSource::Reference(format!("attachments/{path}")),
+    }
 }
 
 /// Path below the attachments folder, and bytes, of a new attachment.
@@ -29,19 +39,28 @@ pub(crate) fn file(session: &str, id: &str, mime: &str, base64: &str) -> Result<
             .because(why.to_owned())
             .hinting("give its bytes as base64 and its type such as image/png")
     };
-    let ending = mime.split_once('/').map(|(_, sub)| sub).filter(|_| is_mime(mime));
+    let ending = mime
+        .split_once('/')
+        .map(|(_, sub)| sub)
+        .filter(|_| is_mime(mime));
     let ending = ending.ok_or_else(|| wrong("its type is none"))?;
     let path = format!("{session}/{id}.{ending}");
     if !stays_inside(&path) {
         return Err(wrong("its path would leave the folder of attachments"));
     }
-    Ok((path, from_base64(base64).ok_or_else(|| wrong("its bytes are no base64"))?))
+    Ok((
+        path,
+        from_base64(base64).ok_or_else(|| wrong("its bytes are no base64"))?,
+    ))
 }
 
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut value, mut bits) = (0u32, 0);
-    for byte in text.bytes().filter(|b| !b.is_ascii_whitespace() && *b != b'=') {
+    for byte in text
+        .bytes()
+        .filter(|b| !b.is_ascii_whitespace() && *b != b'=')
+    {
         let digit = match byte {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
@@ -62,13 +81,19 @@ fn from_base64(text: &str) -> Option<Vec<u8>> {
 
 /// Whether a path names something below the folder it is joined to, on any system.
 pub(crate) fn stays_inside(path: &str) -> bool {
-    !path.contains(['\\', ':', '\0']) && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
+    !path.contains(['\\', ':', '\0'])
+        && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
 fn is_mime(text: &str) -> bool {
-    let token =
-        |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b));
-    text.split_once('/').is_some_and(|(kind, sub)| token(kind) && token(sub) && !sub.contains(".."))
+    let token = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b))
+    };
+    text.split_once('/')
+        .is_some_and(|(kind, sub)| token(kind) && token(sub) && !sub.contains(".."))
 }
 
 #[cfg(test)]
@@ -91,8 +116,20 @@ mod tests {
 
     #[test]
     fn a_path_that_leaves_the_folder_is_shown_and_never_resolved() {
-        for path in ["../x", "s/../../x", "/etc/passwd", "s//x", "./x", "s\\\\x", "C:x", "s/\\u0000"] {
-            assert!(matches!(of(path, "a/b"), Block::Other { word, .. } if word == "unsafe_attachment"), "{path}");
+        for path in [
+            "../x",
+            "s/../../x",
+            "/etc/passwd",
+            "s//x",
+            "./x",
+            "s\\\\x",
+            "C:x",
+            "s/\\u0000",
+        ] {
+            assert!(
+                matches!(of(path, "a/b"), Block::Other { word, .. } if word == "unsafe_attachment"),
+                "{path}"
+            );
         }
         assert!(matches!(of("", "a/b"), Block::Other { word, .. } if word == "attachment"));
     }
@@ -100,7 +137,10 @@ mod tests {
     #[test]
     fn a_type_that_is_none_is_not_repeated() {
         for mime in ["image", "image/../../x", "a/b/c", "text/html; x=1", "/", ""] {
-            assert!(matches!(of("s/x", mime), Block::Media { mime: None, .. }), "{mime}");
+            assert!(
+                matches!(of("s/x", mime), Block::Media { mime: None, .. }),
+                "{mime}"
+            );
         }
     }
 }

@@ -21,15 +21,22 @@ pub(crate) enum Content<'a> {
 }
 
 impl<'a> Content<'a> {
-    /// Decodes by the rule of the app's loader: a string that starts with `[` and parses to an array is blocks, any
-    /// other is text. A user who types a JSON array cannot be told from blocks; the app cannot either.
+    /// Decodes by the rule of the app's loader: a string that starts with `[` and parses to an
+    /// array is blocks, any other is text. A user who types a JSON array cannot be told from
+    /// blocks; the app cannot either.
     pub(crate) fn of(value: Option<Raw<'a>>) -> Self {
-        let Some(value) = value.filter(|v| !v.is_null()) else { return Content::Absent };
+        let Some(value) = value.filter(|v| !v.is_null()) else {
+            return Content::Absent;
+        };
         match value.kind() {
             Kind::String => {
                 let text = value.text().unwrap_or_default();
                 let is_array = text.starts_with('[') && Raw::parse(text.as_bytes()).is_ok();
-                if is_array { Content::Blocks(text) } else { Content::Text(text) }
+                if is_array {
+                    Content::Blocks(text)
+                } else {
+                    Content::Text(text)
+                }
             }
             Kind::Array => Content::Blocks(Cow::Owned(lossy(value.bytes()))),
             _ => Content::Other(value),
@@ -38,7 +45,11 @@ impl<'a> Content<'a> {
 
     /// The blocks as JSON, in order.
     pub(crate) fn items(&self) -> impl Iterator<Item = Raw<'_>> {
-        let json = if let Content::Blocks(json) = self { json.trim_end() } else { "[]" };
+        let json = if let Content::Blocks(json) = self {
+            json.trim_end()
+        } else {
+            "[]"
+        };
         Raw::trusted(json.as_bytes()).items()
     }
 
@@ -47,8 +58,11 @@ impl<'a> Content<'a> {
         match self {
             Content::Text(text) => Cow::Borrowed(text),
             Content::Blocks(_) => {
-                let texts: Vec<_> =
-                    self.items().filter(|b| is(b, "text")).filter_map(|b| b.get("text")?.text()).collect();
+                let texts: Vec<_> = self
+                    .items()
+                    .filter(|b| is(b, "text"))
+                    .filter_map(|b| b.get("text")?.text())
+                    .collect();
                 Cow::Owned(texts.join("\n"))
             }
             Content::Other(_) | Content::Absent => Cow::Borrowed(""),
@@ -57,7 +71,9 @@ impl<'a> Content<'a> {
 
     /// How many tools the row calls.
     pub(crate) fn calls(&self) -> u64 {
-        self.items().filter(|b| b.get("tool").is_some_and(|t| t.kind() == Kind::Object)).count() as u64
+        self.items()
+            .filter(|b| b.get("tool").is_some_and(|t| t.kind() == Kind::Object))
+            .count() as u64
     }
 
     /// What a person reads.
@@ -75,32 +91,52 @@ impl<'a> Content<'a> {
 fn block(item: Raw<'_>) -> Vec<Block> {
     let text_at = |key: &str| item.get(key).and_then(|t| t.text()).map(Cow::into_owned);
     let word = text_at("type").unwrap_or_default();
-    match (word.as_str(), text_at("text"), text_at("thinking"), item.get("tool")) {
+    match (
+        word.as_str(),
+        text_at("text"),
+        text_at("thinking"),
+        item.get("tool"),
+    ) {
         ("text", Some(text), _, _) => vec![Block::Text(text)],
         ("thinking", _, Some(thinking), _) => vec![Block::Thinking(thinking)],
-        ("tool_use" | "server_tool_use", _, _, Some(tool)) if tool.kind() == Kind::Object => call(tool),
+        ("tool_use" | "server_tool_use", _, _, Some(tool)) if tool.kind() == Kind::Object => {
+            call(tool)
+        }
         _ => vec![other(&word, item)],
     }
 }
 
-/// A call with its answer, which the app keeps inside the call, and the calls that a subagent made for it.
+/// A call with its answer, which the app keeps inside the call, and the calls that a
+/// subagent made for it.
 fn call(tool: Raw<'_>) -> Vec<Block> {
     let mut out = vec![call_itself(tool)];
     let nested = tool.get("subagentCalls");
-    for inner in nested.iter().flat_map(|calls| calls.items()).filter(|inner| inner.kind() == Kind::Object) {
+    for inner in nested
+        .iter()
+        .flat_map(|calls| calls.items())
+        .filter(|inner| inner.kind() == Kind::Object)
+    {
         out.push(call_itself(inner));
         out.extend(answer(inner));
     }
     out.extend(answer(tool));
     let files = tool.get("attachments");
-    out.extend(files.iter().flat_map(|files| files.items()).map(attachment::block));
+    out.extend(
+        files
+            .iter()
+            .flat_map(|files| files.items())
+            .map(attachment::block),
+    );
     out
 }
 
 fn call_itself(tool: Raw<'_>) -> Block {
     let text_at = |key: &str| tool.get(key).and_then(|t| t.text()).map(Cow::into_owned);
     // While the arguments stream in, `input` is empty and the text so far stands in `inputJson`.
-    let input = tool.get("input").filter(|input| input.members().next().is_some()).map(|input| lossy(input.bytes()));
+    let input = tool
+        .get("input")
+        .filter(|input| input.members().next().is_some())
+        .map(|input| lossy(input.bytes()));
     let input = input.or_else(|| text_at("inputJson").filter(|json| !json.is_empty()));
     Block::Call {
         id: text_at("id").unwrap_or_default(),
@@ -111,9 +147,19 @@ fn call_itself(tool: Raw<'_>) -> Block {
 
 fn answer(tool: Raw<'_>) -> Option<Block> {
     let result = tool.get("result").filter(|result| !result.is_null())?;
-    let text = result.text().map_or_else(|| lossy(result.bytes()), Cow::into_owned);
-    let call = tool.get("id").and_then(|id| id.text()).unwrap_or_default().into_owned();
-    Some(Block::Result { call, text, is_error: tool.get("isError").and_then(|e| e.bool()) == Some(true) })
+    let text = result
+        .text()
+        .map_or_else(|| lossy(result.bytes()), Cow::into_owned);
+    let call = tool
+        .get("id")
+        .and_then(|id| id.text())
+        .unwrap_or_default()
+        .into_owned();
+    Some(Block::Result {
+        call,
+        text,
+        is_error: tool.get("isError").and_then(|e| e.bool()) == Some(true),
+    })
 }
 
 fn is(block: &Raw<'_>, word: &str) -> bool {
@@ -121,7 +167,10 @@ fn is(block: &Raw<'_>, word: &str) -> bool {
 }
 
 fn other(word: &str, value: Raw<'_>) -> Block {
-    Block::Other { word: word.to_owned(), json: lossy(value.bytes()) }
+    Block::Other {
+        word: word.to_owned(),
+        json: lossy(value.bytes()),
+    }
 }
 
 pub(crate) fn lossy(bytes: &[u8]) -> String {
@@ -143,8 +192,14 @@ mod tests {
     fn only_a_string_that_parses_to_an_array_is_blocks() {
         assert_eq!(blocks("[草稿] hi"), [Block::Text("[草稿] hi".into())]);
         assert_eq!(blocks(" [1]"), [Block::Text(" [1]".into())]);
-        assert_eq!(blocks("{\"type\":\"text\"}"), [Block::Text("{\"type\":\"text\"}".into())]);
-        assert_eq!(blocks("[{\"type\":\"text\",\"text\":\"a\"}] \n"), [Block::Text("a".into())]);
+        assert_eq!(
+            blocks("{\"type\":\"text\"}"),
+            [Block::Text("{\"type\":\"text\"}".into())]
+        );
+        assert_eq!(
+            blocks("[{\"type\":\"text\",\"text\":\"a\"}] \n"),
+            [Block::Text("a".into())]
+        );
         assert_eq!(blocks("[]"), []);
         assert_eq!(blocks(""), []);
     }
@@ -156,8 +211,16 @@ mod tests {
             blocks(content),
             [
                 Block::Thinking("hm".into()),
-                Block::Call { id: "t1".into(), name: "Read".into(), input: "{\"path\":\"a\"}".into() },
-                Block::Result { call: "t1".into(), text: "ok".into(), is_error: true },
+                Block::Call {
+                    id: "t1".into(),
+                    name: "Read".into(),
+                    input: "{\"path\":\"a\"}".into()
+                },
+                Block::Result {
+                    call: "t1".into(),
+                    text: "ok".into(),
+                    is_error: true
+                },
                 Block::Text("done".into()),
             ]
         );
@@ -167,10 +230,38 @@ mod tests {
     fn calls_of_a_subagent_stand_between_call_and_answer() {
         let content = r#"[{"type":"tool_use","tool":{"id":"t","name":"Task","input":{},"inputJson":"{\"a\":1}","result":{"x":[1]},"subagentCalls":[{"id":"s","name":"Bash","input":{"c":1},"result":"y"}]}}]"#;
         let found = blocks(content);
-        assert_eq!(found[0], Block::Call { id: "t".into(), name: "Task".into(), input: "{\"a\":1}".into() });
-        assert_eq!(found[1], Block::Call { id: "s".into(), name: "Bash".into(), input: "{\"c\":1}".into() });
-        assert_eq!(found[2], Block::Result { call: "s".into(), text: "y".into(), is_error: false });
-        assert_eq!(found[3], Block::Result { call: "t".into(), text: "{\"x\":[1]}".into(), is_error: false });
+        assert_eq!(
+            found[0],
+            Block::Call {
+                id: "t".into(),
+                name: "Task".into(),
+                input: "{\"a\":1}".into()
+            }
+        );
+        assert_eq!(
+            found[1],
+            Block::Call {
+                id: "s".into(),
+                name: "Bash".into(),
+                input: "{\"c\":1}".into()
+            }
+        );
+        assert_eq!(
+            found[2],
+            Block::Result {
+                call: "s".into(),
+                text: "y".into(),
+                is_error: false
+            }
+        );
+        assert_eq!(
+            found[3],
+            Block::Result {
+                call: "t".into(),
+                text: "{\"x\":[1]}".into(),
+                is_error: false
+            }
+        );
     }
 
     #[test]
@@ -178,8 +269,14 @@ mod tests {
         assert_eq!(
             blocks(r#"[{"type":"new","x":1},7]"#),
             [
-                Block::Other { word: "new".into(), json: "{\"type\":\"new\",\"x\":1}".into() },
-                Block::Other { word: String::new(), json: "7".into() },
+                Block::Other {
+                    word: "new".into(),
+                    json: "{\"type\":\"new\",\"x\":1}".into()
+                },
+                Block::Other {
+                    word: String::new(),
+                    json: "7".into()
+                },
             ]
         );
     }

@@ -4,14 +4,15 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Flags, Framing, Head, Log, Message, Names, Problem, ProblemKind, Result,
-    SessionView, Settings, Slot, Tip, View,
+    Context, ContextItem, EntryKind, Facts, Flags, Framing, Head, Log, Message, Names, Problem,
+    ProblemKind, Result, SessionView, Settings, Slot, Tip, View,
 };
 
 use crate::resume_decision::Probe;
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind, Located, LockSpec,
-    Operation, Orphan, Planned, ResumeCommand, Sample, SessionLink, SideFile, StoreIntention, Support,
+    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind,
+    Located, LockSpec, Operation, Orphan, Planned, ResumeCommand, Sample, SessionLink, SideFile,
+    StoreIntention, Support,
 };
 
 use super::content::Content;
@@ -56,10 +57,15 @@ impl Dialect for MyAgents {
     }
 
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
-        let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
+        let home = env
+            .home
+            .clone()
+            .or_else(|| env.var("USERPROFILE").map(PathBuf::from));
         // The variable came with the newest versions; the older ones know the home folder alone.
         let moved = env.path_var("MYAGENTS_DATA_DIR");
-        let usual = home.map(|home| home.join(".myagents")).filter(|usual| moved.as_ref() != Some(usual));
+        let usual = home
+            .map(|home| home.join(".myagents"))
+            .filter(|usual| moved.as_ref() != Some(usual));
         moved.into_iter().chain(usual).collect()
     }
 
@@ -80,12 +86,19 @@ impl Dialect for MyAgents {
     }
 
     fn recognises(&self, sample: &Sample<'_>) -> Likeness {
-        let stem = sample.name.strip_suffix(".jsonl").or_else(|| sample.name.strip_suffix(".json"));
+        let stem = sample
+            .name
+            .strip_suffix(".jsonl")
+            .or_else(|| sample.name.strip_suffix(".json"));
         let folder = |at: usize| sample.folders.get(at).map(String::as_str);
-        let at_home = stem.is_some_and(id::is_valid) && folder(0) == Some("sessions") && folder(1) == Some(".myagents");
+        let at_home = stem.is_some_and(id::is_valid)
+            && folder(0) == Some("sessions")
+            && folder(1) == Some(".myagents");
         let first = sample.records.first();
         let rows = first.is_some_and(message::is_row);
-        let document = first.and_then(|record| record.get("messages")).is_some_and(holds_rows);
+        let document = first
+            .and_then(|record| record.get("messages"))
+            .is_some_and(holds_rows);
         match (rows || document, at_home) {
             (true, true) => Likeness::Certain,
             (true, false) if rows => Likeness::Likely,
@@ -121,7 +134,9 @@ impl Dialect for MyAgents {
 
     /// Rows are a list: each follows the one before it in the file, whatever their ids.
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
-        log.slots().map(|slot| slot.0.checked_sub(1).map(Slot)).collect()
+        log.slots()
+            .map(|slot| slot.0.checked_sub(1).map(Slot))
+            .collect()
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
@@ -136,20 +151,36 @@ impl Dialect for MyAgents {
         }
     }
 
-    /// The rows in order: what the app shows as the conversation. What the engine compacted away is still among them;
-    /// the linked transcript says what a model would really be sent.
+    /// The rows in order: what the app shows as the conversation. What the engine compacted away is
+    /// still among them; the linked transcript says what a model would really be sent.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
-        let path = tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default();
-        let said = |slot: &Slot| matches!(view.log.kind(*slot), EntryKind::User | EntryKind::Assistant);
+        let path = tip
+            .slot()
+            .map(|slot| view.tree.path(slot))
+            .unwrap_or_default();
+        let said =
+            |slot: &Slot| matches!(view.log.kind(*slot), EntryKind::User | EntryKind::Assistant);
         let mut settings = Settings::default();
-        for slot in path.iter().rev().filter(|slot| view.log.kind(**slot) == EntryKind::Assistant) {
+        for slot in path
+            .iter()
+            .rev()
+            .filter(|slot| view.log.kind(**slot) == EntryKind::Assistant)
+        {
             if let Some(model) = view.with_object(*slot, message::model)?.flatten() {
                 settings.set_model("default", &model);
                 break;
             }
         }
-        let items = path.into_iter().filter(said).map(ContextItem::stored).collect();
-        Ok(Context { tip, items, settings })
+        let items = path
+            .into_iter()
+            .filter(said)
+            .map(ContextItem::stored)
+            .collect();
+        Ok(Context {
+            tip,
+            items,
+            settings,
+        })
     }
 
     fn settings_beside(&self, located: &Located, settings: &mut Settings) {
@@ -159,29 +190,60 @@ impl Dialect for MyAgents {
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
-        let role = records.first().and_then(|r| r.text("role")).unwrap_or_default().into_owned();
-        let content = records.iter().flat_map(|record| parts(Content::of(record.get("content")))).collect();
-        let whole = records.first().filter(|record| record.get("attachments").is_some());
-        Message { role, content, native: whole.map(|record| Json::from(record.raw())) }
+        let role = records
+            .first()
+            .and_then(|r| r.text("role"))
+            .unwrap_or_default()
+            .into_owned();
+        let content = records
+            .iter()
+            .flat_map(|record| parts(Content::of(record.get("content"))))
+            .collect();
+        let whole = records
+            .first()
+            .filter(|record| record.get("attachments").is_some());
+        Message {
+            role,
+            content,
+            native: whole.map(|record| Json::from(record.raw())),
+        }
     }
 
-    fn check(&self, view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        let Some(json) = facts.metadata.get(PENDING) else { return check_sums(view, facts, problems) };
+    fn check(
+        &self,
+        view: &SessionView<'_>,
+        facts: &Facts,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        let Some(json) = facts.metadata.get(PENDING) else {
+            return check_sums(view, facts, problems);
+        };
         let intent = Raw::parse(json.as_bytes()).ok().and_then(Intent::parse);
         let detail = match intent {
-            None => "a change of the conversation was begun in a way that is not known here".to_owned(),
+            None => {
+                "a change of the conversation was begun in a way that is not known here".to_owned()
+            }
             Some(intent) => {
-                let bound = facts.external_ids.get(if intent.engine == Engine::Sdk { "sdk" } else { "runtime" });
+                let bound = facts.external_ids.get(if intent.engine == Engine::Sdk {
+                    "sdk"
+                } else {
+                    "runtime"
+                });
                 let rows = view.log.heads.len() as u64;
-                // The app parses line by line: what we find glued or behind garbage is malformed to it.
-                let torn = |head: &Head| head.flags.has(Flags::GLUED) || head.flags.has(Flags::SALVAGED);
+                // The app parses line by line: what we find glued or behind
+                // garbage is malformed to it.
+                let torn =
+                    |head: &Head| head.flags.has(Flags::GLUED) || head.flags.has(Flags::SALVAGED);
                 let sound = view.log.gaps.is_empty() && !view.log.heads.iter().any(torn);
                 let then = match intent.recovery(bound.map(String::as_str), rows, sound) {
                     Recovery::RollBack => "nothing was cut yet, so MyAgents will drop it",
                     Recovery::RollForward => "the rows are cut, so MyAgents will finish it",
                     Recovery::Inconsistent(why) => why,
                 };
-                format!("a rewind from {} to {} rows was begun: {then}", intent.rows_before, intent.rows_after)
+                format!(
+                    "a rewind from {} to {} rows was begun: {then}",
+                    intent.rows_before, intent.rows_after
+                )
             }
         };
         problems.push(Problem::of_file(ProblemKind::PendingChange, detail));
@@ -209,10 +271,21 @@ impl Dialect for MyAgents {
             _ => return Vec::new(),
         };
         let known = keys.iter().find_map(|key| facts.external_ids.get(*key));
-        known.map(|id| SessionLink { kind: LinkKind::Transcript, dialect, id: id.clone() }).into_iter().collect()
+        known
+            .map(|id| SessionLink {
+                kind: LinkKind::Transcript,
+                dialect,
+                id: id.clone(),
+            })
+            .into_iter()
+            .collect()
     }
 
-    fn resume_by(&self, located: &Located, probe: &dyn Fn(&SessionLink) -> Probe) -> Result<Option<ResumeCommand>> {
+    fn resume_by(
+        &self,
+        located: &Located,
+        probe: &dyn Fn(&SessionLink) -> Probe,
+    ) -> Result<Option<ResumeCommand>> {
         resume::resume(located, probe)
     }
 
@@ -236,7 +309,12 @@ impl Dialect for MyAgents {
         plan::store_locks(intention)
     }
 
-    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        intention: &StoreIntention,
+        chance: &dyn Chance,
+    ) -> Result<Planned> {
         plan::plan_store(files, intention, chance)
     }
 
@@ -265,8 +343,14 @@ impl Dialect for MyAgents {
 /// Whether the index counts what the transcript holds. A row that counts nothing yet is not wrong.
 fn check_sums(view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
     // Records of the newer event log are not rows.
-    let newer = view.log.heads.iter().all(|head| head.kind == EntryKind::Unknown);
-    let Some(stated) = Stats::of_facts(&facts.stated).filter(|_| !newer) else { return Ok(()) };
+    let newer = view
+        .log
+        .heads
+        .iter()
+        .all(|head| head.kind == EntryKind::Unknown);
+    let Some(stated) = Stats::of_facts(&facts.stated).filter(|_| !newer) else {
+        return Ok(());
+    };
     let mut counted = Stats::default();
     for slot in view.log.slots() {
         view.with_object(slot, |row| counted.count(row))?;
@@ -280,7 +364,9 @@ fn check_sums(view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>
 
 fn holds_rows(messages: Raw<'_>) -> bool {
     let row = |item: Raw<'_>| {
-        ["id", "role", "content", "timestamp"].iter().all(|key| item.get(key).is_some_and(|v| v.string().is_some()))
+        ["id", "role", "content", "timestamp"]
+            .iter()
+            .all(|key| item.get(key).is_some_and(|v| v.string().is_some()))
     };
     messages.items().next().is_some_and(row)
 }
@@ -288,7 +374,11 @@ fn holds_rows(messages: Raw<'_>) -> bool {
 fn parts(content: Content<'_>) -> Vec<Json> {
     match &content {
         Content::Blocks(_) => content.items().map(Json::from).collect(),
-        Content::Text(text) => vec![Json::object().with("type", "text").with("text", text.clone())],
+        Content::Text(text) => vec![
+            Json::object()
+                .with("type", "text")
+                .with("text", text.clone()),
+        ],
         Content::Other(value) => vec![Json::from(*value)],
         Content::Absent => Vec::new(),
     }

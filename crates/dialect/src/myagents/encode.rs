@@ -35,7 +35,10 @@ pub(crate) fn encode(draft: &Draft, place: Place<'_>) -> Result<Encoded> {
         Body::User(parts) => {
             let (attachments, files) = attachments(parts, place)?;
             let row = row(place, "user", content(parts)).with_some("attachments", attachments);
-            Ok(Encoded { row: row.to_bytes(), files })
+            Ok(Encoded {
+                row: row.to_bytes(),
+                files,
+            })
         }
         Body::Assistant(answer) => assistant(answer, place),
         Body::Native(bytes) => native(bytes, place),
@@ -65,31 +68,58 @@ fn assistant(answer: &Answer, place: Place<'_>) -> Result<Encoded> {
         Some(error) => format!("Error: {error}"),
         None => content(&answer.content),
     };
-    let calls = answer.content.iter().filter(|part| matches!(part, Part::Call { .. })).count();
+    let calls = answer
+        .content
+        .iter()
+        .filter(|part| matches!(part, Part::Call { .. }))
+        .count();
     let (attachments, files) = attachments(&answer.content, place)?;
     let row = row(place, "assistant", said)
         .with_some("attachments", attachments)
         .with_some("usage", usage(answer))
         .with_some("toolCount", (calls > 0).then_some(calls));
-    Ok(Encoded { row: row.to_bytes(), files })
+    Ok(Encoded {
+        row: row.to_bytes(),
+        files,
+    })
 }
 
 fn usage(answer: &Answer) -> Option<Json> {
-    let Usage { input, output, cache_read, cache_write, .. } = answer.usage;
+    let Usage {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        ..
+    } = answer.usage;
     if answer.usage.is_unknown() && answer.model.is_none() {
         return None;
     }
-    let json = Json::object().with("inputTokens", input.unwrap_or(0)).with("outputTokens", output.unwrap_or(0));
-    let json = json.with_some("cacheReadTokens", cache_read).with_some("cacheCreationTokens", cache_write);
-    Some(json.with_some("providerId", answer.provider.as_deref()).with_some("model", answer.model.as_deref()))
+    let json = Json::object()
+        .with("inputTokens", input.unwrap_or(0))
+        .with("outputTokens", output.unwrap_or(0));
+    let json = json
+        .with_some("cacheReadTokens", cache_read)
+        .with_some("cacheCreationTokens", cache_write);
+    Some(
+        json.with_some("providerId", answer.provider.as_deref())
+            .with_some("model", answer.model.as_deref()),
+    )
 }
 
-/// The content string: plain text where that is all there is and cannot be taken for blocks, else blocks.
+/// The content string: plain text where that is all there is and cannot be taken for
+/// blocks, else blocks.
 fn content(parts: &[Part]) -> String {
     let texts: Option<Vec<&str>> = parts
         .iter()
         .filter(|part| !matches!(part, Part::Image { .. }))
-        .map(|part| if let Part::Text(text) = part { Some(text.as_str()) } else { None })
+        .map(|part| {
+            if let Part::Text(text) = part {
+                Some(text.as_str())
+            } else {
+                None
+            }
+        })
         .collect();
     if let Some(texts) = texts {
         let text = texts.join("\n");
@@ -97,19 +127,33 @@ fn content(parts: &[Part]) -> String {
             return text;
         }
     }
-    let blocks: Vec<Json> = parts.iter().enumerate().filter_map(|(at, part)| block(at, part)).collect();
+    let blocks: Vec<Json> = parts
+        .iter()
+        .enumerate()
+        .filter_map(|(at, part)| block(at, part))
+        .collect();
     Json::Array(blocks).to_string()
 }
 
 fn block(at: usize, part: &Part) -> Option<Json> {
     Some(match part {
         Part::Text(text) => Json::object().with("type", "text").with("text", text),
-        Part::Thinking { text, .. } => {
-            Json::object().with("type", "thinking").with("thinking", text).with("isComplete", true)
-        }
-        Part::Call { id, name, arguments } => {
-            let tool = Json::object().with("id", id).with("name", name).with("input", arguments.clone());
-            Json::object().with("type", "tool_use").with("tool", tool.with("streamIndex", at))
+        Part::Thinking { text, .. } => Json::object()
+            .with("type", "thinking")
+            .with("thinking", text)
+            .with("isComplete", true),
+        Part::Call {
+            id,
+            name,
+            arguments,
+        } => {
+            let tool = Json::object()
+                .with("id", id)
+                .with("name", name)
+                .with("input", arguments.clone());
+            Json::object()
+                .with("type", "tool_use")
+                .with("tool", tool.with("streamIndex", at))
         }
         Part::Image { .. } => return None,
     })
@@ -120,11 +164,19 @@ type Files = Vec<(String, Vec<u8>)>;
 fn attachments(parts: &[Part], place: Place<'_>) -> Result<(Option<Vec<Json>>, Files)> {
     let (mut rows, mut files) = (Vec::new(), Files::new());
     for part in parts {
-        let Part::Image { base64, mime } = part else { continue };
+        let Part::Image { base64, mime } = part else {
+            continue;
+        };
         let id = (place.name)();
         let (path, bytes) = attachment::file(place.session, &id, mime, base64)?;
         let name = path.rsplit('/').next().unwrap_or(&path).to_owned();
-        rows.push(Json::object().with("id", id).with("name", name).with("mimeType", mime).with("path", &path));
+        rows.push(
+            Json::object()
+                .with("id", id)
+                .with("name", name)
+                .with("mimeType", mime)
+                .with("path", &path),
+        );
         files.push((format!("attachments/{path}"), bytes));
     }
     Ok(((!rows.is_empty()).then_some(rows), files))
@@ -138,10 +190,16 @@ fn native(bytes: &[u8], place: Place<'_>) -> Result<Encoded> {
             r#"write {"role":"user","content":"…"}, or {"role","text"}; blocks go into `content` as a JSON string"#,
         )
     };
-    if !raw.get("role").is_some_and(|role| role.is("user") || role.is("assistant")) {
+    if !raw
+        .get("role")
+        .is_some_and(|role| role.is("user") || role.is("assistant"))
+    {
         return Err(wrong("its role is neither `user` nor `assistant`"));
     }
-    if raw.get("content").is_none_or(|content| content.kind() != Kind::String) {
+    if raw
+        .get("content")
+        .is_none_or(|content| content.kind() != Kind::String)
+    {
         return Err(wrong("its content is not a string"));
     }
     if raw.get("type").is_some() {
@@ -150,13 +208,21 @@ fn native(bytes: &[u8], place: Place<'_>) -> Result<Encoded> {
     if raw.get("id").is_some_and(|id| id.string().is_none()) {
         return Err(wrong("its id is not a string"));
     }
-    if raw.get("timestamp").is_some_and(|time| time.text().is_none_or(|text| Instant::parse(&text).is_none())) {
+    if raw.get("timestamp").is_some_and(|time| {
+        time.text()
+            .is_none_or(|text| Instant::parse(&text).is_none())
+    }) {
         return Err(wrong("its timestamp is no time"));
     }
     for item in raw.get("attachments").iter().flat_map(|all| all.items()) {
-        let path = item.get("path").and_then(|path| path.text()).unwrap_or_default();
+        let path = item
+            .get("path")
+            .and_then(|path| path.text())
+            .unwrap_or_default();
         if !path.is_empty() && !attachment::stays_inside(&path) {
-            return Err(wrong("an attachment's path leaves the folder of attachments"));
+            return Err(wrong(
+                "an attachment's path leaves the folder of attachments",
+            ));
         }
     }
     let mut row = indent::compact(raw.bytes());
@@ -168,10 +234,13 @@ fn native(bytes: &[u8], place: Place<'_>) -> Result<Encoded> {
     }
     if raw.get("timestamp").is_none() {
         let time = Json::from(place.at.to_rfc3339()).to_bytes();
-        row =
-            boswell_model::json::insert_member(&row, "timestamp", &time).map_err(|fault| wrong(&fault.to_string()))?;
+        row = boswell_model::json::insert_member(&row, "timestamp", &time)
+            .map_err(|fault| wrong(&fault.to_string()))?;
     }
-    Ok(Encoded { row, files: Files::new() })
+    Ok(Encoded {
+        row,
+        files: Files::new(),
+    })
 }
 
 #[cfg(test)]
@@ -179,7 +248,12 @@ mod tests {
     use super::*;
 
     fn encoded(draft: &Draft) -> Result<String> {
-        let place = Place { session: "s", id: "7", at: Instant::from_millis(0), name: &|| "att".to_owned() };
+        let place = Place {
+            session: "s",
+            id: "7",
+            at: Instant::from_millis(0),
+            name: &|| "att".to_owned(),
+        };
         encode(draft, place).map(|it| String::from_utf8(it.row).unwrap())
     }
 
@@ -194,9 +268,21 @@ mod tests {
             encoded(&Draft::user("你好")).unwrap(),
             format!(r#"{{"id":"7","role":"user","content":"你好","timestamp":"{time}"}}"#)
         );
-        let call = Part::Call { id: "t".into(), name: "Bash".into(), arguments: Json::object().with("c", 1) };
-        let usage = Usage { input: Some(2), output: Some(3), ..Usage::default() };
-        let answer = Answer { content: vec![Part::Text("a".into()), call], usage, ..Answer::default() };
+        let call = Part::Call {
+            id: "t".into(),
+            name: "Bash".into(),
+            arguments: Json::object().with("c", 1),
+        };
+        let usage = Usage {
+            input: Some(2),
+            output: Some(3),
+            ..Usage::default()
+        };
+        let answer = Answer {
+            content: vec![Part::Text("a".into()), call],
+            usage,
+            ..Answer::default()
+        };
         assert_eq!(
             encoded(&Draft::answer(answer)).unwrap(),
             format!(
@@ -207,15 +293,25 @@ mod tests {
 
     #[test]
     fn text_that_looks_like_blocks_stays_text() {
-        assert!(encoded(&Draft::user("[draft] hi")).unwrap().contains(r#""content":"[draft] hi""#));
+        assert!(
+            encoded(&Draft::user("[draft] hi"))
+                .unwrap()
+                .contains(r#""content":"[draft] hi""#)
+        );
         let array = encoded(&Draft::user("[1,2]")).unwrap();
-        assert!(array.contains(r#""content":"[{\"type\":\"text\",\"text\":\"[1,2]\"}]""#), "{array}");
+        assert!(
+            array.contains(r#""content":"[{\"type\":\"text\",\"text\":\"[1,2]\"}]""#),
+            "{array}"
+        );
     }
 
     #[test]
     fn a_native_row_is_checked_and_lacks_nothing_afterwards() {
         let row = native("{ \"role\": \"user\",\n \"content\": \"x\", \"odd\": 1.0 }").unwrap();
-        assert_eq!(row, r#"{"id":"7","role":"user","content":"x","odd":1.0,"timestamp":"1970-01-01T00:00:00.000Z"}"#);
+        assert_eq!(
+            row,
+            r#"{"id":"7","role":"user","content":"x","odd":1.0,"timestamp":"1970-01-01T00:00:00.000Z"}"#
+        );
         for bad in [
             r#"{"role":"system","content":"x"}"#,
             r#"{"role":"user","content":[]}"#,
@@ -232,13 +328,31 @@ mod tests {
     #[test]
     fn an_image_becomes_a_file_that_stays_in_its_folder() {
         let image = |mime: &str| {
-            let part = Part::Image { base64: "aGk=".into(), mime: mime.into() };
-            let place = Place { session: "s", id: "7", at: Instant::from_millis(0), name: &|| "att".to_owned() };
-            encode(&Draft::new(Body::User(vec![Part::Text("see".into()), part])), place)
+            let part = Part::Image {
+                base64: "aGk=".into(),
+                mime: mime.into(),
+            };
+            let place = Place {
+                session: "s",
+                id: "7",
+                at: Instant::from_millis(0),
+                name: &|| "att".to_owned(),
+            };
+            encode(
+                &Draft::new(Body::User(vec![Part::Text("see".into()), part])),
+                place,
+            )
         };
         let good = image("image/svg+xml").unwrap();
-        assert_eq!(good.files, [("attachments/s/att.svg+xml".to_owned(), b"hi".to_vec())]);
-        assert!(String::from_utf8(good.row).unwrap().contains(r#""path":"s/att.svg+xml""#));
+        assert_eq!(
+            good.files,
+            [("attachments/s/att.svg+xml".to_owned(), b"hi".to_vec())]
+        );
+        assert!(
+            String::from_utf8(good.row)
+                .unwrap()
+                .contains(r#""path":"s/att.svg+xml""#)
+        );
         for bad in ["image/../../x", "image", "image/png/../x", "a/b\\c"] {
             assert_eq!(image(bad).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
         }

@@ -2,14 +2,26 @@
 
 /// Whether `id` is a session id: 1 to 99 of `a-z A-Z 0-9 -`.
 ///
-/// MyAgents itself would take one that starts with `-`; we do not, because ids become arguments of commands.
+/// MyAgents itself would take one that starts with `-`; we do not, because ids become
+/// arguments of commands.
 pub fn is_valid(id: &str) -> bool {
-    (1..100).contains(&id.len()) && !id.starts_with('-') && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    (1..100).contains(&id.len())
+        && !id.starts_with('-')
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
 }
 
 /// The name of the lock folder that guards a session's transcript.
 pub fn lock_folder(id: &str) -> String {
-    let safe: String = id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect();
+    let safe: String = id
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '-' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
     format!("session-locks/{safe}.jsonl.lock")
 }
 
@@ -33,7 +45,9 @@ mod tests {
 
     #[test]
     fn ids_that_leave_the_folder_or_look_like_options_are_refused() {
-        for id in ["", "../etc", "a/b", "a\\b", "a.b", "a_b", "-rf", "--help", "é", "a b", "a\n"] {
+        for id in [
+            "", "../etc", "a/b", "a\\b", "a.b", "a_b", "-rf", "--help", "é", "a b", "a\n",
+        ] {
             assert!(!is_valid(id), "{id}");
         }
         assert!(!is_valid(&"x".repeat(100)));

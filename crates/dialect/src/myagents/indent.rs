@@ -1,7 +1,8 @@
 //! White space of JSON as the app prints it, every token as it was.
 //!
-//! The app writes its index with two spaces and its rows without any. Printing through values would change numbers,
-//! doubled keys and lone surrogates of rows that nobody asked to change; here only the space between tokens moves.
+//! The app writes its index with two spaces and its rows without any. Printing through values would
+//! change numbers, doubled keys and lone surrogates of rows that nobody asked to change; here only
+//! the space between tokens moves.
 
 /// A valid JSON text as `JSON.stringify(value, null, 2)` spaces it.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
@@ -61,7 +62,10 @@ impl<'a> Iterator for Tokens<'a> {
         let len = match rest.first()? {
             b'{' | b'}' | b'[' | b']' | b',' | b':' => 1,
             b'"' => string(rest),
-            _ => rest.iter().position(|b| b.is_ascii_whitespace() || b"{}[],:\"".contains(b)).unwrap_or(rest.len()),
+            _ => rest
+                .iter()
+                .position(|b| b.is_ascii_whitespace() || b"{}[],:\"".contains(b))
+                .unwrap_or(rest.len()),
         };
         self.at += skipped + len;
         rest.get(..len)
@@ -87,11 +91,16 @@ mod tests {
 
     #[test]
     fn only_the_space_between_tokens_moves() {
-        let odd = br#"[ {"a":1.50,"a":-0,"s":"x\"} , : \ud800","e":{},"l":[ ],"n":[1,[true]]} ,null]"#;
+        let odd =
+            br#"[ {"a":1.50,"a":-0,"s":"x\"} , : \ud800","e":{},"l":[ ],"n":[1,[true]]} ,null]"#;
         let text = String::from_utf8(pretty(odd)).unwrap();
         let want = "[\n  {\n    \"a\": 1.50,\n    \"a\": -0,\n    \"s\": \"x\\\"} , : \\ud800\",\n    \"e\": {},\n    \"l\": [],\n    \"n\": [\n      1,\n      [\n        true\n      ]\n    ]\n  },\n  null\n]";
         assert_eq!(text, want);
-        assert_eq!(pretty(text.as_bytes()), text.as_bytes(), "what is spaced so stays");
+        assert_eq!(
+            pretty(text.as_bytes()),
+            text.as_bytes(),
+            "what is spaced so stays"
+        );
         assert_eq!(
             compact(text.as_bytes()),
             br#"[{"a":1.50,"a":-0,"s":"x\"} , : \ud800","e":{},"l":[],"n":[1,[true]]},null]"#

@@ -29,21 +29,31 @@ pub(crate) struct Index {
 
 /// Reads the index and says what is wrong with it.
 pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> Result<Index> {
-    let mut say = |kind, detail: String| problems.push((MAIN.to_owned(), Problem::of_file(kind, detail)));
+    let mut say =
+        |kind, detail: String| problems.push((MAIN.to_owned(), Problem::of_file(kind, detail)));
     let bytes = match files.read_whole(MAIN, LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return Ok(Index::default()),
         Err(error) if error.is_not_found() => return Ok(Index::default()),
         Err(error) => {
-            say(ProblemKind::Unreadable, format!("the index cannot be read: {error}"));
-            return Ok(Index { exists: true, ..Index::default() });
+            say(
+                ProblemKind::Unreadable,
+                format!("the index cannot be read: {error}"),
+            );
+            return Ok(Index {
+                exists: true,
+                ..Index::default()
+            });
         }
     };
     let (rows, damage) = rows_of(files, &bytes)?;
     if let Some((kind, detail)) = damage {
         say(kind, detail);
     }
-    Ok(Index { rows: rows.into_iter().map(without_secret).collect(), exists: true })
+    Ok(Index {
+        rows: rows.into_iter().map(without_secret).collect(),
+        exists: true,
+    })
 }
 
 /// The rows that the bytes of an index give, whole; and what is wrong with them.
@@ -53,12 +63,22 @@ fn rows_of(files: &dyn Files, bytes: &[u8]) -> Result<(Rows, Option<(ProblemKind
         return Ok((rows, None));
     }
     let salvaged = salvage(text);
-    let kind = if Raw::parse(text).is_ok() { ProblemKind::StaleIndex } else { ProblemKind::NotJson };
+    let kind = if Raw::parse(text).is_ok() {
+        ProblemKind::StaleIndex
+    } else {
+        ProblemKind::NotJson
+    };
     if let Some(rows) = newer_temp(files)? {
-        let detail = format!("the index is damaged; `{TEMP}` is whole and not older, its {} rows are used", rows.len());
+        let detail = format!(
+            "the index is damaged; `{TEMP}` is whole and not older, its {} rows are used",
+            rows.len()
+        );
         return Ok((rows, Some((kind, detail))));
     }
-    let detail = format!("the index is damaged; {} rows could be saved from it", salvaged.len());
+    let detail = format!(
+        "the index is damaged; {} rows could be saved from it",
+        salvaged.len()
+    );
     Ok((salvaged, Some((kind, detail))))
 }
 
@@ -71,11 +91,17 @@ pub(crate) struct Loaded {
     pub(crate) damaged: Option<Vec<u8>>,
 }
 
-/// Reads the index to write it again. One that cannot be read is an error: it must not be replaced unseen.
+/// Reads the index to write it again. One that cannot be read is an error: it must
+/// not be replaced unseen.
 pub(crate) fn load(files: &dyn Files) -> Result<Loaded> {
-    let Some(bytes) = files.read_whole(MAIN, LIMIT)? else { return Ok(Loaded::default()) };
+    let Some(bytes) = files.read_whole(MAIN, LIMIT)? else {
+        return Ok(Loaded::default());
+    };
     let (rows, damage) = rows_of(files, &bytes)?;
-    Ok(Loaded { rows, damaged: damage.map(|_| bytes) })
+    Ok(Loaded {
+        rows,
+        damaged: damage.map(|_| bytes),
+    })
 }
 
 /// The rows of an index that was read elsewhere; none if it is not whole.
@@ -85,13 +111,17 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Rows> {
 
 /// Whether a file of this key is the index, or a copy of it that the app or boswell put aside.
 pub(crate) fn is_index(key: &str) -> bool {
-    key.strip_prefix(MAIN).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    key.strip_prefix(MAIN)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// An index without the rows of these sessions; none if it is damaged.
 pub(crate) fn without(bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
     let text = without_bom(bytes);
-    let rows = crate::without::items(text, &[], |row| row.get("id").is_some_and(|it| ids.iter().any(|id| it.is(id))))?;
+    let rows = crate::without::items(text, &[], |row| {
+        row.get("id")
+            .is_some_and(|it| ids.iter().any(|id| it.is(id)))
+    })?;
     let bom = bytes.get(..bytes.len() - text.len()).unwrap_or_default();
     Some([bom, &rows].concat())
 }
@@ -102,27 +132,44 @@ fn without_bom(bytes: &[u8]) -> &[u8] {
 
 /// The rows of an index that is as it should be: an array whose every item has an id.
 fn strict(text: &[u8]) -> Option<Rows> {
-    let array = Raw::parse(text).ok().filter(|value| value.kind() == Kind::Array)?;
+    let array = Raw::parse(text)
+        .ok()
+        .filter(|value| value.kind() == Kind::Array)?;
     let rows: Option<Vec<_>> = array.items().map(row).collect();
     rows.map(once)
 }
 
-/// What can be saved: the good items of an array, else every balanced top-level object that has an id.
+/// What can be saved: the good items of an array, else every balanced top-level
+/// object that has an id.
 fn salvage(text: &[u8]) -> Rows {
     match Raw::parse(text) {
         Ok(array) if array.kind() == Kind::Array => once(array.items().filter_map(row).collect()),
-        _ => once(balanced(text).into_iter().filter_map(|object| row(Raw::parse(object).ok()?)).collect()),
+        _ => once(
+            balanced(text)
+                .into_iter()
+                .filter_map(|object| row(Raw::parse(object).ok()?))
+                .collect(),
+        ),
     }
 }
 
 /// The temporary file of an index write that was not renamed: whole, and not older than the index.
 fn newer_temp(files: &dyn Files) -> Result<Option<Rows>> {
-    let times = (files.stat(MAIN)?.and_then(|i| i.modified), files.stat(TEMP)?.and_then(|i| i.modified));
-    let (Some(main), Some(temp)) = times else { return Ok(None) };
+    let times = (
+        files.stat(MAIN)?.and_then(|i| i.modified),
+        files.stat(TEMP)?.and_then(|i| i.modified),
+    );
+    let (Some(main), Some(temp)) = times else {
+        return Ok(None);
+    };
     if temp < main {
         return Ok(None);
     }
-    let bytes = files.read_whole(TEMP, LIMIT).ok().flatten().unwrap_or_default();
+    let bytes = files
+        .read_whole(TEMP, LIMIT)
+        .ok()
+        .flatten()
+        .unwrap_or_default();
     Ok(strict(without_bom(&bytes)).filter(|rows| !rows.is_empty()))
 }
 
@@ -207,46 +254,84 @@ mod tests {
 
     #[test]
     fn a_byte_order_mark_is_no_damage() {
-        assert_eq!(ids("\u{FEFF}[{\"id\":\"a\"}]", None), (vec!["a".into()], vec![]));
+        assert_eq!(
+            ids("\u{FEFF}[{\"id\":\"a\"}]", None),
+            (vec!["a".into()], vec![])
+        );
     }
 
     #[test]
     fn good_items_of_a_damaged_array_are_saved() {
         let (rows, problems) = ids(r#"[{"id":"a"},null,{"no":"id"},{"id":7},{"id":"b"}]"#, None);
-        assert_eq!((rows, problems), (vec!["a".into(), "b".into()], vec![ProblemKind::StaleIndex]));
+        assert_eq!(
+            (rows, problems),
+            (vec!["a".into(), "b".into()], vec![ProblemKind::StaleIndex])
+        );
     }
 
     #[test]
     fn whole_objects_of_a_truncated_index_are_saved() {
         let text = "[\n{\"id\":\"a\",\"title\":\"}{ \\\" \",\"origin\":{\"id\":\"inner\"}},\n{\"id\":\"b\"},{\"id\":";
-        assert_eq!(ids(text, None), (vec!["a".into(), "b".into()], vec![ProblemKind::NotJson]));
-        assert_eq!(ids("{\"truncated\"", None), (vec![], vec![ProblemKind::NotJson]));
+        assert_eq!(
+            ids(text, None),
+            (vec!["a".into(), "b".into()], vec![ProblemKind::NotJson])
+        );
+        assert_eq!(
+            ids("{\"truncated\"", None),
+            (vec![], vec![ProblemKind::NotJson])
+        );
         assert_eq!(ids("", None).0, [] as [String; 0]);
     }
 
     #[test]
     fn a_newer_temporary_file_wins_over_salvage_and_an_older_one_is_ignored() {
         let torn = "[{\"id\":\"a\"},";
-        assert_eq!(ids(torn, Some(("[{\"id\":\"a\"},{\"id\":\"c\"}]", 100))).0, ["a", "c"]);
+        assert_eq!(
+            ids(torn, Some(("[{\"id\":\"a\"},{\"id\":\"c\"}]", 100))).0,
+            ["a", "c"]
+        );
         assert_eq!(ids(torn, Some(("[{\"id\":\"c\"}]", 99))).0, ["a"]);
-        assert_eq!(ids(torn, Some(("[{\"id\":\"c\"},null]", 101))).0, ["a"], "only a whole one");
-        assert_eq!(ids(torn, Some(("[]", 101))).0, ["a"], "only one that says something");
-        assert_eq!(ids("[{\"id\":\"a\"}]", Some(("[{\"id\":\"c\"}]", 101))).0, ["a"], "only for a damaged index");
+        assert_eq!(
+            ids(torn, Some(("[{\"id\":\"c\"},null]", 101))).0,
+            ["a"],
+            "only a whole one"
+        );
+        assert_eq!(
+            ids(torn, Some(("[]", 101))).0,
+            ["a"],
+            "only one that says something"
+        );
+        assert_eq!(
+            ids("[{\"id\":\"a\"}]", Some(("[{\"id\":\"c\"}]", 101))).0,
+            ["a"],
+            "only for a damaged index"
+        );
     }
 
     #[test]
     fn of_doubled_rows_the_last_counts_at_the_place_of_the_first() {
         let mut files = MemoryFiles::default();
-        files.put(MAIN, r#"[{"id":"a","n":1},{"id":"b"},{"id":"a","n":2}]"#, None);
+        files.put(
+            MAIN,
+            r#"[{"id":"a","n":1},{"id":"b"},{"id":"a","n":2}]"#,
+            None,
+        );
         let index = read(&files, &mut Vec::new()).unwrap();
-        assert_eq!(index.rows[0], ("a".to_owned(), br#"{"id":"a","n":2}"#.to_vec()));
+        assert_eq!(
+            index.rows[0],
+            ("a".to_owned(), br#"{"id":"a","n":2}"#.to_vec())
+        );
         assert_eq!(index.rows.len(), 2);
     }
 
     #[test]
     fn credentials_do_not_leave_the_index() {
         let mut files = MemoryFiles::default();
-        files.put(MAIN, r#"[{"id":"a","providerEnvJson":"{\"k\":\"hunter2\"}","title":"t"}]"#, None);
+        files.put(
+            MAIN,
+            r#"[{"id":"a","providerEnvJson":"{\"k\":\"hunter2\"}","title":"t"}]"#,
+            None,
+        );
         let index = read(&files, &mut Vec::new()).unwrap();
         assert_eq!(index.rows[0].1, br#"{"id":"a","title":"t"}"#);
     }

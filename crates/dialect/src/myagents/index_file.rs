@@ -1,4 +1,5 @@
-//! `sessions.json` on its way back to disk: rows are changed one by one, all others stay as they are.
+//! `sessions.json` on its way back to disk: rows are changed one by one, all
+//! others stay as they are.
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
 use boswell_model::{Error, ErrorKind, Instant, Result};
@@ -23,17 +24,25 @@ impl IndexFile {
     /// Loads it.
     pub(crate) fn load(files: &dyn Files) -> Result<Self> {
         let loaded = index::load(files)?;
-        Ok(IndexFile { rows: loaded.rows, damaged: loaded.damaged, changed: false })
+        Ok(IndexFile {
+            rows: loaded.rows,
+            damaged: loaded.damaged,
+            changed: false,
+        })
     }
 
     /// The rows, in order.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        self.rows.iter().map(|(id, row)| (id.as_str(), row.as_slice()))
+        self.rows
+            .iter()
+            .map(|(id, row)| (id.as_str(), row.as_slice()))
     }
 
     /// The row of a session.
     pub(crate) fn row(&self, id: &str) -> Option<RowEdit> {
-        self.rows().find(|(of, _)| *of == id).map(|(_, row)| RowEdit { json: row.to_vec() })
+        self.rows()
+            .find(|(of, _)| *of == id)
+            .map(|(_, row)| RowEdit { json: row.to_vec() })
     }
 
     /// Puts a row in its place, a new one at the end.
@@ -70,7 +79,8 @@ impl IndexFile {
         indent::pretty(&[b"[".as_slice(), &rows.join(&b','), b"]"].concat())
     }
 
-    /// What writes it. A damaged index is first copied to where the app would put it, so that it can still be looked into.
+    /// What writes it. A damaged index is first copied to where the app would put it, so that it
+    /// can still be looked into.
     pub(crate) fn steps(&self, files: &dyn Files, now: Instant) -> Result<Vec<Step>> {
         let mut steps = Vec::new();
         if let Some(damaged) = &self.damaged {
@@ -87,15 +97,22 @@ impl IndexFile {
 fn free_name(files: &dyn Files, now: Instant) -> Result<String> {
     let time = now.to_rfc3339().replace([':', '.'], "-");
     for number in 0..NAMES {
-        let more = if number == 0 { String::new() } else { format!("-{number}") };
+        let more = if number == 0 {
+            String::new()
+        } else {
+            format!("-{number}")
+        };
         let name = format!("{MAIN}.corrupt-{time}{more}");
         if files.stat(&name)?.is_none() {
             return Ok(name);
         }
     }
-    Err(Error::new(ErrorKind::Conflict, format!("`{MAIN}` is damaged and cannot be put aside"))
-        .because("a thousand copies of this moment are there already")
-        .hinting(format!("move the files named `{MAIN}.corrupt-…` away")))
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("`{MAIN}` is damaged and cannot be put aside"),
+    )
+    .because("a thousand copies of this moment are there already")
+    .hinting(format!("move the files named `{MAIN}.corrupt-…` away")))
 }
 
 /// A row while it is changed.
@@ -107,7 +124,9 @@ pub(crate) struct RowEdit {
 impl RowEdit {
     /// A new row.
     pub(crate) fn of(json: &Json) -> Self {
-        RowEdit { json: json.to_bytes() }
+        RowEdit {
+            json: json.to_bytes(),
+        }
     }
 
     /// A row as it stands.
@@ -117,7 +136,11 @@ impl RowEdit {
 
     /// What a member says, if it is a text that says something.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
-        self.raw().get(key)?.text().filter(|text| !text.is_empty()).map(Into::into)
+        self.raw()
+            .get(key)?
+            .text()
+            .filter(|text| !text.is_empty())
+            .map(Into::into)
     }
 
     /// Sets a member, at its place or at the end.
@@ -134,18 +157,30 @@ impl RowEdit {
 }
 
 fn broken(fault: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::Damaged, format!("a row of `{MAIN}` cannot be changed"))
-        .because(fault.to_string())
-        .hinting("see what is wrong with `boswell check`")
+    Error::new(
+        ErrorKind::Damaged,
+        format!("a row of `{MAIN}` cannot be changed"),
+    )
+    .because(fault.to_string())
+    .hinting("see what is wrong with `boswell check`")
 }
 
-/// Brings the change from `base` to `ours` into what somebody else made of the index meanwhile; none if one is no index.
+/// Brings the change from `base` to `ours` into what somebody else made of the index meanwhile;
+/// none if one is no index.
 ///
-/// Row by row, and in a row member by member. What both changed stays as they left it: they came later.
+/// Row by row, and in a row member by member. What both changed stays as they left
+/// it: they came later.
 pub(crate) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
     let (base, ours) = (index::parse(base)?, index::parse(ours)?);
-    let mut out = IndexFile { rows: index::parse(theirs)?, ..IndexFile::default() };
-    let find = |rows: &Rows, id: &str| rows.iter().find(|(of, _)| of == id).map(|(_, row)| row.clone());
+    let mut out = IndexFile {
+        rows: index::parse(theirs)?,
+        ..IndexFile::default()
+    };
+    let find = |rows: &Rows, id: &str| {
+        rows.iter()
+            .find(|(of, _)| of == id)
+            .map(|(_, row)| row.clone())
+    };
     for (id, row) in &ours {
         match (find(&base, id), out.row(id)) {
             (Some(was), Some(theirs)) => out.put(id, merge_row(&was, row, theirs)?),
@@ -165,7 +200,10 @@ fn merge_row(base: &[u8], ours: &[u8], mut theirs: RowEdit) -> Option<RowEdit> {
     let same = |a: Option<Raw<'_>>, b: Option<Raw<'_>>| {
         a.map(|it| indent::compact(it.bytes())) == b.map(|it| indent::compact(it.bytes()))
     };
-    let keys = base.members().chain(ours.members()).map(|(key, _)| key.to_text().into_owned());
+    let keys = base
+        .members()
+        .chain(ours.members())
+        .map(|(key, _)| key.to_text().into_owned());
     for key in keys.collect::<std::collections::BTreeSet<_>>() {
         let (was, is) = (base.get(&key), ours.get(&key));
         if same(was, is) || !same(was, theirs.raw().get(&key)) {
@@ -211,10 +249,16 @@ mod tests {
         let aside = "sessions.json.corrupt-2026-08-05T01-02-03-004Z";
         assert_eq!(
             steps,
-            [Step::put(aside, "[\n{\"id\":\"a\"},\n{\"id\":"), Step::put(MAIN, "[\n  {\n    \"id\": \"a\"\n  }\n]")]
+            [
+                Step::put(aside, "[\n{\"id\":\"a\"},\n{\"id\":"),
+                Step::put(MAIN, "[\n  {\n    \"id\": \"a\"\n  }\n]")
+            ]
         );
         files.put(aside, "x", None);
-        assert_eq!(index.steps(&files, now).unwrap()[0].keys(), [format!("{aside}-1")]);
+        assert_eq!(
+            index.steps(&files, now).unwrap()[0].keys(),
+            [format!("{aside}-1")]
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
-//! A rewind that MyAgents began: the record of what it was about to change, and what a crash left to be done.
+//! A rewind that MyAgents began: the record of what it was about to change, and what a
+//! crash left to be done.
 //!
-//! Rewinding changes two files, so the app first writes an intent into the session's row. How many rows the transcript
-//! has tells how far it came.
+//! Rewinding changes two files, so the app first writes an intent into the session's row. How many
+//! rows the transcript has tells how far it came.
 
 use boswell_model::json::{Json, Raw};
 
@@ -41,14 +42,19 @@ pub enum Recovery {
 }
 
 impl Intent {
-    /// Reads the intent of a row; none if it is in a shape that this version of the app does not write.
+    /// Reads the intent of a row; none if it is in a shape that this version of
+    /// the app does not write.
     pub fn parse(value: Raw<'_>) -> Option<Intent> {
         if value.get("schemaVersion")?.i64() != Some(1) {
             return None;
         }
         let (engine, source, replacement) = match value.get("kind")?.text()?.as_ref() {
             "builtin-rewind" => (Engine::Sdk, "sourceSdkSessionId", "replacementSdkSessionId"),
-            "codex-rewind" => (Engine::Codex, "sourceRuntimeSessionId", "replacementRuntimeSessionId"),
+            "codex-rewind" => (
+                Engine::Codex,
+                "sourceRuntimeSessionId",
+                "replacementRuntimeSessionId",
+            ),
             _ => return None,
         };
         let id = |key| value.get(key).and_then(|v| v.text()).map(Into::into);
@@ -64,8 +70,16 @@ impl Intent {
     /// The record that the app writes into the row.
     pub fn to_json(&self) -> Json {
         let (kind, source, replacement) = match self.engine {
-            Engine::Sdk => ("builtin-rewind", "sourceSdkSessionId", "replacementSdkSessionId"),
-            Engine::Codex => ("codex-rewind", "sourceRuntimeSessionId", "replacementRuntimeSessionId"),
+            Engine::Sdk => (
+                "builtin-rewind",
+                "sourceSdkSessionId",
+                "replacementSdkSessionId",
+            ),
+            Engine::Codex => (
+                "codex-rewind",
+                "sourceRuntimeSessionId",
+                "replacementRuntimeSessionId",
+            ),
         };
         Json::object()
             .with("schemaVersion", 1)
@@ -82,12 +96,16 @@ impl Intent {
             return Recovery::Inconsistent("the transcript has rows that do not parse");
         }
         if bound != self.source.as_deref() {
-            return Recovery::Inconsistent("the session is bound to another engine session than the one it began with");
+            return Recovery::Inconsistent(
+                "the session is bound to another engine session than the one it began with",
+            );
         }
         match rows {
             rows if rows == self.rows_before => Recovery::RollBack,
             rows if rows == self.rows_after => Recovery::RollForward,
-            _ => Recovery::Inconsistent("the transcript has neither the rows of before nor those of after"),
+            _ => Recovery::Inconsistent(
+                "the transcript has neither the rows of before nor those of after",
+            ),
         }
     }
 }
@@ -105,22 +123,49 @@ mod tests {
     fn the_number_of_rows_tells_how_far_a_rewind_came() {
         let intent = intent();
         let written = intent.to_json().to_bytes();
-        assert_eq!(Intent::parse(Raw::parse(&written).unwrap()), Some(intent.clone()), "what we write is read back");
+        assert_eq!(
+            Intent::parse(Raw::parse(&written).unwrap()),
+            Some(intent.clone()),
+            "what we write is read back"
+        );
         assert_eq!(intent.recovery(Some("3333"), 4, true), Recovery::RollBack);
-        assert_eq!(intent.recovery(Some("3333"), 2, true), Recovery::RollForward);
-        assert!(matches!(intent.recovery(Some("3333"), 3, true), Recovery::Inconsistent(_)));
-        assert!(matches!(intent.recovery(Some("9999"), 4, true), Recovery::Inconsistent(_)));
-        assert!(matches!(intent.recovery(Some("3333"), 4, false), Recovery::Inconsistent(_)));
+        assert_eq!(
+            intent.recovery(Some("3333"), 2, true),
+            Recovery::RollForward
+        );
+        assert!(matches!(
+            intent.recovery(Some("3333"), 3, true),
+            Recovery::Inconsistent(_)
+        ));
+        assert!(matches!(
+            intent.recovery(Some("9999"), 4, true),
+            Recovery::Inconsistent(_)
+        ));
+        assert!(matches!(
+            intent.recovery(Some("3333"), 4, false),
+            Recovery::Inconsistent(_)
+        ));
     }
 
     #[test]
     fn a_codex_rewind_may_leave_no_thread_and_unknown_shapes_are_not_guessed() {
         let json = r#"{"schemaVersion":1,"kind":"codex-rewind","sourceRuntimeSessionId":"t","replacementRuntimeSessionId":null,"sourceMessageCount":1,"targetMessageCount":0}"#;
         let intent = Intent::parse(Raw::parse(json.as_bytes()).unwrap()).unwrap();
-        assert_eq!((intent.engine, intent.replacement.clone()), (Engine::Codex, None));
+        assert_eq!(
+            (intent.engine, intent.replacement.clone()),
+            (Engine::Codex, None)
+        );
         assert_eq!(intent.recovery(Some("t"), 0, true), Recovery::RollForward);
-        for json in [json.replace(":1,\"kind", ":2,\"kind"), json.replace("codex-", "new-"), "{}".to_owned()] {
-            assert_eq!(Intent::parse(Raw::parse(json.as_bytes()).unwrap()), None, "{json}");
+        for json in [
+            json.replace(":1,\"kind", ":2,\"kind"),
+            json.replace("codex-", "new-"),
+            "{}".to_owned(),
+        ] {
+            assert_eq!(
+                Intent::parse(Raw::parse(json.as_bytes()).unwrap()),
+                None,
+                "{json}"
+            );
         }
     }
 }

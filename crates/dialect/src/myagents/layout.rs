@@ -26,7 +26,11 @@ struct Transcripts {
 
 /// How records stand in a file of this name: before 0.1.4 a session was one document.
 pub(crate) fn framing(key: &str) -> Framing {
-    if key.ends_with(".json") { Framing::Rows("messages") } else { Framing::Lines }
+    if key.ends_with(".json") {
+        Framing::Rows("messages")
+    } else {
+        Framing::Lines
+    }
 }
 
 /// Finds every session: those of the index, and those that only have a file.
@@ -37,7 +41,10 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
     for (session, bytes) in index.rows {
         if !id::is_valid(&session) {
             let detail = format!("a row names the id {session:?}, which is none");
-            found.problems.push(("sessions.json".to_owned(), Problem::of_file(ProblemKind::StaleIndex, detail)));
+            found.problems.push((
+                "sessions.json".to_owned(),
+                Problem::of_file(ProblemKind::StaleIndex, detail),
+            ));
             continue;
         }
         let of_session = on_disk.remove(&session).unwrap_or_default();
@@ -45,13 +52,22 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
         found.sessions.push(located);
     }
     if !index.exists && !on_disk.is_empty() {
-        let detail = format!("there is no index; {} transcripts are there all the same", on_disk.len());
-        found.problems.push(("sessions.json".to_owned(), Problem::of_file(ProblemKind::StaleIndex, detail)));
+        let detail = format!(
+            "there is no index; {} transcripts are there all the same",
+            on_disk.len()
+        );
+        found.problems.push((
+            "sessions.json".to_owned(),
+            Problem::of_file(ProblemKind::StaleIndex, detail),
+        ));
     }
     for (session, of_session) in on_disk {
         let located = of_session.locate(files, session, &mut found.problems)?;
         if let (true, Some(key)) = (index.exists, &located.key) {
-            let problem = Problem::of_file(ProblemKind::StaleIndex, "the index has no row for this transcript");
+            let problem = Problem::of_file(
+                ProblemKind::StaleIndex,
+                "the index has no row for this transcript",
+            );
             found.problems.push((key.clone(), problem));
         }
         found.sessions.push(located);
@@ -69,13 +85,27 @@ fn with_row(
     let mut located = of_session.locate(files, session, problems)?;
     if let Some(row) = Row::parse(&bytes) {
         let there = located.key.is_some() && located.size > 0;
-        let transcript = if there { Transcript::Present } else { Transcript::Absent };
+        let transcript = if there {
+            Transcript::Present
+        } else {
+            Transcript::Absent
+        };
         located.hidden = visibility::hidden(row.0, transcript);
         // The file comes with the first message; a row that counts some must have one.
-        let said = row.0.at(&["stats", "messageCount"]).and_then(|n| n.u64()).unwrap_or(0);
+        let said = row
+            .0
+            .at(&["stats", "messageCount"])
+            .and_then(|n| n.u64())
+            .unwrap_or(0);
         if located.key.is_none() && said > 0 {
-            let detail = format!("the row of {} counts {said} prompts, but there is no transcript", located.id);
-            problems.push(("sessions.json".to_owned(), Problem::of_file(ProblemKind::MissingFile, detail)));
+            let detail = format!(
+                "the row of {} counts {said} prompts, but there is no transcript",
+                located.id
+            );
+            problems.push((
+                "sessions.json".to_owned(),
+                Problem::of_file(ProblemKind::MissingFile, detail),
+            ));
         }
     }
     located.row = Some(bytes);
@@ -83,12 +113,21 @@ fn with_row(
 }
 
 /// Every file that is named like a transcript, by session.
-fn transcripts(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> Result<BTreeMap<String, Transcripts>> {
+fn transcripts(
+    files: &dyn Files,
+    problems: &mut Vec<(String, Problem)>,
+) -> Result<BTreeMap<String, Transcripts>> {
     let mut out: BTreeMap<String, Transcripts> = BTreeMap::new();
-    let both = [(FOLDER, ".jsonl"), (FOLDER, ".json"), (NEWER_FOLDER, ".jsonl")];
+    let both = [
+        (FOLDER, ".jsonl"),
+        (FOLDER, ".json"),
+        (NEWER_FOLDER, ".jsonl"),
+    ];
     for (folder, suffix) in both {
         for info in files.list(folder)? {
-            let Some(session) = info.stem(suffix).filter(|_| !info.is_folder()) else { continue };
+            let Some(session) = info.stem(suffix).filter(|_| !info.is_folder()) else {
+                continue;
+            };
             let trouble = if !id::is_valid(session) {
                 Some("its name is no session id, so it is not listed; it can be read by its path")
             } else if !info.is_file() {
@@ -97,7 +136,10 @@ fn transcripts(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> Resu
                 None
             };
             if let Some(detail) = trouble {
-                problems.push((info.key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+                problems.push((
+                    info.key.clone(),
+                    Problem::of_file(ProblemKind::Unreadable, detail),
+                ));
                 continue;
             }
             let of_session = out.entry(session.to_owned()).or_default();
@@ -115,19 +157,35 @@ fn transcripts(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> Resu
 impl Transcripts {
     /// Chooses the file that holds the session.
     ///
-    /// The app lets the line log win wherever both are there. While that log is empty the document is all there is of
-    /// the conversation (the move from one to the other was cut short), so then we read the document.
-    fn locate(self, files: &dyn Files, session: String, problems: &mut Vec<(String, Problem)>) -> Result<Located> {
+    /// The app lets the line log win wherever both are there. While that log is empty the document
+    /// is all there is of the conversation (the move from one to the other was cut short), so then
+    /// we read the document.
+    fn locate(
+        self,
+        files: &dyn Files,
+        session: String,
+        problems: &mut Vec<(String, Problem)>,
+    ) -> Result<Located> {
         if let Some(info) = &self.newer {
             let detail = "this transcript is of a newer format; its records are shown as they are";
-            problems.push((info.key.clone(), Problem::of_file(ProblemKind::NewerVersion, detail)));
+            problems.push((
+                info.key.clone(),
+                Problem::of_file(ProblemKind::NewerVersion, detail),
+            ));
         }
         let chosen = match (self.newer, self.lines, self.legacy) {
             (Some(newer), _, _) => Some(newer),
             (None, Some(lines), Some(legacy)) => {
                 let detail = "the move from this document to a line log was begun and not finished";
-                problems.push((legacy.key.clone(), Problem::of_file(ProblemKind::PendingChange, detail)));
-                Some(if is_empty(files, &lines)? { legacy } else { lines })
+                problems.push((
+                    legacy.key.clone(),
+                    Problem::of_file(ProblemKind::PendingChange, detail),
+                ));
+                Some(if is_empty(files, &lines)? {
+                    legacy
+                } else {
+                    lines
+                })
             }
             (None, lines, legacy) => lines.or(legacy),
         };
@@ -157,15 +215,27 @@ pub(crate) fn side_files(files: &dyn Files, located: &Located) -> Result<Vec<Sid
     let mut out = Vec::new();
     for info in files.list(&format!("attachments/{}", located.id))? {
         if info.is_file() {
-            out.push(SideFile { key: info.key, kind: SideKind::Attachment, size: info.size });
+            out.push(SideFile {
+                key: info.key,
+                kind: SideKind::Attachment,
+                size: info.size,
+            });
         }
     }
     let rewind = format!("{}.jsonl.rewind-", located.id);
-    let others = [format!("{}.json", located.id), format!("{}.jsonl", located.id)];
+    let others = [
+        format!("{}.json", located.id),
+        format!("{}.jsonl", located.id),
+    ];
     for info in files.list(FOLDER)? {
-        let left = info.name().starts_with(&rewind) || others.iter().any(|name| name == info.name());
+        let left =
+            info.name().starts_with(&rewind) || others.iter().any(|name| name == info.name());
         if left && info.is_file() && located.key.as_deref() != Some(&info.key) {
-            out.push(SideFile { key: info.key, kind: SideKind::Meta, size: info.size });
+            out.push(SideFile {
+                key: info.key,
+                kind: SideKind::Meta,
+                size: info.size,
+            });
         }
     }
     Ok(out)

@@ -9,21 +9,43 @@ use crate::{FileInfo, Files, Located, Orphan};
 /// Folders in which locks are made: the index's lies in the root.
 const LOCKS: [&str; 2] = ["session-locks", ""];
 
-/// Attachments and half-made transcripts of sessions that have neither a row nor a transcript, and locks that were broken.
+/// Attachments and half-made transcripts of sessions that have neither a row nor a transcript, and
+/// locks that were broken.
 pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
     let known: HashSet<&str> = found.iter().map(|it| it.id.as_str()).collect();
     let mut orphans = Vec::new();
-    for info in files.list("attachments")?.iter().filter(|info| info.is_folder() && !known.contains(info.name())) {
-        orphans.extend(Orphan::folder(files, &info.key, Some(info.name()), "attachments")?);
+    for info in files
+        .list("attachments")?
+        .iter()
+        .filter(|info| info.is_folder() && !known.contains(info.name()))
+    {
+        orphans.extend(Orphan::folder(
+            files,
+            &info.key,
+            Some(info.name()),
+            "attachments",
+        )?);
     }
     for info in files.list("sessions")?.iter().filter(|info| info.is_file()) {
-        let session = info.name().split_once(".jsonl.rewind-").map(|(session, _)| session);
+        let session = info
+            .name()
+            .split_once(".jsonl.rewind-")
+            .map(|(session, _)| session);
         if let Some(session) = session.filter(|session| !known.contains(session)) {
-            orphans.push(Orphan::file(info, Some(session), "a rewind that was not finished"));
+            orphans.push(Orphan::file(
+                info,
+                Some(session),
+                "a rewind that was not finished",
+            ));
         }
     }
     for info in lock_like(files, |name| name.contains(".lock.stale-"))? {
-        orphans.extend(Orphan::folder(files, &info.key, None, "a lock that was broken")?);
+        orphans.extend(Orphan::folder(
+            files,
+            &info.key,
+            None,
+            "a lock that was broken",
+        )?);
     }
     Ok(orphans)
 }
@@ -31,13 +53,21 @@ pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan
 /// Locks that are there, those of transcripts first, as the app takes them.
 pub(super) fn locks(files: &dyn Files) -> Result<Vec<String>> {
     let is_ours = |name: &str| name == "sessions.lock" || name.ends_with(".jsonl.lock");
-    Ok(lock_like(files, is_ours)?.into_iter().map(|info| info.key).collect())
+    Ok(lock_like(files, is_ours)?
+        .into_iter()
+        .map(|info| info.key)
+        .collect())
 }
 
 fn lock_like(files: &dyn Files, is_one: impl Fn(&str) -> bool) -> Result<Vec<FileInfo>> {
     let mut found = Vec::new();
     for folder in LOCKS {
-        found.extend(files.list(folder)?.into_iter().filter(|info| info.is_folder() && is_one(info.name())));
+        found.extend(
+            files
+                .list(folder)?
+                .into_iter()
+                .filter(|info| info.is_folder() && is_one(info.name())),
+        );
     }
     Ok(found)
 }
@@ -67,14 +97,26 @@ mod tests {
             files.put(key, text, None);
         }
         let found = super::super::layout::discover(&files).unwrap();
-        let left: Vec<_> = orphans(&files, &found.sessions).unwrap().into_iter().map(|it| it.key).collect();
+        let left: Vec<_> = orphans(&files, &found.sessions)
+            .unwrap()
+            .into_iter()
+            .map(|it| it.key)
+            .collect();
         assert_eq!(
             left,
-            ["attachments/gone", "sessions/gone.jsonl.rewind-7.tmp", "session-locks/a.jsonl.lock.stale-7-8-9"]
+            [
+                "attachments/gone",
+                "sessions/gone.jsonl.rewind-7.tmp",
+                "session-locks/a.jsonl.lock.stale-7-8-9"
+            ]
         );
         assert_eq!(
             locks(&files).unwrap(),
-            ["session-locks/a.jsonl.lock", "session-locks/b.jsonl.lock", "sessions.lock"]
+            [
+                "session-locks/a.jsonl.lock",
+                "session-locks/b.jsonl.lock",
+                "sessions.lock"
+            ]
         );
     }
 }

@@ -6,7 +6,8 @@ use boswell_model::{EntryKind, Facts, Flags, Head, Instant, Names, Said, Usage, 
 use super::content::Content;
 use super::{attachment, reminder};
 
-/// Fills in the head of a row. Rows name no parent, and their ids repeat: they hang together by their order alone.
+/// Fills in the head of a row. Rows name no parent, and their ids repeat: they hang together
+/// by their order alone.
 pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     let role = object.text("role");
     head.kind = match role.as_deref() {
@@ -14,22 +15,28 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
         Some("assistant") => EntryKind::Assistant,
         _ => EntryKind::Unknown,
     };
-    let word = role.or_else(|| object.text("type")).or_else(|| object.text("kind"));
+    let word = role
+        .or_else(|| object.text("type"))
+        .or_else(|| object.text("kind"));
     head.word = word.and_then(|w| names.intern(&w));
     head.id = object.text("id").and_then(|id| names.intern(&id));
     head.group = object.text("sdkUuid").and_then(|uuid| names.intern(&uuid));
-    head.time = object.text("timestamp").and_then(|t| Instant::parse(&t)).map(Into::into);
+    head.time = object
+        .text("timestamp")
+        .and_then(|t| Instant::parse(&t))
+        .map(Into::into);
     // Failures are stored as words of the assistant.
     let said = object.get("content").and_then(|c| c.string());
-    let failed = head.kind == EntryKind::Assistant && said.is_some_and(|s| s.escaped().starts_with(b"Error: "));
+    let failed = head.kind == EntryKind::Assistant
+        && said.is_some_and(|s| s.escaped().starts_with(b"Error: "));
     head.flags.set_if(failed, Flags::ERROR);
 }
 
 /// Gathers what a row says about its session.
 pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
     facts.count(head.word.map_or("", |w| names.text(w)));
-    // A row of the index that states both times (then it gave the id) knows better: forks repeat old rows, and what
-    // happens of itself does not count as activity.
+    // A row of the index that states both times (then it gave the id) knows better: forks repeat
+    // old rows, and what happens of itself does not count as activity.
     if facts.id.is_none() {
         facts.saw(head);
     }
@@ -37,7 +44,9 @@ pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
         EntryKind::User => {
             facts.turns += 1;
             facts.messages += 1;
-            facts.saw_prompt(reminder::visible(&Content::of(object.get("content")).text()));
+            facts.saw_prompt(reminder::visible(
+                &Content::of(object.get("content")).text(),
+            ));
         }
         EntryKind::Assistant => {
             facts.messages += 1;
@@ -55,14 +64,27 @@ fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut 
         facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
     }
     if let Some(stated) = object.get("usage") {
-        // A row that names no model was answered by that of the row before, and the first ones by that of the index.
+        // A row that names no model was answered by that of the row before, and the first ones
+        // by that of the index.
         let running = facts.usage.running.model;
-        let first =
-            models(stated).into_iter().next().or_else(|| facts.models.first().filter(|_| running.is_none()).cloned());
+        let first = models(stated)
+            .into_iter()
+            .next()
+            .or_else(|| facts.models.first().filter(|_| running.is_none()).cloned());
         facts.usage.running.model = first.and_then(|model| names.intern(&model)).or(running);
         for (model, usage) in usage_by_model(stated) {
-            let model = model.and_then(|model| names.intern(&model)).or(facts.usage.running.model);
-            facts.usage.note_said(None, usage, Said { at: head.instant(), model, ..Said::default() });
+            let model = model
+                .and_then(|model| names.intern(&model))
+                .or(facts.usage.running.model);
+            facts.usage.note_said(
+                None,
+                usage,
+                Said {
+                    at: head.instant(),
+                    model,
+                    ..Said::default()
+                },
+            );
         }
         for model in models(stated) {
             facts.saw_model(&model);
@@ -70,7 +92,8 @@ fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut 
     }
 }
 
-/// What a row cost, by model. Where the counters by model do not add up to the row's own, those count, for the model at work.
+/// What a row cost, by model. Where the counters by model do not add up to the row's own, those
+/// count, for the model at work.
 fn usage_by_model(stated: Raw<'_>) -> Vec<(Option<String>, Usage)> {
     let whole = usage(stated);
     let by_model = stated.get("modelUsage");
@@ -81,7 +104,13 @@ fn usage_by_model(stated: Raw<'_>) -> Vec<(Option<String>, Usage)> {
     let mut sum = Usage::default();
     parts.iter().for_each(|(_, part)| sum.add(part));
     let known = |usage: &Usage| {
-        [usage.input, usage.output, usage.cache_read, usage.cache_write].map(|count| count.unwrap_or(0))
+        [
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write,
+        ]
+        .map(|count| count.unwrap_or(0))
     };
     if parts.is_empty() || known(&sum) != known(&whole) {
         return vec![(None, whole)];
@@ -117,7 +146,10 @@ pub(crate) fn counters(of: Raw<'_>) -> Usage {
 fn models(stated: Raw<'_>) -> Vec<String> {
     let own = stated.get("model").and_then(|m| m.text()).map(Into::into);
     let by_model = stated.get("modelUsage");
-    let others = by_model.iter().flat_map(|m| m.members()).map(|(name, _)| name.to_text().into_owned());
+    let others = by_model
+        .iter()
+        .flat_map(|m| m.members())
+        .map(|(name, _)| name.to_text().into_owned());
     own.into_iter().chain(others).collect()
 }
 
@@ -131,17 +163,26 @@ pub(crate) fn view(object: &Object<'_>) -> View {
     let content = Content::of(object.get("content"));
     let mut blocks = content.blocks();
     let files = object.get("attachments");
-    blocks.extend(files.iter().flat_map(|files| files.items()).map(attachment::block));
+    blocks.extend(
+        files
+            .iter()
+            .flat_map(|files| files.items())
+            .map(attachment::block),
+    );
     let text = content.text();
     let is_user = object.get("role").is_some_and(|role| role.is("user"));
     // The app shows what local commands printed, and hides all else that is only envelope.
     let hidden = is_user
-        && reminder::leading(&text)
-            .is_some_and(|r| r.visible.is_empty() && r.kind != Some(reminder::LOCAL_COMMAND_OUTPUT));
+        && reminder::leading(&text).is_some_and(|r| {
+            r.visible.is_empty() && r.kind != Some(reminder::LOCAL_COMMAND_OUTPUT)
+        });
     View {
         blocks,
         model: model(object),
-        usage: object.get("usage").map(usage).filter(|usage| !usage.is_unknown()),
+        usage: object
+            .get("usage")
+            .map(usage)
+            .filter(|usage| !usage.is_unknown()),
         hidden,
         ..View::default()
     }
@@ -149,9 +190,13 @@ pub(crate) fn view(object: &Object<'_>) -> View {
 
 /// Whether an object has the keys of a row.
 pub(crate) fn is_row(object: &Object<'_>) -> bool {
-    object.get("role").is_some_and(|role| role.is("user") || role.is("assistant"))
+    object
+        .get("role")
+        .is_some_and(|role| role.is("user") || role.is("assistant"))
         && object.get("id").is_some_and(|id| id.string().is_some())
-        && object.get("content").is_some_and(|content| content.string().is_some())
+        && object
+            .get("content")
+            .is_some_and(|content| content.string().is_some())
         && object.get("timestamp").is_some()
         && object.get("type").is_none()
 }

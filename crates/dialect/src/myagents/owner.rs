@@ -1,7 +1,8 @@
 //! Who holds a lock folder of MyAgents, and whether it may be taken from them.
 //!
-//! The lock is a folder; a file `owner` inside names the process. Node and Rust parts of the app judge each other by
-//! this text, so the grammar is strict: what does not fit it names nobody, and only age can free such a lock.
+//! The lock is a folder; a file `owner` inside names the process. Node and Rust parts of the app
+//! judge each other by this text, so the grammar is strict: what does not fit it names nobody, and
+//! only age can free such a lock.
 
 /// Which part of the app wrote the token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +28,8 @@ const LARGEST_PID: u64 = (1 << 31) - 1;
 const LARGEST_SAFE: u64 = (1 << 53) - 1;
 
 impl Owner {
-    /// Reads the `owner` file. Only ASCII white space around the token is allowed: a byte order mark makes it malformed.
+    /// Reads the `owner` file. Only ASCII white space around the token is allowed: a byte order
+    /// mark makes it malformed.
     pub fn parse(bytes: &[u8]) -> Option<Owner> {
         let text = std::str::from_utf8(bytes).ok()?;
         let text = text.trim_matches(|c| matches!(c, '\t' | '\n' | '\x0C' | '\r' | ' '));
@@ -45,7 +47,11 @@ impl Owner {
         if parts.next().is_some() {
             return None;
         }
-        Some(Owner { peer, pid: u32::try_from(pid).ok()?, started })
+        Some(Owner {
+            peer,
+            pid: u32::try_from(pid).ok()?,
+            started,
+        })
     }
 
     /// The text of the `owner` file.
@@ -63,7 +69,8 @@ impl Owner {
 
 fn number(digits: &str) -> Option<u64> {
     // `parse` alone would take a plus sign.
-    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok())?
+    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+        .then(|| digits.parse().ok())?
 }
 
 /// What the system says about a process.
@@ -89,14 +96,19 @@ pub enum Verdict {
 /// After how many milliseconds a lock that names nobody counts as left behind.
 pub const STALE_AFTER_MS: i64 = 30_000;
 
-/// Whether a held lock may be broken: at once when its owner is dead, never by age while a named owner may live.
+/// Whether a held lock may be broken: at once when its owner is dead, never by age while a
+/// named owner may live.
 pub fn verdict(owner: Option<Owner>, alive: Alive, age_ms: i64, stale_after_ms: i64) -> Verdict {
     let breakable = match owner {
         Some(_) => alive == Alive::No,
         // A clock that was set back makes the age negative.
         None => age_ms.max(0) > stale_after_ms,
     };
-    if breakable { Verdict::Break } else { Verdict::Wait }
+    if breakable {
+        Verdict::Break
+    } else {
+        Verdict::Wait
+    }
 }
 
 /// Whether the lock is still ours to release: the token is ours, or none could be written.
@@ -115,8 +127,16 @@ mod tests {
         for token in ["node:PID", "node:PID:0", "rust:PID", "rust:PID:0"] {
             let owner = Owner::parse(token.replace("PID", DEAD).as_bytes());
             assert!(owner.is_some(), "{token}");
-            assert_eq!(verdict(owner, Alive::No, 0, 60_000), Verdict::Break, "{token}");
-            assert_eq!(verdict(owner, Alive::No, -5_000, 60_000), Verdict::Break, "an mtime in the future, {token}");
+            assert_eq!(
+                verdict(owner, Alive::No, 0, 60_000),
+                Verdict::Break,
+                "{token}"
+            );
+            assert_eq!(
+                verdict(owner, Alive::No, -5_000, 60_000),
+                Verdict::Break,
+                "an mtime in the future, {token}"
+            );
         }
     }
 
@@ -125,8 +145,16 @@ mod tests {
         for token in ["node:PID:1", "node:PID:9007199254740991"] {
             let owner = Owner::parse(token.replace("PID", DEAD).as_bytes());
             assert!(owner.and_then(|o| o.started).is_some(), "{token}");
-            assert_eq!(verdict(owner, Alive::Yes, 120_000, 0), Verdict::Wait, "{token}");
-            assert_eq!(verdict(owner, Alive::Unknown, 120_000, 0), Verdict::Wait, "{token}");
+            assert_eq!(
+                verdict(owner, Alive::Yes, 120_000, 0),
+                Verdict::Wait,
+                "{token}"
+            );
+            assert_eq!(
+                verdict(owner, Alive::Unknown, 120_000, 0),
+                Verdict::Wait,
+                "{token}"
+            );
         }
     }
 
@@ -155,20 +183,36 @@ mod tests {
         for token in malformed {
             let owner = token.and_then(|t| Owner::parse(t.as_bytes()));
             assert_eq!(owner, None, "{token:?}");
-            assert_eq!(verdict(owner, Alive::No, 1_000, STALE_AFTER_MS), Verdict::Wait, "{token:?}");
-            assert_eq!(verdict(owner, Alive::Yes, 30_001, STALE_AFTER_MS), Verdict::Break, "{token:?}");
+            assert_eq!(
+                verdict(owner, Alive::No, 1_000, STALE_AFTER_MS),
+                Verdict::Wait,
+                "{token:?}"
+            );
+            assert_eq!(
+                verdict(owner, Alive::Yes, 30_001, STALE_AFTER_MS),
+                Verdict::Break,
+                "{token:?}"
+            );
             assert_eq!(verdict(owner, Alive::No, -1, 0), Verdict::Wait, "{token:?}");
         }
     }
 
     #[test]
     fn tokens_read_back_and_a_changed_owner_is_not_released() {
-        let ours = Owner { peer: Peer::Rust, pid: 12_345, started: Some(0) };
+        let ours = Owner {
+            peer: Peer::Rust,
+            pid: 12_345,
+            started: Some(0),
+        };
         assert_eq!(ours.token(), "rust:12345:0\n");
         assert_eq!(Owner::parse(ours.token().as_bytes()), Some(ours));
         assert_eq!(
             Owner::parse(b" \tnode:12345:1722800000000\r\n"),
-            Some(Owner { peer: Peer::Node, pid: 12_345, started: Some(1_722_800_000_000) })
+            Some(Owner {
+                peer: Peer::Node,
+                pid: 12_345,
+                started: Some(1_722_800_000_000)
+            })
         );
         assert!(may_release(Some(b"rust:12345:0\n"), &ours));
         assert!(may_release(None, &ours));

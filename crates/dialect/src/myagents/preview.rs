@@ -7,7 +7,8 @@ use super::reminder::{self, LOCAL_COMMAND_OUTPUT, SESSION_EVENT, trim};
 /// How many UTF-16 units a preview has.
 pub const LENGTH: usize = 60;
 
-/// The preview for a transcript: `contents` are those of its user rows, the last one first. None removes the field.
+/// The preview for a transcript: `contents` are those of its user rows, the last one first.
+/// None removes the field.
 pub fn last_visible<'c>(contents: impl IntoIterator<Item = &'c str>) -> Option<String> {
     contents.into_iter().find_map(of_row)
 }
@@ -15,7 +16,9 @@ pub fn last_visible<'c>(contents: impl IntoIterator<Item = &'c str>) -> Option<S
 /// What a user row gives for a preview.
 fn of_row(content: &str) -> Option<String> {
     let visible = match reminder::leading(content) {
-        Some(found) if matches!(found.kind, Some(LOCAL_COMMAND_OUTPUT | SESSION_EVENT)) => return None,
+        Some(found) if matches!(found.kind, Some(LOCAL_COMMAND_OUTPUT | SESSION_EVENT)) => {
+            return None;
+        }
         Some(found) if found.visible.is_empty() => return None,
         Some(found) => found.visible,
         None => content,
@@ -25,21 +28,27 @@ fn of_row(content: &str) -> Option<String> {
     (!preview.is_empty()).then(|| preview.to_owned())
 }
 
-/// The text blocks of a content string that is nothing but blocks. Stricter than the loader: each must have a type.
+/// The text blocks of a content string that is nothing but blocks. Stricter than the loader:
+/// each must have a type.
 fn joined_blocks(content: &str) -> Option<String> {
     if !content.starts_with('[') {
         return None;
     }
     let array = Raw::parse(content.as_bytes()).ok()?;
-    let typed = |block: Raw<'_>| block.kind() == Kind::Object && block.get("type").is_some_and(|t| t.text().is_some());
+    let typed = |block: Raw<'_>| {
+        block.kind() == Kind::Object && block.get("type").is_some_and(|t| t.text().is_some())
+    };
     if array.items().next().is_none() || !array.items().all(typed) {
         return None;
     }
-    let texts = array.items().filter(|b| b.get("type").is_some_and(|t| t.is("text")));
+    let texts = array
+        .items()
+        .filter(|b| b.get("type").is_some_and(|t| t.is("text")));
     Some(texts.filter_map(|b| b.get("text")?.text()).collect())
 }
 
-/// The first `limit` UTF-16 units. A pair that the cut would split is left out whole: half of one is no text.
+/// The first `limit` UTF-16 units. A pair that the cut would split is left out whole:
+/// half of one is no text.
 pub fn units(text: &str, limit: usize) -> &str {
     let mut used = 0;
     for (at, c) in text.char_indices() {
@@ -62,16 +71,23 @@ mod tests {
     #[test]
     fn the_last_thing_the_user_said_is_shown() {
         assert_eq!(preview(&["first", "  second  "]).as_deref(), Some("second"));
-        assert_eq!(preview(&[&"字".repeat(70)]).as_deref(), Some("字".repeat(60).as_str()));
+        assert_eq!(
+            preview(&[&"字".repeat(70)]).as_deref(),
+            Some("字".repeat(60).as_str())
+        );
         assert_eq!(preview(&[]), None);
     }
 
     #[test]
     fn rows_that_show_nothing_of_the_user_are_passed_over() {
-        let command = "<system-reminder><LOCAL_COMMAND_OUTPUT>x</LOCAL_COMMAND_OUTPUT></system-reminder>out";
+        let command =
+            "<system-reminder><LOCAL_COMMAND_OUTPUT>x</LOCAL_COMMAND_OUTPUT></system-reminder>out";
         let event = "<system-reminder><myagents-session-event type=\"a\">x</myagents-session-event></system-reminder>y";
         let pure = "<system-reminder><HEARTBEAT>x</HEARTBEAT></system-reminder>";
-        assert_eq!(preview(&["asked", command, event, pure, "   "]).as_deref(), Some("asked"));
+        assert_eq!(
+            preview(&["asked", command, event, pure, "   "]).as_deref(),
+            Some("asked")
+        );
         assert_eq!(
             preview(&["<system-reminder>three guests</system-reminder>\nwho is here?"]).as_deref(),
             Some("who is here?")
@@ -81,12 +97,16 @@ mod tests {
     #[test]
     fn blocks_are_joined_and_text_that_merely_starts_like_them_stays() {
         assert_eq!(
-            preview(&[r#"[{"type":"text","text":"a"},{"type":"x"},{"type":"text","text":"b"}]"#]).as_deref(),
+            preview(&[r#"[{"type":"text","text":"a"},{"type":"x"},{"type":"text","text":"b"}]"#])
+                .as_deref(),
             Some("ab")
         );
         assert_eq!(preview(&["[草稿] hi"]).as_deref(), Some("[草稿] hi"));
         assert_eq!(preview(&["[1,2]"]).as_deref(), Some("[1,2]"));
-        assert_eq!(preview(&["asked", r#"[{"type":"image"}]"#]).as_deref(), Some("asked"));
+        assert_eq!(
+            preview(&["asked", r#"[{"type":"image"}]"#]).as_deref(),
+            Some("asked")
+        );
     }
 
     #[test]

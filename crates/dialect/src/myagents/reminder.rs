@@ -1,7 +1,7 @@
 //! The envelope `<system-reminder>…</system-reminder>` in front of what a user said.
 //!
-//! The app wraps what it adds to a prompt (a scheduled task, the window the user looks at, output of a local command)
-//! into such envelopes; people are shown what follows them.
+//! The app wraps what it adds to a prompt (a scheduled task, the window the user looks at, output
+//! of a local command) into such envelopes; people are shown what follows them.
 
 /// What stands before and after the leading envelopes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,12 +46,20 @@ fn one(text: &str) -> Option<Reminder<'_>> {
     // Without its end the whole text is envelope: nothing of it is the user's.
     let (body, visible) = inside.split_once(CLOSE).unwrap_or((inside, ""));
     let body = trim(body);
-    Some(Reminder { kind: first_tag(body), body, visible: trim(visible) })
+    Some(Reminder {
+        kind: first_tag(body),
+        body,
+        visible: trim(visible),
+    })
 }
 
 fn first_tag(body: &str) -> Option<&str> {
-    let inside = body.strip_prefix('<').filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
-    let end = inside.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-')).unwrap_or(inside.len());
+    let inside = body
+        .strip_prefix('<')
+        .filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))?;
+    let end = inside
+        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))
+        .unwrap_or(inside.len());
     let (name, rest) = inside.split_at(end);
     rest.contains('>').then(|| name.trim_end_matches('-'))
 }
@@ -80,14 +88,20 @@ mod tests {
         let found = leading(text).unwrap();
         assert_eq!(found.kind, Some("CRON_TASK"));
         assert_eq!(found.visible, "hello");
-        assert_eq!(visible("plain <system-reminder>x</system-reminder>"), "plain <system-reminder>x</system-reminder>");
+        assert_eq!(
+            visible("plain <system-reminder>x</system-reminder>"),
+            "plain <system-reminder>x</system-reminder>"
+        );
     }
 
     #[test]
     fn envelopes_are_looked_through_eight_deep_and_no_further() {
         let envelope = "<system-reminder>a</system-reminder>\n";
         assert_eq!(visible(&format!("{}hi", envelope.repeat(9))), "hi");
-        assert_eq!(visible(&format!("{}hi", envelope.repeat(10))), "<system-reminder>a</system-reminder>\nhi");
+        assert_eq!(
+            visible(&format!("{}hi", envelope.repeat(10))),
+            "<system-reminder>a</system-reminder>\nhi"
+        );
     }
 
     #[test]
@@ -95,6 +109,9 @@ mod tests {
         assert_eq!(visible("<system-reminder>cut h"), "");
         assert_eq!(leading("<system-reminder>cut h").unwrap().kind, None);
         assert_eq!(leading("<system-reminder><A").unwrap().kind, None);
-        assert_eq!(leading("<system-reminder></system-reminder>").unwrap().body, "");
+        assert_eq!(
+            leading("<system-reminder></system-reminder>").unwrap().body,
+            ""
+        );
     }
 }

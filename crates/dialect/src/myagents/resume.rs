@@ -2,7 +2,9 @@
 
 use boswell_model::{Result, SessionRef};
 
-use crate::resume_decision::{Probe, ResumeDecision, ResumeFacts, ResumeReason, ResumeRefusal, decide};
+use crate::resume_decision::{
+    Probe, ResumeDecision, ResumeFacts, ResumeReason, ResumeRefusal, decide,
+};
 use crate::{LinkKind, Located, ResumeCommand, SessionLink};
 
 use super::row::{PENDING, Row};
@@ -10,26 +12,41 @@ use super::row::{PENDING, Row};
 /// What a row calls the engine that is Claude's SDK.
 const BUILTIN: &str = "builtin";
 
-/// The command for a session of the built-in engine; none for one of another engine, which has its own.
+/// The command for a session of the built-in engine; none for one of another
+/// engine, which has its own.
 ///
 /// `probe` looks for the engine's transcript. Only ids are passed on, never what else a row says.
-pub(super) fn resume(located: &Located, probe: &dyn Fn(&SessionLink) -> Probe) -> Result<Option<ResumeCommand>> {
-    let Some(row) = located.row.as_deref().and_then(Row::parse) else { return Ok(None) };
-    let text = |key: &str| row.0.get(key).and_then(|v| v.text()).filter(|text| !text.is_empty());
+pub(super) fn resume(
+    located: &Located,
+    probe: &dyn Fn(&SessionLink) -> Probe,
+) -> Result<Option<ResumeCommand>> {
+    let Some(row) = located.row.as_deref().and_then(Row::parse) else {
+        return Ok(None);
+    };
+    let text = |key: &str| {
+        row.0
+            .get(key)
+            .and_then(|v| v.text())
+            .filter(|text| !text.is_empty())
+    };
     let (sdk, runtime) = (text("sdkSessionId"), row.runtime());
     let facts = ResumeFacts {
         id: &located.id,
         sdk_id: sdk.as_deref(),
         unified: row.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true),
-        // The app writes the SDK's id into the row before there is a transcript, so a row proves nothing; a prepared
-        // row is only hidden.
+        // The app writes the SDK's id into the row before there is a transcript, so a row proves
+        // nothing; a prepared row is only hidden.
         registered: false,
         prepared: false,
         other_engine: Some(runtime.as_str()).filter(|runtime| *runtime != BUILTIN),
         unfinished_rewind: row.0.get(PENDING).is_some_and(|v| !v.is_null()),
     };
     let found = facts.sdk_session().map_or(Probe::Absent, |session| {
-        probe(&SessionLink { kind: LinkKind::Transcript, dialect: "claude", id: session.to_owned() })
+        probe(&SessionLink {
+            kind: LinkKind::Transcript,
+            dialect: "claude",
+            id: session.to_owned(),
+        })
     });
     let words: Vec<String> = match decide(&facts, &ResumeReason::History, &found) {
         Ok(ResumeDecision::Start(launch)) => launch.argv()?,
@@ -38,7 +55,10 @@ pub(super) fn resume(located: &Located, probe: &dyn Fn(&SessionLink) -> Probe) -
         Err(refusal) => return Err(refusal.to_error(&SessionRef::new("myagents", &located.id))),
     };
     let argv = std::iter::once("claude".to_owned()).chain(words).collect();
-    Ok(Some(ResumeCommand { argv, cwd: text("agentDir").map(std::borrow::Cow::into_owned) }))
+    Ok(Some(ResumeCommand {
+        argv,
+        cwd: text("agentDir").map(std::borrow::Cow::into_owned),
+    }))
 }
 
 #[cfg(test)]
@@ -72,23 +92,58 @@ mod tests {
     #[test]
     fn unified_legacy_never_asked_and_prepared_sessions_are_taken_up_as_the_app_would() {
         let unified = format!(r#","sdkSessionId":"{OWN}","unifiedSession":true"#);
-        assert_eq!(said(OWN, &unified, Probe::Found), format!("claude --resume {OWN}"));
+        assert_eq!(
+            said(OWN, &unified, Probe::Found),
+            format!("claude --resume {OWN}")
+        );
         let legacy = format!(r#","sdkSessionId":"{SDK}""#);
-        assert_eq!(said("session-1-a", &legacy, Probe::Found), format!("claude --resume {SDK}"));
-        assert_eq!(said("session-1-a", "", Probe::Absent), "claude", "never asked, and no id that the engine takes");
+        assert_eq!(
+            said("session-1-a", &legacy, Probe::Found),
+            format!("claude --resume {SDK}")
+        );
+        assert_eq!(
+            said("session-1-a", "", Probe::Absent),
+            "claude",
+            "never asked, and no id that the engine takes"
+        );
         let never = r#","unifiedSession":true"#;
-        assert_eq!(said(OWN, never, Probe::Absent), format!("claude --session-id {OWN}"));
+        assert_eq!(
+            said(OWN, never, Probe::Absent),
+            format!("claude --session-id {OWN}")
+        );
         let prepared = r#","unifiedSession":true,"materializationState":"prepared""#;
-        assert_eq!(said(OWN, prepared, Probe::Absent), format!("claude --session-id {OWN}"));
-        assert_eq!(said(OWN, prepared, Probe::Found), format!("claude --resume {OWN}"));
+        assert_eq!(
+            said(OWN, prepared, Probe::Absent),
+            format!("claude --session-id {OWN}")
+        );
+        assert_eq!(
+            said(OWN, prepared, Probe::Found),
+            format!("claude --resume {OWN}")
+        );
     }
 
     #[test]
     fn a_rewind_under_way_and_a_failed_look_stop_it_and_other_engines_have_their_own_command() {
         let pending = r#","unifiedSession":true,"pendingConversationMutation":{}"#;
-        assert_eq!(words(OWN, pending, Probe::Found).unwrap_err().kind(), ErrorKind::Conflict);
-        let failed = words(OWN, r#","unifiedSession":true"#, Probe::Failed("permission denied".to_owned()));
-        assert!(failed.unwrap_err().reason().unwrap().contains("permission denied"));
-        assert_eq!(words(OWN, r#","runtime":"codex""#, Probe::Found).unwrap(), None);
+        assert_eq!(
+            words(OWN, pending, Probe::Found).unwrap_err().kind(),
+            ErrorKind::Conflict
+        );
+        let failed = words(
+            OWN,
+            r#","unifiedSession":true"#,
+            Probe::Failed("permission denied".to_owned()),
+        );
+        assert!(
+            failed
+                .unwrap_err()
+                .reason()
+                .unwrap()
+                .contains("permission denied")
+        );
+        assert_eq!(
+            words(OWN, r#","runtime":"codex""#, Probe::Found).unwrap(),
+            None
+        );
     }
 }

@@ -23,25 +23,42 @@ impl<'a> Row<'a> {
     }
 
     fn text(&self, key: &str) -> Option<String> {
-        self.0.get(key)?.text().filter(|text| !text.is_empty()).map(Into::into)
+        self.0
+            .get(key)?
+            .text()
+            .filter(|text| !text.is_empty())
+            .map(Into::into)
     }
 
     fn time(&self, key: &str) -> Option<Instant> {
         Instant::parse(&self.text(key)?)
     }
 
-    /// The engine. A pair that cannot be, left by one version, means Codex: the app repairs it the same way on reading.
+    /// The engine. A pair that cannot be, left by one version, means Codex: the app repairs it the
+    /// same way on reading.
     pub(crate) fn runtime(&self) -> String {
         let stated = self.text("runtime").unwrap_or_else(|| "builtin".to_owned());
-        let managed = self.0.get("runtimeSource").is_some_and(|source| source.is("managed-provider"));
-        if stated == "builtin" && managed { "codex".to_owned() } else { stated }
+        let managed = self
+            .0
+            .get("runtimeSource")
+            .is_some_and(|source| source.is("managed-provider"));
+        if stated == "builtin" && managed {
+            "codex".to_owned()
+        } else {
+            stated
+        }
     }
 
     /// The id under which the Claude SDK keeps its transcript.
     fn sdk_session(&self) -> Option<String> {
         let (id, sdk) = (self.text("id")?, self.text("sdkSessionId"));
         let unified = self.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true);
-        let facts = ResumeFacts { id: &id, sdk_id: sdk.as_deref(), unified, ..ResumeFacts::default() };
+        let facts = ResumeFacts {
+            id: &id,
+            sdk_id: sdk.as_deref(),
+            unified,
+            ..ResumeFacts::default()
+        };
         facts.sdk_session().map(Into::into)
     }
 
@@ -55,7 +72,11 @@ impl<'a> Row<'a> {
             created: self.time("createdAt"),
             last_active: self.time("lastActiveAt"),
             permission_mode: self.text("permissionMode"),
-            parent: self.0.at(&["forkFrom", "sourceSessionId"]).and_then(|p| p.text()).map(Into::into),
+            parent: self
+                .0
+                .at(&["forkFrom", "sourceSessionId"])
+                .and_then(|p| p.text())
+                .map(Into::into),
             pinned: self.0.get("favorite").and_then(|v| v.bool()) == Some(true),
             ..Facts::default()
         };
@@ -71,14 +92,18 @@ impl<'a> Row<'a> {
         facts
     }
 
-    /// The title, unless it is what every session is called before anybody names it: then its prompt says more.
+    /// The title, unless it is what every session is called before anybody names it: then
+    /// its prompt says more.
     fn title(&self) -> Option<String> {
         let source = self.text("titleSource");
-        self.text("title").filter(|title| !title::is_placeholder(title, source.as_deref()))
+        self.text("title")
+            .filter(|title| !title::is_placeholder(title, source.as_deref()))
     }
 
     fn stats(&self, facts: &mut Facts) {
-        let Some(stats) = self.0.get("stats") else { return };
+        let Some(stats) = self.0.get("stats") else {
+            return;
+        };
         let count = |key: &str| stats.get(key).and_then(|n| n.u64());
         // Its name notwithstanding, this counts the rows of the user alone.
         facts.stated.turns = count("messageCount");
@@ -92,22 +117,42 @@ impl<'a> Row<'a> {
     }
 
     fn identities(&self, facts: &mut Facts) {
-        let ids = [("sdk", self.sdk_session()), ("runtime", self.text("runtimeSessionId"))];
-        facts.external_ids.extend(ids.into_iter().filter_map(|(what, id)| Some((what.to_owned(), id?))));
+        let ids = [
+            ("sdk", self.sdk_session()),
+            ("runtime", self.text("runtimeSessionId")),
+        ];
+        facts.external_ids.extend(
+            ids.into_iter()
+                .filter_map(|(what, id)| Some((what.to_owned(), id?))),
+        );
     }
 
     fn metadata(&self, facts: &mut Facts) {
         facts.metadata.insert("runtime".to_owned(), self.runtime());
-        for key in ["runtimeSource", "source", "cronTaskId", "providerId", "systemMaintenanceKind"] {
-            facts.metadata.extend(self.text(key).map(|value| (key.to_owned(), value)));
+        for key in [
+            "runtimeSource",
+            "source",
+            "cronTaskId",
+            "providerId",
+            "systemMaintenanceKind",
+        ] {
+            facts
+                .metadata
+                .extend(self.text(key).map(|value| (key.to_owned(), value)));
         }
         let origin = |key| self.0.at(&["origin", key]).and_then(|v| v.text());
         if let Some(kind) = origin("kind") {
-            let surface = origin("surface").map(|surface| format!("/{surface}")).unwrap_or_default();
-            facts.metadata.insert("origin".to_owned(), format!("{kind}{surface}"));
+            let surface = origin("surface")
+                .map(|surface| format!("/{surface}"))
+                .unwrap_or_default();
+            facts
+                .metadata
+                .insert("origin".to_owned(), format!("{kind}{surface}"));
         }
         if let Some(intent) = self.0.get(PENDING).filter(|v| !v.is_null()) {
-            facts.metadata.insert(PENDING.to_owned(), super::content::lossy(intent.bytes()));
+            facts
+                .metadata
+                .insert(PENDING.to_owned(), super::content::lossy(intent.bytes()));
         }
     }
 
@@ -116,9 +161,18 @@ impl<'a> Row<'a> {
         if let Some(model) = self.text("model") {
             settings.set_model("default", &model);
         }
-        settings.permission_mode = self.text("permissionMode").or(settings.permission_mode.take());
-        settings.thinking_level = self.text("reasoningEffort").or(settings.thinking_level.take());
-        for key in ["providerId", "mcpEnabledServers", "enabledPluginIds", "enabledOfficialToolIds"] {
+        settings.permission_mode = self
+            .text("permissionMode")
+            .or(settings.permission_mode.take());
+        settings.thinking_level = self
+            .text("reasoningEffort")
+            .or(settings.thinking_level.take());
+        for key in [
+            "providerId",
+            "mcpEnabledServers",
+            "enabledPluginIds",
+            "enabledOfficialToolIds",
+        ] {
             if let Some(value) = self.0.get(key).filter(|v| !v.is_null()) {
                 settings.set_other(key, super::content::lossy(value.bytes()));
             }
@@ -142,12 +196,34 @@ mod tests {
             "forkFrom":{"sourceSessionId":"p","messageUuid":"u"},"runtimeSessionId":"r","providerEnvJson":"{\"apiKey\":\"hunter2\"}","cronTaskId":"c"}"#;
         let facts = facts(row);
         assert_eq!(facts.title.as_deref(), Some("T"));
-        assert_eq!((facts.stated.turns, facts.stated.usage.input), (Some(3), Some(5)));
-        assert_eq!((facts.stated.usage.cache_read, facts.stated.usage.cache_write), (Some(1), None));
+        assert_eq!(
+            (facts.stated.turns, facts.stated.usage.input),
+            (Some(3), Some(5))
+        );
+        assert_eq!(
+            (
+                facts.stated.usage.cache_read,
+                facts.stated.usage.cache_write
+            ),
+            (Some(1), None)
+        );
         assert_eq!(facts.external_ids.get("sdk").map(String::as_str), Some("s"));
-        assert_eq!(facts.external_ids.get("runtime").map(String::as_str), Some("r"));
-        assert_eq!(facts.metadata.get("origin").map(String::as_str), Some("agent-channel/im"));
-        assert_eq!((facts.parent.as_deref(), facts.pinned, facts.status.as_deref()), (Some("p"), true, None));
+        assert_eq!(
+            facts.external_ids.get("runtime").map(String::as_str),
+            Some("r")
+        );
+        assert_eq!(
+            facts.metadata.get("origin").map(String::as_str),
+            Some("agent-channel/im")
+        );
+        assert_eq!(
+            (
+                facts.parent.as_deref(),
+                facts.pinned,
+                facts.status.as_deref()
+            ),
+            (Some("p"), true, None)
+        );
         assert_eq!(facts.project.as_deref(), Some("/p"));
         assert!(!format!("{facts:?}").contains("hunter2"));
     }
@@ -155,21 +231,35 @@ mod tests {
     #[test]
     fn a_session_that_nobody_named_has_no_title() {
         assert_eq!(facts(r#"{"id":"a","title":"New Chat"}"#).title, None);
-        assert_eq!(facts(r#"{"id":"a","title":"New Chat","titleSource":"user"}"#).title.as_deref(), Some("New Chat"));
+        assert_eq!(
+            facts(r#"{"id":"a","title":"New Chat","titleSource":"user"}"#)
+                .title
+                .as_deref(),
+            Some("New Chat")
+        );
     }
 
     #[test]
     fn a_unified_session_is_known_to_the_sdk_by_its_own_id() {
         let sdk = |row: &str| facts(row).external_ids.get("sdk").cloned();
-        assert_eq!(sdk(r#"{"id":"a","unifiedSession":true}"#).as_deref(), Some("a"));
+        assert_eq!(
+            sdk(r#"{"id":"a","unifiedSession":true}"#).as_deref(),
+            Some("a")
+        );
         assert_eq!(sdk(r#"{"id":"a"}"#), None);
-        assert_eq!(sdk(r#"{"id":"a","unifiedSession":true,"sdkSessionId":"b"}"#).as_deref(), Some("b"));
+        assert_eq!(
+            sdk(r#"{"id":"a","unifiedSession":true,"sdkSessionId":"b"}"#).as_deref(),
+            Some("b")
+        );
     }
 
     #[test]
     fn a_managed_provider_means_codex_even_where_the_row_says_builtin() {
         let runtime = |row: &str| Row::parse(row.as_bytes()).unwrap().runtime();
-        assert_eq!(runtime(r#"{"runtime":"builtin","runtimeSource":"managed-provider"}"#), "codex");
+        assert_eq!(
+            runtime(r#"{"runtime":"builtin","runtimeSource":"managed-provider"}"#),
+            "codex"
+        );
         assert_eq!(runtime(r#"{"runtime":"gemini"}"#), "gemini");
         assert_eq!(runtime("{}"), "builtin");
     }
@@ -177,6 +267,13 @@ mod tests {
     #[test]
     fn counts_that_are_not_stated_stay_unknown() {
         let facts = facts(r#"{"id":"a","createdAt":"yesterday"}"#);
-        assert_eq!((facts.stated.turns, facts.created, facts.stated.usage.is_unknown()), (None, None, true));
+        assert_eq!(
+            (
+                facts.stated.turns,
+                facts.created,
+                facts.stated.usage.is_unknown()
+            ),
+            (None, None, true)
+        );
     }
 }

@@ -24,7 +24,13 @@ pub(crate) struct Stats {
 
 impl std::fmt::Display for Stats {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Stats { prompts, input, output, cache_read, cache_write } = self;
+        let Stats {
+            prompts,
+            input,
+            output,
+            cache_read,
+            cache_write,
+        } = self;
         write!(f, "{prompts} prompts and {input} + {output} tokens")?;
         if *cache_read > 0 || *cache_write > 0 {
             write!(f, " ({cache_read} + {cache_write} of the cache)")?;
@@ -39,7 +45,10 @@ impl Stats {
         if row.get("role").is_some_and(|role| role.is("user")) {
             self.prompts += 1;
         }
-        if let Some(stated) = row.get("usage").filter(|_| row.get("role").is_some_and(|role| role.is("assistant"))) {
+        if let Some(stated) = row
+            .get("usage")
+            .filter(|_| row.get("role").is_some_and(|role| role.is("assistant")))
+        {
             let usage = message::usage(stated);
             self.input += usage.input.unwrap_or(0);
             self.output += usage.output.unwrap_or(0);
@@ -83,7 +92,8 @@ impl Stats {
         }
     }
 
-    /// Writes them into a row; what else stands among its sums stays. Cache tokens are left out while there are none.
+    /// Writes them into a row; what else stands among its sums stays. Cache tokens are left out
+    /// while there are none.
     pub(crate) fn write(self, row: &mut RowEdit) -> Result<()> {
         let known = [
             (PROMPTS, self.prompts, true),
@@ -96,8 +106,15 @@ impl Stats {
         for (key, count, said) in known {
             json = json.with_some(key, said.then_some(count));
         }
-        if let Some(before) = row.raw().get("stats").filter(|stats| stats.kind() == Kind::Object) {
-            for (key, value) in before.members().filter(|(key, _)| !known.iter().any(|(name, ..)| key.is(name))) {
+        if let Some(before) = row
+            .raw()
+            .get("stats")
+            .filter(|stats| stats.kind() == Kind::Object)
+        {
+            for (key, value) in before
+                .members()
+                .filter(|(key, _)| !known.iter().any(|(name, ..)| key.is(name)))
+            {
                 json = json.with(&key.to_text(), value);
             }
         }
@@ -129,9 +146,14 @@ mod tests {
             r#"{"role":"assistant"}"#,
         ]);
         let mut row = RowEdit::of(
-            &Json::object().with("id", "a").with("stats", Json::object().with("messageCount", 2).with("x", 7)),
+            &Json::object()
+                .with("id", "a")
+                .with("stats", Json::object().with("messageCount", 2).with("x", 7)),
         );
-        Stats::stated(row.raw()).plus(stats).write(&mut row).unwrap();
+        Stats::stated(row.raw())
+            .plus(stats)
+            .write(&mut row)
+            .unwrap();
         let want = r#"{"messageCount":3,"totalInputTokens":3,"totalOutputTokens":4,"totalCacheReadTokens":1,"x":7}"#;
         assert_eq!(row.raw().get("stats").unwrap().bytes(), want.as_bytes());
         Stats::default().write(&mut row).unwrap();

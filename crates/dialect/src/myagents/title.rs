@@ -9,19 +9,29 @@ pub const IMAGE_ONLY: &str = "图片消息";
 /// How many code points of the first message a title holds.
 pub const LENGTH: usize = 40;
 
-/// The title for a first message: envelopes off, at most 40 code points and `...`; `New Chat` if nothing is left.
+/// The title for a first message: envelopes off, at most 40 code points and `...`;
+/// `New Chat` if nothing is left.
 pub fn default_title(first_message: &str) -> String {
     let said = without_wrapper(first_message);
-    if said.is_empty() { NEW_CHAT.to_owned() } else { capped(&said, LENGTH) }
+    if said.is_empty() {
+        NEW_CHAT.to_owned()
+    } else {
+        capped(&said, LENGTH)
+    }
 }
 
-/// The title that versions before 0.2.14 gave at birth: 40 UTF-16 units of the raw text, envelopes and all.
+/// The title that versions before 0.2.14 gave at birth: 40 UTF-16 units of the raw
+/// text, envelopes and all.
 pub fn older_title(first_message: &str) -> String {
     if trim(first_message).is_empty() {
         return IMAGE_ONLY.to_owned();
     }
     let cut = super::preview::units(first_message, LENGTH);
-    if cut.len() < first_message.len() { format!("{cut}...") } else { cut.to_owned() }
+    if cut.len() < first_message.len() {
+        format!("{cut}...")
+    } else {
+        cut.to_owned()
+    }
 }
 
 /// Whether the app may still replace the title by a default one.
@@ -47,9 +57,13 @@ fn without_wrapper(raw: &str) -> String {
     let text = trim(raw);
     let (said, is_cron) = match reminder::leading(text) {
         None => (text, false),
-        Some(found) if !found.visible.is_empty() => (found.visible, found.kind == Some("CRON_TASK")),
+        Some(found) if !found.visible.is_empty() => {
+            (found.visible, found.kind == Some("CRON_TASK"))
+        }
         Some(found) => match found.kind {
-            Some("GOAL_CONTINUATION" | "GOAL_CONTEXT" | "FLOATING_BALL_CONTEXT") => return String::new(),
+            Some("GOAL_CONTINUATION" | "GOAL_CONTEXT" | "FLOATING_BALL_CONTEXT") => {
+                return String::new();
+            }
             kind => (found.body, kind == Some("CRON_TASK")),
         },
     };
@@ -64,7 +78,10 @@ fn task(text: &str, is_cron: bool) -> Option<String> {
     text.match_indices("执行任务").find_map(|(at, word)| {
         let rest = text.get(at + word.len()..)?;
         let rest = rest.strip_prefix([':', '：'])?.trim_start_matches(is_blank);
-        let rest = rest.strip_prefix('#').unwrap_or(rest).trim_start_matches(is_blank);
+        let rest = rest
+            .strip_prefix('#')
+            .unwrap_or(rest)
+            .trim_start_matches(is_blank);
         let name = trim(rest.split(['。', '；', ';', '\n']).next()?);
         (!name.is_empty()).then(|| name.to_owned())
     })
@@ -73,9 +90,14 @@ fn task(text: &str, is_cron: bool) -> Option<String> {
 fn folded(text: &str) -> String {
     let mut text = text.to_owned();
     for marker in ["CRON_TASK", "HEARTBEAT", "MEMORY_UPDATE"] {
-        text = text.replace(&format!("<{marker}>"), " ").replace(&format!("</{marker}>"), " ");
+        text = text
+            .replace(&format!("<{marker}>"), " ")
+            .replace(&format!("</{marker}>"), " ");
     }
-    text.split(is_blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    text.split(is_blank)
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[cfg(test)]
@@ -86,18 +108,28 @@ mod tests {
     fn plain_text_is_its_own_title_and_long_text_is_cut_by_code_points() {
         assert_eq!(default_title("把发票按月份排好"), "把发票按月份排好");
         assert_eq!(default_title(&"a".repeat(40)), "a".repeat(40));
-        assert_eq!(default_title(&"a".repeat(41)), format!("{}...", "a".repeat(40)));
-        assert_eq!(default_title(&format!("{}🦀 and more", "a".repeat(39))), format!("{}🦀...", "a".repeat(39)));
+        assert_eq!(
+            default_title(&"a".repeat(41)),
+            format!("{}...", "a".repeat(40))
+        );
+        assert_eq!(
+            default_title(&format!("{}🦀 and more", "a".repeat(39))),
+            format!("{}🦀...", "a".repeat(39))
+        );
         assert_eq!(default_title("  a \n\t b  "), "a b");
     }
 
     #[test]
     fn a_scheduled_task_is_named_by_its_first_line() {
-        let cron = |body: &str| format!("<system-reminder>\n<CRON_TASK>\n{body}\n</CRON_TASK>\n</system-reminder>");
-        assert_eq!(default_title(&cron("执行任务：# 备份照片\n只要今年的")), "备份照片");
+        let cron = |body: &str| {
+            format!("<system-reminder>\n<CRON_TASK>\n{body}\n</CRON_TASK>\n</system-reminder>")
+        };
+        assert_eq!(
+            default_title(&cron("执行任务：# 备份照片\n只要今年的")),
+            "备份照片"
+        );
         assert_eq!(default_title(&cron("执行任务: 浇花；再关灯")), "浇花");
-        let mixed =
-            "<system-reminder>\n<CRON_TASK>\nid: 1\n</CRON_TASK>\n</system-reminder>\n执行任务：# 整理书架\n\n从上到下";
+        let mixed = "<system-reminder>\n<CRON_TASK>\nid: 1\n</CRON_TASK>\n</system-reminder>\n执行任务：# 整理书架\n\n从上到下";
         assert_eq!(default_title(mixed), "整理书架");
         let torn = "<system-reminder>\n<CRON_TASK>\n执行任务：给猫喂食";
         assert_eq!(default_title(torn), "给猫喂食");
@@ -131,13 +163,18 @@ mod tests {
         assert!(!is_placeholder(NEW_CHAT, Some("user")));
         assert!(!is_placeholder("Mine", None));
         assert!(may_generate(None, 0, 2) && may_generate(Some("default"), 9, 20));
-        assert!(!may_generate(None, 0, 1) && !may_generate(None, 0, 21) && !may_generate(None, 10, 5));
+        assert!(
+            !may_generate(None, 0, 1) && !may_generate(None, 0, 21) && !may_generate(None, 10, 5)
+        );
         assert!(!may_generate(Some("auto"), 0, 5) && !may_generate(Some("user"), 0, 5));
     }
 
     #[test]
     fn older_versions_cut_forty_units_of_the_raw_text() {
-        assert_eq!(older_title(&"b".repeat(41)), format!("{}...", "b".repeat(40)));
+        assert_eq!(
+            older_title(&"b".repeat(41)),
+            format!("{}...", "b".repeat(40))
+        );
         assert_eq!(older_title("<system-reminder>"), "<system-reminder>");
         assert_eq!(older_title(" "), IMAGE_ONLY);
     }

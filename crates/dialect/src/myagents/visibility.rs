@@ -18,7 +18,10 @@ pub enum Transcript {
 
 /// Why the history leaves out the session of this row, if it does.
 pub fn hidden(row: Raw<'_>, transcript: Transcript) -> Option<&'static str> {
-    if row.get("materializationState").is_some_and(|state| state.is("prepared")) {
+    if row
+        .get("materializationState")
+        .is_some_and(|state| state.is("prepared"))
+    {
         return Some("prepared");
     }
     if text_of(row, "systemMaintenanceKind").is_some() {
@@ -27,7 +30,8 @@ pub fn hidden(row: Raw<'_>, transcript: Transcript) -> Option<&'static str> {
     (transcript == Transcript::Absent && is_draft(row)).then_some("draft")
 }
 
-/// Whether the row was left by a version that wrote it before anything was asked, and nobody has touched it since.
+/// Whether the row was left by a version that wrote it before anything was asked, and nobody
+/// has touched it since.
 fn is_draft(row: Raw<'_>) -> bool {
     row.get("transcriptFormat").is_none()
         && is_managed_codex(row)
@@ -37,33 +41,55 @@ fn is_draft(row: Raw<'_>) -> bool {
         && row.get("title").is_some_and(|t| t.is(title::NEW_CHAT))
         && !row.get("titleSource").is_some_and(|s| s.is("user"))
         && text_of(row, "lastMessagePreview").is_none()
-        && ["lastContextUsage", "runtimeUsageTotals"].iter().all(|key| row.get(key).is_none_or(|v| v.is_null()))
+        && ["lastContextUsage", "runtimeUsageTotals"]
+            .iter()
+            .all(|key| row.get(key).is_none_or(|v| v.is_null()))
         && !stats_show_activity(row)
 }
 
 fn is_managed_codex(row: Raw<'_>) -> bool {
     let fits = |of: Raw<'_>| {
         of.get("runtime").is_some_and(|v| v.is("codex"))
-            && of.get("runtimeSource").is_some_and(|v| v.is("managed-provider"))
-            && of.get("providerId").is_some_and(|v| v.is(CODEX_SUBSCRIPTION))
+            && of
+                .get("runtimeSource")
+                .is_some_and(|v| v.is("managed-provider"))
+            && of
+                .get("providerId")
+                .is_some_and(|v| v.is(CODEX_SUBSCRIPTION))
     };
-    let backed = |identity: Raw<'_>| identity.get("kind").is_some_and(|k| k.is("runtime-backed-provider"));
-    fits(row) || row.get("providerExecutionIdentity").is_some_and(|identity| backed(identity) && fits(identity))
+    let backed = |identity: Raw<'_>| {
+        identity
+            .get("kind")
+            .is_some_and(|k| k.is("runtime-backed-provider"))
+    };
+    fits(row)
+        || row
+            .get("providerExecutionIdentity")
+            .is_some_and(|identity| backed(identity) && fits(identity))
 }
 
 fn is_desktop(row: Raw<'_>) -> bool {
     let origin = row.at(&["origin", "kind"]).and_then(|k| k.text());
     let source = text_of(row, "source");
-    origin.as_deref().is_none_or(|kind| matches!(kind, "" | "desktop" | "unknown"))
+    origin
+        .as_deref()
+        .is_none_or(|kind| matches!(kind, "" | "desktop" | "unknown"))
         && source.as_deref().is_none_or(|source| source == "desktop")
 }
 
 fn stats_show_activity(row: Raw<'_>) -> bool {
-    row.get("stats").is_some_and(|stats| stats.members().any(|(_, count)| count.f64().is_some_and(|n| n > 0.0)))
+    row.get("stats").is_some_and(|stats| {
+        stats
+            .members()
+            .any(|(_, count)| count.f64().is_some_and(|n| n > 0.0))
+    })
 }
 
 fn text_of(row: Raw<'_>, key: &str) -> Option<String> {
-    row.get(key)?.text().filter(|text| !text.is_empty()).map(Into::into)
+    row.get(key)?
+        .text()
+        .filter(|text| !text.is_empty())
+        .map(Into::into)
 }
 
 #[cfg(test)]
@@ -78,10 +104,31 @@ mod tests {
 
     #[test]
     fn prepared_and_maintenance_rows_are_hidden() {
-        assert_eq!(why(r#"{"id":"a","materializationState":"prepared"}"#, Transcript::Present), Some("prepared"));
-        assert_eq!(why(r#"{"id":"a","systemMaintenanceKind":"memory"}"#, Transcript::Present), Some("maintenance"));
-        assert_eq!(why(r#"{"id":"a","systemMaintenanceKind":null}"#, Transcript::Absent), None);
-        assert_eq!(why(r#"{"id":"a","title":"New Chat"}"#, Transcript::Absent), None);
+        assert_eq!(
+            why(
+                r#"{"id":"a","materializationState":"prepared"}"#,
+                Transcript::Present
+            ),
+            Some("prepared")
+        );
+        assert_eq!(
+            why(
+                r#"{"id":"a","systemMaintenanceKind":"memory"}"#,
+                Transcript::Present
+            ),
+            Some("maintenance")
+        );
+        assert_eq!(
+            why(
+                r#"{"id":"a","systemMaintenanceKind":null}"#,
+                Transcript::Absent
+            ),
+            None
+        );
+        assert_eq!(
+            why(r#"{"id":"a","title":"New Chat"}"#, Transcript::Absent),
+            None
+        );
     }
 
     #[test]
@@ -108,7 +155,11 @@ mod tests {
             ("\"totalInputTokens\":0", "\"totalInputTokens\":1"),
             ("codex-sub", "other"),
         ] {
-            assert_eq!(why(&DRAFT.replace(from, to), Transcript::Absent), None, "{to}");
+            assert_eq!(
+                why(&DRAFT.replace(from, to), Transcript::Absent),
+                None,
+                "{to}"
+            );
         }
     }
 }

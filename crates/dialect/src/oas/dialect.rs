@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Json, Kind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Head, Log, Message, Names, Problem, ProblemKind, Result, SessionView,
-    Settings, Slot, Tip, View,
+    Context, ContextItem, EntryKind, Facts, Head, Log, Message, Names, Problem, ProblemKind,
+    Result, SessionView, Settings, Slot, Tip, View,
 };
 
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, Operation, Planned, Sample,
-    StoreIntention, Support,
+    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness,
+    Operation, Planned, Sample, StoreIntention, Support,
 };
 
 use super::{header, index, layout, plan, row};
@@ -48,7 +48,10 @@ impl Dialect for OpenAgentSdk {
     }
 
     fn places(&self, env: &Environment) -> Vec<PathBuf> {
-        let home = env.home.clone().or_else(|| env.var("USERPROFILE").map(PathBuf::from));
+        let home = env
+            .home
+            .clone()
+            .or_else(|| env.var("USERPROFILE").map(PathBuf::from));
         // Without a home it keeps its sessions where it was started.
         vec![home.unwrap_or_else(|| env.cwd.clone()).join(".open-agent")]
     }
@@ -63,7 +66,11 @@ impl Dialect for OpenAgentSdk {
 
     fn recognises(&self, sample: &Sample<'_>) -> Likeness {
         let named = sample.name.strip_suffix(".jsonl").is_some_and(is_uuid);
-        let at_home = sample.folders.iter().take(3).any(|folder| folder == ".open-agent");
+        let at_home = sample
+            .folders
+            .iter()
+            .take(3)
+            .any(|folder| folder == ".open-agent");
         match sample.records.first() {
             Some(first) if header::is_header(first) => Likeness::Certain,
             Some(first) if named && at_home && self.is_record(first) => Likeness::Likely,
@@ -72,9 +79,14 @@ impl Dialect for OpenAgentSdk {
     }
 
     fn is_record(&self, object: &Object<'_>) -> bool {
-        let is = |words: &[&str]| object.get("type").is_some_and(|t| words.iter().any(|word| t.is(word)));
+        let is = |words: &[&str]| {
+            object
+                .get("type")
+                .is_some_and(|t| words.iter().any(|word| t.is(word)))
+        };
         header::is_header(object)
-            || (is(&["user", "assistant", "tool_result", "system", "result"]) && object.get("session_id").is_some())
+            || (is(&["user", "assistant", "tool_result", "system", "result"])
+                && object.get("session_id").is_some())
     }
 
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
@@ -100,7 +112,11 @@ impl Dialect for OpenAgentSdk {
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
-        let last = view.log.entries().rev().find(|(_, head)| head.kind != EntryKind::Header);
+        let last = view
+            .log
+            .entries()
+            .rev()
+            .find(|(_, head)| head.kind != EntryKind::Header);
         Ok(last.map_or(Tip::Root, |(slot, _)| Tip::At(slot)))
     }
 
@@ -114,34 +130,78 @@ impl Dialect for OpenAgentSdk {
 
     /// The messages behind the last compaction. What it summed up is gone from the file as well.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
-        let path = tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default();
-        let cut = path.iter().rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction).map_or(0, |at| at + 1);
+        let path = tip
+            .slot()
+            .map(|slot| view.tree.path(slot))
+            .unwrap_or_default();
+        let cut = path
+            .iter()
+            .rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction)
+            .map_or(0, |at| at + 1);
         let sent = |slot: &&Slot| {
             use EntryKind::{Assistant, CustomMessage, ToolResult, User};
-            matches!(view.log.kind(**slot), User | Assistant | ToolResult | CustomMessage)
+            matches!(
+                view.log.kind(**slot),
+                User | Assistant | ToolResult | CustomMessage
+            )
         };
-        let items = path.iter().skip(cut).filter(sent).map(|slot| ContextItem::stored(*slot)).collect();
-        Ok(Context { tip, items, settings: settings(view, &path)? })
+        let items = path
+            .iter()
+            .skip(cut)
+            .filter(sent)
+            .map(|slot| ContextItem::stored(*slot))
+            .collect();
+        Ok(Context {
+            tip,
+            items,
+            settings: settings(view, &path)?,
+        })
     }
 
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
         let Some(record) = records.first() else {
-            return Message { role: String::new(), content: Vec::new(), native: None };
+            return Message {
+                role: String::new(),
+                content: Vec::new(),
+                native: None,
+            };
         };
         let kind = record.text("type").unwrap_or_default().into_owned();
-        let stated = record.get("message").and_then(|m| m.get("role")).and_then(|r| r.text()).map(Cow::into_owned);
+        let stated = record
+            .get("message")
+            .and_then(|m| m.get("role"))
+            .and_then(|r| r.text())
+            .map(Cow::into_owned);
         let content = match kind.as_str() {
             "tool_result" => vec![Json::from(record.raw())],
             "system" => vec![text_part(record.text("skill_content").unwrap_or_default())],
             _ => parts(record),
         };
-        let native = record.get("message").filter(|m| m.get("tool_calls").is_some()).map(Json::from);
-        Message { role: stated.unwrap_or(kind), content, native }
+        let native = record
+            .get("message")
+            .filter(|m| m.get("tool_calls").is_some())
+            .map(Json::from);
+        Message {
+            role: stated.unwrap_or(kind),
+            content,
+            native,
+        }
     }
 
-    fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
-        if view.log.heads.first().is_some_and(|head| head.kind != EntryKind::Header) {
-            let detail = "the first record is no session header, so the SDK does not find this session";
+    fn check(
+        &self,
+        view: &SessionView<'_>,
+        _facts: &Facts,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        if view
+            .log
+            .heads
+            .first()
+            .is_some_and(|head| head.kind != EntryKind::Header)
+        {
+            let detail =
+                "the first record is no session header, so the SDK does not find this session";
             problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
         }
         Ok(())
@@ -152,11 +212,20 @@ impl Dialect for OpenAgentSdk {
     }
 
     fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
-        let mut folders: Vec<String> = files.list("projects")?.into_iter().map(|info| info.key).collect();
+        let mut folders: Vec<String> = files
+            .list("projects")?
+            .into_iter()
+            .map(|info| info.key)
+            .collect();
         folders.push("sessions".to_owned());
         let mut found = Vec::new();
         for folder in folders {
-            found.extend(files.stat(&index::key(&folder))?.filter(crate::FileInfo::is_file).map(|info| info.key));
+            found.extend(
+                files
+                    .stat(&index::key(&folder))?
+                    .filter(crate::FileInfo::is_file)
+                    .map(|info| info.key),
+            );
         }
         Ok(found)
     }
@@ -182,7 +251,12 @@ impl Dialect for OpenAgentSdk {
         true
     }
 
-    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        intention: &StoreIntention,
+        chance: &dyn Chance,
+    ) -> Result<Planned> {
         plan::of_store(files, intention, chance)
     }
 }
@@ -190,11 +264,21 @@ impl Dialect for OpenAgentSdk {
 /// The header's settings, and the model that answered last.
 fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     let mut settings = Settings::default();
-    if let Some((slot, _)) = view.log.entries().find(|(_, head)| head.kind == EntryKind::Header) {
+    if let Some((slot, _)) = view
+        .log
+        .entries()
+        .find(|(_, head)| head.kind == EntryKind::Header)
+    {
         view.with_object(slot, |object| header::settings(object, &mut settings))?;
     }
-    for slot in path.iter().rev().filter(|slot| view.log.kind(**slot) == EntryKind::Assistant) {
-        let model = view.with_object(*slot, |object| object.text("model").map(Cow::into_owned))?.flatten();
+    for slot in path
+        .iter()
+        .rev()
+        .filter(|slot| view.log.kind(**slot) == EntryKind::Assistant)
+    {
+        let model = view
+            .with_object(*slot, |object| object.text("model").map(Cow::into_owned))?
+            .flatten();
         if let Some(model) = model {
             settings.set_model("default", &model);
             break;
@@ -206,7 +290,9 @@ fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
 fn parts(record: &Object<'_>) -> Vec<Json> {
     match record.get("message").and_then(|m| m.get("content")) {
         Some(content) if content.kind() == Kind::Array => content.items().map(Json::from).collect(),
-        Some(content) => content.text().map_or_else(|| vec![Json::from(content)], |text| vec![text_part(text)]),
+        Some(content) => content
+            .text()
+            .map_or_else(|| vec![Json::from(content)], |text| vec![text_part(text)]),
         None => Vec::new(),
     }
 }

@@ -18,8 +18,12 @@ pub(crate) struct Bearing<'a> {
 
 /// A draft as a row, without the line end.
 pub(crate) fn row(draft: &Draft, bearing: Bearing<'_>) -> Result<Vec<u8>> {
-    let row =
-        |kind: &str| Json::object().with("type", kind).with("uuid", bearing.uuid).with("session_id", bearing.session);
+    let row = |kind: &str| {
+        Json::object()
+            .with("type", kind)
+            .with("uuid", bearing.uuid)
+            .with("session_id", bearing.session)
+    };
     let timed = |kind: &str| row(kind).with("timestamp", bearing.at.to_rfc3339());
     Ok(match &draft.body {
         Body::User(parts) => {
@@ -49,21 +53,51 @@ fn assistant(row: Json, answer: &Answer) -> Result<Json> {
     let mut calls = Vec::new();
     for part in &answer.content {
         match part {
-            Part::Text(text) => content.push(Json::object().with("type", "text").with("text", text)),
-            Part::Call { id, name, arguments } => {
-                let block = Json::object().with("type", "tool_use").with("id", id).with("name", name);
+            Part::Text(text) => {
+                content.push(Json::object().with("type", "text").with("text", text))
+            }
+            Part::Call {
+                id,
+                name,
+                arguments,
+            } => {
+                let block = Json::object()
+                    .with("type", "tool_use")
+                    .with("id", id)
+                    .with("name", name);
                 content.push(block.with("input", arguments.clone()));
-                let function = Json::object().with("name", name).with("arguments", arguments.to_string());
-                calls.push(Json::object().with("id", id).with("type", "function").with("function", function));
+                let function = Json::object()
+                    .with("name", name)
+                    .with("arguments", arguments.to_string());
+                calls.push(
+                    Json::object()
+                        .with("id", id)
+                        .with("type", "function")
+                        .with("function", function),
+                );
             }
             Part::Thinking { .. } | Part::Image { .. } => return Err(no_place()),
         }
     }
-    let stop = answer.stop_reason.as_deref().unwrap_or(if calls.is_empty() { "end_turn" } else { "tool_use" });
-    let message = Json::object().with("role", "assistant").with("content", content).with("tool_calls", calls);
+    let stop = answer
+        .stop_reason
+        .as_deref()
+        .unwrap_or(if calls.is_empty() {
+            "end_turn"
+        } else {
+            "tool_use"
+        });
+    let message = Json::object()
+        .with("role", "assistant")
+        .with("content", content)
+        .with("tool_calls", calls);
     let (input, output) = (answer.usage.input, answer.usage.output);
     let usage = input.is_some() || output.is_some();
-    let usage = usage.then(|| Json::object().with_some("input_tokens", input).with_some("output_tokens", output));
+    let usage = usage.then(|| {
+        Json::object()
+            .with_some("input_tokens", input)
+            .with_some("output_tokens", output)
+    });
     Ok(row
         .with("message", message)
         .with("parent_tool_use_id", Json::Null)
@@ -91,15 +125,22 @@ fn no_place() -> Error {
 fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     let is = |word: &str| raw.get("type").is_some_and(|kind| kind.is(word));
-    if !["user", "assistant", "tool_result", "system", "result"].iter().any(|word| is(word)) {
-        return Err(Error::new(ErrorKind::Invalid, "the record is no row of open-agent-sdk")
-            .because("its `type` is none of user, assistant, tool_result, system, result")
-            .hinting(r#"write {"role":"user","text":"…"} to have one made"#));
+    if !["user", "assistant", "tool_result", "system", "result"]
+        .iter()
+        .any(|word| is(word))
+    {
+        return Err(
+            Error::new(ErrorKind::Invalid, "the record is no row of open-agent-sdk")
+                .because("its `type` is none of user, assistant, tool_result, system, result")
+                .hinting(r#"write {"role":"user","text":"…"} to have one made"#),
+        );
     }
     let mut row = raw.bytes().to_vec();
     for (key, value) in [("uuid", bearing.uuid), ("session_id", bearing.session)] {
         if Raw::trusted(&row).get(key).is_none() {
-            let fault = |fault: boswell_model::json::Fault| Error::new(ErrorKind::Invalid, fault.to_string());
+            let fault = |fault: boswell_model::json::Fault| {
+                Error::new(ErrorKind::Invalid, fault.to_string())
+            };
             row = insert_member(&row, key, &Json::from(value).to_bytes()).map_err(fault)?;
         }
     }

@@ -22,8 +22,17 @@ const HARMLESS: [&str; 11] = [
     "maxTokens",
 ];
 /// Members of the header itself.
-const MEMBERS: [&str; 9] =
-    ["type", "id", "model", "provider", "createdAt", "updatedAt", "options", "parentSessionId", "forkedAt"];
+const MEMBERS: [&str; 9] = [
+    "type",
+    "id",
+    "model",
+    "provider",
+    "createdAt",
+    "updatedAt",
+    "options",
+    "parentSessionId",
+    "forkedAt",
+];
 
 /// Whether a record is the header.
 pub(crate) fn is_header(object: &Object<'_>) -> bool {
@@ -37,7 +46,12 @@ pub(crate) fn millis(value: Option<Raw<'_>>) -> Option<Instant> {
 
 /// Takes what the header says about the session.
 pub(crate) fn fold(object: &Object<'_>, facts: &mut Facts) {
-    let text = |key: &str| object.text(key).filter(|t| !t.is_empty()).map(Cow::into_owned);
+    let text = |key: &str| {
+        object
+            .text(key)
+            .filter(|t| !t.is_empty())
+            .map(Cow::into_owned)
+    };
     facts.id = text("id");
     facts.created = millis(object.get("createdAt"));
     facts.last_active = millis(object.get("updatedAt")).or(facts.created);
@@ -51,7 +65,9 @@ pub(crate) fn fold(object: &Object<'_>, facts: &mut Facts) {
         facts.metadata.insert("provider".to_owned(), provider);
     }
     if let Some(forked) = millis(object.get("forkedAt")) {
-        facts.metadata.insert("forkedAt".to_owned(), forked.to_rfc3339());
+        facts
+            .metadata
+            .insert("forkedAt".to_owned(), forked.to_rfc3339());
     }
 }
 
@@ -62,7 +78,10 @@ pub(crate) fn settings(object: &Object<'_>, settings: &mut Settings) {
     }
     settings.permission_mode = option(object, "permissionMode");
     if let Some(provider) = object.get("provider") {
-        settings.set_other("provider", String::from_utf8_lossy(provider.bytes()).into_owned());
+        settings.set_other(
+            "provider",
+            String::from_utf8_lossy(provider.bytes()).into_owned(),
+        );
     }
 }
 
@@ -70,7 +89,11 @@ pub(crate) fn settings(object: &Object<'_>, settings: &mut Settings) {
 pub(crate) fn harmless_options(header: Raw<'_>) -> (Json, usize) {
     let mut kept = Json::object();
     let mut left = 0;
-    for (name, value) in header.get("options").iter().flat_map(|options| options.members()) {
+    for (name, value) in header
+        .get("options")
+        .iter()
+        .flat_map(|options| options.members())
+    {
         match HARMLESS.iter().find(|known| name.is(known)) {
             Some(known) => kept = kept.with(known, value),
             None => left += 1,
@@ -80,33 +103,52 @@ pub(crate) fn harmless_options(header: Raw<'_>) -> (Json, usize) {
 }
 
 fn option(object: &Object<'_>, key: &str) -> Option<String> {
-    object.get("options")?.get(key)?.text().filter(|t| !t.is_empty()).map(Cow::into_owned)
+    object
+        .get("options")?
+        .get(key)?
+        .text()
+        .filter(|t| !t.is_empty())
+        .map(Cow::into_owned)
 }
 
-/// The record for people's eyes: in a header every option that may be a secret is replaced, all other bytes stay.
+/// The record for people's eyes: in a header every option that may be a secret is replaced,
+/// all other bytes stay.
 ///
 /// A torn header has no members that could be told apart, so nothing of it is shown.
 pub fn redact_header(record: &[u8]) -> Cow<'_, [u8]> {
     let Ok(raw) = Raw::parse(record) else {
         let named = |name: &str| contains(record, format!("\"{name}\"").as_bytes());
         let torn = named("session_header") || (named("options") && named("createdAt"));
-        return if torn { Cow::Borrowed(b"[redacted: a torn session header]") } else { Cow::Borrowed(record) };
+        return if torn {
+            Cow::Borrowed(b"[redacted: a torn session header]")
+        } else {
+            Cow::Borrowed(record)
+        };
     };
-    // Of doubled keys the last one counts, but each is in the bytes. Rows have no options: whatever has is a header,
-    // also if its type is spoilt.
-    if !raw.members().any(|(key, value)| key.is("options") || value.is("session_header")) {
+    // Of doubled keys the last one counts, but each is in the bytes. Rows have no options: whatever
+    // has is a header, also if its type is spoilt.
+    if !raw
+        .members()
+        .any(|(key, value)| key.is("options") || value.is("session_header"))
+    {
         return Cow::Borrowed(record);
     }
     let mut secrets = Vec::new();
     for (key, value) in raw.members() {
         if key.is("options") && value.kind() == Kind::Object {
-            let hidden = value.members().filter(|(name, _)| !HARMLESS.iter().any(|known| name.is(known)));
+            let hidden = value
+                .members()
+                .filter(|(name, _)| !HARMLESS.iter().any(|known| name.is(known)));
             secrets.extend(hidden.map(|(_, secret)| secret));
         } else if key.is("options") || !MEMBERS.iter().any(|known| key.is(known)) {
             secrets.push(value);
         }
     }
-    if secrets.is_empty() { Cow::Borrowed(record) } else { Cow::Owned(replaced(record, &secrets)) }
+    if secrets.is_empty() {
+        Cow::Borrowed(record)
+    } else {
+        Cow::Owned(replaced(record, &secrets))
+    }
 }
 
 /// The record with each of these parts of it, which come in order, replaced.
@@ -114,7 +156,11 @@ fn replaced(record: &[u8], parts: &[Raw<'_>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(record.len());
     let mut at = 0;
     for part in parts {
-        let start = part.bytes().as_ptr().addr().saturating_sub(record.as_ptr().addr());
+        let start = part
+            .bytes()
+            .as_ptr()
+            .addr()
+            .saturating_sub(record.as_ptr().addr());
         out.extend_from_slice(record.get(at..start).unwrap_or(b""));
         out.extend_from_slice(HIDDEN);
         at = start.saturating_add(part.bytes().len());
@@ -146,7 +192,10 @@ mod tests {
     fn doubled_keys_and_unknown_members_hide_nothing_behind_them() {
         let header = r#"{"options":{"apiKey":"sk-1","apiKey":"sk-2"},"type":"x","type":"session_header","options":{},"token":"t"}"#;
         let shown = redacted(header);
-        assert!(!shown.contains("sk-1") && !shown.contains("sk-2") && !shown.contains("\"t\""), "{shown}");
+        assert!(
+            !shown.contains("sk-1") && !shown.contains("sk-2") && !shown.contains("\"t\""),
+            "{shown}"
+        );
         let escaped = r#"{"type":"session_header","options":{"\u0061piKey":"sk-1"}}"#;
         assert!(!redacted(escaped).contains("sk-1"));
         let odd = r#"{"type":"session_header","options":"sk-1"}"#;
@@ -155,7 +204,9 @@ mod tests {
 
     #[test]
     fn a_torn_header_is_not_shown_and_other_records_are_left_alone() {
-        assert!(!redacted(r#"{"type":"session_header","options":{"apiKey":"sk-1"#).contains("sk-1"));
+        assert!(
+            !redacted(r#"{"type":"session_header","options":{"apiKey":"sk-1"#).contains("sk-1")
+        );
         let row = r#"{"type":"user","message":{"content":"apiKey"}}"#;
         assert!(matches!(redact_header(row.as_bytes()), Cow::Borrowed(_)));
         let plain = r#"{"type":"session_header","options":{"model":"m"}}"#;

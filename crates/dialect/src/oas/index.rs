@@ -25,23 +25,35 @@ pub(crate) fn compare(
     problems: &mut Vec<(String, Problem)>,
 ) {
     let key = key(folder);
-    let mut say = |detail: String| problems.push((key.clone(), Problem::of_file(ProblemKind::StaleIndex, detail)));
+    let mut say = |detail: String| {
+        problems.push((
+            key.clone(),
+            Problem::of_file(ProblemKind::StaleIndex, detail),
+        ))
+    };
     let bytes = match files.read_whole(&key, LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return,
         Err(error) => return say(format!("the index cannot be read: {error}")),
     };
     let Some(rows) = rows_of(&bytes) else {
-        return say("the index is no JSON of its kind; the next save would replace it by one row".to_owned());
+        return say(
+            "the index is no JSON of its kind; the next save would replace it by one row"
+                .to_owned(),
+        );
     };
     let rows: BTreeSet<String> = rows.items().filter_map(id_of).collect();
     let ghosts = rows.difference(sessions).count();
     if ghosts > 0 {
-        say(format!("{ghosts} rows have no file; the SDK lists them all the same"));
+        say(format!(
+            "{ghosts} rows have no file; the SDK lists them all the same"
+        ));
     }
     let missing = sessions.difference(&rows).count();
     if missing > 0 {
-        say(format!("{missing} files have no row; the SDK does not list them"));
+        say(format!(
+            "{missing} files have no row; the SDK does not list them"
+        ));
     }
 }
 
@@ -56,7 +68,10 @@ pub(crate) fn is_index(key: &str) -> bool {
 }
 
 fn rows_of(bytes: &[u8]) -> Option<Raw<'_>> {
-    Raw::parse(bytes).ok()?.get("sessions").filter(|s| s.kind() == Kind::Array)
+    Raw::parse(bytes)
+        .ok()?
+        .get("sessions")
+        .filter(|s| s.kind() == Kind::Array)
 }
 
 fn id_of(row: Raw<'_>) -> Option<String> {
@@ -91,7 +106,9 @@ impl Row {
         for (name, want) in self.fields() {
             let want = Raw::trusted(&want);
             let same = Raw::trusted(&new).get(name).is_some_and(|is| match name {
-                "id" => is.text().is_some_and(|id| id.eq_ignore_ascii_case(&self.id)),
+                "id" => is
+                    .text()
+                    .is_some_and(|id| id.eq_ignore_ascii_case(&self.id)),
                 _ => is.kind() == want.kind() && is.text() == want.text() && is.f64() == want.f64(),
             });
             if !same {
@@ -102,9 +119,12 @@ impl Row {
     }
 }
 
-/// Reads the file of a session for its row. A file without a header has the times of its rows, or none.
+/// Reads the file of a session for its row. A file without a header has the times
+/// of its rows, or none.
 pub(crate) fn row_of(files: &dyn Files, located: &Located) -> Result<Option<Row>> {
-    let Some(key) = &located.key else { return Ok(None) };
+    let Some(key) = &located.key else {
+        return Ok(None);
+    };
     let mut reader = Reader::new(&OpenAgentSdk, located, Depth::Facts);
     let mut lines = Lines::new(0, 1);
     let mut at = 0;
@@ -118,33 +138,58 @@ pub(crate) fn row_of(files: &dyn Files, located: &Located) -> Result<Option<Row>
     }
     lines.finish(&mut |line| reader.line(line));
     let read = reader.finish();
-    let rows = read.log.heads.iter().filter(|head| head.kind != EntryKind::Header).count() as u64;
-    let first = read.log.heads.iter().find(|head| head.kind == EntryKind::User);
+    let rows = read
+        .log
+        .heads
+        .iter()
+        .filter(|head| head.kind != EntryKind::Header)
+        .count() as u64;
+    let first = read
+        .log
+        .heads
+        .iter()
+        .find(|head| head.kind == EntryKind::User);
     let first_prompt = match first {
-        Some(head) => first_prompt(&files.read(key, head.at, usize::try_from(head.len).unwrap_or(usize::MAX))?),
+        Some(head) => first_prompt(&files.read(
+            key,
+            head.at,
+            usize::try_from(head.len).unwrap_or(usize::MAX),
+        )?),
         None => String::new(),
     };
     let millis = |at: Option<boswell_model::Instant>| at.map_or(0, |at| at.millis());
     let (created, modified) = (millis(read.facts.created), millis(read.facts.last_active));
-    Ok(Some(Row { id: located.id.clone(), first_prompt, messages: rows, created, modified }))
+    Ok(Some(Row {
+        id: located.id.clone(),
+        first_prompt,
+        messages: rows,
+        created,
+        modified,
+    }))
 }
 
 /// The text of a prompt, as the SDK takes it: only a plain string counts.
 pub(crate) fn first_prompt(row: &[u8]) -> String {
-    let content = Raw::parse(row).ok().and_then(|row| row.at(&["message", "content"])?.text().map(|t| t.into_owned()));
+    let content = Raw::parse(row).ok().and_then(|row| {
+        row.at(&["message", "content"])?
+            .text()
+            .map(|t| t.into_owned())
+    });
     content.unwrap_or_default()
 }
 
 /// Which rows are held against their files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// Those that are missing, and those of sessions that change. A folder without an index stays without one.
+    /// Those that are missing, and those of sessions that change. A folder without an
+    /// index stays without one.
     Changed,
     /// Every one, also where there is no index yet.
     All,
 }
 
-/// The step that makes the index of a folder right, once sessions are what `changes` says: a row, or gone.
+/// The step that makes the index of a folder right, once sessions are what `changes`
+/// says: a row, or gone.
 pub(crate) fn step(
     files: &dyn Files,
     folder: &str,
@@ -156,8 +201,10 @@ pub(crate) fn step(
     if old.is_none() && which == Rows::Changed {
         return Ok(None);
     }
-    let mut there: BTreeMap<String, Located> =
-        sessions_in(files, folder)?.into_iter().map(|located| (located.id.to_lowercase(), located)).collect();
+    let mut there: BTreeMap<String, Located> = sessions_in(files, folder)?
+        .into_iter()
+        .map(|located| (located.id.to_lowercase(), located))
+        .collect();
     there.retain(|id, _| !matches!(changes.get(id), Some(None)));
     let wanted = |id: &str| match (changes.get(id), there.get(id)) {
         (Some(row), _) => Ok(row.clone()),
@@ -168,7 +215,8 @@ pub(crate) fn step(
     let mut rows: Vec<Vec<u8>> = Vec::new();
     let mut seen = BTreeSet::new();
     for row in known.iter().flat_map(|rows| rows.items()) {
-        let Some(id) = id_of(row).filter(|id| there.contains_key(id) || changes.get(id).is_some_and(Option::is_some))
+        let Some(id) = id_of(row)
+            .filter(|id| there.contains_key(id) || changes.get(id).is_some_and(Option::is_some))
         else {
             continue;
         };
@@ -182,11 +230,21 @@ pub(crate) fn step(
         });
     }
     let gap = known.and_then(gap_of);
-    let fresh = changes.iter().filter(|(_, row)| row.is_some()).map(|(id, _)| id);
-    let missing: BTreeSet<&String> = there.keys().chain(fresh).filter(|id| !seen.contains(*id)).collect();
+    let fresh = changes
+        .iter()
+        .filter(|(_, row)| row.is_some())
+        .map(|(id, _)| id);
+    let missing: BTreeSet<&String> = there
+        .keys()
+        .chain(fresh)
+        .filter(|id| !seen.contains(*id))
+        .collect();
     for id in missing {
         if let Some(row) = wanted(id)? {
-            rows.push(laid_out::object(&row.fields(), gap.as_deref().unwrap_or(ROW_GAP)));
+            rows.push(laid_out::object(
+                &row.fields(),
+                gap.as_deref().unwrap_or(ROW_GAP),
+            ));
         }
     }
     Ok(put(key, old.as_deref(), &rows, gap.as_deref()))
@@ -196,7 +254,9 @@ pub(crate) fn step(
 fn gap_of(rows: Raw<'_>) -> Option<Vec<u8>> {
     let inside = rows.bytes().get(1..)?;
     let white = inside.len() - inside.trim_ascii_start().len();
-    rows.items().next().map(|_| inside.get(..white).unwrap_or(b"").to_vec())
+    rows.items()
+        .next()
+        .map(|_| inside.get(..white).unwrap_or(b"").to_vec())
 }
 
 fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) -> Option<Step> {
@@ -212,11 +272,20 @@ fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) ->
     array.push(b']');
     let usable = old.filter(|old| rows_of(old).is_some());
     let Some(old) = usable else {
-        let whole = [b"{\n  \"projectPath\": \"\",\n  \"sessions\": ".as_slice(), &array, b"\n}\n"].concat();
+        let whole = [
+            b"{\n  \"projectPath\": \"\",\n  \"sessions\": ".as_slice(),
+            &array,
+            b"\n}\n",
+        ]
+        .concat();
         return Some(match old {
-            Some(old) if !old.is_empty() => {
-                Step::Edit { key, at: Some(0), old: old.to_vec(), new: whole, modified: Modified::Now }
-            }
+            Some(old) if !old.is_empty() => Step::Edit {
+                key,
+                at: Some(0),
+                old: old.to_vec(),
+                new: whole,
+                modified: Modified::Now,
+            },
             _ => Step::put(key, whole),
         });
     };
@@ -228,5 +297,11 @@ fn put(key: String, old: Option<&[u8]>, rows: &[Vec<u8>], gap: Option<&[u8]>) ->
     let start = object.as_ptr().addr().saturating_sub(old.as_ptr().addr());
     let new = set_member(object, &["sessions"], &array).ok()?;
     let new = [old.get(..start)?, &new, old.get(start + object.len()..)?].concat();
-    Some(Step::Edit { key, at: Some(0), old: old.to_vec(), new, modified: Modified::Now })
+    Some(Step::Edit {
+        key,
+        at: Some(0),
+        old: old.to_vec(),
+        new,
+        modified: Modified::Now,
+    })
 }

@@ -9,7 +9,8 @@ use crate::{Files, Found, Located};
 
 use super::index;
 
-/// Finds every session by its file. The name of a project's folder is not decoded: the header says where it was held.
+/// Finds every session by its file. The name of a project's folder is not decoded: the header
+/// says where it was held.
 pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();
     for folder in folders(files)? {
@@ -21,7 +22,11 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
 /// Every folder that may hold sessions: one for each project, and the flat one.
 pub(crate) fn folders(files: &dyn Files) -> Result<Vec<String>> {
     let projects = files.list("projects")?;
-    let mut folders: Vec<String> = projects.into_iter().filter(|info| info.is_folder()).map(|info| info.key).collect();
+    let mut folders: Vec<String> = projects
+        .into_iter()
+        .filter(|info| info.is_folder())
+        .map(|info| info.key)
+        .collect();
     folders.push("sessions".to_owned());
     Ok(folders)
 }
@@ -34,7 +39,9 @@ pub(crate) fn folder_for(project: &str) -> String {
 /// Sessions of one folder.
 pub(crate) fn sessions_in(files: &dyn Files, folder: &str) -> Result<Vec<Located>> {
     let is_one = |info: &crate::FileInfo| {
-        let id = info.stem(".jsonl").filter(|id| is_uuid(id) && info.is_file())?;
+        let id = info
+            .stem(".jsonl")
+            .filter(|id| is_uuid(id) && info.is_file())?;
         Some(Located::at(id, info, Framing::Lines))
     };
     Ok(files.list(folder)?.iter().filter_map(is_one).collect())
@@ -43,7 +50,9 @@ pub(crate) fn sessions_in(files: &dyn Files, folder: &str) -> Result<Vec<Located
 fn discover_in(files: &dyn Files, folder: &str, found: &mut Found) -> Result<()> {
     let mut sessions = BTreeSet::new();
     for info in files.list(folder)? {
-        let Some(session) = info.stem(".jsonl").filter(|_| !info.is_folder()) else { continue };
+        let Some(session) = info.stem(".jsonl").filter(|_| !info.is_folder()) else {
+            continue;
+        };
         let trouble = if !is_uuid(session) {
             Some("its name is no session id, so it is not listed; it can be read by its path")
         } else if !info.is_file() {
@@ -53,11 +62,16 @@ fn discover_in(files: &dyn Files, folder: &str, found: &mut Found) -> Result<()>
         };
         match trouble {
             Some(detail) => {
-                found.problems.push((info.key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+                found.problems.push((
+                    info.key.clone(),
+                    Problem::of_file(ProblemKind::Unreadable, detail),
+                ));
             }
             None => {
                 sessions.insert(session.to_lowercase());
-                found.sessions.push(Located::at(session, &info, Framing::Lines));
+                found
+                    .sessions
+                    .push(Located::at(session, &info, Framing::Lines));
             }
         }
     }

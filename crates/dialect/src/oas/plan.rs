@@ -1,7 +1,7 @@
 //! Intentions turned into changes of a session's file and of its folder's index.
 //!
-//! The SDK takes no lock and rewrites the whole file at the end of every run, so nothing is changed while a process has the
-//! file open; one that only keeps the session in memory cannot be seen.
+//! The SDK takes no lock and rewrites the whole file at the end of every run, so nothing is changed
+//! while a process has the file open; one that only keeps the session in memory cannot be seen.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use boswell_model::{EntryKind, Error, ErrorKind, Flags, Instant, Result, Slot, T
 
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, Chance, Draft, Files, Intention, Modified, NewSession, Parent, Plan, Planned, Precondition, Step,
-    StoreIntention, unsupported,
+    Asked, Chance, Draft, Files, Intention, Modified, NewSession, Parent, Plan, Planned,
+    Precondition, Step, StoreIntention, unsupported,
 };
 
 use super::encode::{self, Bearing};
@@ -25,16 +25,27 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
         Intention::Rewind(tip) => rewind(asked, *tip),
         Intention::Fork { at, new } => fork(asked, *at, new),
         Intention::Delete => delete(asked),
-        _ => Err(unsupported("oas", "be changed like that", "see what each store can with `boswell stores`")),
+        _ => Err(unsupported(
+            "oas",
+            "be changed like that",
+            "see what each store can with `boswell stores`",
+        )),
     }
 }
 
 /// What has to happen to the store for an intention to come true.
-pub(crate) fn of_store(files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+pub(crate) fn of_store(
+    files: &dyn Files,
+    intention: &StoreIntention,
+    chance: &dyn Chance,
+) -> Result<Planned> {
     match intention {
         StoreIntention::Create(new) => create(files, new, chance),
         StoreIntention::Index | StoreIntention::IndexWith { .. } => {
-            let mut plan = Plan::new("index", "write the indexes of open-agent-sdk anew from its sessions");
+            let mut plan = Plan::new(
+                "index",
+                "write the indexes of open-agent-sdk anew from its sessions",
+            );
             for folder in layout::folders(files)? {
                 // A folder that never held a session needs none.
                 if files.list(&folder)?.is_empty() {
@@ -46,14 +57,21 @@ pub(crate) fn of_store(files: &dyn Files, intention: &StoreIntention, chance: &d
             }
             Ok(Planned::of(plan))
         }
-        StoreIntention::Move { .. } => Err(unsupported("oas", "be moved yet", "start its program in the new folder")),
+        StoreIntention::Move { .. } => Err(unsupported(
+            "oas",
+            "be moved yet",
+            "start its program in the new folder",
+        )),
     }
 }
 
 fn key_of(asked: &Asked<'_>) -> Result<String> {
     asked.located.key.clone().ok_or_else(|| {
-        Error::new(ErrorKind::NotFound, format!("the session `{}` has no file", asked.located.id))
-            .hinting("see the sessions with `boswell list --hidden`")
+        Error::new(
+            ErrorKind::NotFound,
+            format!("the session `{}` has no file", asked.located.id),
+        )
+        .hinting("see the sessions with `boswell list --hidden`")
     })
 }
 
@@ -61,7 +79,13 @@ fn folder_of(key: &str) -> &str {
     key.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-fn with_index(plan: Plan, files: &dyn Files, folder: &str, id: &str, row: Option<Row>) -> Result<Plan> {
+fn with_index(
+    plan: Plan,
+    files: &dyn Files,
+    folder: &str,
+    id: &str,
+    row: Option<Row>,
+) -> Result<Plan> {
     let changes = BTreeMap::from([(id.to_lowercase(), row)]);
     Ok(match index::step(files, folder, &changes, Rows::Changed)? {
         Some(step) => plan.step(step).deriving(index::key(folder)),
@@ -70,30 +94,65 @@ fn with_index(plan: Plan, files: &dyn Files, folder: &str, id: &str, row: Option
 }
 
 /// What the index says of a session once it has so many rows.
-fn row_after(asked: &Asked<'_>, messages: u64, first_prompt: Option<String>, at: Instant) -> Result<Row> {
-    let first = asked.view.log.entries().find(|(_, head)| head.kind == EntryKind::User).map(|(slot, _)| slot);
+fn row_after(
+    asked: &Asked<'_>,
+    messages: u64,
+    first_prompt: Option<String>,
+    at: Instant,
+) -> Result<Row> {
+    let first = asked
+        .view
+        .log
+        .entries()
+        .find(|(_, head)| head.kind == EntryKind::User)
+        .map(|(slot, _)| slot);
     let first_prompt = match (first, first_prompt) {
         (Some(slot), _) => index::first_prompt(&asked.view.payload(slot)?),
         (None, new) => new.unwrap_or_default(),
     };
     let created = asked.facts.created.unwrap_or(at);
-    Ok(Row { id: asked.located.id.clone(), first_prompt, messages, created: created.millis(), modified: at.millis() })
+    Ok(Row {
+        id: asked.located.id.clone(),
+        first_prompt,
+        messages,
+        created: created.millis(),
+        modified: at.millis(),
+    })
 }
 
 fn rows(asked: &Asked<'_>) -> impl Iterator<Item = Slot> {
-    asked.view.log.entries().filter(|(_, head)| head.kind != EntryKind::Header).map(|(slot, _)| slot)
+    asked
+        .view
+        .log
+        .entries()
+        .filter(|(_, head)| head.kind != EntryKind::Header)
+        .map(|(slot, _)| slot)
 }
 
 fn append(asked: &Asked<'_>, drafts: &[Draft]) -> Result<Planned> {
     let key = key_of(asked)?;
-    if asked.view.log.heads.first().is_none_or(|head| head.kind != EntryKind::Header) {
-        return Err(Error::new(ErrorKind::Damaged, format!("session {} has no header", asked.located.id))
-            .because("the SDK does not find it, so nobody would read what is added")
-            .hinting(format!("make one that it finds with `boswell fork oas:{}`", asked.located.id)));
+    if asked
+        .view
+        .log
+        .heads
+        .first()
+        .is_none_or(|head| head.kind != EntryKind::Header)
+    {
+        return Err(Error::new(
+            ErrorKind::Damaged,
+            format!("session {} has no header", asked.located.id),
+        )
+        .because("the SDK does not find it, so nobody would read what is added")
+        .hinting(format!(
+            "make one that it finds with `boswell fork oas:{}`",
+            asked.located.id
+        )));
     }
     let mut bytes = Vec::new();
     let mut entries = Vec::new();
-    let mut last = rows(asked).last().map(|slot| asked.view.log.label(slot).into_owned());
+    let mut last = rows(asked)
+        .last()
+        .map(|slot| asked.view.log.label(slot).into_owned());
     let mut added: u64 = 0;
     let mut prompt = None;
     for draft in drafts {
@@ -101,14 +160,26 @@ fn append(asked: &Asked<'_>, drafts: &[Draft]) -> Result<Planned> {
         let made = asked.chance.uuid_v4();
         let uuid = draft.id.as_deref().unwrap_or(&made);
         let at = draft.at.unwrap_or_else(|| asked.chance.now());
-        let row = encode::row(draft, Bearing { uuid, session: &asked.located.id, at })?;
-        let id =
-            Raw::trusted(&row).get("uuid").and_then(|id| id.text()).map_or_else(|| uuid.to_owned(), |id| id.into());
+        let row = encode::row(
+            draft,
+            Bearing {
+                uuid,
+                session: &asked.located.id,
+                at,
+            },
+        )?;
+        let id = Raw::trusted(&row)
+            .get("uuid")
+            .and_then(|id| id.text())
+            .map_or_else(|| uuid.to_owned(), |id| id.into());
         if is_there(asked, &id, &row)? {
             entries.push(id);
             continue;
         }
-        if Raw::trusted(&row).get("type").is_some_and(|kind| kind.is("user")) {
+        if Raw::trusted(&row)
+            .get("type")
+            .is_some_and(|kind| kind.is("user"))
+        {
             prompt = prompt.or_else(|| Some(index::first_prompt(&row)));
         }
         bytes.extend_from_slice(&row);
@@ -117,13 +188,33 @@ fn append(asked: &Asked<'_>, drafts: &[Draft]) -> Result<Planned> {
         last = Some(id.clone());
         entries.push(id);
     }
-    let mut plan = Plan::new("append", format!("append {added} rows to oas:{}", asked.located.id));
+    let mut plan = Plan::new(
+        "append",
+        format!("append {added} rows to oas:{}", asked.located.id),
+    );
     if added > 0 {
-        let row = row_after(asked, rows(asked).count() as u64 + added, prompt, asked.chance.now())?;
-        plan = plan.requiring(Precondition::NotLive { key: key.clone() }).step(Step::append(&key, bytes));
-        plan = with_index(plan, asked.files, folder_of(&key), &asked.located.id, Some(row))?;
+        let row = row_after(
+            asked,
+            rows(asked).count() as u64 + added,
+            prompt,
+            asked.chance.now(),
+        )?;
+        plan = plan
+            .requiring(Precondition::NotLive { key: key.clone() })
+            .step(Step::append(&key, bytes));
+        plan = with_index(
+            plan,
+            asked.files,
+            folder_of(&key),
+            &asked.located.id,
+            Some(row),
+        )?;
     }
-    Ok(Planned { plan, entries, ..Planned::default() })
+    Ok(Planned {
+        plan,
+        entries,
+        ..Planned::default()
+    })
 }
 
 /// Rows follow each other: there is no other place for one than the end.
@@ -143,21 +234,30 @@ fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
 /// Whether a row of that id is there already; one that says something else is a conflict.
 fn is_there(asked: &Asked<'_>, id: &str, new: &[u8]) -> Result<bool> {
     let log = asked.view.log;
-    let Some((slot, _)) = log.entries().find(|(slot, head)| head.id.is_some() && log.label(*slot) == id) else {
+    let Some((slot, _)) = log
+        .entries()
+        .find(|(slot, head)| head.id.is_some() && log.label(*slot) == id)
+    else {
         return Ok(false);
     };
     let said = |bytes: &[u8]| {
         let mut members = Vec::new();
         let end = boswell_model::json::scan_object(bytes, &mut members).ok()?;
         let object = boswell_model::json::Object::new(bytes.get(..end)?, &members);
-        Some((object.text("type").map(std::borrow::Cow::into_owned), row::view(&object).blocks))
+        Some((
+            object.text("type").map(std::borrow::Cow::into_owned),
+            row::view(&object).blocks,
+        ))
     };
     if said(&asked.view.payload(slot)?) == said(new) {
         return Ok(true);
     }
     Err(Error::new(
         ErrorKind::Conflict,
-        format!("the id `{}` is taken by an entry with other content", id.escape_debug()),
+        format!(
+            "the id `{}` is taken by an entry with other content",
+            id.escape_debug()
+        ),
     )
     .hinting("give the new entry an id of its own, or none"))
 }
@@ -166,37 +266,78 @@ fn is_there(asked: &Asked<'_>, id: &str, new: &[u8]) -> Result<bool> {
 fn rewind(asked: &Asked<'_>, tip: Tip) -> Result<Planned> {
     let key = key_of(asked)?;
     let log = asked.view.log;
-    let head =
-        tip.slot().and_then(|slot| log.head(slot)).filter(|head| head.kind == EntryKind::User).ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, "only a prompt of the user can be rewound to")
-                .hinting("see them with `boswell show`")
+    let head = tip
+        .slot()
+        .and_then(|slot| log.head(slot))
+        .filter(|head| head.kind == EntryKind::User)
+        .ok_or_else(|| {
+            Error::new(
+                ErrorKind::Invalid,
+                "only a prompt of the user can be rewound to",
+            )
+            .hinting("see them with `boswell show`")
         })?;
     let len = log.bytes.saturating_sub(head.at);
-    let old = asked.files.read(&key, head.at, usize::try_from(len).unwrap_or(usize::MAX))?;
-    let kept = rows(asked).filter(|slot| log.head(*slot).is_some_and(|it| it.at < head.at)).count() as u64;
-    let new: &[u8] = if head.flags.has(Flags::GLUED) { b"\n" } else { b"" };
-    let edit = Step::Edit { key: key.clone(), at: Some(head.at), old, new: new.to_vec(), modified: Modified::Now };
+    let old = asked
+        .files
+        .read(&key, head.at, usize::try_from(len).unwrap_or(usize::MAX))?;
+    let kept = rows(asked)
+        .filter(|slot| log.head(*slot).is_some_and(|it| it.at < head.at))
+        .count() as u64;
+    let new: &[u8] = if head.flags.has(Flags::GLUED) {
+        b"\n"
+    } else {
+        b""
+    };
+    let edit = Step::Edit {
+        key: key.clone(),
+        at: Some(head.at),
+        old,
+        new: new.to_vec(),
+        modified: Modified::Now,
+    };
     let cut = rows(asked).count() as u64 - kept;
-    let plan = Plan::new("rewind", format!("cut {cut} rows from oas:{}", asked.located.id))
-        .requiring(Precondition::NotLive { key: key.clone() })
-        .step(edit);
+    let plan = Plan::new(
+        "rewind",
+        format!("cut {cut} rows from oas:{}", asked.located.id),
+    )
+    .requiring(Precondition::NotLive { key: key.clone() })
+    .step(edit);
     let mut row = row_after(asked, kept, None, asked.chance.now())?;
     if kept == 0 {
         row.first_prompt.clear();
     }
-    let plan = with_index(plan, asked.files, folder_of(&key), &asked.located.id, Some(row))?;
-    Ok(Planned { plan, ..Planned::default() })
+    let plan = with_index(
+        plan,
+        asked.files,
+        folder_of(&key),
+        &asked.located.id,
+        Some(row),
+    )?;
+    Ok(Planned {
+        plan,
+        ..Planned::default()
+    })
 }
 
-/// A new session with a copy of the rows. Keys and tokens that the header may hold stay where they are.
+/// A new session with a copy of the rows. Keys and tokens that the header may hold
+/// stay where they are.
 fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     let source = key_of(asked)?;
     let id = settled_id(new.id.as_deref(), asked.chance)?;
     let key = format!("{}/{id}.jsonl", folder_of(&source));
     free(asked.files, &key, &id)?;
     let now = asked.chance.now();
-    let old = asked.view.log.entries().find(|(_, head)| head.kind == EntryKind::Header).map(|(slot, _)| slot);
-    let old = old.map(|slot| asked.view.payload(slot)).transpose()?.unwrap_or_default();
+    let old = asked
+        .view
+        .log
+        .entries()
+        .find(|(_, head)| head.kind == EntryKind::Header)
+        .map(|(slot, _)| slot);
+    let old = old
+        .map(|slot| asked.view.payload(slot))
+        .transpose()?
+        .unwrap_or_default();
     let old = Raw::parse(&old).unwrap_or(Raw::trusted(b"{}"));
     let (options, left) = header::harmless_options(old);
     let copied = |key: &str| old.get(key).map_or(Json::from(""), Json::from);
@@ -212,18 +353,27 @@ fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
         .with("forkedAt", now.millis());
     let mut bytes = line.to_bytes();
     bytes.push(b'\n');
-    let path = at.slot().map(|slot| asked.view.tree.path(slot)).unwrap_or_default();
+    let path = at
+        .slot()
+        .map(|slot| asked.view.tree.path(slot))
+        .unwrap_or_default();
     let mut prompt = None;
     for slot in &path {
         let row = asked.view.payload(*slot)?;
         if asked.view.log.kind(*slot) == EntryKind::User {
             prompt = prompt.or_else(|| Some(index::first_prompt(&row)));
         }
-        bytes.extend(row.iter().copied().filter(|byte| !matches!(byte, b'\n' | b'\r')));
+        bytes.extend(
+            row.iter()
+                .copied()
+                .filter(|byte| !matches!(byte, b'\n' | b'\r')),
+        );
         bytes.push(b'\n');
     }
     let mut plan = Plan::new("fork", format!("fork oas:{} as {id}", asked.located.id));
-    plan = plan.requiring(Precondition::Absent { key: key.clone() }).step(Step::put(&key, bytes));
+    plan = plan
+        .requiring(Precondition::Absent { key: key.clone() })
+        .step(Step::put(&key, bytes));
     let row = Row {
         id: id.clone(),
         first_prompt: prompt.unwrap_or_default(),
@@ -234,26 +384,46 @@ fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     plan = with_index(plan, asked.files, folder_of(&source), &id, Some(row))?;
     let mut remarks = Vec::new();
     if left > 0 {
-        remarks.push(format!("{left} options that may hold keys were not copied into the fork"));
+        remarks.push(format!(
+            "{left} options that may hold keys were not copied into the fork"
+        ));
     }
     if new.title.is_some() {
-        remarks.push("open-agent-sdk has no titles: give it one as a note with `boswell rename`".to_owned());
+        remarks.push(
+            "open-agent-sdk has no titles: give it one as a note with `boswell rename`".to_owned(),
+        );
     }
-    Ok(Planned { plan, session: Some(id), remarks, ..Planned::default() })
+    Ok(Planned {
+        plan,
+        session: Some(id),
+        remarks,
+        ..Planned::default()
+    })
 }
 
 fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
-    let asked = new.backend.as_deref().and_then(|backend| backend.split_once('/'));
-    let Some((provider, model)) = asked.filter(|(provider, model)| !provider.is_empty() && !model.is_empty()) else {
-        return Err(Error::new(ErrorKind::Invalid, "a session of open-agent-sdk names its provider and model")
-            .hinting("say who answers with `--backend openai/gpt-4o`"));
+    let asked = new
+        .backend
+        .as_deref()
+        .and_then(|backend| backend.split_once('/'));
+    let Some((provider, model)) =
+        asked.filter(|(provider, model)| !provider.is_empty() && !model.is_empty())
+    else {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "a session of open-agent-sdk names its provider and model",
+        )
+        .hinting("say who answers with `--backend openai/gpt-4o`"));
     };
     let id = settled_id(new.id.as_deref(), chance)?;
     let folder = layout::folder_for(&new.project);
     let key = format!("{folder}/{id}.jsonl");
     free(files, &key, &id)?;
     let now = chance.now();
-    let options = Json::object().with("model", model).with("provider", provider).with("cwd", new.project.as_str());
+    let options = Json::object()
+        .with("model", model)
+        .with("provider", provider)
+        .with("cwd", new.project.as_str());
     let line = Json::object()
         .with("type", "session_header")
         .with("id", id.as_str())
@@ -265,13 +435,22 @@ fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Pl
         .with_some("parentSessionId", new.parent.as_deref());
     let mut bytes = line.to_bytes();
     bytes.push(b'\n');
-    let row =
-        Row { id: id.clone(), first_prompt: String::new(), messages: 0, created: now.millis(), modified: now.millis() };
+    let row = Row {
+        id: id.clone(),
+        first_prompt: String::new(),
+        messages: 0,
+        created: now.millis(),
+        modified: now.millis(),
+    };
     let plan = Plan::new("new", format!("make oas:{id}"))
         .requiring(Precondition::Absent { key: key.clone() })
         .step(Step::put(&key, bytes));
     let plan = with_index(plan, files, &folder, &id, Some(row))?;
-    Ok(Planned { plan, session: Some(id), ..Planned::default() })
+    Ok(Planned {
+        plan,
+        session: Some(id),
+        ..Planned::default()
+    })
 }
 
 fn settled_id(asked: Option<&str>, chance: &dyn Chance) -> Result<String> {
@@ -279,18 +458,27 @@ fn settled_id(asked: Option<&str>, chance: &dyn Chance) -> Result<String> {
     if is_uuid(&id) {
         return Ok(id);
     }
-    Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
-        .because("open-agent-sdk takes UUIDs only")
-        .hinting("leave --id out to have one made"))
+    Err(Error::new(
+        ErrorKind::Invalid,
+        format!("`{}` cannot be the id of a session", id.escape_debug()),
+    )
+    .because("open-agent-sdk takes UUIDs only")
+    .hinting("leave --id out to have one made"))
 }
 
 fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
-    let taken = layout::discover(files)?.sessions.iter().any(|located| located.id.eq_ignore_ascii_case(id));
+    let taken = layout::discover(files)?
+        .sessions
+        .iter()
+        .any(|located| located.id.eq_ignore_ascii_case(id));
     if !taken && files.stat(key)?.is_none() {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-        .hinting("leave --id out to have one made"))
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("there is a session {id} already"),
+    )
+    .hinting("leave --id out to have one made"))
 }
 
 fn delete(asked: &Asked<'_>) -> Result<Planned> {

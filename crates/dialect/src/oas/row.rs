@@ -7,7 +7,8 @@ use boswell_model::{Block, EntryKind, Facts, Flags, Head, Instant, Names, Said, 
 
 use super::header;
 
-/// Fills in the head of a record. Rows name no parent; a fork's rows bear the ids of the session it came from.
+/// Fills in the head of a record. Rows name no parent; a fork's rows bear the ids of the
+/// session it came from.
 pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     let word = object.text("type");
     head.kind = match word.as_deref() {
@@ -21,13 +22,21 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     };
     head.word = word.and_then(|w| names.intern(&w));
     head.id = object.text("uuid").and_then(|id| names.intern(&id));
-    let time = if head.kind == EntryKind::Header { header::millis(object.get("createdAt")) } else { time(object) };
+    let time = if head.kind == EntryKind::Header {
+        header::millis(object.get("createdAt"))
+    } else {
+        time(object)
+    };
     head.time = time.map(Into::into);
-    head.flags.set_if(head.kind == EntryKind::Compaction, Flags::CUT);
-    let inside_tool = object.get("parent_tool_use_id").is_some_and(|id| id.string().is_some());
+    head.flags
+        .set_if(head.kind == EntryKind::Compaction, Flags::CUT);
+    let inside_tool = object
+        .get("parent_tool_use_id")
+        .is_some_and(|id| id.string().is_some());
     head.flags.set_if(inside_tool, Flags::SIDECHAIN);
     let failed = object.get("is_error").and_then(|e| e.bool()) == Some(true);
-    head.flags.set_if(failed && head.kind == EntryKind::Meta, Flags::ERROR);
+    head.flags
+        .set_if(failed && head.kind == EntryKind::Meta, Flags::ERROR);
 }
 
 fn system_kind(object: &Object<'_>) -> EntryKind {
@@ -41,7 +50,10 @@ fn system_kind(object: &Object<'_>) -> EntryKind {
 
 fn time(object: &Object<'_>) -> Option<Instant> {
     let stated = object.get("timestamp")?;
-    stated.text().and_then(|text| Instant::parse(&text)).or_else(|| header::millis(Some(stated)))
+    stated
+        .text()
+        .and_then(|text| Instant::parse(&text))
+        .or_else(|| header::millis(Some(stated)))
 }
 
 /// Gathers what a record says about its session.
@@ -68,13 +80,24 @@ pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
             }
             if let Some(usage) = usage(object) {
                 let model = object.text("model").and_then(|model| names.intern(&model));
-                let said = Said { at: head.instant(), model, everywhere: true, ..Said::default() };
+                let said = Said {
+                    at: head.instant(),
+                    model,
+                    everywhere: true,
+                    ..Said::default()
+                };
                 facts.usage.note_said(head.id, usage, said);
             }
         }
         EntryKind::Setting => {
-            facts.project = facts.project.take().or_else(|| object.text("cwd").map(Cow::into_owned));
-            facts.permission_mode = object.text("permissionMode").map(Cow::into_owned).or(facts.permission_mode.take());
+            facts.project = facts
+                .project
+                .take()
+                .or_else(|| object.text("cwd").map(Cow::into_owned));
+            facts.permission_mode = object
+                .text("permissionMode")
+                .map(Cow::into_owned)
+                .or(facts.permission_mode.take());
         }
         _ => {}
     }
@@ -92,7 +115,11 @@ fn fold_time(head: &Head, facts: &mut Facts) {
 fn usage(object: &Object<'_>) -> Option<Usage> {
     let stated = object.get("usage")?;
     let count = |key: &str| stated.get(key).and_then(|n| n.u64());
-    let usage = Usage { input: count("input_tokens"), output: count("output_tokens"), ..Usage::default() };
+    let usage = Usage {
+        input: count("input_tokens"),
+        output: count("output_tokens"),
+        ..Usage::default()
+    };
     (!usage.is_unknown()).then_some(usage)
 }
 
@@ -100,8 +127,16 @@ fn usage(object: &Object<'_>) -> Option<Usage> {
 pub(crate) fn view(object: &Object<'_>) -> View {
     let text = |key: &str| object.text(key).unwrap_or_default().into_owned();
     match text("type").as_str() {
-        "session_header" => View::remark(format!("session {} with {}/{}", text("id"), text("provider"), text("model"))),
-        "user" => View { blocks: blocks(object), ..View::default() },
+        "session_header" => View::remark(format!(
+            "session {} with {}/{}",
+            text("id"),
+            text("provider"),
+            text("model")
+        )),
+        "user" => View {
+            blocks: blocks(object),
+            ..View::default()
+        },
         "assistant" => View {
             blocks: blocks(object),
             model: object.text("model").map(Cow::into_owned),
@@ -112,14 +147,24 @@ pub(crate) fn view(object: &Object<'_>) -> View {
         "tool_result" => {
             let is_error = object.get("is_error").and_then(|e| e.bool()) == Some(true);
             let result = object.get("result").map(any_text).unwrap_or_default();
-            let answer = Block::Result { call: text("tool_use_id"), text: result, is_error };
+            let answer = Block::Result {
+                call: text("tool_use_id"),
+                text: result,
+                is_error,
+            };
             let tool = object.text("tool_name").map(Cow::into_owned);
-            View { blocks: vec![answer], tool, ..View::default() }
+            View {
+                blocks: vec![answer],
+                tool,
+                ..View::default()
+            }
         }
         "system" => system_view(object),
         "result" => View::remark(format!("run ended: {}", text("subtype"))),
         // A header in disguise (a doubled `type`) still holds what nobody must see.
-        _ => View::remark(String::from_utf8_lossy(&header::redact_header(object.raw().bytes()))),
+        _ => View::remark(String::from_utf8_lossy(&header::redact_header(
+            object.raw().bytes(),
+        ))),
     }
 }
 
@@ -127,34 +172,59 @@ fn system_view(object: &Object<'_>) -> View {
     let text = |key: &str| object.text(key).unwrap_or_default().into_owned();
     match text("subtype").as_str() {
         "compact_boundary" => {
-            let of = |key| object.get("compact_metadata").and_then(|m| m.get(key)).map(any_text).unwrap_or_default();
-            View::remark(format!("compacted ({}), {} tokens before", of("trigger"), of("pre_tokens")))
+            let of = |key| {
+                object
+                    .get("compact_metadata")
+                    .and_then(|m| m.get(key))
+                    .map(any_text)
+                    .unwrap_or_default()
+            };
+            View::remark(format!(
+                "compacted ({}), {} tokens before",
+                of("trigger"),
+                of("pre_tokens")
+            ))
         }
-        "skill" => {
-            View { remark: Some(format!("skill {}", text("skill_name"))), ..View::text_only(text("skill_content")) }
-        }
-        "init" => View::remark(format!("started with {}/{} in {}", text("provider"), text("model"), text("cwd"))),
+        "skill" => View {
+            remark: Some(format!("skill {}", text("skill_name"))),
+            ..View::text_only(text("skill_content"))
+        },
+        "init" => View::remark(format!(
+            "started with {}/{} in {}",
+            text("provider"),
+            text("model"),
+            text("cwd")
+        )),
         _ => View::remark(lossy(object.raw())),
     }
 }
 
 /// The parts of a message: those of `content`, then the calls that stand in `tool_calls` alone.
 fn blocks(object: &Object<'_>) -> Vec<Block> {
-    let Some(message) = object.get("message") else { return Vec::new() };
+    let Some(message) = object.get("message") else {
+        return Vec::new();
+    };
     let mut out = Vec::new();
     match message.get("content") {
         Some(content) if content.kind() == Kind::Array => out.extend(content.items().map(block)),
         Some(content) if !content.is_null() => out.push(Block::Text(any_text(content))),
         _ => {}
     }
-    let twice =
-        |id: &str, known: &[Block]| known.iter().any(|b| matches!(b, Block::Call { id: other, .. } if other == id));
+    let twice = |id: &str, known: &[Block]| {
+        known
+            .iter()
+            .any(|b| matches!(b, Block::Call { id: other, .. } if other == id))
+    };
     let second = message.get("tool_calls");
     for call in second.iter().flat_map(|calls| calls.items()) {
         let text = |path: &[&str]| call.at(path).map(any_text).unwrap_or_default();
         let id = text(&["id"]);
         if !twice(&id, &out) {
-            out.push(Block::Call { id, name: text(&["function", "name"]), input: text(&["function", "arguments"]) });
+            out.push(Block::Call {
+                id,
+                name: text(&["function", "name"]),
+                input: text(&["function", "arguments"]),
+            });
         }
     }
     out
@@ -170,12 +240,18 @@ fn block(item: Raw<'_>) -> Block {
             name: text("name").unwrap_or_default(),
             input: item.get("input").map_or_else(|| "{}".to_owned(), lossy),
         },
-        _ => Block::Other { word, json: lossy(item) },
+        _ => Block::Other {
+            word,
+            json: lossy(item),
+        },
     }
 }
 
 fn calls(object: &Object<'_>) -> Vec<Block> {
-    blocks(object).into_iter().filter(|b| matches!(b, Block::Call { .. })).collect()
+    blocks(object)
+        .into_iter()
+        .filter(|b| matches!(b, Block::Call { .. }))
+        .collect()
 }
 
 /// A string's text, or the JSON of anything else.

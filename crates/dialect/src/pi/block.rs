@@ -10,17 +10,27 @@ const CUT_NOTICE: &str = "[Session persistence truncated large content]";
 
 /// The parts of a `content` that is a string or an array of blocks.
 pub(super) fn blocks(content: Option<Raw<'_>>) -> Vec<Block> {
-    let Some(content) = content else { return Vec::new() };
+    let Some(content) = content else {
+        return Vec::new();
+    };
     match content.kind() {
         Kind::String => vec![Block::Text(content.text().unwrap_or_default().into_owned())],
         Kind::Array => content.items().map(block).collect(),
         Kind::Null => Vec::new(),
-        _ => vec![Block::Other { word: String::new(), json: json_text(content) }],
+        _ => vec![Block::Other {
+            word: String::new(),
+            json: json_text(content),
+        }],
     }
 }
 
 fn block(part: Raw<'_>) -> Block {
-    let text = |key: &str| part.get(key).and_then(|v| v.text()).unwrap_or_default().into_owned();
+    let text = |key: &str| {
+        part.get(key)
+            .and_then(|v| v.text())
+            .unwrap_or_default()
+            .into_owned()
+    };
     let word = text("type");
     match word.as_str() {
         "text" => Block::Text(text("text")),
@@ -31,20 +41,38 @@ fn block(part: Raw<'_>) -> Block {
             input: part.get("arguments").map(json_text).unwrap_or_default(),
         },
         "image" if part.get("data").is_some() => media(part),
-        _ => Block::Other { word, json: json_text(part) },
+        _ => Block::Other {
+            word,
+            json: json_text(part),
+        },
     }
 }
 
 /// An image block: base64 in the record, or the name of a blob.
 pub(super) fn media(image: Raw<'_>) -> Block {
-    let data = image.get("data").and_then(|d| d.text()).unwrap_or_default().into_owned();
-    let source = if data.starts_with("blob:") { MediaSource::Reference(data) } else { MediaSource::Inline(data) };
-    Block::Media { mime: image.get("mimeType").and_then(|m| m.text()).map(Into::into), source }
+    let data = image
+        .get("data")
+        .and_then(|d| d.text())
+        .unwrap_or_default()
+        .into_owned();
+    let source = if data.starts_with("blob:") {
+        MediaSource::Reference(data)
+    } else {
+        MediaSource::Inline(data)
+    };
+    Block::Media {
+        mime: image.get("mimeType").and_then(|m| m.text()).map(Into::into),
+        source,
+    }
 }
 
 /// The parts of a tool's answer: its text as one result, images behind it.
 pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
-    let call = message.get("toolCallId").and_then(|c| c.text()).unwrap_or_default().into_owned();
+    let call = message
+        .get("toolCallId")
+        .and_then(|c| c.text())
+        .unwrap_or_default()
+        .into_owned();
     let is_error = message.get("isError").and_then(|e| e.bool()) == Some(true);
     let mut text = String::new();
     let mut others = Vec::new();
@@ -59,7 +87,11 @@ pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
             other => others.push(other),
         }
     }
-    let mut all = vec![Block::Result { call, text, is_error }];
+    let mut all = vec![Block::Result {
+        call,
+        text,
+        is_error,
+    }];
     all.append(&mut others);
     all
 }
@@ -67,7 +99,9 @@ pub(super) fn result_blocks(message: Raw<'_>) -> Vec<Block> {
 /// Whether a part was cut when it was written.
 pub(super) fn is_cut(block: &Block) -> bool {
     match block {
-        Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => text.ends_with(CUT_NOTICE),
+        Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => {
+            text.ends_with(CUT_NOTICE)
+        }
         _ => false,
     }
 }

@@ -1,8 +1,8 @@
 //! A new session from another one: a branch of it, or all of it.
 //!
-//! Records come along byte for byte, older versions migrated first. What holds only for the session they stand in stays
-//! behind: labels, which are made anew for entries that come along, its status, and statements of where its conversation
-//! stands.
+//! Records come along byte for byte, older versions migrated first. What holds only for the session
+//! they stand in stays behind: labels, which are made anew for entries that come along, its status,
+//! and statements of where its conversation stands.
 
 use std::collections::HashMap;
 
@@ -12,14 +12,20 @@ use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip, shell_quote}
 use super::migrate::{Migrated, migrated};
 use super::shape::is_entry;
 use super::{Flavour, Pi, encode, layout, session_id, side};
-use crate::{Asked, Body, Copies, Dialect, Draft, NewLog, NewSession, Plan, Planned, Precondition, Settled, Step};
+use crate::{
+    Asked, Body, Copies, Dialect, Draft, NewLog, NewSession, Plan, Planned, Precondition, Settled,
+    Step,
+};
 
 /// An artifact longer than this is not copied.
 const LARGEST_ARTIFACT: u64 = 256 << 20;
 
 /// Makes a session from the branch that ends at `tip`, or from all branches.
 pub(super) fn plan(pi: Pi, asked: &Asked<'_>, tip: Tip, new: &NewSession) -> Result<Planned> {
-    let id = new.id.clone().unwrap_or_else(|| session_id::session_id(pi.flavour(), asked.chance));
+    let id = new
+        .id
+        .clone()
+        .unwrap_or_else(|| session_id::session_id(pi.flavour(), asked.chance));
     is_free(asked, &id)?;
     let records = match new.copies {
         Copies::Branch => branch(pi, asked, tip)?,
@@ -33,19 +39,39 @@ pub(super) fn plan(pi: Pi, asked: &Asked<'_>, tip: Tip, new: &NewSession) -> Res
     if new.copies == Copies::Everything {
         plan = artifacts(asked, &key, plan)?;
     }
-    Ok(Planned { plan, session: Some(id), ..Planned::default() })
+    Ok(Planned {
+        plan,
+        session: Some(id),
+        ..Planned::default()
+    })
 }
 
 fn is_free(asked: &Asked<'_>, id: &str) -> Result<()> {
-    if !layout::discover(asked.files)?.sessions.iter().any(|located| located.id == id) {
+    if !layout::discover(asked.files)?
+        .sessions
+        .iter()
+        .any(|located| located.id == id)
+    {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Conflict, format!("there is a session {id} already"))
-        .hinting(format!("append to it with `boswell append {}`, or leave --id out", shell_quote(id))))
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("there is a session {id} already"),
+    )
+    .hinting(format!(
+        "append to it with `boswell append {}`, or leave --id out",
+        shell_quote(id)
+    )))
 }
 
 /// Header and records of the new log.
-fn log(pi: Pi, asked: &Asked<'_>, new: &NewSession, id: &str, records: Vec<Vec<u8>>) -> Result<NewLog> {
+fn log(
+    pi: Pi,
+    asked: &Asked<'_>,
+    new: &NewSession,
+    id: &str,
+    records: Vec<Vec<u8>>,
+) -> Result<NewLog> {
     let facts = asked.facts;
     let mut from = new.clone();
     if from.project.is_empty() {
@@ -56,17 +82,35 @@ fn log(pi: Pi, asked: &Asked<'_>, new: &NewSession, id: &str, records: Vec<Vec<u
     if new.copies == Copies::Everything && heirs && from.title.is_none() {
         from.title.clone_from(&facts.title);
     }
-    let born = if new.id.is_none() { session_id::born(id) } else { None };
+    let born = if new.id.is_none() {
+        session_id::born(id)
+    } else {
+        None
+    };
     let now = born.unwrap_or_else(|| asked.chance.now());
     let mut log = encode::new_log(pi, &from, id, now)?;
-    let last = records.last().and_then(|record| Raw::trusted(record).get("id")?.text().map(|id| id.into_owned()));
+    let last = records.last().and_then(|record| {
+        Raw::trusted(record)
+            .get("id")?
+            .text()
+            .map(|id| id.into_owned())
+    });
     for record in records {
         log.bytes.extend_from_slice(&record);
         log.bytes.push(b'\n');
     }
     if let Some(title) = new.title.as_ref().filter(|_| !heirs) {
-        let settled = Settled { id: &asked.chance.hex16(), parent: last.as_deref(), at: now };
-        encode::entry(pi, &Draft::new(Body::Title(title.clone())), settled, &mut log.bytes)?;
+        let settled = Settled {
+            id: &asked.chance.hex16(),
+            parent: last.as_deref(),
+            at: now,
+        };
+        encode::entry(
+            pi,
+            &Draft::new(Body::Title(title.clone())),
+            settled,
+            &mut log.bytes,
+        )?;
         log.bytes.push(b'\n');
     }
     Ok(log)
@@ -76,13 +120,22 @@ fn log(pi: Pi, asked: &Asked<'_>, new: &NewSession, id: &str, records: Vec<Vec<u
 fn everything(asked: &Asked<'_>) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
     let made = migrated(view, asked.chance)?;
-    let slots = view.log.entries().filter(|(_, head)| is_entry(head)).map(|(slot, _)| slot);
-    slots.map(|slot| made.record(view, slot)).filter(|record| !record.as_ref().is_ok_and(|r| is_status(r))).collect()
+    let slots = view
+        .log
+        .entries()
+        .filter(|(_, head)| is_entry(head))
+        .map(|(slot, _)| slot);
+    slots
+        .map(|slot| made.record(view, slot))
+        .filter(|record| !record.as_ref().is_ok_and(|r| is_status(r)))
+        .collect()
 }
 
 fn artifacts(asked: &Asked<'_>, key: &str, mut plan: Plan) -> Result<Plan> {
     let folder = |key: &str| key.strip_suffix(".jsonl").unwrap_or(key).to_owned();
-    let Some(old) = asked.located.key.as_deref().map(folder) else { return Ok(plan) };
+    let Some(old) = asked.located.key.as_deref().map(folder) else {
+        return Ok(plan);
+    };
     for file in side::side_files(asked.files, asked.located)? {
         let rest = file.key.strip_prefix(&old).unwrap_or_default();
         if let Some(bytes) = asked.files.read_whole(&file.key, LARGEST_ARTIFACT)? {
@@ -96,11 +149,21 @@ fn artifacts(asked: &Asked<'_>, key: &str, mut plan: Plan) -> Result<Plan> {
 fn branch(pi: Pi, asked: &Asked<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
     let made: Migrated = migrated(view, asked.chance)?;
-    let path: Vec<Slot> = tip.slot().map(|slot| view.tree.path(slot)).unwrap_or_default();
+    let path: Vec<Slot> = tip
+        .slot()
+        .map(|slot| view.tree.path(slot))
+        .unwrap_or_default();
     let mut fork = Branch::default();
-    for slot in path.iter().filter(|slot| view.log.kind(**slot) != EntryKind::Header) {
+    for slot in path
+        .iter()
+        .filter(|slot| view.log.kind(**slot) != EntryKind::Header)
+    {
         let record = made.record(view, *slot)?;
-        let id = Raw::trusted(&record).get("id").and_then(|id| id.text()).unwrap_or_default().into_owned();
+        let id = Raw::trusted(&record)
+            .get("id")
+            .and_then(|id| id.text())
+            .unwrap_or_default()
+            .into_owned();
         if view.log.kind(*slot) == EntryKind::Label || is_status(&record) || is_leaf(&record) {
             fork.left_behind.push(id);
         } else {
@@ -111,8 +174,15 @@ fn branch(pi: Pi, asked: &Asked<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
         // A label on what does not come along would point at nothing.
         if fork.now.get(target).is_some_and(|now| now == target) {
             let id = asked.chance.hex16();
-            let draft = Draft::new(Body::Label { target: target.to_owned(), label: Some(label.to_owned()) });
-            let settled = Settled { id: &id, parent: fork.last.as_deref(), at: asked.chance.now() };
+            let draft = Draft::new(Body::Label {
+                target: target.to_owned(),
+                label: Some(label.to_owned()),
+            });
+            let settled = Settled {
+                id: &id,
+                parent: fork.last.as_deref(),
+                at: asked.chance.now(),
+            };
             fork.records.push(pi.encoded(&draft, settled)?);
             fork.last = Some(id);
         }
@@ -126,7 +196,8 @@ struct Branch {
     last: Option<String>,
     /// Entries since the last one that came along, which do not.
     left_behind: Vec<String>,
-    /// For each entry of the branch the one that stands in its place: itself, or the next one that came along.
+    /// For each entry of the branch the one that stands in its place: itself, or the next
+    /// one that came along.
     now: HashMap<String, String>,
 }
 
@@ -140,9 +211,14 @@ impl Branch {
             self.now.insert(left, id.clone());
         }
         self.now.insert(id.clone(), id.clone());
-        let first_kept =
-            Raw::trusted(&record).get("firstKeptEntryId").and_then(|kept| kept.text()).map(|kept| kept.into_owned());
-        if let Some(moved) = first_kept.as_ref().and_then(|kept| self.now.get(kept).filter(|now| *now != kept)) {
+        let first_kept = Raw::trusted(&record)
+            .get("firstKeptEntryId")
+            .and_then(|kept| kept.text())
+            .map(|kept| kept.into_owned());
+        if let Some(moved) = first_kept
+            .as_ref()
+            .and_then(|kept| self.now.get(kept).filter(|now| *now != kept))
+        {
             record = set(&record, "firstKeptEntryId", Some(moved))?;
         }
         self.last = Some(id);
@@ -153,23 +229,33 @@ impl Branch {
 
 fn set(record: &[u8], key: &str, value: Option<&str>) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
-        Error::new(ErrorKind::Damaged, "an entry of the branch is no JSON object").because(fault.to_string())
+        Error::new(
+            ErrorKind::Damaged,
+            "an entry of the branch is no JSON object",
+        )
+        .because(fault.to_string())
     })
 }
 
 /// Whether a record says how the session that it stands in ended.
 fn is_status(record: &[u8]) -> bool {
-    Raw::trusted(record).get("customType").is_some_and(|kind| kind.is("boswell.status"))
+    Raw::trusted(record)
+        .get("customType")
+        .is_some_and(|kind| kind.is("boswell.status"))
 }
 
 /// Whether a record only says where the conversation stands.
 fn is_leaf(record: &[u8]) -> bool {
-    Raw::trusted(record).get("customType").is_some_and(|kind| kind.is("boswell.leaf"))
+    Raw::trusted(record)
+        .get("customType")
+        .is_some_and(|kind| kind.is("boswell.leaf"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{asking, asking_with, assistant, entry, located, read, texts, user, v3};
+    use super::super::fixture::{
+        asking, asking_with, assistant, entry, located, read, texts, user, v3,
+    };
     use super::*;
     use crate::{Dialect, Intention, MemoryFiles};
 
@@ -197,7 +283,9 @@ mod tests {
 
     fn made(planned: &Planned) -> (String, String) {
         match planned.plan.steps.first() {
-            Some(Step::Put { key, bytes, .. }) => (key.clone(), String::from_utf8(bytes.clone()).unwrap()),
+            Some(Step::Put { key, bytes, .. }) => {
+                (key.clone(), String::from_utf8(bytes.clone()).unwrap())
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -207,29 +295,65 @@ mod tests {
         let (_, text) = made(&fork(Pi::PI, &tree(), None, NewSession::default()).unwrap());
         let read = read(Pi::PI, &text);
         let words: Vec<_> = read.log.slots().map(|slot| read.log.word(slot)).collect();
-        assert_eq!(words, ["session", "message", "message", "message", "message", "label"]);
+        assert_eq!(
+            words,
+            [
+                "session", "message", "message", "message", "message", "label"
+            ]
+        );
         assert_eq!(texts(Pi::PI, &text, None), ["a", "b", "c", "d"]);
-        assert_eq!(read.facts.labels_now().into_iter().collect::<Vec<_>>(), [("1", "start")]);
+        assert_eq!(
+            read.facts.labels_now().into_iter().collect::<Vec<_>>(),
+            [("1", "start")]
+        );
         assert_eq!(read.facts.parent.as_deref(), Some("S"));
     }
 
     #[test]
     fn everything_comes_along_when_asked_with_title_and_artifacts() {
-        let text = tree().replacen("\"cwd\"", "\"title\":\"T\",\"titleSource\":\"auto\",\"cwd\"", 1);
+        let text = tree().replacen(
+            "\"cwd\"",
+            "\"title\":\"T\",\"titleSource\":\"auto\",\"cwd\"",
+            1,
+        );
         let mut files = MemoryFiles::default();
         let base = located("S").key.unwrap();
         files.put(&base, text.as_str(), None);
-        files.put(&format!("{}/1.bash.log", base.trim_end_matches(".jsonl")), "out", None);
-        let new = NewSession { copies: Copies::Everything, ..NewSession::default() };
+        files.put(
+            &format!("{}/1.bash.log", base.trim_end_matches(".jsonl")),
+            "out",
+            None,
+        );
+        let new = NewSession {
+            copies: Copies::Everything,
+            ..NewSession::default()
+        };
         let planned = asking_with(Pi::XCSH, &text, &files, |asked| {
-            Pi::XCSH.plan(asked, &Intention::Fork { at: Tip::Root, new: new.clone() })
+            Pi::XCSH.plan(
+                asked,
+                &Intention::Fork {
+                    at: Tip::Root,
+                    new: new.clone(),
+                },
+            )
         })
         .unwrap();
         let (key, now) = made(&planned);
-        assert_eq!(now.lines().skip(1).collect::<Vec<_>>(), text.lines().skip(1).collect::<Vec<_>>());
+        assert_eq!(
+            now.lines().skip(1).collect::<Vec<_>>(),
+            text.lines().skip(1).collect::<Vec<_>>()
+        );
         assert_eq!(read(Pi::XCSH, &now).facts.title.as_deref(), Some("T"));
         let log = format!("{}/1.bash.log", key.trim_end_matches(".jsonl"));
-        assert!(planned.plan.steps.iter().any(|step| step.keys() == [log.as_str()]), "{}", planned.plan);
+        assert!(
+            planned
+                .plan
+                .steps
+                .iter()
+                .any(|step| step.keys() == [log.as_str()]),
+            "{}",
+            planned.plan
+        );
         assert_eq!(planned.session.unwrap().len(), 16, "an id as xcsh gives it");
     }
 
@@ -242,20 +366,61 @@ mod tests {
             "{\"type\":\"compaction\",\"timestamp\":\"2025-01-01T00:00:02Z\",\"summary\":\"sum\",\"firstKeptEntryIndex\":2}\n",
         );
         for copies in [Copies::Branch, Copies::Everything] {
-            let (_, text) = made(&fork(Pi::PI, v1, None, NewSession { copies, ..NewSession::default() }).unwrap());
+            let (_, text) = made(
+                &fork(
+                    Pi::PI,
+                    v1,
+                    None,
+                    NewSession {
+                        copies,
+                        ..NewSession::default()
+                    },
+                )
+                .unwrap(),
+            );
             assert_eq!(texts(Pi::PI, &text, None), ["sum", "b"], "{text}");
-            assert!(!text.contains("hookMessage") && !text.contains("firstKeptEntryIndex"), "{text}");
-            assert_eq!(read(Pi::PI, &text).log.heads.iter().filter(|head| head.id.is_some()).count(), 3);
+            assert!(
+                !text.contains("hookMessage") && !text.contains("firstKeptEntryIndex"),
+                "{text}"
+            );
+            assert_eq!(
+                read(Pi::PI, &text)
+                    .log
+                    .heads
+                    .iter()
+                    .filter(|head| head.id.is_some())
+                    .count(),
+                3
+            );
         }
     }
 
     #[test]
     fn a_fork_goes_to_another_project_and_an_id_is_given_once() {
-        let new = NewSession { id: Some("mine".to_owned()), ..NewSession::in_project("/srv/other") };
+        let new = NewSession {
+            id: Some("mine".to_owned()),
+            ..NewSession::in_project("/srv/other")
+        };
         let (key, text) = made(&fork(Pi::PI, &tree(), Some("2"), new.clone()).unwrap());
-        assert!(key.starts_with("sessions/--srv-other--/") && key.ends_with("_mine.jsonl"), "{key}");
-        assert!(text.lines().next().unwrap().contains("\"cwd\":\"/srv/other\""));
-        let taken = fork(Pi::PI, &tree(), None, NewSession { id: Some("S".to_owned()), ..new });
+        assert!(
+            key.starts_with("sessions/--srv-other--/") && key.ends_with("_mine.jsonl"),
+            "{key}"
+        );
+        assert!(
+            text.lines()
+                .next()
+                .unwrap()
+                .contains("\"cwd\":\"/srv/other\"")
+        );
+        let taken = fork(
+            Pi::PI,
+            &tree(),
+            None,
+            NewSession {
+                id: Some("S".to_owned()),
+                ..new
+            },
+        );
         assert_eq!(taken.unwrap_err().kind(), ErrorKind::Conflict);
     }
 }

@@ -5,23 +5,37 @@ use boswell_model::{Names, Pair};
 
 use super::value::pick;
 
-/// Hands over the calls of a message, then the call that it answers. The same as its view would tell.
+/// Hands over the calls of a message, then the call that it answers. The same as
+/// its view would tell.
 pub(super) fn pairs(entry: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
     if !entry.get("type").is_some_and(|word| word.is("message")) {
         return;
     }
-    let Some(message) = entry.get("message").filter(|message| message.kind() == Kind::Object) else { return };
+    let Some(message) = entry
+        .get("message")
+        .filter(|message| message.kind() == Kind::Object)
+    else {
+        return;
+    };
     let [role, content, answers] = pick(message, ["role", "content", "toolCallId"]);
     for part in content.into_iter().flat_map(|content| content.items()) {
         let [word, id] = pick(part, ["type", "id"]);
         if word.is_some_and(|word| word.is("toolCall")) {
             let id = id.and_then(|id| id.text()).unwrap_or_default();
-            names.intern(&id).map(Pair::Call).into_iter().for_each(&mut *sink);
+            names
+                .intern(&id)
+                .map(Pair::Call)
+                .into_iter()
+                .for_each(&mut *sink);
         }
     }
     if role.is_some_and(|role| role.is("toolResult")) {
         let call = answers.and_then(|call| call.text()).unwrap_or_default();
-        names.intern(&call).map(Pair::Answer).into_iter().for_each(sink);
+        names
+            .intern(&call)
+            .map(Pair::Answer)
+            .into_iter()
+            .for_each(sink);
     }
 }
 
@@ -38,7 +52,9 @@ mod tests {
     fn by_view(object: &Object<'_>) -> Vec<String> {
         let view = view::view(object);
         let calls = view.calls().map(|(id, _, _)| format!("calls {id}"));
-        calls.chain(view.results().map(|id| format!("answers {id}"))).collect()
+        calls
+            .chain(view.results().map(|id| format!("answers {id}")))
+            .collect()
     }
 
     fn by_pairs(object: &Object<'_>) -> Vec<String> {
@@ -53,7 +69,16 @@ mod tests {
     }
 
     fn kind(object: &Object<'_>) -> boswell_model::EntryKind {
-        let span = Span { at: 0, len: 0, line: 1, kind: SpanKind::Record { nth: 0, bad_utf8: false, salvaged: false } };
+        let span = Span {
+            at: 0,
+            len: 0,
+            line: 1,
+            kind: SpanKind::Record {
+                nth: 0,
+                bad_utf8: false,
+                salvaged: false,
+            },
+        };
         let mut filled = Head::of(&span);
         head::head(object, &mut filled, &mut Names::default());
         filled.kind

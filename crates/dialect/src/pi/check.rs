@@ -21,12 +21,16 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
 }
 
 fn newer_version(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
-    let Some(slot) = header(view.log) else { return Ok(()) };
+    let Some(slot) = header(view.log) else {
+        return Ok(());
+    };
     let version = view.with_object(slot, version_of)?.flatten();
-    if let Some(version) = version.filter(|version| *version >= NEWEST + 1.0 && version.is_finite()) {
+    if let Some(version) = version.filter(|version| *version >= NEWEST + 1.0 && version.is_finite())
+    {
         let version = version as u64;
-        let detail =
-            format!("the file is of version {version}, known is {NEWEST}; what it adds is kept and not understood");
+        let detail = format!(
+            "the file is of version {version}, known is {NEWEST}; what it adds is kept and not understood"
+        );
         problems.push(Problem::of_file(ProblemKind::NewerVersion, detail));
     }
     Ok(())
@@ -39,15 +43,26 @@ fn bad_header(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()>
     };
     let detail = if first.kind != EntryKind::Header {
         match header(view.log) {
-            Some(_) => "the header is not the first record; the agent would take the file for no session",
-            None => "no header describes the session; the agent would replace the file by an empty session",
+            Some(_) => {
+                "the header is not the first record; the agent would take the file for no session"
+            }
+            None => {
+                "no header describes the session; the agent would replace the file by an empty session"
+            }
         }
-    } else if view.with_object(slot, |h| h.get("id").is_some_and(|id| id.kind() == Kind::String))? == Some(true) {
+    } else if view.with_object(slot, |h| {
+        h.get("id").is_some_and(|id| id.kind() == Kind::String)
+    })? == Some(true)
+    {
         return Ok(());
     } else {
         "the header has no id; the agent would replace the file by an empty session"
     };
-    problems.push(Problem::at_line(ProblemKind::BadHeader, u64::from(first.line), detail));
+    problems.push(Problem::at_line(
+        ProblemKind::BadHeader,
+        u64::from(first.line),
+        detail,
+    ));
     Ok(())
 }
 
@@ -66,15 +81,24 @@ fn missing_ids(view: &SessionView<'_>, problems: &mut Vec<Problem>) {
     }
 }
 
-/// In version 1 a compaction counts entries, so a damaged line before what it keeps changes what the agent keeps.
+/// In version 1 a compaction counts entries, so a damaged line before what it keeps changes
+/// what the agent keeps.
 fn shifted_indexes(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()> {
     let lost = lost_lines(view.log);
     if lost.is_empty() || Shape::of(view.log) != Shape::Line {
         return Ok(());
     }
-    for (slot, head) in view.log.entries().filter(|(_, h)| h.kind == EntryKind::Compaction) {
+    for (slot, head) in view
+        .log
+        .entries()
+        .filter(|(_, h)| h.kind == EntryKind::Compaction)
+    {
         let index = view.with_object(slot, array_index)?.flatten();
-        let shift = index.map_or(0, |index| lost.iter().filter(|line| **line <= index as u64 + 1).count());
+        let shift = index.map_or(0, |index| {
+            lost.iter()
+                .filter(|line| **line <= index as u64 + 1)
+                .count()
+        });
         if shift > 0 {
             let detail = format!(
                 "{shift} damaged lines stand before the entry that this compaction keeps from; here they count, the agent keeps from a later entry"
@@ -86,7 +110,12 @@ fn shifted_indexes(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resul
 }
 
 fn at(kind: ProblemKind, slot: Slot, head: &Head, detail: impl Into<String>) -> Problem {
-    Problem { kind, line: Some(u64::from(head.line)), slot: Some(slot), detail: detail.into() }
+    Problem {
+        kind,
+        line: Some(u64::from(head.line)),
+        slot: Some(slot),
+        detail: detail.into(),
+    }
 }
 
 #[cfg(test)]
@@ -104,30 +133,53 @@ mod tests {
 
     #[test]
     fn a_sound_session_has_none_and_branches_are_sound() {
-        assert_eq!(problems(&v3(&[user("1", "", "a"), user("2", "1", "b"), user("3", "1", "c")])), []);
-        assert_eq!(problems(&format!("{{\"type\":\"title\",\"v\":1,\"title\":\"x\"}}\n{HEADER}\n")), []);
+        assert_eq!(
+            problems(&v3(&[
+                user("1", "", "a"),
+                user("2", "1", "b"),
+                user("3", "1", "c")
+            ])),
+            []
+        );
+        assert_eq!(
+            problems(&format!(
+                "{{\"type\":\"title\",\"v\":1,\"title\":\"x\"}}\n{HEADER}\n"
+            )),
+            []
+        );
         assert_eq!(problems(""), []);
     }
 
     #[test]
     fn a_header_that_is_missing_torn_late_or_nameless_is_told() {
         assert_eq!(problems(&user("1", "", "a")), [("bad_header", Some(1))]);
-        assert_eq!(problems(&format!("{{\"type\":\"sess\n{}", user("1", "", "a"))), [("bad_header", Some(2))]);
-        assert_eq!(problems(&format!("{}\n{HEADER}", user("1", "", "a"))), [("bad_header", Some(1))]);
-        assert_eq!(problems(&HEADER.replace("\"S\"", "7")), [("bad_header", Some(1))]);
+        assert_eq!(
+            problems(&format!("{{\"type\":\"sess\n{}", user("1", "", "a"))),
+            [("bad_header", Some(2))]
+        );
+        assert_eq!(
+            problems(&format!("{}\n{HEADER}", user("1", "", "a"))),
+            [("bad_header", Some(1))]
+        );
+        assert_eq!(
+            problems(&HEADER.replace("\"S\"", "7")),
+            [("bad_header", Some(1))]
+        );
     }
 
     #[test]
     fn newer_versions_are_read_and_told() {
         for version in ["4", "99"] {
-            let text = v3(&[user("1", "", "a")]).replace("\"version\":3", &format!("\"version\":{version}"));
+            let text = v3(&[user("1", "", "a")])
+                .replace("\"version\":3", &format!("\"version\":{version}"));
             assert_eq!(problems(&text), [("newer_version", None)]);
         }
     }
 
     #[test]
     fn entries_without_id_are_told_once_but_not_in_version_1() {
-        let nameless = r#"{"type":"message","parentId":null,"message":{"role":"user","content":"a"}}"#;
+        let nameless =
+            r#"{"type":"message","parentId":null,"message":{"role":"user","content":"a"}}"#;
         let text = format!("{HEADER}\n{nameless}\n{nameless}\n");
         assert_eq!(problems(&text), [("missing_id", Some(2))]);
         assert_eq!(problems(&text.replace("\"version\":3,", "")), []);

@@ -1,7 +1,10 @@
-//! What a model would be sent: the path to the tip, with the last compaction on it standing for what came before.
+//! What a model would be sent: the path to the tip, with the last compaction on it standing
+//! for what came before.
 
 use boswell_model::json::{Kind, Object};
-use boswell_model::{Context, ContextForm, ContextItem, EntryKind, Head, Result, SessionView, Slot, Tip};
+use boswell_model::{
+    Context, ContextForm, ContextItem, EntryKind, Head, Result, SessionView, Slot, Tip,
+};
 
 use super::head::{SPEAKS, version_of};
 use super::kept::first_kept;
@@ -15,14 +18,19 @@ pub(super) fn context(flavour: Flavour, view: &SessionView<'_>, tip: Tip) -> Res
     let mut items = Vec::new();
     let mut sent = path.as_slice();
     // Only the last compaction counts; older ones inside what it keeps say nothing.
-    let compacted = path.iter().rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction);
+    let compacted = path
+        .iter()
+        .rposition(|slot| view.log.kind(*slot) == EntryKind::Compaction);
     let cleared = cleared(flavour, view, &path);
     if let Some(at) = cleared.filter(|at| Some(*at) > compacted) {
         sent = path.get(at + 1..).unwrap_or(&[]);
     } else if let Some(at) = compacted
         && let Some((before, [compaction, after @ ..])) = path.split_at_checked(at)
     {
-        items.push(ContextItem::with_form(*compaction, ContextForm::CompactionSummary));
+        items.push(ContextItem::with_form(
+            *compaction,
+            ContextForm::CompactionSummary,
+        ));
         let kept = view.with_object(*compaction, |entry| {
             if flavour.has_remote_compaction() && remote_history(entry) {
                 return None;
@@ -35,36 +43,51 @@ pub(super) fn context(flavour: Flavour, view: &SessionView<'_>, tip: Tip) -> Res
         sent = after;
     }
     speak(view, sent, &mut items)?;
-    Ok(Context { tip, items, settings })
+    Ok(Context {
+        tip,
+        items,
+        settings,
+    })
 }
 
-/// Where oh-my-pi's user last cleared the conversation: nothing before that is sent. No other program writes the mark,
-/// and those that do not know it would ignore it.
+/// Where oh-my-pi's user last cleared the conversation: nothing before that is sent. No other
+/// program writes the mark, and those that do not know it would ignore it.
 fn cleared(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Option<usize> {
     if flavour != Flavour::Omp {
         return None;
     }
-    path.iter().rposition(|slot| view.log.word(*slot) == "reset_boundary")
+    path.iter()
+        .rposition(|slot| view.log.word(*slot) == "reset_boundary")
 }
 
-/// Whether a provider compacted the conversation itself: its own history then takes the place of the kept entries.
+/// Whether a provider compacted the conversation itself: its own history then takes the place
+/// of the kept entries.
 pub(super) fn remote_history(compaction: &Object<'_>) -> bool {
-    let remote = compaction.get("preserveData").and_then(|d| d.get("openaiRemoteCompaction"));
+    let remote = compaction
+        .get("preserveData")
+        .and_then(|d| d.get("openaiRemoteCompaction"));
     remote.is_some_and(|remote| {
-        remote.get("provider").and_then(|p| p.string()).is_some_and(|p| !p.escaped().is_empty())
-            && remote.get("replacementHistory").is_some_and(|h| h.kind() == Kind::Array)
+        remote
+            .get("provider")
+            .and_then(|p| p.string())
+            .is_some_and(|p| !p.escaped().is_empty())
+            && remote
+                .get("replacementHistory")
+                .is_some_and(|h| h.kind() == Kind::Array)
     })
 }
 
 fn speak(view: &SessionView<'_>, path: &[Slot], items: &mut Vec<ContextItem>) -> Result<()> {
     for slot in path {
-        let Some(head) = view.log.head(*slot).filter(|h| h.flags.has(SPEAKS)) else { continue };
+        let Some(head) = view.log.head(*slot).filter(|h| h.flags.has(SPEAKS)) else {
+            continue;
+        };
         let mut item = ContextItem::stored(*slot);
         if head.kind == EntryKind::BranchSummary && view.log.word(*slot) == "branch_summary" {
             item.form = ContextForm::BranchSummary;
         }
-        // Version 3 renamed a role. Whether a message is to be shown under the new name stands in the header, so
-        // that goes along for the few messages that it concerns.
+        // Version 3 renamed a role. Whether a message is to be shown under the new name stands in
+        // the header, so that goes along for the few messages that it concerns.
         if may_be_renamed(view, *slot, head) {
             item.more.extend(old_header(view)?);
         }
@@ -78,7 +101,9 @@ fn may_be_renamed(view: &SessionView<'_>, slot: Slot, head: &Head) -> bool {
 }
 
 fn old_header(view: &SessionView<'_>) -> Result<Option<Slot>> {
-    let Some(slot) = header(view.log) else { return Ok(None) };
+    let Some(slot) = header(view.log) else {
+        return Ok(None);
+    };
     let version = view.with_object(slot, version_of)?.flatten();
     Ok(version.is_some_and(|v| v < 3.0).then_some(slot))
 }
@@ -90,7 +115,9 @@ mod tests {
     use crate::Dialect;
 
     use super::super::Pi;
-    use super::super::fixture::{Bytes, assistant, compaction, context, entry, read, texts, user, v3};
+    use super::super::fixture::{
+        Bytes, assistant, compaction, context, entry, read, texts, user, v3,
+    };
 
     const BOTH: [Pi; 2] = [Pi::PI, Pi::XCSH];
 
@@ -111,7 +138,11 @@ mod tests {
         for pi in BOTH {
             let want = ["sum", "second", "response2", "third", "response3"];
             assert_eq!(texts(pi, &v3(&seven()), None), want);
-            assert_eq!(texts(pi, &v3(&seven()), Some("4")).len(), 4, "above it nothing is compacted");
+            assert_eq!(
+                texts(pi, &v3(&seven()), Some("4")).len(),
+                4,
+                "above it nothing is compacted"
+            );
         }
     }
 
@@ -123,7 +154,10 @@ mod tests {
             compaction("3", "2", "sum", "1"),
             user("4", "3", "second"),
         ]);
-        assert_eq!(texts(Pi::PI, &text, None), ["sum", "first", "response", "second"]);
+        assert_eq!(
+            texts(Pi::PI, &text, None),
+            ["sum", "first", "response", "second"]
+        );
     }
 
     #[test]
@@ -140,13 +174,21 @@ mod tests {
             ])
         };
         assert_eq!(texts(Pi::PI, &two("4"), None), ["second", "c", "d", "e"]);
-        assert_eq!(texts(Pi::PI, &two("2"), None), ["second", "b", "c", "d", "e"], "the older one says nothing");
+        assert_eq!(
+            texts(Pi::PI, &two("2"), None),
+            ["second", "b", "c", "d", "e"],
+            "the older one says nothing"
+        );
     }
 
     #[test]
     fn an_unknown_kept_entry_keeps_nothing() {
-        let text =
-            v3(&[user("1", "", "a"), user("x", "", "aside"), compaction("3", "1", "sum", "x"), user("4", "3", "b")]);
+        let text = v3(&[
+            user("1", "", "a"),
+            user("x", "", "aside"),
+            compaction("3", "1", "sum", "x"),
+            user("4", "3", "b"),
+        ]);
         assert_eq!(texts(Pi::PI, &text, None), ["sum", "b"]);
     }
 
@@ -169,44 +211,77 @@ mod tests {
         lines.extend([
             user("8", "3", "wrong"),
             assistant("9", "8", "way"),
-            entry("branch_summary", "10", "3", r#""summary":"tried","fromId":"3""#),
+            entry(
+                "branch_summary",
+                "10",
+                "3",
+                r#""summary":"tried","fromId":"3""#,
+            ),
             user("11", "10", "better"),
         ]);
         for pi in BOTH {
             assert_eq!(texts(pi, &v3(&lines), Some("7")).len(), 5);
-            assert_eq!(texts(pi, &v3(&lines), Some("11")), ["first", "response1", "second", "tried", "better"]);
+            assert_eq!(
+                texts(pi, &v3(&lines), Some("11")),
+                ["first", "response1", "second", "tried", "better"]
+            );
         }
     }
 
     #[test]
     fn a_branch_summary_without_text_says_nothing() {
-        let text = v3(&[user("1", "", "a"), entry("branch_summary", "2", "1", r#""summary":"","fromId":"1""#)]);
+        let text = v3(&[
+            user("1", "", "a"),
+            entry("branch_summary", "2", "1", r#""summary":"","fromId":"1""#),
+        ]);
         assert_eq!(texts(Pi::PI, &text, None), ["a"]);
     }
 
     #[test]
     fn oh_my_pi_sends_nothing_from_before_a_clearing() {
         let cleared = |id, parent| entry("reset_boundary", id, parent, "");
-        let text = v3(&[user("1", "", "a"), compaction("2", "1", "sum", "1"), cleared("3", "2"), user("4", "3", "b")]);
+        let text = v3(&[
+            user("1", "", "a"),
+            compaction("2", "1", "sum", "1"),
+            cleared("3", "2"),
+            user("4", "3", "b"),
+        ]);
         assert_eq!(texts(Pi::OMP, &text, None), ["b"]);
         assert_eq!(texts(Pi::XCSH, &text, None), ["sum", "a", "b"]);
-        let later = v3(&[user("1", "", "a"), cleared("2", "1"), user("3", "2", "b"), compaction("4", "3", "sum", "3")]);
+        let later = v3(&[
+            user("1", "", "a"),
+            cleared("2", "1"),
+            user("3", "2", "b"),
+            compaction("4", "3", "sum", "3"),
+        ]);
         assert_eq!(texts(Pi::OMP, &later, None), ["sum", "b"]);
-        assert_eq!(texts(Pi::OMP, &v3(&[user("1", "", "a"), cleared("2", "1")]), None), [] as [&str; 0]);
+        assert_eq!(
+            texts(Pi::OMP, &v3(&[user("1", "", "a"), cleared("2", "1")]), None),
+            [] as [&str; 0]
+        );
     }
 
     #[test]
     fn before_the_first_entry_there_is_nothing() {
         let text = v3(&seven());
         let read = read(Pi::XCSH, &text);
-        let context = Pi::XCSH.context(&read.view(&Bytes(&text)), Tip::Root).unwrap();
+        let context = Pi::XCSH
+            .context(&read.view(&Bytes(&text)), Tip::Root)
+            .unwrap();
         assert!(context.items.is_empty());
         assert_eq!(context.settings, boswell_model::Settings::default());
     }
 
     #[test]
     fn an_orphan_is_the_start_of_its_own_path() {
-        assert_eq!(texts(Pi::PI, &v3(&[user("1", "", "a"), assistant("2", "missing", "b")]), None), ["b"]);
+        assert_eq!(
+            texts(
+                Pi::PI,
+                &v3(&[user("1", "", "a"), assistant("2", "missing", "b")]),
+                None
+            ),
+            ["b"]
+        );
     }
 
     #[test]
@@ -219,6 +294,9 @@ mod tests {
             entry("brand_new", "5", "4", ""),
         ]);
         assert_eq!(texts(Pi::PI, &text, None), ["a"]);
-        assert_eq!(context(Pi::PI, &text, None).tip, Tip::At(boswell_model::Slot(5)));
+        assert_eq!(
+            context(Pi::PI, &text, None).tip,
+            Tip::At(boswell_model::Slot(5))
+        );
     }
 }

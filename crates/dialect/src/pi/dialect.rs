@@ -4,19 +4,19 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Flags, Head, Instant, Log, Message, Names, Problem, Result, SessionView, Slot, Tip,
-    View,
+    Context, ContextItem, Facts, Flags, Head, Instant, Log, Message, Names, Problem, Result,
+    SessionView, Slot, Tip, View,
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention, Likeness, Located,
-    LockSpec, NewLog, NewSession, Operation, Pair, Planned, Reach, ResumeCommand, Sample, Sent, Settled, SideFile,
-    StoreIntention, Subagent,
+    Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention,
+    Likeness, Located, LockSpec, NewLog, NewSession, Operation, Pair, Planned, Reach,
+    ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention, Subagent,
 };
 
 use super::{
-    Flavour, Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach, recognise, render,
-    repair, resume, shape, side, subagents, view,
+    Flavour, Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach,
+    recognise, render, repair, resume, shape, side, subagents, view,
 };
 use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan};
 
@@ -62,7 +62,10 @@ impl Dialect for Pi {
     }
 
     fn begin(&self, located: &Located) -> Facts {
-        Facts { hidden: located.hidden, ..Facts::default() }
+        Facts {
+            hidden: located.hidden,
+            ..Facts::default()
+        }
     }
 
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
@@ -126,7 +129,12 @@ impl Dialect for Pi {
         Depth::Calls
     }
 
-    fn check(&self, view: &SessionView<'_>, _facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+    fn check(
+        &self,
+        view: &SessionView<'_>,
+        _facts: &Facts,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
         check::check(view, problems)
     }
 
@@ -134,7 +142,12 @@ impl Dialect for Pi {
         side::side_files(files, located)
     }
 
-    fn subagents(&self, files: &dyn Files, located: &Located, _view: &SessionView<'_>) -> Result<Vec<Subagent>> {
+    fn subagents(
+        &self,
+        files: &dyn Files,
+        located: &Located,
+        _view: &SessionView<'_>,
+    ) -> Result<Vec<Subagent>> {
         subagents::of(files, located)
     }
 
@@ -194,7 +207,12 @@ impl Dialect for Pi {
         plan::plan(*self, asked, intention)
     }
 
-    fn plan_store(&self, files: &dyn Files, intention: &StoreIntention, _chance: &dyn Chance) -> Result<Planned> {
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        intention: &StoreIntention,
+        _chance: &dyn Chance,
+    ) -> Result<Planned> {
         plan::plan_store(*self, files, intention)
     }
 }

@@ -1,7 +1,8 @@
 //! Drafts as entries of the pi family.
 //!
-//! Our own sessions are written so that pi and xcsh both load them: a model change carries pi's two fields and xcsh's one,
-//! and an answer always has `usage`, without which xcsh refuses the whole file.
+//! Our own sessions are written so that pi and xcsh both load them: a model change carries
+//! pi's two fields and xcsh's one, and an answer always has `usage`, without which xcsh
+//! refuses the whole file.
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
 use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
@@ -14,18 +15,27 @@ use crate::{Answer, Body, Draft, NewLog, NewSession, Part, Settled, one_object, 
 /// Longest id of an entry that a caller may give.
 const LONGEST_ID: usize = 255;
 
-/// Longest id of a new session: with time, endings and the marks of a temp its file name must fit into 255 bytes.
+/// Longest id of a new session: with time, endings and the marks of a temp its file name
+/// must fit into 255 bytes.
 const LONGEST_SESSION_ID: usize = 180;
 
 /// Longest header line that every reader of the family takes in with its first look.
 const SHORT_HEADER: usize = 512;
 
 /// Prints the entry that a draft becomes.
-pub(super) fn entry(dialect: Pi, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
+pub(super) fn entry(
+    dialect: Pi,
+    draft: &Draft,
+    settled: Settled<'_>,
+    out: &mut Vec<u8>,
+) -> Result<()> {
     if !is_entry_id(settled.id) {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("`{}` cannot be the id of an entry", settled.id.escape_debug()),
+            format!(
+                "`{}` cannot be the id of an entry",
+                settled.id.escape_debug()
+            ),
         )
         .hinting("leave the id out to have one made"));
     }
@@ -71,14 +81,22 @@ fn word(body: &Body) -> &'static str {
     }
 }
 
-/// Prints what an entry says besides what all of them do. A title was cleaned before, and comes after it.
+/// Prints what an entry says besides what all of them do. A title was cleaned
+/// before, and comes after it.
 fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
     match body {
         Body::User(content) => entry.with_object("message", |message| {
             text_or_parts(message.with("role", "user"), content).with("timestamp", at.millis());
         }),
-        Body::Assistant(answer) => entry.with_object("message", |message| assistant(message, answer, at)),
-        Body::ToolResult { call, tool, content, is_error } => entry.with_object("message", |message| {
+        Body::Assistant(answer) => {
+            entry.with_object("message", |message| assistant(message, answer, at))
+        }
+        Body::ToolResult {
+            call,
+            tool,
+            content,
+            is_error,
+        } => entry.with_object("message", |message| {
             message
                 .with("role", "toolResult")
                 .with("toolCallId", call)
@@ -87,20 +105,31 @@ fn body(entry: &mut Printer<'_>, body: &Body, flavour: Flavour, at: Instant) {
                 .with("isError", *is_error)
                 .with("timestamp", at.millis());
         }),
-        Body::Custom { kind, data } => entry.with("customType", kind).with_some("data", data.as_ref()),
-        Body::CustomMessage { kind, content, display } => {
-            text_or_parts(entry.with("customType", kind), content).with("display", *display)
-        }
+        Body::Custom { kind, data } => entry
+            .with("customType", kind)
+            .with_some("data", data.as_ref()),
+        Body::CustomMessage {
+            kind,
+            content,
+            display,
+        } => text_or_parts(entry.with("customType", kind), content).with("display", *display),
         Body::Model { model, role } => model_change(entry, flavour, model, role.as_deref()),
         Body::ThinkingLevel(level) => entry.with("thinkingLevel", level),
         Body::Mode { mode, data } => entry.with("mode", mode).with_some("data", data.as_ref()),
-        Body::Compaction { summary, first_kept, tokens_before } => {
-            entry.with("summary", summary).with("firstKeptEntryId", first_kept).with("tokensBefore", *tokens_before)
-        }
-        Body::BranchSummary { from, summary } => {
-            entry.with("fromId", from.as_deref().unwrap_or("root")).with("summary", summary)
-        }
-        Body::Label { target, label } => entry.with("targetId", target).with_some("label", label.as_ref()),
+        Body::Compaction {
+            summary,
+            first_kept,
+            tokens_before,
+        } => entry
+            .with("summary", summary)
+            .with("firstKeptEntryId", first_kept)
+            .with("tokensBefore", *tokens_before),
+        Body::BranchSummary { from, summary } => entry
+            .with("fromId", from.as_deref().unwrap_or("root"))
+            .with("summary", summary),
+        Body::Label { target, label } => entry
+            .with("targetId", target)
+            .with_some("label", label.as_ref()),
         Body::Title(_) | Body::Native(_) => entry,
     };
 }
@@ -117,11 +146,15 @@ fn appended_title(dialect: Pi, title: &str) -> Result<String> {
     }
 }
 
-/// Whether a caller's own JSON goes into the record: it is printed as it was given, over several lines or broken.
+/// Whether a caller's own JSON goes into the record: it is printed as it was given, over
+/// several lines or broken.
 fn brings_json(body: &Body) -> bool {
     match body {
         Body::Custom { data, .. } | Body::Mode { data, .. } => data.is_some(),
-        Body::Assistant(answer) => answer.content.iter().any(|part| matches!(part, Part::Call { .. })),
+        Body::Assistant(answer) => answer
+            .content
+            .iter()
+            .any(|part| matches!(part, Part::Call { .. })),
         _ => false,
     }
 }
@@ -140,21 +173,26 @@ pub(super) fn is_own_beginning(bytes: &[u8]) -> bool {
     bytes.starts_with(BEGINNING)
 }
 
-/// The id of an entry whose line begins with its type and its id, as every writer of the family prints it, if nothing else in the
-/// line could be its id.
+/// The id of an entry whose line begins with its type and its id, as every writer of the family
+/// prints it, if nothing else in the line could be its id.
 pub(super) fn id_at_a_glance(line: &[u8]) -> Option<&str> {
     let record = line.strip_suffix(b"\n")?;
     let rest = record.strip_prefix(br#"{"type":""#)?;
     let (word, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
     let rest = rest.strip_prefix(br#"","id":""#)?;
     let (id, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
-    let is_plain = !word.is_empty() && word != b"session" && !id.is_empty() && memchr2(b'\\', b'\n', id).is_none();
-    let is_whole = || value_end(record, 0) == Ok(record.len()) && std::str::from_utf8(record).is_ok();
+    let is_plain = !word.is_empty()
+        && word != b"session"
+        && !id.is_empty()
+        && memchr2(b'\\', b'\n', id).is_none();
+    let is_whole =
+        || value_end(record, 0) == Ok(record.len()) && std::str::from_utf8(record).is_ok();
     (is_plain && memmem::find(rest, br#""id""#).is_none() && is_whole()).then_some(())?;
     std::str::from_utf8(id).ok()
 }
 
-/// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below, newer ones are unknown.
+/// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below,
+/// newer ones are unknown.
 pub(super) fn can_append(facts: &Facts) -> Result<()> {
     match facts.format_version {
         Some(2 | 3) => Ok(()),
@@ -168,8 +206,14 @@ pub(super) fn can_append(facts: &Facts) -> Result<()> {
 }
 
 fn assistant(message: &mut Printer<'_>, answer: &Answer, at: Instant) {
-    let calls = answer.content.iter().any(|part| matches!(part, Part::Call { .. }));
-    let stop = answer.stop_reason.as_deref().unwrap_or(if calls { "toolUse" } else { "stop" });
+    let calls = answer
+        .content
+        .iter()
+        .any(|part| matches!(part, Part::Call { .. }));
+    let stop = answer
+        .stop_reason
+        .as_deref()
+        .unwrap_or(if calls { "toolUse" } else { "stop" });
     message
         .with("role", "assistant")
         .with_objects("content", &answer.content, part)
@@ -182,17 +226,26 @@ fn assistant(message: &mut Printer<'_>, answer: &Answer, at: Instant) {
         .with("timestamp", at.millis());
 }
 
-/// Readers of the family add these numbers up without looking, so all must be there; `unknown` keeps the truth.
+/// Readers of the family add these numbers up without looking, so all must be there;
+/// `unknown` keeps the truth.
 fn usage(printed: &mut Printer<'_>, usage: &Usage) {
     let (input, output) = (usage.input.unwrap_or(0), usage.output.unwrap_or(0));
-    let (read, write) = (usage.cache_read.unwrap_or(0), usage.cache_write.unwrap_or(0));
+    let (read, write) = (
+        usage.cache_read.unwrap_or(0),
+        usage.cache_write.unwrap_or(0),
+    );
     printed
         .with("input", input)
         .with("output", output)
         .with("cacheRead", read)
         .with("cacheWrite", write)
         .with("totalTokens", input + output + read + write)
-        .with_some("cttl", usage.cache_write_1h.map(|hour| Json::object().with("ephemeral1h", hour)))
+        .with_some(
+            "cttl",
+            usage
+                .cache_write_1h
+                .map(|hour| Json::object().with("ephemeral1h", hour)),
+        )
         .with_some("reasoning", usage.reasoning)
         .with_some("premiumRequests", usage.premium_requests)
         .with_object("cost", |cost| {
@@ -230,25 +283,41 @@ fn text_or_parts<'p, 'o>(message: &'p mut Printer<'o>, content: &[Part]) -> &'p 
 fn part(printed: &mut Printer<'_>, part: &Part) {
     match part {
         Part::Text(text) => printed.with("type", "text").with("text", text),
-        Part::Thinking { text, signature } => {
-            printed.with("type", "thinking").with("thinking", text).with_some("thinkingSignature", signature.as_deref())
-        }
-        Part::Call { id, name, arguments } => {
-            printed.with("type", "toolCall").with("id", id).with("name", name).with("arguments", arguments)
-        }
-        Part::Image { base64, mime } => printed.with("type", "image").with("data", base64).with("mimeType", mime),
+        Part::Thinking { text, signature } => printed
+            .with("type", "thinking")
+            .with("thinking", text)
+            .with_some("thinkingSignature", signature.as_deref()),
+        Part::Call {
+            id,
+            name,
+            arguments,
+        } => printed
+            .with("type", "toolCall")
+            .with("id", id)
+            .with("name", name)
+            .with("arguments", arguments),
+        Part::Image { base64, mime } => printed
+            .with("type", "image")
+            .with("data", base64)
+            .with("mimeType", mime),
     };
 }
 
-/// A record in the family's own shape, or a bare message; what it lacks is filled in, what it has stays as written.
+/// A record in the family's own shape, or a bare message; what it lacks is filled in, what it
+/// has stays as written.
 fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     if raw.get("type").is_some_and(|word| word.is("session")) {
         return Err(
-            Error::new(ErrorKind::Invalid, "a header cannot be appended").hinting("make a session with `boswell new`")
+            Error::new(ErrorKind::Invalid, "a header cannot be appended")
+                .hinting("make a session with `boswell new`"),
         );
     }
-    if raw.get("type").and_then(|word| word.text()).is_none_or(|word| word.is_empty()) {
+    if raw
+        .get("type")
+        .and_then(|word| word.text())
+        .is_none_or(|word| word.is_empty())
+    {
         return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
             .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
     }
@@ -257,11 +326,22 @@ fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
     let fault = |fault: boswell_model::json::Fault| {
         Error::new(ErrorKind::Invalid, "an entry must be a JSON object").because(fault.to_string())
     };
-    let bad = |key: &str, what: &str| Error::new(ErrorKind::Invalid, format!("the `{key}` of an entry must be {what}"));
-    if raw.get("id").is_some_and(|id| !id.text().is_some_and(|id| is_entry_id(&id))) {
+    let bad = |key: &str, what: &str| {
+        Error::new(
+            ErrorKind::Invalid,
+            format!("the `{key}` of an entry must be {what}"),
+        )
+    };
+    if raw
+        .get("id")
+        .is_some_and(|id| !id.text().is_some_and(|id| is_entry_id(&id)))
+    {
         return Err(bad("id", "a short text without control characters"));
     }
-    if raw.get("parentId").is_some_and(|parent| parent.text().is_none() && parent.bytes() != b"null") {
+    if raw
+        .get("parentId")
+        .is_some_and(|parent| parent.text().is_none() && parent.bytes() != b"null")
+    {
         return Err(bad("parentId", "the id of an entry or null"));
     }
     let missing = |record: &[u8], key: &str| Raw::trusted(record).get(key).is_none();
@@ -269,12 +349,16 @@ fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
         record = insert_member(&record, "id", &quoted(settled.id)).map_err(fault)?;
     }
     if missing(&record, "parentId") {
-        record = insert_member(&record, "parentId", &Json::from(settled.parent).to_bytes()).map_err(fault)?;
+        record = insert_member(&record, "parentId", &Json::from(settled.parent).to_bytes())
+            .map_err(fault)?;
     }
     if missing(&record, "timestamp") {
-        record = insert_member(&record, "timestamp", &quoted(&settled.at.to_rfc3339())).map_err(fault)?;
+        record = insert_member(&record, "timestamp", &quoted(&settled.at.to_rfc3339()))
+            .map_err(fault)?;
     }
-    let is_answer = raw.at(&["message", "role"]).is_some_and(|role| role.is("assistant"));
+    let is_answer = raw
+        .at(&["message", "role"])
+        .is_some_and(|role| role.is("assistant"));
     if is_answer && raw.at(&["message", "usage"]).is_none() {
         let mut nothing = Vec::new();
         print_object(&mut nothing, |printed| usage(printed, &Usage::default()));
@@ -291,18 +375,36 @@ fn is_entry_id(id: &str) -> bool {
 
 /// A title as the family cleans it: control characters become spaces, runs of spaces one.
 pub(super) fn clean_title(title: &str) -> Result<String> {
-    let spaced: String = title.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let clean = spaced.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    if clean.is_empty() { Err(Error::new(ErrorKind::Invalid, "a title must say something")) } else { Ok(clean) }
+    let spaced: String = title
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect();
+    let clean = spaced
+        .split(' ')
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    if clean.is_empty() {
+        Err(Error::new(ErrorKind::Invalid, "a title must say something"))
+    } else {
+        Ok(clean)
+    }
 }
 
 /// Name and header of a new log.
 pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
     if !super::layout::id_is_valid(id) || id.len() > LONGEST_SESSION_ID {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` cannot be the id of a session", id.escape_debug()))
-            .hinting("leave --id out to have one made"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of a session", id.escape_debug()),
+        )
+        .hinting("leave --id out to have one made"));
     }
-    let stamp: String = now.to_rfc3339().chars().map(|c| if matches!(c, ':' | '.') { '-' } else { c }).collect();
+    let stamp: String = now
+        .to_rfc3339()
+        .chars()
+        .map(|c| if matches!(c, ':' | '.') { '-' } else { c })
+        .collect();
     let flavour = dialect.flavour();
     let header = Json::object()
         .with("type", "session")
@@ -312,17 +414,25 @@ pub(super) fn new_log(dialect: Pi, new: &NewSession, id: &str, now: Instant) -> 
         .with("cwd", &new.project)
         .with_some("parentSession", new.parent.as_deref());
     let titled = match (new.title.as_deref().map(clean_title).transpose()?, flavour) {
-        (Some(title), Flavour::Omp | Flavour::Xcsh | Flavour::Boswell) => {
-            header.clone().with("title", title).with("titleSource", "user")
-        }
+        (Some(title), Flavour::Omp | Flavour::Xcsh | Flavour::Boswell) => header
+            .clone()
+            .with("title", title)
+            .with("titleSource", "user"),
         _ => header.clone(),
     };
-    // Ours has its title in an entry as well; in the header it must not push the session out of sight.
+    // Ours has its title in an entry as well; in the header it must not push the
+    // session out of sight.
     let fits = flavour != Flavour::Boswell || titled.to_bytes().len() < SHORT_HEADER;
     let header = if fits { titled } else { header };
     let mut bytes = header.to_bytes();
     bytes.push(b'\n');
-    Ok(NewLog { key: format!("sessions/{}/{stamp}_{id}.jsonl", folder(flavour, &new.project, &new.around)), bytes })
+    Ok(NewLog {
+        key: format!(
+            "sessions/{}/{stamp}_{id}.jsonl",
+            folder(flavour, &new.project, &new.around)
+        ),
+        bytes,
+    })
 }
 
 #[cfg(test)]
@@ -333,9 +443,17 @@ mod tests {
     fn a_new_log_begins_as_is_looked_for_and_other_versions_do_not() {
         let now = Instant::from_millis(1_800_000_000_000);
         let new = NewSession::in_project("/home/dev/proj");
-        let log = new_log(Pi::BOSWELL, &new, "01991234-5678-7fff-bfff-ffffffffffff", now).unwrap();
+        let log = new_log(
+            Pi::BOSWELL,
+            &new,
+            "01991234-5678-7fff-bfff-ffffffffffff",
+            now,
+        )
+        .unwrap();
         assert!(is_own_beginning(log.bytes.get(..64).unwrap()));
-        let other = String::from_utf8(log.bytes).unwrap().replace("\"version\":3", "\"version\":4");
+        let other = String::from_utf8(log.bytes)
+            .unwrap()
+            .replace("\"version\":3", "\"version\":4");
         assert!(!is_own_beginning(other.as_bytes()));
     }
 }

@@ -10,7 +10,9 @@ use super::Pi;
 /// A session as a listing would find it.
 pub(super) fn located(id: &str) -> Located {
     Located {
-        key: Some(format!("sessions/--p--/2026-01-01T00-00-00-000Z_{id}.jsonl")),
+        key: Some(format!(
+            "sessions/--p--/2026-01-01T00-00-00-000Z_{id}.jsonl"
+        )),
         ..Located::of(id, Framing::Lines, 0)
     }
 }
@@ -38,19 +40,35 @@ pub(super) fn v3(entries: &[String]) -> String {
 
 /// An entry with its own members behind the common ones. An empty parent is `null`.
 pub(super) fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
-    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
-    let rest = if rest.is_empty() { String::new() } else { format!(",{rest}") };
-    format!(r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:00Z"{rest}}}"#)
+    let parent = if parent.is_empty() {
+        "null".to_owned()
+    } else {
+        format!("\"{parent}\"")
+    };
+    let rest = if rest.is_empty() {
+        String::new()
+    } else {
+        format!(",{rest}")
+    };
+    format!(
+        r#"{{"type":"{kind}","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:00Z"{rest}}}"#
+    )
 }
 
 /// A user message.
 pub(super) fn user(id: &str, parent: &str, text: &str) -> String {
-    entry("message", id, parent, &format!(r#""message":{{"role":"user","content":"{text}","timestamp":1}}"#))
+    entry(
+        "message",
+        id,
+        parent,
+        &format!(r#""message":{{"role":"user","content":"{text}","timestamp":1}}"#),
+    )
 }
 
 /// An assistant message of anthropic/claude-test.
 pub(super) fn assistant(id: &str, parent: &str, text: &str) -> String {
-    let usage = r#""usage":{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"cost":{"total":0.5}}"#;
+    let usage =
+        r#""usage":{"input":1,"output":2,"cacheRead":0,"cacheWrite":0,"cost":{"total":0.5}}"#;
     entry(
         "message",
         id,
@@ -105,7 +123,11 @@ pub(super) fn messages(pi: Pi, text: &str, at: Option<&str>) -> Vec<Message> {
                     members
                 })
                 .collect();
-            let objects: Vec<_> = texts.iter().zip(&members).map(|(t, m)| Object::new(t.as_bytes(), m)).collect();
+            let objects: Vec<_> = texts
+                .iter()
+                .zip(&members)
+                .map(|(t, m)| Object::new(t.as_bytes(), m))
+                .collect();
             pi.render(item, &objects)
         })
         .collect()
@@ -116,9 +138,15 @@ pub(super) fn texts(pi: Pi, text: &str, at: Option<&str>) -> Vec<String> {
     let plain = |part: &boswell_model::json::Json| {
         let bytes = part.to_bytes();
         let raw = boswell_model::json::Raw::parse(&bytes).unwrap();
-        raw.get("text").and_then(|t| t.text()).unwrap_or_default().into_owned()
+        raw.get("text")
+            .and_then(|t| t.text())
+            .unwrap_or_default()
+            .into_owned()
     };
-    messages(pi, text, at).iter().map(|m| m.content.iter().map(plain).collect()).collect()
+    messages(pi, text, at)
+        .iter()
+        .map(|m| m.content.iter().map(plain).collect())
+        .collect()
 }
 
 /// The bytes of a session in memory.
@@ -153,10 +181,21 @@ pub(super) fn asking<T>(pi: Pi, text: &str, ask: impl FnOnce(&Asked<'_>) -> T) -
 }
 
 /// The same with files beside it.
-pub(super) fn asking_with<T>(pi: Pi, text: &str, files: &MemoryFiles, ask: impl FnOnce(&Asked<'_>) -> T) -> T {
+pub(super) fn asking_with<T>(
+    pi: Pi,
+    text: &str,
+    files: &MemoryFiles,
+    ask: impl FnOnce(&Asked<'_>) -> T,
+) -> T {
     let (located, read, bytes) = (located("S"), read(pi, text), Bytes(text));
     let chance = Counting::default();
-    ask(&Asked { files, located: &located, view: read.view(&bytes), facts: &read.facts, chance: &chance })
+    ask(&Asked {
+        files,
+        located: &located,
+        view: read.view(&bytes),
+        facts: &read.facts,
+        chance: &chance,
+    })
 }
 
 /// A text as the steps of a plan leave it.
@@ -165,7 +204,12 @@ pub(super) fn apply(text: &str, plan: &Plan) -> String {
     for step in &plan.steps {
         match step {
             Step::Put { bytes, .. } => now.clone_from(bytes),
-            Step::Edit { at: Some(at), old, new, .. } => {
+            Step::Edit {
+                at: Some(at),
+                old,
+                new,
+                ..
+            } => {
                 let at = usize::try_from(*at).unwrap();
                 assert_eq!(&now[at..at + old.len()], old.as_slice());
                 now.splice(at..at + old.len(), new.iter().copied());

@@ -21,7 +21,8 @@ impl Flavour {
         matches!(self, Flavour::Omp | Flavour::Xcsh)
     }
 
-    /// Whether a compaction can carry the history that a provider compacted, which only the heirs of oh-my-pi write.
+    /// Whether a compaction can carry the history that a provider compacted, which only the
+    /// heirs of oh-my-pi write.
     pub(super) fn has_remote_compaction(self) -> bool {
         self.is_heir()
     }
@@ -35,13 +36,21 @@ pub struct Pi {
 
 impl Pi {
     /// pi.
-    pub const PI: Pi = Pi { flavour: Flavour::Pi };
+    pub const PI: Pi = Pi {
+        flavour: Flavour::Pi,
+    };
     /// oh-my-pi.
-    pub const OMP: Pi = Pi { flavour: Flavour::Omp };
+    pub const OMP: Pi = Pi {
+        flavour: Flavour::Omp,
+    };
     /// xcsh.
-    pub const XCSH: Pi = Pi { flavour: Flavour::Xcsh };
+    pub const XCSH: Pi = Pi {
+        flavour: Flavour::Xcsh,
+    };
     /// Boswell's own store.
-    pub const BOSWELL: Pi = Pi { flavour: Flavour::Boswell };
+    pub const BOSWELL: Pi = Pi {
+        flavour: Flavour::Boswell,
+    };
 
     /// Which program it is of.
     pub fn flavour(&self) -> Flavour {
@@ -113,7 +122,12 @@ mod tests {
         assert_eq!(support(Pi::BOSWELL, Operation::Tag), Support::Native);
         assert_eq!(support(Pi::BOSWELL, Operation::Resume), Support::No);
         for operation in Operation::ALL {
-            assert_ne!(support(Pi::PI, operation), Support::No, "{}", operation.word());
+            assert_ne!(
+                support(Pi::PI, operation),
+                Support::No,
+                "{}",
+                operation.word()
+            );
         }
     }
 }

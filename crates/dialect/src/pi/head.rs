@@ -17,9 +17,13 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     let word = word.as_deref().unwrap_or("");
     head.word = names.intern(word);
     head.kind = kind_of(word, object, &mut head.flags);
-    head.time = object.text("timestamp").and_then(|t| Instant::parse(&t)).map(Into::into);
-    // Header and title slot are no entries. Their ids must not be found as parents: files of other tools name the
-    // session's id as the parent of the first entry, which for pi is a parent that does not exist.
+    head.time = object
+        .text("timestamp")
+        .and_then(|t| Instant::parse(&t))
+        .map(Into::into);
+    // Header and title slot are no entries. Their ids must not be found as parents: files of
+    // other tools name the session's id as the parent of the first entry, which for pi is a
+    // parent that does not exist.
     if head.kind == EntryKind::Header || is_slot(word) {
         return;
     }
@@ -31,11 +35,17 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     }
 }
 
-/// Ids are strings. A number is taken by its digits; an empty string is none, as for pi, to which it is false.
+/// Ids are strings. A number is taken by its digits; an empty string is none, as for pi,
+/// to which it is false.
 fn name_of(id: Raw<'_>, names: &mut Names) -> Option<Name> {
     match id.kind() {
-        Kind::String => id.text().filter(|t| !t.is_empty()).and_then(|t| names.intern(&t)),
-        Kind::Number => std::str::from_utf8(id.bytes()).ok().and_then(|t| names.intern(t)),
+        Kind::String => id
+            .text()
+            .filter(|t| !t.is_empty())
+            .and_then(|t| names.intern(&t)),
+        Kind::Number => std::str::from_utf8(id.bytes())
+            .ok()
+            .and_then(|t| names.intern(t)),
         _ => None,
     }
 }
@@ -60,7 +70,10 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
         },
         "custom_message" => {
             flags.set(SPEAKS);
-            flags.set_if(object.get("display").and_then(|d| d.bool()) == Some(false), Flags::HIDDEN);
+            flags.set_if(
+                object.get("display").and_then(|d| d.bool()) == Some(false),
+                Flags::HIDDEN,
+            );
             EntryKind::CustomMessage
         }
         "branch_summary" => {
@@ -80,7 +93,13 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
         | "mode_change"
         | "mcp_tool_selection"
         | "ttsr_injection" => EntryKind::Setting,
-        "custom" if object.get("customType").is_some_and(|kind| kind.is(restated::WORD)) => EntryKind::Setting,
+        "custom"
+            if object
+                .get("customType")
+                .is_some_and(|kind| kind.is(restated::WORD)) =>
+        {
+            EntryKind::Setting
+        }
         "custom" => EntryKind::Custom,
         "label" => EntryKind::Label,
         "title" | "session_info" | "title_change" => EntryKind::Title,
@@ -111,14 +130,15 @@ fn message_kind(message: Raw<'_>, flags: &mut Flags) -> EntryKind {
         }
         "fileMention" => EntryKind::Attachment,
         "branchSummary" => EntryKind::BranchSummary,
-        // No cut: pi makes this message out of a `compaction` entry and never stores it, so a stored one is only text.
+        // No cut: pi makes this message out of a `compaction` entry and never stores it, so a
+        // stored one is only text.
         "compactionSummary" | "developer" | "system" => EntryKind::System,
         _ => EntryKind::Unknown,
     }
 }
 
-/// The version as JavaScript would compare it: absent and `null` are 1; what is no number is none, and compares as
-/// neither old nor new.
+/// The version as JavaScript would compare it: absent and `null` are 1; what is no number is none,
+/// and compares as neither old nor new.
 pub(super) fn version_of(header: &Object<'_>) -> Option<f64> {
     match header.get("version") {
         None => Some(1.0),
@@ -131,11 +151,14 @@ pub(super) fn version_of(header: &Object<'_>) -> Option<f64> {
     }
 }
 
-/// Whether an object behind garbage is an entry of its own: parts of messages have a type too, but no ISO time.
+/// Whether an object behind garbage is an entry of its own: parts of messages have a type
+/// too, but no ISO time.
 pub(super) fn is_record(object: &Object<'_>) -> bool {
     let word = object.text("type");
     let known = |word: &str| kind_of(word, object, &mut Flags::default()) != EntryKind::Unknown;
-    object.get("timestamp").is_some_and(|t| t.kind() == Kind::String)
+    object
+        .get("timestamp")
+        .is_some_and(|t| t.kind() == Kind::String)
         && word.is_some_and(|word| object.get("parentId").is_some() || known(&word))
 }
 
@@ -176,7 +199,10 @@ mod tests {
             ("turn_ctx_v9", Unknown),
         ];
         for (word, kind) in kinds {
-            let read = read(Pi::PI, &format!(r#"{{"type":"{word}","id":"1","parentId":null,"x":1}}"#));
+            let read = read(
+                Pi::PI,
+                &format!(r#"{{"type":"{word}","id":"1","parentId":null,"x":1}}"#),
+            );
             assert_eq!(read.log.heads[0].kind, kind, "{word}");
             assert_eq!(read.log.word(boswell_model::Slot(0)), word);
         }
@@ -199,12 +225,18 @@ mod tests {
             ("oracle", Unknown),
         ];
         for (role, kind) in roles {
-            let read = read(Pi::PI, &format!(r#"{{"type":"message","id":"1","message":{{"role":"{role}"}}}}"#));
+            let read = read(
+                Pi::PI,
+                &format!(r#"{{"type":"message","id":"1","message":{{"role":"{role}"}}}}"#),
+            );
             assert_eq!(read.log.heads[0].kind, kind, "{role}");
             assert!(read.log.heads[0].flags.has(SPEAKS));
         }
         let none = read(Pi::PI, r#"{"type":"message","id":"1"}"#);
-        assert_eq!((none.log.heads[0].kind, none.log.heads[0].flags.has(SPEAKS)), (Unknown, false));
+        assert_eq!(
+            (none.log.heads[0].kind, none.log.heads[0].flags.has(SPEAKS)),
+            (Unknown, false)
+        );
     }
 
     #[test]

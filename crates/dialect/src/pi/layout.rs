@@ -4,7 +4,8 @@ use boswell_model::{Framing, Result, Unseen, unseen};
 
 use crate::{FileInfo, Files, Found, Located};
 
-/// Levels of artifact folders that are looked into: a subagent's transcript, one of its own subagents, and no more.
+/// Levels of artifact folders that are looked into: a subagent's transcript, one of its own
+/// subagents, and no more.
 const DEEPEST: usize = 2;
 
 /// Finds every session below a root: an agent's folder, or the folder of sessions itself.
@@ -12,45 +13,72 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     let mut found = Found::default();
     let base = base(files)?;
     let listing = visible(files, base)?;
-    if base.is_empty() && !listing.iter().any(|info| is_log(info) || (info.is_folder() && info.name().starts_with('-')))
+    if base.is_empty()
+        && !listing
+            .iter()
+            .any(|info| is_log(info) || (info.is_folder() && info.name().starts_with('-')))
     {
         return Ok(found);
     }
     // Boswell's own folder before its first session: its journals are no logs.
-    let is_journal = |info: &FileInfo| matches!(info.name(), "ops.jsonl" | "notes.jsonl" | "prompts.jsonl");
-    let has_locks = listing.iter().any(|info| info.is_folder() && info.name() == "locks");
+    let is_journal =
+        |info: &FileInfo| matches!(info.name(), "ops.jsonl" | "notes.jsonl" | "prompts.jsonl");
+    let has_locks = listing
+        .iter()
+        .any(|info| info.is_folder() && info.name() == "locks");
     if base.is_empty() && has_locks && listing.iter().any(is_journal) {
         return Ok(found);
     }
     sessions(files, &listing, None, &mut found)?;
-    for folder in listing.iter().filter(|info| is_project(info, base, &listing)) {
-        sessions(files, &visible(files, &folder.key)?, Some(folder), &mut found)?;
+    for folder in listing
+        .iter()
+        .filter(|info| is_project(info, base, &listing))
+    {
+        sessions(
+            files,
+            &visible(files, &folder.key)?,
+            Some(folder),
+            &mut found,
+        )?;
     }
     Ok(found)
 }
 
 fn is_project(info: &FileInfo, base: &str, listing: &[FileInfo]) -> bool {
-    info.is_folder() && !is_artifacts(info, listing) && (!base.is_empty() || info.name().starts_with('-'))
+    info.is_folder()
+        && !is_artifacts(info, listing)
+        && (!base.is_empty() || info.name().starts_with('-'))
 }
 
 /// The folders of projects, by key.
 pub(super) fn projects(files: &dyn Files) -> Result<Vec<String>> {
     let base = base(files)?;
     let listing = visible(files, base)?;
-    Ok(listing.iter().filter(|info| is_project(info, base, &listing)).map(|info| info.key.clone()).collect())
+    Ok(listing
+        .iter()
+        .filter(|info| is_project(info, base, &listing))
+        .map(|info| info.key.clone())
+        .collect())
 }
 
-/// The session whose artifacts a folder holds, if its name is that of a log: a time stamp and an id.
+/// The session whose artifacts a folder holds, if its name is that of a log: a
+/// time stamp and an id.
 pub(super) fn artifacts_of(info: &FileInfo) -> Option<&str> {
     Some(id_of(info.name())).filter(|id| info.is_folder() && *id != info.name())
 }
 
 fn base(files: &dyn Files) -> Result<&'static str> {
-    Ok(if files.stat("sessions")?.is_some_and(|info| info.is_folder()) { "sessions" } else { "" })
+    Ok(
+        if files.stat("sessions")?.is_some_and(|info| info.is_folder()) {
+            "sessions"
+        } else {
+            ""
+        },
+    )
 }
 
-/// The key of a new log in this store: a root that is a folder of sessions itself must not get another one inside, which
-/// would hide all that is there.
+/// The key of a new log in this store: a root that is a folder of sessions itself must not get
+/// another one inside, which would hide all that is there.
 pub(super) fn key_here(files: &dyn Files, key: String) -> Result<String> {
     let alone = base(files)?.is_empty() && !discover(files)?.sessions.is_empty();
     Ok(match key.strip_prefix("sessions/") {
@@ -61,12 +89,19 @@ pub(super) fn key_here(files: &dyn Files, key: String) -> Result<String> {
 
 /// Takes the logs of a listing, and the subagents' logs from the artifact folders beside them.
 ///
-/// An artifact folder may outlive its log. In a project's folder nothing else is a folder; beside the projects
-/// themselves only one that has its log is taken for artifacts.
-fn sessions(files: &dyn Files, listing: &[FileInfo], project: Option<&FileInfo>, found: &mut Found) -> Result<()> {
+/// An artifact folder may outlive its log. In a project's folder nothing else is a folder; beside
+/// the projects themselves only one that has its log is taken for artifacts.
+fn sessions(
+    files: &dyn Files,
+    listing: &[FileInfo],
+    project: Option<&FileInfo>,
+    found: &mut Found,
+) -> Result<()> {
     for info in listing {
         if is_log(info) {
-            found.sessions.push(Located::at(id_of(stem(info)), info, Framing::Lines));
+            found
+                .sessions
+                .push(Located::at(id_of(stem(info)), info, Framing::Lines));
         } else if info.is_folder() && (project.is_some() || is_artifacts(info, listing)) {
             subagents(files, info, found)?;
         }
@@ -80,7 +115,8 @@ pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Fou
     let mut open = vec![(artifacts.key.clone(), owner, 1)];
     while let Some((folder, owner, depth)) = open.pop() {
         for info in visible(files, &folder)? {
-            // Names such as `0-Explore` repeat from session to session, so the owner's id goes before them.
+            // Names such as `0-Explore` repeat from session to session, so the owner's
+            // id goes before them.
             let id = format!("{owner}.{}", id_of(stem(&info)));
             if is_log(&info) {
                 let mut located = Located::at(id, &info, Framing::Lines);
@@ -95,7 +131,8 @@ pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Fou
     Ok(())
 }
 
-/// What stands in a folder, without dot files: the programs leave temporary copies under such names.
+/// What stands in a folder, without dot files: the programs leave temporary
+/// copies under such names.
 pub(super) fn visible(files: &dyn Files, folder: &str) -> Result<Vec<FileInfo>> {
     let mut listing = files.list(folder)?;
     listing.retain(|info| !info.name().starts_with('.'));
@@ -111,16 +148,20 @@ fn stem(info: &FileInfo) -> &str {
 }
 
 fn is_artifacts(folder: &FileInfo, listing: &[FileInfo]) -> bool {
-    listing.iter().any(|info| is_log(info) && stem(info) == folder.name())
+    listing
+        .iter()
+        .any(|info| is_log(info) && stem(info) == folder.name())
 }
 
 /// The id in the name of a file: what follows the time stamp, else the whole name.
 ///
-/// xcsh splits at the last underscore and so cuts ids that hold one; the stamp holds none, so the first one is exact.
+/// xcsh splits at the last underscore and so cuts ids that hold one; the stamp holds none, so
+/// the first one is exact.
 fn id_of(stem: &str) -> &str {
     match stem.split_once('_') {
-        // One in sixty-four of oh-my-pi's own ids begins with `-`. Such a session must not get lost, and its id must not be
-        // taken for an option: it is listed under the whole name, and is still found by the id that its header states.
+        // One in sixty-four of oh-my-pi's own ids begins with `-`. Such a session must not get
+        // lost, and its id must not be taken for an option: it is listed under the whole name, and
+        // is still found by the id that its header states.
         Some((stamp, id)) if id.starts_with('-') && is_nanoid(id) && is_stamp(stamp) => stem,
         Some((stamp, id)) if !id.is_empty() && is_stamp(stamp) => id,
         _ => stem,
@@ -129,7 +170,10 @@ fn id_of(stem: &str) -> &str {
 
 /// An id as oh-my-pi made them before it went over to UUIDs.
 fn is_nanoid(id: &str) -> bool {
-    id.len() == 21 && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+    id.len() == 21
+        && id
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
 }
 
 /// `2026-02-16T10-20-30-000Z`, also without the fraction.
@@ -145,12 +189,19 @@ fn is_stamp(text: &str) -> bool {
         })
 }
 
-/// Whether the programs would take a text for an id: a separator or the ending of a log makes it a path to them.
+/// Whether the programs would take a text for an id: a separator or the ending of a log
+/// makes it a path to them.
 pub(super) fn id_is_valid(id: &str) -> bool {
     let odd = |c: char| {
-        c.is_whitespace() || unseen(c).is_some_and(|why| why != Unseen::Sign) || matches!(c, '/' | '\\' | ':')
+        c.is_whitespace()
+            || unseen(c).is_some_and(|why| why != Unseen::Sign)
+            || matches!(c, '/' | '\\' | ':')
     };
-    !id.is_empty() && id.len() <= 255 && !id.starts_with(['-', '.']) && !id.ends_with(".jsonl") && !id.contains(odd)
+    !id.is_empty()
+        && id.len() <= 255
+        && !id.starts_with(['-', '.'])
+        && !id.ends_with(".jsonl")
+        && !id.contains(odd)
 }
 
 #[cfg(test)]
@@ -164,8 +215,12 @@ mod tests {
         for key in keys {
             files.put(key, "x", None);
         }
-        let mut all: Vec<_> =
-            discover(&files).unwrap().sessions.into_iter().map(|l| (l.id, l.hidden, l.owner)).collect();
+        let mut all: Vec<_> = discover(&files)
+            .unwrap()
+            .sessions
+            .into_iter()
+            .map(|l| (l.id, l.hidden, l.owner))
+            .collect();
         all.sort();
         all
     }
@@ -191,12 +246,18 @@ mod tests {
 
     #[test]
     fn journals_of_boswells_own_folder_are_no_sessions() {
-        assert_eq!(ids(&["ops.jsonl", "notes.jsonl", "locks/a.lock"]), [] as [&str; 0]);
+        assert_eq!(
+            ids(&["ops.jsonl", "notes.jsonl", "locks/a.lock"]),
+            [] as [&str; 0]
+        );
     }
 
     #[test]
     fn a_folder_of_sessions_is_accepted_as_a_root() {
-        assert_eq!(ids(&["--p--/a.jsonl", "b.jsonl", "other/c.jsonl"]), ["a", "b"]);
+        assert_eq!(
+            ids(&["--p--/a.jsonl", "b.jsonl", "other/c.jsonl"]),
+            ["a", "b"]
+        );
         assert_eq!(ids(&["src/a.jsonl", "readme.md"]), [] as [&str; 0]);
         assert_eq!(ids(&[]), [] as [&str; 0]);
     }
@@ -225,23 +286,52 @@ mod tests {
 
     #[test]
     fn ids_may_hold_underscores() {
-        assert_eq!(id_of("2026-02-16T10-20-30-000Z_V1St_XR8_Z5jdHi6B-myT"), "V1St_XR8_Z5jdHi6B-myT");
+        assert_eq!(
+            id_of("2026-02-16T10-20-30-000Z_V1St_XR8_Z5jdHi6B-myT"),
+            "V1St_XR8_Z5jdHi6B-myT"
+        );
         assert_eq!(id_of("2025-12-01T10-00-00_pi-uuid-001"), "pi-uuid-001");
         assert_eq!(id_of("my_session"), "my_session");
         let dashed = "2026-02-16T10-20-30-000Z_-1StGXR8_Z5jdHi6B-myT";
-        assert!(id_of(dashed) == dashed && id_is_valid(dashed), "a real id that begins with `-`");
-        assert_eq!(id_of("2026-02-16T10-20-30-000Z_--help"), "--help", "which is refused");
-        assert_eq!(id_of("2026-02-16T10-20-30-000Z_"), "2026-02-16T10-20-30-000Z_");
+        assert!(
+            id_of(dashed) == dashed && id_is_valid(dashed),
+            "a real id that begins with `-`"
+        );
+        assert_eq!(
+            id_of("2026-02-16T10-20-30-000Z_--help"),
+            "--help",
+            "which is refused"
+        );
+        assert_eq!(
+            id_of("2026-02-16T10-20-30-000Z_"),
+            "2026-02-16T10-20-30-000Z_"
+        );
     }
 
     #[test]
     fn ids_that_look_like_options_or_paths_are_refused() {
-        for good in ["1470cb256c001234", "V1StGXR8_Z5jdHi6B-myT", "01a01fba-0000-7000-a150-000000000621"] {
+        for good in [
+            "1470cb256c001234",
+            "V1StGXR8_Z5jdHi6B-myT",
+            "01a01fba-0000-7000-a150-000000000621",
+        ] {
             assert!(id_is_valid(good), "{good}");
         }
-        for bad in
-            ["", "-r", "--help", "../x", "a/b", "a\\b", "x.jsonl", "a b", "a\n", ".", "C:x", "a\u{202e}b", "\u{61c}"]
-        {
+        for bad in [
+            "",
+            "-r",
+            "--help",
+            "../x",
+            "a/b",
+            "a\\b",
+            "x.jsonl",
+            "a b",
+            "a\n",
+            ".",
+            "C:x",
+            "a\u{202e}b",
+            "\u{61c}",
+        ] {
             assert!(!id_is_valid(bad), "{bad:?}");
         }
     }

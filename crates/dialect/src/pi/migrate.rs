@@ -1,7 +1,8 @@
 //! Brings versions 1 and 2 to version 3, record by record: every other byte of the file stays.
 //!
-//! Version 1 has no ids and no parents, and its compactions count entries; version 2 calls custom messages hook messages.
-//! Files of version 3 without any parent, which pi makes when it forks one of version 1, are mended the same way.
+//! Version 1 has no ids and no parents, and its compactions count entries; version 2 calls custom
+//! messages hook messages. Files of version 3 without any parent, which pi makes when it forks one
+//! of version 1, are mended the same way.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,9 @@ use super::kept::kept_by_index;
 use super::session_id::entry_id;
 use super::shape::{Shape, header, is_entry};
 use super::{Pi, head::version_of};
-use crate::{Asked, Chance, Depth, Dialect, Modified, Plan, Planned, Precondition, Reader, Seen, Step};
+use crate::{
+    Asked, Chance, Depth, Dialect, Modified, Plan, Planned, Precondition, Reader, Seen, Step,
+};
 
 /// The version that is written.
 const NEWEST: f64 = 3.0;
@@ -45,14 +48,28 @@ pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn Chance) -> Result<Mi
     };
     let line = Shape::of(view.log) != Shape::Tree;
     let old = version.is_some_and(|version| version < NEWEST);
-    let mut made = Migrated { records: vec![None; view.log.heads.len()], ..Migrated::default() };
+    let mut made = Migrated {
+        records: vec![None; view.log.heads.len()],
+        ..Migrated::default()
+    };
     if !line && !old {
         return Ok(made);
     }
-    let entries: Vec<Slot> = view.log.entries().filter(|(_, head)| is_entry(head)).map(|(slot, _)| slot).collect();
+    let entries: Vec<Slot> = view
+        .log
+        .entries()
+        .filter(|(_, head)| is_entry(head))
+        .map(|(slot, _)| slot)
+        .collect();
     let mut taken = HashSet::new();
-    let ids: Vec<String> =
-        if line { entries.iter().map(|_| entry_id(&mut taken, chance)).collect() } else { Vec::new() };
+    let ids: Vec<String> = if line {
+        entries
+            .iter()
+            .map(|_| entry_id(&mut taken, chance))
+            .collect()
+    } else {
+        Vec::new()
+    };
     for (place, slot) in entries.iter().enumerate() {
         let mut record = view.payload(*slot)?.into_owned();
         if line {
@@ -61,16 +78,24 @@ pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn Chance) -> Result<Mi
             record = set(&record, &["parentId"], above.map(String::as_str))?;
             made.ids += 1;
         }
-        if view.log.kind(*slot) == EntryKind::Compaction && Raw::trusted(&record).get("firstKeptEntryIndex").is_some() {
+        if view.log.kind(*slot) == EntryKind::Compaction
+            && Raw::trusted(&record).get("firstKeptEntryIndex").is_some()
+        {
             let before = entries.get(..place).unwrap_or(&[]);
-            let kept = view.with_object(*slot, |entry| kept_by_index(view.log, before, entry))?.flatten();
+            let kept = view
+                .with_object(*slot, |entry| kept_by_index(view.log, before, entry))?
+                .flatten();
             record = remove_member(&record, "firstKeptEntryIndex").map_err(broken)?;
             if let Some(id) = kept.filter(|_| line).and_then(|kept| ids.get(kept)) {
                 record = set(&record, &["firstKeptEntryId"], Some(id))?;
             }
             made.indexes += 1;
         }
-        if old && Raw::trusted(&record).at(&["message", "role"]).is_some_and(|role| role.is("hookMessage")) {
+        if old
+            && Raw::trusted(&record)
+                .at(&["message", "role"])
+                .is_some_and(|role| role.is("hookMessage"))
+        {
             record = set(&record, &["message", "role"], Some("custom"))?;
             made.roles += 1;
         }
@@ -87,11 +112,16 @@ pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn Chance) -> Result<Mi
     Ok(made)
 }
 
-/// Rewrites the file of a session in an older version. What cannot be read stays where it is, byte for byte.
+/// Rewrites the file of a session in an older version. What cannot be read stays where
+/// it is, byte for byte.
 pub(super) fn plan(pi: Pi, asked: &Asked<'_>) -> Result<Planned> {
     let id = &asked.located.id;
     let view = &asked.view;
-    if let Some(version) = asked.facts.format_version.filter(|version| *version > NEWEST as u64) {
+    if let Some(version) = asked
+        .facts
+        .format_version
+        .filter(|version| *version > NEWEST as u64)
+    {
         return Err(Error::new(
             ErrorKind::TooNew,
             format!("session {id} is of version {version}, newer than is known"),
@@ -99,35 +129,64 @@ pub(super) fn plan(pi: Pi, asked: &Asked<'_>) -> Result<Planned> {
         .hinting("update boswell; until then `boswell show` reads what it knows"));
     }
     let (Some(key), Some(_)) = (&asked.located.key, header(view.log)) else {
-        return Err(Error::new(ErrorKind::Damaged, format!("session {id} has no header that states a version"))
-            .hinting(format!("see what is wrong with `boswell check {}`", shell_quote(id))));
+        return Err(Error::new(
+            ErrorKind::Damaged,
+            format!("session {id} has no header that states a version"),
+        )
+        .hinting(format!(
+            "see what is wrong with `boswell check {}`",
+            shell_quote(id)
+        )));
     };
     let made = migrated(view, asked.chance)?;
     if made.records.iter().all(Option::is_none) {
-        return Ok(Planned { remarks: vec![format!("session {id} is of version 3 already")], ..Planned::default() });
+        return Ok(Planned {
+            remarks: vec![format!("session {id} is of version 3 already")],
+            ..Planned::default()
+        });
     }
     let bytes = same_conversation(pi, asked, spliced(view, &made)?)?;
-    let was = Seen { len: Some(view.log.bytes), ..Seen::default() };
+    let was = Seen {
+        len: Some(view.log.bytes),
+        ..Seen::default()
+    };
     let plan = Plan::new("migrate", format!("bring {id} to version 3"))
         .requiring(Precondition::NotLive { key: key.clone() })
-        .requiring(Precondition::Unchanged { key: key.clone(), was })
+        .requiring(Precondition::Unchanged {
+            key: key.clone(),
+            was,
+        })
         // When it was last used is the file's time for xcsh, and a new format is no use.
-        .step(Step::Put { key: key.clone(), bytes, mode: None, modified: Modified::Kept });
-    Ok(Planned { plan, remarks: vec![told(&made, view)], ..Planned::default() })
+        .step(Step::Put {
+            key: key.clone(),
+            bytes,
+            mode: None,
+            modified: Modified::Kept,
+        });
+    Ok(Planned {
+        plan,
+        remarks: vec![told(&made, view)],
+        ..Planned::default()
+    })
 }
 
 fn told(made: &Migrated, view: &SessionView<'_>) -> String {
     let records = view.log.heads.len();
     let mut text = format!("{records} records before, {records} after");
-    for (count, what) in
-        [(made.ids, "ids and parents given"), (made.indexes, "counts resolved"), (made.roles, "roles renamed")]
-    {
+    for (count, what) in [
+        (made.ids, "ids and parents given"),
+        (made.indexes, "counts resolved"),
+        (made.roles, "roles renamed"),
+    ] {
         if count > 0 {
             text += &format!("; {count} {what}");
         }
     }
     if !view.log.gaps.is_empty() {
-        text += &format!("; {} stretches that are no records stay as they are", view.log.gaps.len());
+        text += &format!(
+            "; {} stretches that are no records stay as they are",
+            view.log.gaps.len()
+        );
     }
     text
 }
@@ -148,27 +207,41 @@ fn spliced(view: &SessionView<'_>, made: &Migrated) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// Counted in is counted out: as many records and gaps as before, and the same conversation for a model.
+/// Counted in is counted out: as many records and gaps as before, and the same
+/// conversation for a model.
 fn same_conversation(pi: Pi, asked: &Asked<'_>, bytes: Vec<u8>) -> Result<Vec<u8>> {
     let after = Reader::read(&pi, asked.located, &bytes, Depth::Facts);
     let now = after.view(&bytes);
     let (was, before) = (&asked.view, asked.view.log);
-    let kinds = |log: &boswell_model::Log| log.heads.iter().map(|head| head.kind).collect::<Vec<_>>();
-    let gaps = |log: &boswell_model::Log| log.gaps.iter().map(|gap| (gap.kind, gap.len)).collect::<Vec<_>>();
+    let kinds =
+        |log: &boswell_model::Log| log.heads.iter().map(|head| head.kind).collect::<Vec<_>>();
+    let gaps = |log: &boswell_model::Log| {
+        log.gaps
+            .iter()
+            .map(|gap| (gap.kind, gap.len))
+            .collect::<Vec<_>>()
+    };
     let sent = |view: &SessionView<'_>| -> Result<Vec<u32>> {
         let context = pi.context(view, pi.tip(view)?)?;
         Ok(context.items.iter().map(|item| item.slot.0).collect())
     };
     let same = kinds(before) == kinds(&after.log)
         && gaps(before) == gaps(&after.log)
-        // A file without parents was read as a line by people and as its last entry by pi: it is the line from now on.
+        // A file without parents was read as a line by people and as its last entry by pi: it is
+        // the line from now on.
         && (Shape::of(before) == Shape::Unlinked || sent(was)? == sent(&now)?)
         && Shape::of(&after.log) == Shape::Tree;
     if same || after.log.heads.iter().filter(|head| is_entry(head)).count() == 0 {
         return Ok(bytes);
     }
-    Err(Error::new(ErrorKind::Internal, format!("session {} would not be the same in version 3", asked.located.id))
-        .hinting("nothing was changed; `boswell show` reads it as it is"))
+    Err(Error::new(
+        ErrorKind::Internal,
+        format!(
+            "session {} would not be the same in version 3",
+            asked.located.id
+        ),
+    )
+    .hinting("nothing was changed; `boswell show` reads it as it is"))
 }
 
 fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {
@@ -180,7 +253,12 @@ fn broken(fault: Fault) -> Error {
 }
 
 fn usize_of(number: u64) -> Result<usize> {
-    usize::try_from(number).map_err(|_| Error::new(ErrorKind::Unsupported, "the file is too long for this machine"))
+    usize::try_from(number).map_err(|_| {
+        Error::new(
+            ErrorKind::Unsupported,
+            "the file is too long for this machine",
+        )
+    })
 }
 
 #[cfg(test)]
@@ -204,7 +282,9 @@ mod tests {
     }
 
     fn migrate(text: &str) -> Result<Planned> {
-        asking(Pi::PI, text, |asked| Pi::PI.plan(asked, &Intention::Migrate))
+        asking(Pi::PI, text, |asked| {
+            Pi::PI.plan(asked, &Intention::Migrate)
+        })
     }
 
     fn after(text: &str) -> String {
@@ -216,11 +296,24 @@ mod tests {
         let now = after(&format!("{V1}{}{}{}", said("a"), compacted("1"), said("b")));
         let read = read(Pi::PI, &now);
         assert_eq!(read.facts.format_version, Some(3));
-        let ids: Vec<_> = read.log.slots().skip(1).map(|slot| read.log.label(slot).into_owned()).collect();
+        let ids: Vec<_> = read
+            .log
+            .slots()
+            .skip(1)
+            .map(|slot| read.log.label(slot).into_owned())
+            .collect();
         assert!(ids.iter().all(|id| id.len() == 8), "{ids:?}");
-        let parents: Vec<_> = read.log.slots().skip(1).map(|slot| read.tree.parent(slot).map(|slot| slot.0)).collect();
+        let parents: Vec<_> = read
+            .log
+            .slots()
+            .skip(1)
+            .map(|slot| read.tree.parent(slot).map(|slot| slot.0))
+            .collect();
         assert_eq!(parents, [None, Some(1), Some(2)]);
-        assert!(now.contains(&format!("\"firstKeptEntryId\":\"{}\"", ids[0])) && !now.contains("firstKeptEntryIndex"));
+        assert!(
+            now.contains(&format!("\"firstKeptEntryId\":\"{}\"", ids[0]))
+                && !now.contains("firstKeptEntryIndex")
+        );
         assert!(now.contains("1e400"), "numbers stay as they were written");
         assert_eq!(texts(Pi::PI, &now, None), ["sum", "a", "b"]);
     }
@@ -229,9 +322,21 @@ mod tests {
     fn what_a_compaction_keeps_is_counted_with_the_header_and_with_damaged_lines() {
         let bad = "{\"type\":\"mess\n";
         for (lines, index, kept) in [
-            (vec![said("a"), said("b"), said("c")], "2", vec!["sum", "b", "c", "d"]),
-            (vec![said("a"), bad.to_owned(), said("b"), said("c")], "3", vec!["sum", "b", "c", "d"]),
-            (vec![said("a"), bad.to_owned(), said("b"), said("c")], "2", vec!["sum", "b", "c", "d"]),
+            (
+                vec![said("a"), said("b"), said("c")],
+                "2",
+                vec!["sum", "b", "c", "d"],
+            ),
+            (
+                vec![said("a"), bad.to_owned(), said("b"), said("c")],
+                "3",
+                vec!["sum", "b", "c", "d"],
+            ),
+            (
+                vec![said("a"), bad.to_owned(), said("b"), said("c")],
+                "2",
+                vec!["sum", "b", "c", "d"],
+            ),
             (vec![said("a"), said("b")], "0", vec!["sum", "d"]),
             (vec![said("a"), said("b")], "3", vec!["sum", "d"]),
             (vec![said("a"), said("b")], "99", vec!["sum", "d"]),
@@ -239,17 +344,30 @@ mod tests {
             let text = format!("{V1}{}{}{}", lines.concat(), compacted(index), said("d"));
             let now = after(&text);
             assert_eq!(texts(Pi::PI, &now, None), kept, "{index}: {text}");
-            assert_eq!(texts(Pi::PI, &text, None), kept, "and it was read like that before");
-            assert_eq!(now.matches(bad).count(), text.matches(bad).count(), "damaged lines stay");
+            assert_eq!(
+                texts(Pi::PI, &text, None),
+                kept,
+                "and it was read like that before"
+            );
+            assert_eq!(
+                now.matches(bad).count(),
+                text.matches(bad).count(),
+                "damaged lines stay"
+            );
         }
     }
 
     #[test]
     fn version_2_renames_a_role_and_keeps_its_tree() {
         let hook = r#"{"type":"message","id":"h","parentId":"1","timestamp":"2025-01-01T00:00:00Z","message":{"role":"hookMessage","content":"x"}}"#;
-        let text = v3(&[user("1", "", "a"), hook.to_owned()]).replace("\"version\":3", "\"version\":2");
+        let text =
+            v3(&[user("1", "", "a"), hook.to_owned()]).replace("\"version\":3", "\"version\":2");
         let now = after(&text);
-        assert_eq!(now, text.replace("hookMessage", "custom").replace("\"version\":2", "\"version\":3"));
+        assert_eq!(
+            now,
+            text.replace("hookMessage", "custom")
+                .replace("\"version\":2", "\"version\":3")
+        );
     }
 
     #[test]
@@ -258,7 +376,10 @@ mod tests {
         assert!(planned.plan.steps.is_empty() && planned.remarks[0].contains("already"));
         let kind = |text: &str| migrate(text).unwrap_err().kind();
         for version in ["4", "99"] {
-            assert_eq!(kind(&HEADER.replace("\"version\":3", &format!("\"version\":{version}"))), ErrorKind::TooNew);
+            assert_eq!(
+                kind(&HEADER.replace("\"version\":3", &format!("\"version\":{version}"))),
+                ErrorKind::TooNew
+            );
         }
         assert_eq!(kind(&said("a")), ErrorKind::Damaged);
         assert_eq!(kind("not json\n"), ErrorKind::Damaged);
@@ -274,11 +395,23 @@ mod tests {
 
     #[test]
     fn counted_in_is_counted_out_whatever_stands_between() {
-        let text = format!("{V1}\n\r\n{}\0\0\0\n{}{}{{\"torn", said("a"), said("b").trim_end(), said("c"));
+        let text = format!(
+            "{V1}\n\r\n{}\0\0\0\n{}{}{{\"torn",
+            said("a"),
+            said("b").trim_end(),
+            said("c")
+        );
         let planned = migrate(&text).unwrap();
         let now = apply(&text, &planned.plan);
-        assert!(planned.remarks[0].starts_with("4 records before, 4 after"), "{:?}", planned.remarks);
+        assert!(
+            planned.remarks[0].starts_with("4 records before, 4 after"),
+            "{:?}",
+            planned.remarks
+        );
         assert_eq!(read(Pi::PI, &now).log.heads.len(), 4);
-        assert!(now.contains("\0\0\0\n") && now.ends_with("{\"torn"), "{now}");
+        assert!(
+            now.contains("\0\0\0\n") && now.ends_with("{\"torn"),
+            "{now}"
+        );
     }
 }

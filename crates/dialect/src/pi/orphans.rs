@@ -9,14 +9,27 @@ use crate::{Files, Located, Orphan};
 
 /// Folders in those of projects that bear the name of a log which is nowhere to be found.
 pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
-    let stem = |key: &str| key.rsplit('/').next().and_then(|name| name.strip_suffix(".jsonl")).map(str::to_owned);
-    let logs: HashSet<String> = found.iter().filter_map(|it| stem(it.key.as_deref()?)).collect();
+    let stem = |key: &str| {
+        key.rsplit('/')
+            .next()
+            .and_then(|name| name.strip_suffix(".jsonl"))
+            .map(str::to_owned)
+    };
+    let logs: HashSet<String> = found
+        .iter()
+        .filter_map(|it| stem(it.key.as_deref()?))
+        .collect();
     let mut orphans = Vec::new();
     for project in projects(files)? {
         for info in files.list(&project)? {
             // Names that say nothing of a session are somebody else's.
             if let Some(session) = artifacts_of(&info).filter(|_| !logs.contains(info.name())) {
-                orphans.extend(Orphan::folder(files, &info.key, Some(session), "artifacts")?);
+                orphans.extend(Orphan::folder(
+                    files,
+                    &info.key,
+                    Some(session),
+                    "artifacts",
+                )?);
             }
         }
     }
@@ -44,7 +57,10 @@ mod tests {
         }
         let found = layout::discover(&files).unwrap();
         let left = orphans(&files, &found.sessions).unwrap();
-        let told: Vec<_> = left.iter().map(|it| (it.session.as_deref(), it.files.len(), it.folders.len())).collect();
+        let told: Vec<_> = left
+            .iter()
+            .map(|it| (it.session.as_deref(), it.files.len(), it.folders.len()))
+            .collect();
         assert_eq!(told, [(Some("gone"), 2, 2)]);
     }
 }

@@ -1,7 +1,9 @@
-//! Calls and their answers, as a provider wants them: every call is followed by exactly one answer, at once.
+//! Calls and their answers, as a provider wants them: every call is followed by exactly
+//! one answer, at once.
 //!
-//! A log may hold a call without an answer (the agent died), an answer that comes later (somebody spoke in between) or one without a
-//! call (its call was left behind). Storage stays as it is; this is about what is sent.
+//! A log may hold a call without an answer (the agent died), an answer that comes later (somebody
+//! spoke in between) or one without a call (its call was left behind). Storage stays as it is; this
+//! is about what is sent.
 
 use std::collections::HashMap;
 
@@ -12,36 +14,51 @@ use super::Flavour;
 use super::render::text_part;
 use crate::Sent;
 
-/// Puts the answers behind their calls in the order in which they came, makes up those that are missing, and leaves out those without
-/// a call and those that come a second time.
+/// Puts the answers behind their calls in the order in which they came, makes up those that are
+/// missing, and leaves out those without a call and those that come a second time.
 pub(super) fn paired(flavour: Flavour, messages: Vec<Sent>) -> Vec<Sent> {
     let mut answers = answers(&messages);
     let mut held: Vec<_> = messages.into_iter().map(Some).collect();
     let mut sent = Vec::with_capacity(held.len());
     for at in 0..held.len() {
-        let Some(message) = held.get_mut(at).and_then(|place| place.take_if(|held| held.message.role != "toolResult"))
+        let Some(message) = held
+            .get_mut(at)
+            .and_then(|place| place.take_if(|held| held.message.role != "toolResult"))
         else {
             continue;
         };
-        let mut open = if message.message.role == "assistant" { calls(&message.message) } else { Vec::new() };
+        let mut open = if message.message.role == "assistant" {
+            calls(&message.message)
+        } else {
+            Vec::new()
+        };
         let asked = sent.len();
         sent.push(message);
-        for answer in answers.remove(&at).into_iter().flatten().filter_map(|at| held.get_mut(at)?.take()) {
+        for answer in answers
+            .remove(&at)
+            .into_iter()
+            .flatten()
+            .filter_map(|at| held.get_mut(at)?.take())
+        {
             let call = member(&answer.message, "toolCallId");
             open.retain(|(id, _)| *id != call);
             sent.push(answer);
         }
         let made: Vec<_> = sent
             .get(asked)
-            .map(|asked| open.iter().map(|(call, tool)| interrupted(flavour, &asked.message, call, tool)).collect())
+            .map(|asked| {
+                open.iter()
+                    .map(|(call, tool)| interrupted(flavour, &asked.message, call, tool))
+                    .collect()
+            })
             .unwrap_or_default();
         sent.extend(made);
     }
     sent
 }
 
-/// The places of the answers to each message that calls, in the order in which they came. Where an id is used again, an answer belongs
-/// to the call before it.
+/// The places of the answers to each message that calls, in the order in which they came. Where an
+/// id is used again, an answer belongs to the call before it.
 fn answers(messages: &[Sent]) -> HashMap<usize, Vec<usize>> {
     let mut open: HashMap<String, usize> = HashMap::new();
     let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -65,34 +82,67 @@ fn calls(message: &Message) -> Vec<(String, String)> {
     for part in &message.content {
         let bytes = part.to_bytes();
         let raw = Raw::trusted(&bytes);
-        let text = |key: &str| raw.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+        let text = |key: &str| {
+            raw.get(key)
+                .and_then(|value| value.text())
+                .map(|text| text.into_owned())
+        };
         let id = text("id").unwrap_or_default();
-        if raw.get("type").is_some_and(|word| word.is("toolCall")) && calls.iter().all(|(call, _)| *call != id) {
+        if raw.get("type").is_some_and(|word| word.is("toolCall"))
+            && calls.iter().all(|(call, _)| *call != id)
+        {
             calls.push((id, text("name").unwrap_or_default()));
         }
     }
     calls
 }
 
-/// An answer to a call that was never answered, in the words of the agent. It has the time of its call, because the context of a
-/// session must not depend on when somebody looks.
+/// An answer to a call that was never answered, in the words of the agent. It has the time of its
+/// call, because the context of a session must not depend on when somebody looks.
 fn interrupted(flavour: Flavour, asked: &Message, call: &str, tool: &str) -> Sent {
-    let said =
-        if flavour.is_heir() { "Tool execution was interrupted (session recovery)." } else { "No result provided" };
+    let said = if flavour.is_heir() {
+        "Tool execution was interrupted (session recovery)."
+    } else {
+        "No result provided"
+    };
     let content = vec![text_part(said)];
-    let bytes = asked.native.as_ref().map(Json::to_bytes).unwrap_or_default();
+    let bytes = asked
+        .native
+        .as_ref()
+        .map(Json::to_bytes)
+        .unwrap_or_default();
     let native = Json::object()
         .with("role", "toolResult")
         .with("toolCallId", call)
         .with("toolName", tool)
         .with("content", content.clone())
         .with("isError", true)
-        .with_some("timestamp", Raw::parse(&bytes).ok().and_then(|raw| raw.get("timestamp")?.i64()));
-    let message = Message { role: "toolResult".to_owned(), content, native: Some(native) };
-    Sent { from: None, joined: Vec::new(), message }
+        .with_some(
+            "timestamp",
+            Raw::parse(&bytes)
+                .ok()
+                .and_then(|raw| raw.get("timestamp")?.i64()),
+        );
+    let message = Message {
+        role: "toolResult".to_owned(),
+        content,
+        native: Some(native),
+    };
+    Sent {
+        from: None,
+        joined: Vec::new(),
+        message,
+    }
 }
 
 fn member(message: &Message, key: &str) -> String {
-    let bytes = message.native.as_ref().map(Json::to_bytes).unwrap_or_default();
-    Raw::parse(&bytes).ok().and_then(|raw| raw.get(key)?.text().map(|text| text.into_owned())).unwrap_or_default()
+    let bytes = message
+        .native
+        .as_ref()
+        .map(Json::to_bytes)
+        .unwrap_or_default();
+    Raw::parse(&bytes)
+        .ok()
+        .and_then(|raw| raw.get(key)?.text().map(|text| text.into_owned()))
+        .unwrap_or_default()
 }

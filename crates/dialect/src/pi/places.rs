@@ -13,10 +13,15 @@ pub(super) fn places(flavour: Flavour, env: &Environment) -> Vec<PathBuf> {
             let agent = shared_override(flavour, env).or_else(|| env.in_home(".pi/agent"));
             // A folder of sessions for all projects; the usual one would be found twice.
             let usual = agent.as_ref().map(|agent| agent.join("sessions"));
-            let sessions = env.path_var("PI_CODING_AGENT_SESSION_DIR").filter(|s| Some(s) != usual.as_ref());
+            let sessions = env
+                .path_var("PI_CODING_AGENT_SESSION_DIR")
+                .filter(|s| Some(s) != usual.as_ref());
             sessions.into_iter().chain(agent).collect()
         }
-        Flavour::Omp => match env.path_var("OMP_CODING_AGENT_DIR").or_else(|| shared_override(flavour, env)) {
+        Flavour::Omp => match env
+            .path_var("OMP_CODING_AGENT_DIR")
+            .or_else(|| shared_override(flavour, env))
+        {
             Some(dir) => vec![dir],
             None => with_data_home(flavour, "omp", env),
         },
@@ -29,8 +34,13 @@ pub(super) fn places(flavour: Flavour, env: &Environment) -> Vec<PathBuf> {
     }
 }
 
-/// The variables that make a program of the family use a root, which is its folder or that of its sessions.
-pub(super) fn variables(flavour: Flavour, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+/// The variables that make a program of the family use a root, which is its folder or
+/// that of its sessions.
+pub(super) fn variables(
+    flavour: Flavour,
+    root: &Path,
+    key: Option<&str>,
+) -> Vec<(&'static str, PathBuf)> {
     let is_sessions = key.is_some_and(|key| !key.starts_with("sessions/"));
     let is_usual = root.file_name().is_some_and(|name| name == "sessions");
     let agent = match root.parent().filter(|_| is_sessions && is_usual) {
@@ -41,38 +51,56 @@ pub(super) fn variables(flavour: Flavour, root: &Path, key: Option<&str>) -> Vec
         Flavour::Pi if is_sessions && !is_usual => vec![("PI_CODING_AGENT_SESSION_DIR", agent)],
         Flavour::Pi | Flavour::Xcsh => vec![("PI_CODING_AGENT_DIR", agent)],
         // Which of the two it obeys depends on its version.
-        Flavour::Omp => vec![("OMP_CODING_AGENT_DIR", agent.clone()), ("PI_CODING_AGENT_DIR", agent)],
+        Flavour::Omp => vec![
+            ("OMP_CODING_AGENT_DIR", agent.clone()),
+            ("PI_CODING_AGENT_DIR", agent),
+        ],
         Flavour::Boswell => Vec::new(),
     }
 }
 
-/// The folder in the home, and before it the one in the data home, which the programs use only if it exists; that one
-/// has no level `agent`.
+/// The folder in the home, and before it the one in the data home, which the programs use only if
+/// it exists; that one has no level `agent`.
 fn with_data_home(flavour: Flavour, name: &str, env: &Environment) -> Vec<PathBuf> {
-    // The variable replaces the name of the folder, not its path; Node's join takes a leading slash as nothing.
-    let renamed = env.var("PI_CONFIG_DIR").filter(|value| owner_of(value, Flavour::Xcsh) == flavour);
-    let folder = renamed.map_or_else(|| format!(".{name}"), |value| value.trim_start_matches('/').to_owned());
+    // The variable replaces the name of the folder, not its path; Node's join takes a
+    // leading slash as nothing.
+    let renamed = env
+        .var("PI_CONFIG_DIR")
+        .filter(|value| owner_of(value, Flavour::Xcsh) == flavour);
+    let folder = renamed.map_or_else(
+        || format!(".{name}"),
+        |value| value.trim_start_matches('/').to_owned(),
+    );
     let home = env.in_home(&folder).map(|root| root.join("agent"));
-    let data = env.var("XDG_DATA_HOME").map(|data| Path::new(data).join(name));
+    let data = env
+        .var("XDG_DATA_HOME")
+        .map(|data| Path::new(data).join(name));
     data.into_iter().chain(home).collect()
 }
 
 /// The agent folder that `PI_CODING_AGENT_DIR` names, if it is this flavour's.
 ///
-/// pi, xcsh and later versions of oh-my-pi all obey the variable. Every session must be listed once, so the folder
-/// belongs to the program that its path names, and to pi if it names none.
+/// pi, xcsh and later versions of oh-my-pi all obey the variable. Every session must be listed
+/// once, so the folder belongs to the program that its path names, and to pi if it names none.
 fn shared_override(flavour: Flavour, env: &Environment) -> Option<PathBuf> {
     let value = env.var("PI_CODING_AGENT_DIR")?;
     if owner_of(value, Flavour::Pi) != flavour {
         return None;
     }
     // xcsh does not expand a tilde.
-    if flavour == Flavour::Xcsh { Some(env.cwd.join(value)) } else { env.path_var("PI_CODING_AGENT_DIR") }
+    if flavour == Flavour::Xcsh {
+        Some(env.cwd.join(value))
+    } else {
+        env.path_var("PI_CODING_AGENT_DIR")
+    }
 }
 
 /// The program that a path names, else `otherwise`.
 fn owner_of(path: &str, otherwise: Flavour) -> Flavour {
-    let names = |word: &str| path.split(['/', '\\']).any(|part| part.trim_start_matches('.') == word);
+    let names = |word: &str| {
+        path.split(['/', '\\'])
+            .any(|part| part.trim_start_matches('.') == word)
+    };
     match (names("xcsh"), names("omp")) {
         (true, _) => Flavour::Xcsh,
         (false, true) => Flavour::Omp,
@@ -88,10 +116,16 @@ mod tests {
         let env = Environment {
             home: Some("/home/u".into()),
             cwd: "/srv".into(),
-            vars: vars.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+            vars: vars
+                .iter()
+                .map(|(k, v)| ((*k).to_owned(), (*v).to_owned()))
+                .collect(),
             ..Environment::default()
         };
-        places(flavour, &env).iter().map(|p| p.display().to_string()).collect()
+        places(flavour, &env)
+            .iter()
+            .map(|p| p.display().to_string())
+            .collect()
     }
 
     #[test]
@@ -104,27 +138,58 @@ mod tests {
 
     #[test]
     fn the_shared_variable_belongs_to_one_of_them() {
-        for (value, owner) in [("/x/agent", Flavour::Pi), ("/x/.xcsh/agent", Flavour::Xcsh), ("omp/a", Flavour::Omp)] {
+        for (value, owner) in [
+            ("/x/agent", Flavour::Pi),
+            ("/x/.xcsh/agent", Flavour::Xcsh),
+            ("omp/a", Flavour::Omp),
+        ] {
             let vars = [("PI_CODING_AGENT_DIR", value)];
             let claims = |f| found(f, &vars).iter().any(|p| p.ends_with(value));
             for flavour in [Flavour::Pi, Flavour::Omp, Flavour::Xcsh] {
                 assert_eq!(claims(flavour), flavour == owner, "{value}");
             }
         }
-        assert_eq!(found(Flavour::Pi, &[("PI_CODING_AGENT_DIR", "~/a")]), ["/home/u/a"]);
-        assert_eq!(found(Flavour::Pi, &[("PI_CODING_AGENT_DIR", "")]), ["/home/u/.pi/agent"]);
+        assert_eq!(
+            found(Flavour::Pi, &[("PI_CODING_AGENT_DIR", "~/a")]),
+            ["/home/u/a"]
+        );
+        assert_eq!(
+            found(Flavour::Pi, &[("PI_CODING_AGENT_DIR", "")]),
+            ["/home/u/.pi/agent"]
+        );
     }
 
     #[test]
     fn own_variables_override() {
-        assert_eq!(found(Flavour::Omp, &[("OMP_CODING_AGENT_DIR", "/o")]), ["/o"]);
-        assert_eq!(found(Flavour::Xcsh, &[("PI_CONFIG_DIR", "/conf")]), ["/home/u/conf/agent"]);
+        assert_eq!(
+            found(Flavour::Omp, &[("OMP_CODING_AGENT_DIR", "/o")]),
+            ["/o"]
+        );
+        assert_eq!(
+            found(Flavour::Xcsh, &[("PI_CONFIG_DIR", "/conf")]),
+            ["/home/u/conf/agent"]
+        );
         let xdg = [("XDG_DATA_HOME", "/home/u/.local/share")];
-        assert_eq!(found(Flavour::Xcsh, &xdg), ["/home/u/.local/share/xcsh", "/home/u/.xcsh/agent"]);
-        assert_eq!(found(Flavour::Omp, &xdg), ["/home/u/.local/share/omp", "/home/u/.omp/agent"]);
-        assert_eq!(found(Flavour::Omp, &[("PI_CONFIG_DIR", ".config/omp")]), ["/home/u/.config/omp/agent"]);
-        assert_eq!(found(Flavour::Omp, &[("PI_CONFIG_DIR", "conf")]), ["/home/u/.omp/agent"]);
-        assert_eq!(found(Flavour::Pi, &[("PI_CODING_AGENT_SESSION_DIR", "/s")]), ["/s", "/home/u/.pi/agent"]);
+        assert_eq!(
+            found(Flavour::Xcsh, &xdg),
+            ["/home/u/.local/share/xcsh", "/home/u/.xcsh/agent"]
+        );
+        assert_eq!(
+            found(Flavour::Omp, &xdg),
+            ["/home/u/.local/share/omp", "/home/u/.omp/agent"]
+        );
+        assert_eq!(
+            found(Flavour::Omp, &[("PI_CONFIG_DIR", ".config/omp")]),
+            ["/home/u/.config/omp/agent"]
+        );
+        assert_eq!(
+            found(Flavour::Omp, &[("PI_CONFIG_DIR", "conf")]),
+            ["/home/u/.omp/agent"]
+        );
+        assert_eq!(
+            found(Flavour::Pi, &[("PI_CODING_AGENT_SESSION_DIR", "/s")]),
+            ["/s", "/home/u/.pi/agent"]
+        );
         let usual = [("PI_CODING_AGENT_SESSION_DIR", "~/.pi/agent/sessions")];
         assert_eq!(found(Flavour::Pi, &usual), ["/home/u/.pi/agent"]);
     }

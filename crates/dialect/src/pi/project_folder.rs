@@ -3,7 +3,8 @@
 use super::Flavour;
 use crate::Around;
 
-/// Longest name: a folder name has at most 255 bytes on most file systems, and the header keeps the whole path.
+/// Longest name: a folder name has at most 255 bytes on most file systems, and the header
+/// keeps the whole path.
 const LONGEST: usize = 240;
 
 /// The folder of a project.
@@ -31,7 +32,9 @@ pub(super) fn folder_after(leaving: &str, was: &str, project: &str) -> String {
     if leaving == from_root(was) {
         return from_root(project);
     }
-    of(from_home).or_else(|| of(from_tmp)).unwrap_or_else(|| from_root(project))
+    of(from_home)
+        .or_else(|| of(from_tmp))
+        .unwrap_or_else(|| from_root(project))
 }
 
 /// Whether a program of the family gives such names: others are folders that the user chose.
@@ -47,11 +50,16 @@ pub(super) fn below<'a>(path: &'a str, folder: &str) -> Option<&'a str> {
         return Some("");
     }
     // xcsh takes whatever begins with two dots for a way out.
-    rest.strip_prefix(['/', '\\']).filter(|rest| !rest.starts_with("..")).map(|rest| rest.trim_end_matches('/'))
+    rest.strip_prefix(['/', '\\'])
+        .filter(|rest| !rest.starts_with(".."))
+        .map(|rest| rest.trim_end_matches('/'))
 }
 
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
-    let ends = path.match_indices(['/', '\\']).map(|(at, _)| at).chain([path.len()]);
+    let ends = path
+        .match_indices(['/', '\\'])
+        .map(|(at, _)| at)
+        .chain([path.len()]);
     ends.filter_map(move |at| path.get(..at))
 }
 
@@ -65,11 +73,24 @@ fn from_home(rest: &str) -> String {
 }
 
 fn from_tmp(rest: &str) -> String {
-    if rest.is_empty() { "-tmp".to_owned() } else { format!("-tmp-{}", flat(rest)) }
+    if rest.is_empty() {
+        "-tmp".to_owned()
+    } else {
+        format!("-tmp-{}", flat(rest))
+    }
 }
 
 fn flat(path: &str) -> String {
-    let flat: String = path.chars().map(|c| if matches!(c, '/' | '\\' | ':') { '-' } else { c }).collect();
+    let flat: String = path
+        .chars()
+        .map(|c| {
+            if matches!(c, '/' | '\\' | ':') {
+                '-'
+            } else {
+                c
+            }
+        })
+        .collect();
     let mut cut = flat.len().min(LONGEST);
     while !flat.is_char_boundary(cut) {
         cut -= 1;
@@ -82,7 +103,10 @@ mod tests {
     use super::*;
 
     fn around() -> Around {
-        Around { home: Some("/home/u".to_owned()), tmp: Some("/var/tmp".to_owned()) }
+        Around {
+            home: Some("/home/u".to_owned()),
+            tmp: Some("/var/tmp".to_owned()),
+        }
     }
 
     #[test]
@@ -100,14 +124,24 @@ mod tests {
             assert_eq!(folder(Flavour::Xcsh, project, &around()), name, "{project}");
             assert_eq!(folder(Flavour::Omp, project, &around()), name, "{project}");
         }
-        assert_eq!(folder(Flavour::Xcsh, "/home/u/src", &Around::default()), "--home-u-src--");
+        assert_eq!(
+            folder(Flavour::Xcsh, "/home/u/src", &Around::default()),
+            "--home-u-src--"
+        );
     }
 
     #[test]
     fn pi_and_boswell_name_projects_from_the_root() {
         for flavour in [Flavour::Pi, Flavour::Boswell] {
-            assert_eq!(folder(flavour, "/home/u/src:x\\y", &around()), "--home-u-src-x-y--");
-            assert_eq!(folder(flavour, "//srv", &around()), "---srv--", "one separator goes, no more");
+            assert_eq!(
+                folder(flavour, "/home/u/src:x\\y", &around()),
+                "--home-u-src-x-y--"
+            );
+            assert_eq!(
+                folder(flavour, "//srv", &around()),
+                "---srv--",
+                "one separator goes, no more"
+            );
         }
         let long = folder(Flavour::Pi, &format!("/{}", "会".repeat(200)), &around());
         assert!(long.len() <= 255 && long.ends_with("会--"), "{long}");
@@ -123,7 +157,11 @@ mod tests {
             ("-tmp-a", "/var/tmp/a", "/var/tmp/b/c", "-tmp-b-c"),
             ("-elsewhere", "/srv/a", "/srv/b", "--srv-b--"),
         ] {
-            assert_eq!(folder_after(leaving, was, now), name, "{leaving} {was} {now}");
+            assert_eq!(
+                folder_after(leaving, was, now),
+                name,
+                "{leaving} {was} {now}"
+            );
         }
     }
 }

@@ -6,8 +6,8 @@ use crate::{Likeness, Sample};
 
 use super::{Flavour, Pi};
 
-/// How much a sample looks like a session of this flavour. Other flavours of the family read it too, so they are
-/// possible where this one is likely.
+/// How much a sample looks like a session of this flavour. Other flavours of the family read it
+/// too, so they are possible where this one is likely.
 pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Likeness {
     let headed = sample.records.iter().any(is_header);
     if !headed && (is_foreign(sample) || !sample.records.iter().any(is_own_entry)) {
@@ -21,15 +21,19 @@ pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Likeness {
     }
 }
 
-/// A header has an ISO time. The DeepSeek harness writes almost the same line with `createdAt` in milliseconds.
+/// A header has an ISO time. The DeepSeek harness writes almost the same line with
+/// `createdAt` in milliseconds.
 fn is_header(record: &Object<'_>) -> bool {
     let is_text = |key: &str| record.get(key).is_some_and(|v| v.kind() == Kind::String);
     record.get("type").is_some_and(|t| t.is("session")) && is_text("id") && is_text("timestamp")
 }
 
-/// Without a header, only what no other agent writes counts: Droid's messages look like pi's, down to the parents.
+/// Without a header, only what no other agent writes counts: Droid's messages look like pi's,
+/// down to the parents.
 fn is_own_entry(record: &Object<'_>) -> bool {
-    let Some(word) = record.text("type") else { return false };
+    let Some(word) = record.text("type") else {
+        return false;
+    };
     let has = |key: &str| record.get(key).is_some();
     match word.as_ref() {
         "thinking_level_change" => has("thinkingLevel"),
@@ -40,7 +44,9 @@ fn is_own_entry(record: &Object<'_>) -> bool {
         "message" => record.get("message").is_some_and(|message| {
             let role = message.get("role").and_then(|r| r.text());
             match role.as_deref() {
-                Some("assistant") => message.get("usage").is_some() && message.get("provider").is_some(),
+                Some("assistant") => {
+                    message.get("usage").is_some() && message.get("provider").is_some()
+                }
                 Some("toolResult") => message.get("toolCallId").is_some(),
                 Some("bashExecution") => true,
                 _ => false,
@@ -53,13 +59,19 @@ fn is_own_entry(record: &Object<'_>) -> bool {
 /// Headers that only look like those of the family: Droid's, and that of the DeepSeek harness.
 fn is_foreign(sample: &Sample<'_>) -> bool {
     let is = |r: &Object<'_>, word: &str| r.get("type").is_some_and(|t| t.is(word));
-    sample.records.iter().any(|r| is(r, "session_start") || (is(r, "session") && r.get("createdAt").is_some()))
+    sample
+        .records
+        .iter()
+        .any(|r| is(r, "session_start") || (is(r, "session") && r.get("createdAt").is_some()))
 }
 
 /// The folder of its agent above the file says it best, the nearest one first.
 fn by_folder(folders: &[String]) -> Option<Flavour> {
     folders.iter().enumerate().find_map(|(at, folder)| {
-        let below_is_sessions = at.checked_sub(1).and_then(|i| folders.get(i)).is_some_and(|f| f == "sessions");
+        let below_is_sessions = at
+            .checked_sub(1)
+            .and_then(|i| folders.get(i))
+            .is_some_and(|f| f == "sessions");
         match folder.as_str() {
             ".pi" => Some(Flavour::Pi),
             ".omp" => Some(Flavour::Omp),
@@ -77,16 +89,33 @@ fn by_records(records: &[Object<'_>]) -> Flavour {
     let header = records.iter().find(|r| is_header(r));
     let id = header.and_then(|h| h.text("id"));
     let id = id.as_deref().unwrap_or("");
-    let any = |words: &[&str]| records.iter().any(|r| r.text("type").is_some_and(|t| words.contains(&t.as_ref())));
-    if any(&["title", "title_change", "model_usage", "credential_pin", "reset_boundary"]) {
+    let any = |words: &[&str]| {
+        records
+            .iter()
+            .any(|r| r.text("type").is_some_and(|t| words.contains(&t.as_ref())))
+    };
+    if any(&[
+        "title",
+        "title_change",
+        "model_usage",
+        "credential_pin",
+        "reset_boundary",
+    ]) {
         return Flavour::Omp;
     }
-    if is_snowflake(id) || header.is_some_and(|h| h.get("titleSource").is_some()) || any(&["context_change"]) {
+    if is_snowflake(id)
+        || header.is_some_and(|h| h.get("titleSource").is_some())
+        || any(&["context_change"])
+    {
         return Flavour::Xcsh;
     }
-    let is_role_model =
-        |r: &Object<'_>| r.get("type").is_some_and(|t| t.is("model_change")) && r.get("model").is_some();
-    if is_nanoid(id) || header.is_some_and(|h| h.get("title").is_some()) || records.iter().any(is_role_model) {
+    let is_role_model = |r: &Object<'_>| {
+        r.get("type").is_some_and(|t| t.is("model_change")) && r.get("model").is_some()
+    };
+    if is_nanoid(id)
+        || header.is_some_and(|h| h.get("title").is_some())
+        || records.iter().any(is_role_model)
+    {
         return Flavour::Omp;
     }
     Flavour::Pi
@@ -118,13 +147,27 @@ mod tests {
                 members
             })
             .collect();
-        let records: Vec<_> = lines.iter().zip(&scanned).map(|(l, m)| Object::new(l.as_bytes(), m)).collect();
-        recognises(pi, &Sample { name: "x.jsonl", folders: &folders, records: &records })
+        let records: Vec<_> = lines
+            .iter()
+            .zip(&scanned)
+            .map(|(l, m)| Object::new(l.as_bytes(), m))
+            .collect();
+        recognises(
+            pi,
+            &Sample {
+                name: "x.jsonl",
+                folders: &folders,
+                records: &records,
+            },
+        )
     }
 
     fn which(folders: &[&str], lines: &[String]) -> &'static str {
         let all = [Pi::PI, Pi::OMP, Pi::XCSH, Pi::BOSWELL];
-        let likely: Vec<_> = all.iter().filter(|p| likeness(**p, folders, lines) > Likeness::Maybe).collect();
+        let likely: Vec<_> = all
+            .iter()
+            .filter(|p| likeness(**p, folders, lines) > Likeness::Maybe)
+            .collect();
         assert!(likely.len() <= 1);
         likely.first().map_or("none", |p| p.word())
     }
@@ -132,12 +175,25 @@ mod tests {
     #[test]
     fn the_folder_says_it_first() {
         let lines = [HEADER.to_owned()];
-        assert_eq!(which(&["--p--", "sessions", "agent", ".pi", "u"], &lines), "pi");
-        assert_eq!(which(&["--p--", "sessions", "agent", ".omp"], &lines), "omp");
+        assert_eq!(
+            which(&["--p--", "sessions", "agent", ".pi", "u"], &lines),
+            "pi"
+        );
+        assert_eq!(
+            which(&["--p--", "sessions", "agent", ".omp"], &lines),
+            "omp"
+        );
         assert_eq!(which(&["-p", "sessions", "agent", ".xcsh"], &lines), "xcsh");
         assert_eq!(which(&["-p", "sessions", "xcsh", "share"], &lines), "xcsh");
-        assert_eq!(which(&["-p", "sessions", "boswell", "share"], &lines), "boswell");
-        assert_eq!(which(&["boswell", "work"], &lines), "pi", "a project of that name is no home");
+        assert_eq!(
+            which(&["-p", "sessions", "boswell", "share"], &lines),
+            "boswell"
+        );
+        assert_eq!(
+            which(&["boswell", "work"], &lines),
+            "pi",
+            "a project of that name is no home"
+        );
     }
 
     #[test]
@@ -145,8 +201,14 @@ mod tests {
         let header = |from: &str, to: &str| vec![HEADER.replace(from, to)];
         assert_eq!(which(&[], &header("x", "x")), "pi");
         assert_eq!(which(&[], &header("\"S\"", "\"1470cb256c001234\"")), "xcsh");
-        assert_eq!(which(&[], &header("\"S\"", "\"V1StGXR8_Z5jdHi6B-myT\"")), "omp");
-        assert_eq!(which(&[], &header("\"cwd\"", "\"titleSource\":\"user\",\"cwd\"")), "xcsh");
+        assert_eq!(
+            which(&[], &header("\"S\"", "\"V1StGXR8_Z5jdHi6B-myT\"")),
+            "omp"
+        );
+        assert_eq!(
+            which(&[], &header("\"cwd\"", "\"titleSource\":\"user\",\"cwd\"")),
+            "xcsh"
+        );
         let slot = r#"{"type":"title","v":1,"title":""}"#.to_owned();
         assert_eq!(which(&[], &[slot, HEADER.to_owned()]), "omp");
         let change = entry("model_change", "1", "", r#""model":"p/m""#);
@@ -155,20 +217,38 @@ mod tests {
 
     #[test]
     fn a_file_that_lost_its_header_is_possible() {
-        assert_eq!(likeness(Pi::PI, &[], &[assistant("1", "", "a")]), Likeness::Maybe);
-        assert_eq!(likeness(Pi::PI, &[".pi"], &[assistant("1", "", "a")]), Likeness::Certain);
-        assert_eq!(likeness(Pi::PI, &[], &[user("1", "", "a")]), Likeness::No, "others write such lines too");
+        assert_eq!(
+            likeness(Pi::PI, &[], &[assistant("1", "", "a")]),
+            Likeness::Maybe
+        );
+        assert_eq!(
+            likeness(Pi::PI, &[".pi"], &[assistant("1", "", "a")]),
+            Likeness::Certain
+        );
+        assert_eq!(
+            likeness(Pi::PI, &[], &[user("1", "", "a")]),
+            Likeness::No,
+            "others write such lines too"
+        );
         assert_eq!(likeness(Pi::PI, &[], &[]), Likeness::No);
         let timeless = r#"{"type":"session","id":"S"}"#.to_owned();
-        assert_eq!(likeness(Pi::PI, &[], &[timeless.clone(), assistant("1", "", "a")]), Likeness::Maybe);
+        assert_eq!(
+            likeness(Pi::PI, &[], &[timeless.clone(), assistant("1", "", "a")]),
+            Likeness::Maybe
+        );
         assert_eq!(likeness(Pi::PI, &[], &[timeless]), Likeness::No);
     }
 
     #[test]
     fn the_look_alikes_are_told_apart() {
         let droid = r#"{"type":"session_start","id":"d","title":"t","cwd":"/tmp"}"#.to_owned();
-        assert_eq!(likeness(Pi::PI, &[], &[droid, user("1", "d", "a")]), Likeness::No);
-        let deepseek = r#"{"type":"session","version":0,"id":"f","createdAt":1783352171511,"cwd":"/p"}"#.to_owned();
+        assert_eq!(
+            likeness(Pi::PI, &[], &[droid, user("1", "d", "a")]),
+            Likeness::No
+        );
+        let deepseek =
+            r#"{"type":"session","version":0,"id":"f","createdAt":1783352171511,"cwd":"/p"}"#
+                .to_owned();
         let turn = r#"{"type":"turn/start","seq":1,"time":1,"data":{}}"#.to_owned();
         assert_eq!(likeness(Pi::PI, &[], &[deepseek, turn]), Likeness::No);
     }

@@ -11,40 +11,69 @@ use super::{Flavour, view};
 /// Renders a message as the agent's context builder hands it out.
 pub(super) fn render(flavour: Flavour, item: &ContextItem, records: &[Object<'_>]) -> Message {
     let Some(entry) = records.first() else {
-        return Message { role: "unknown".to_owned(), content: Vec::new(), native: None };
+        return Message {
+            role: "unknown".to_owned(),
+            content: Vec::new(),
+            native: None,
+        };
     };
     match &item.form {
         ContextForm::CompactionSummary => compaction_summary(flavour, entry),
         ContextForm::BranchSummary => branch_summary(entry),
-        ContextForm::Made { role, text } => {
-            Message { role: (*role).to_owned(), content: vec![text_part(text.as_str())], native: None }
-        }
-        _ => match entry.get("message").filter(|_| entry.get("type").is_some_and(|t| t.is("message"))) {
+        ContextForm::Made { role, text } => Message {
+            role: (*role).to_owned(),
+            content: vec![text_part(text.as_str())],
+            native: None,
+        },
+        _ => match entry
+            .get("message")
+            .filter(|_| entry.get("type").is_some_and(|t| t.is("message")))
+        {
             Some(message) => stored(flavour, entry, message, records.get(1)),
             None => custom_message(flavour, entry),
         },
     }
 }
 
-fn stored(flavour: Flavour, entry: &Object<'_>, message: Raw<'_>, header: Option<&Object<'_>>) -> Message {
+fn stored(
+    flavour: Flavour,
+    entry: &Object<'_>,
+    message: Raw<'_>,
+    header: Option<&Object<'_>>,
+) -> Message {
     let [role, content] = pick(message, ["role", "content"]);
     let role = role.and_then(|r| r.text()).unwrap_or_default();
     let mut native = Json::from(message);
     let mut role = role.into_owned();
     if role == "hookMessage" && header.and_then(version_of).is_some_and(|v| v < 3.0) {
         role = "custom".to_owned();
-        native =
-            with_members(message, |key, value| if key == "role" { Some("custom".into()) } else { Some(value.into()) });
+        native = with_members(message, |key, value| {
+            if key == "role" {
+                Some("custom".into())
+            } else {
+                Some(value.into())
+            }
+        });
     }
     if flavour == Flavour::Xcsh && replays_openai(message) {
         native = without_replay(message);
     }
     let content = match content {
         Some(content) => parts(content),
-        // Commands, file mentions and summaries have fields of their own; as parts they are what a person reads.
-        None => view::view(entry).blocks.iter().filter_map(view::plain).map(text_part).collect(),
+        // Commands, file mentions and summaries have fields of their own; as parts they are
+        // what a person reads.
+        None => view::view(entry)
+            .blocks
+            .iter()
+            .filter_map(view::plain)
+            .map(text_part)
+            .collect(),
     };
-    Message { role, content, native: Some(native) }
+    Message {
+        role,
+        content,
+        native: Some(native),
+    }
 }
 
 fn custom_message(flavour: Flavour, entry: &Object<'_>) -> Message {
@@ -57,7 +86,11 @@ fn custom_message(flavour: Flavour, entry: &Object<'_>) -> Message {
     }
     let native = native.with("timestamp", date_millis(entry.get("timestamp")));
     let content = entry.get("content").map(parts).unwrap_or_default();
-    Message { role: "custom".to_owned(), content, native: Some(native) }
+    Message {
+        role: "custom".to_owned(),
+        content,
+        native: Some(native),
+    }
 }
 
 fn branch_summary(entry: &Object<'_>) -> Message {
@@ -70,13 +103,17 @@ fn branch_summary(entry: &Object<'_>) -> Message {
 }
 
 fn compaction_summary(flavour: Flavour, entry: &Object<'_>) -> Message {
-    let mut native = Json::object().with("role", "compactionSummary").with_some("summary", entry.get("summary"));
+    let mut native = Json::object()
+        .with("role", "compactionSummary")
+        .with_some("summary", entry.get("summary"));
     if flavour.has_remote_compaction() {
         native = native.with_some("shortSummary", entry.get("shortSummary"));
     }
     native = native.with_some("tokensBefore", entry.get("tokensBefore"));
     if flavour.has_remote_compaction() && remote_history(entry) {
-        let remote = entry.get("preserveData").and_then(|d| d.get("openaiRemoteCompaction"));
+        let remote = entry
+            .get("preserveData")
+            .and_then(|d| d.get("openaiRemoteCompaction"));
         let payload = Json::object()
             .with("type", "openaiResponsesHistory")
             .with_some("provider", remote.and_then(|r| r.get("provider")))
@@ -89,7 +126,11 @@ fn compaction_summary(flavour: Flavour, entry: &Object<'_>) -> Message {
 
 fn summary_message(role: &str, entry: &Object<'_>, native: Json) -> Message {
     let content = entry.get("summary").map(parts).unwrap_or_default();
-    Message { role: role.to_owned(), content, native: Some(native) }
+    Message {
+        role: role.to_owned(),
+        content,
+        native: Some(native),
+    }
 }
 
 /// A text as part of a message.
@@ -106,30 +147,40 @@ fn parts(content: Raw<'_>) -> Vec<Json> {
     }
 }
 
-/// Whether an answer carries what OpenAI wants back in the same connection; xcsh forgets that when it loads a session.
+/// Whether an answer carries what OpenAI wants back in the same connection; xcsh forgets that
+/// when it loads a session.
 fn replays_openai(message: Raw<'_>) -> bool {
     message.get("role").is_some_and(|r| r.is("assistant"))
-        && message.at(&["providerPayload", "type"]).is_some_and(|t| t.is("openaiResponsesHistory"))
+        && message
+            .at(&["providerPayload", "type"])
+            .is_some_and(|t| t.is("openaiResponsesHistory"))
 }
 
 fn without_replay(message: Raw<'_>) -> Json {
     with_members(message, |key, value| match key {
         "providerPayload" => None,
-        "content" if value.kind() == Kind::Array => Some(Json::Array(value.items().map(without_signature).collect())),
+        "content" if value.kind() == Kind::Array => {
+            Some(Json::Array(value.items().map(without_signature).collect()))
+        }
         _ => Some(value.into()),
     })
 }
 
 fn without_signature(block: Raw<'_>) -> Json {
     if block.get("type").is_some_and(|t| t.is("thinking")) {
-        with_members(block, |key, value| (key != "thinkingSignature").then(|| value.into()))
+        with_members(block, |key, value| {
+            (key != "thinkingSignature").then(|| value.into())
+        })
     } else {
         block.into()
     }
 }
 
 /// A copy of an object with each member kept, changed or left out.
-pub(super) fn with_members(object: Raw<'_>, change: impl Fn(&str, Raw<'_>) -> Option<Json>) -> Json {
+pub(super) fn with_members(
+    object: Raw<'_>,
+    change: impl Fn(&str, Raw<'_>) -> Option<Json>,
+) -> Json {
     let members = object.members().filter_map(|(key, value)| {
         let key = key.to_text().into_owned();
         change(&key, value).map(|value| (key, value))
@@ -143,27 +194,50 @@ mod tests {
     use super::super::fixture::{entry, messages, user, v3};
 
     fn native(pi: Pi, text: &str, nth: usize) -> String {
-        messages(pi, text, None)[nth].native.as_ref().unwrap().to_string()
+        messages(pi, text, None)[nth]
+            .native
+            .as_ref()
+            .unwrap()
+            .to_string()
     }
 
     #[test]
     fn a_message_is_handed_out_as_stored() {
         let text = v3(&[user("1", "", "a")]);
-        assert_eq!(native(Pi::PI, &text, 0), r#"{"role":"user","content":"a","timestamp":1}"#);
-        assert_eq!(messages(Pi::PI, &text, None)[0].content[0].to_string(), r#"{"type":"text","text":"a"}"#);
+        assert_eq!(
+            native(Pi::PI, &text, 0),
+            r#"{"role":"user","content":"a","timestamp":1}"#
+        );
+        assert_eq!(
+            messages(Pi::PI, &text, None)[0].content[0].to_string(),
+            r#"{"type":"text","text":"a"}"#
+        );
     }
 
     #[test]
     fn made_messages_have_their_time_in_milliseconds() {
         let text = v3(&[
-            entry("custom_message", "1", "", r#""customType":"t","content":"c","display":true,"attribution":"user""#),
-            entry("branch_summary", "2", "1", r#""summary":"s","fromId":"root""#),
+            entry(
+                "custom_message",
+                "1",
+                "",
+                r#""customType":"t","content":"c","display":true,"attribution":"user""#,
+            ),
+            entry(
+                "branch_summary",
+                "2",
+                "1",
+                r#""summary":"s","fromId":"root""#,
+            ),
         ]);
         let at = 1_735_689_600_000i64;
-        let custom = format!(r#"{{"role":"custom","customType":"t","content":"c","display":true,"timestamp":{at}}}"#);
+        let custom = format!(
+            r#"{{"role":"custom","customType":"t","content":"c","display":true,"timestamp":{at}}}"#
+        );
         assert_eq!(native(Pi::PI, &text, 0), custom);
         assert!(native(Pi::XCSH, &text, 0).contains(r#""attribution":"user""#));
-        let branch = format!(r#"{{"role":"branchSummary","summary":"s","fromId":"root","timestamp":{at}}}"#);
+        let branch =
+            format!(r#"{{"role":"branchSummary","summary":"s","fromId":"root","timestamp":{at}}}"#);
         assert_eq!(native(Pi::PI, &text, 1), branch);
     }
 
@@ -174,7 +248,9 @@ mod tests {
         let at = 1_735_689_600_000i64;
         assert_eq!(
             native(Pi::PI, &text, 0),
-            format!(r#"{{"role":"compactionSummary","summary":"s","tokensBefore":9,"timestamp":{at}}}"#)
+            format!(
+                r#"{{"role":"compactionSummary","summary":"s","tokensBefore":9,"timestamp":{at}}}"#
+            )
         );
         assert_eq!(
             native(Pi::XCSH, &text, 0),
@@ -193,7 +269,10 @@ mod tests {
             r#""message":{"role":"hookMessage","customType":"t","content":"c","display":true}"#,
         );
         let v3 = v3(&[hook]);
-        assert!(native(Pi::PI, &v3, 0).starts_with(r#"{"role":"hookMessage""#), "version 3 is left as it is");
+        assert!(
+            native(Pi::PI, &v3, 0).starts_with(r#"{"role":"hookMessage""#),
+            "version 3 is left as it is"
+        );
         let v2 = v3.replace("\"version\":3", "\"version\":2");
         assert!(native(Pi::PI, &v2, 0).starts_with(r#"{"role":"custom","customType":"t""#));
         assert_eq!(messages(Pi::PI, &v2, None)[0].role, "custom");
@@ -212,10 +291,14 @@ mod tests {
 
     #[test]
     fn a_command_has_a_part_to_read() {
-        let message = r#""message":{"role":"bashExecution","command":"ls","output":"a\nb","exitCode":0}"#;
+        let message =
+            r#""message":{"role":"bashExecution","command":"ls","output":"a\nb","exitCode":0}"#;
         let rendered = &messages(Pi::PI, &v3(&[entry("message", "1", "", message)]), None)[0];
         assert_eq!(rendered.role, "bashExecution");
-        assert_eq!(rendered.content[0].to_string(), r#"{"type":"text","text":"$ ls"}"#);
+        assert_eq!(
+            rendered.content[0].to_string(),
+            r#"{"type":"text","text":"$ ls"}"#
+        );
         assert_eq!(rendered.content.len(), 2);
     }
 }

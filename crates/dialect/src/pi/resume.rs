@@ -7,11 +7,13 @@ use crate::{Located, ResumeCommand};
 use super::Flavour;
 use super::layout::id_is_valid;
 
-/// The agent's own command, or none where its id could be taken for an option or a path, and for a file without a header: no program
-/// of the family finds it, and each would write a new session over it if it were handed the file.
+/// The agent's own command, or none where its id could be taken for an option or a path, and for a
+/// file without a header: no program of the family finds it, and each would write a new session
+/// over it if it were handed the file.
 ///
-/// pi's `--resume` takes no argument and opens a picker; the one that names a session is `--session`. All of them look
-/// for the id in the project of the folder they start in, and ask whether to fork when it is elsewhere.
+/// pi's `--resume` takes no argument and opens a picker; the one that names a session is
+/// `--session`. All of them look for the id in the project of the folder they start in, and ask
+/// whether to fork when it is elsewhere.
 pub(super) fn resume(flavour: Flavour, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
     let (program, option) = match flavour {
         Flavour::Pi => ("pi", "--session"),
@@ -36,7 +38,11 @@ mod tests {
     use super::*;
 
     fn argv(flavour: Flavour, id: &str) -> Option<String> {
-        let facts = Facts { id: Some(id.to_owned()), project: Some("/p".to_owned()), ..Facts::default() };
+        let facts = Facts {
+            id: Some(id.to_owned()),
+            project: Some("/p".to_owned()),
+            ..Facts::default()
+        };
         let command = resume(flavour, &facts, &located("file-name"))?;
         assert_eq!(command.cwd.as_deref(), Some("/p"));
         Some(command.argv.join(" "))
@@ -44,9 +50,18 @@ mod tests {
 
     #[test]
     fn each_agent_has_its_own_option() {
-        assert_eq!(argv(Flavour::Pi, "abc").as_deref(), Some("pi --session abc"));
-        assert_eq!(argv(Flavour::Omp, "abc").as_deref(), Some("omp --resume abc"));
-        assert_eq!(argv(Flavour::Xcsh, "abc").as_deref(), Some("xcsh --resume abc"));
+        assert_eq!(
+            argv(Flavour::Pi, "abc").as_deref(),
+            Some("pi --session abc")
+        );
+        assert_eq!(
+            argv(Flavour::Omp, "abc").as_deref(),
+            Some("omp --resume abc")
+        );
+        assert_eq!(
+            argv(Flavour::Xcsh, "abc").as_deref(),
+            Some("xcsh --resume abc")
+        );
         assert_eq!(argv(Flavour::Boswell, "abc"), None);
     }
 
@@ -59,10 +74,19 @@ mod tests {
 
     #[test]
     fn a_file_without_a_header_and_subagents_do_not_resume() {
-        assert_eq!(resume(Flavour::Pi, &Facts::default(), &located("file-name")), None);
-        let facts = Facts { id: Some("x".to_owned()), ..Facts::default() };
+        assert_eq!(
+            resume(Flavour::Pi, &Facts::default(), &located("file-name")),
+            None
+        );
+        let facts = Facts {
+            id: Some("x".to_owned()),
+            ..Facts::default()
+        };
         assert!(resume(Flavour::Xcsh, &facts, &located("x")).is_some());
-        let hidden = Located { hidden: Some("subagent"), ..located("x") };
+        let hidden = Located {
+            hidden: Some("subagent"),
+            ..located("x")
+        };
         assert_eq!(resume(Flavour::Xcsh, &facts, &hidden), None);
     }
 }

@@ -11,7 +11,8 @@ use crate::{Asked, Modified, Plan, Planned, Precondition, Step};
 /// Longest header line that xcsh finds when it looks for the session that was used last.
 const FIRST_LOOK: usize = 4096;
 
-/// Puts a title into the header, and into the title slot where there is one: that one decides alone.
+/// Puts a title into the header, and into the title slot where there is one:
+/// that one decides alone.
 pub(super) fn plan(asked: &Asked<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
     let (Some(key), Some(header)) = (&asked.located.key, header(asked.view.log)) else {
@@ -26,22 +27,32 @@ pub(super) fn plan(asked: &Asked<'_>, title: &str) -> Result<Planned> {
         at: asked.view.log.head(slot).map(|head| head.at),
         old: old.to_vec(),
         new,
-        // xcsh takes the file that changed last for the session that was used last; a title is no use.
+        // xcsh takes the file that changed last for the session that was used
+        // last; a title is no use.
         modified: Modified::Kept,
     };
     let old = asked.view.payload(header)?;
     let new = set(&set(&old, "title", &title)?, "titleSource", "user")?;
     if new.len() > FIRST_LOOK && new.len() > old.len() {
-        return Err(Error::new(ErrorKind::Invalid, "the title is too long for the header of the session")
-            .because(format!("its agent reads {FIRST_LOOK} bytes of it, and it would have {}", new.len()))
-            .hinting("give a shorter title"));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            "the title is too long for the header of the session",
+        )
+        .because(format!(
+            "its agent reads {FIRST_LOOK} bytes of it, and it would have {}",
+            new.len()
+        ))
+        .hinting("give a shorter title"));
     }
     let mut plan = Plan::new("rename", format!("call {} `{title}`", asked.located.id))
         .requiring(Precondition::NotLive { key: key.clone() })
         .step(edit(header, new, &old));
     // The slot stands before the header: edited after it, so that the header is still where it was.
     let before = asked.view.log.slots().take_while(|slot| *slot < header);
-    if let Some(slot) = before.into_iter().find(|slot| is_slot(asked.view.log.word(*slot))) {
+    if let Some(slot) = before
+        .into_iter()
+        .find(|slot| is_slot(asked.view.log.word(*slot)))
+    {
         let old = asked.view.payload(slot)?;
         let new = fill_slot(&old, &title, &asked.chance.now().to_rfc3339())?;
         plan = plan.step(edit(slot, new, &old));
@@ -51,7 +62,11 @@ pub(super) fn plan(asked: &Asked<'_>, title: &str) -> Result<Planned> {
 
 /// A title slot with another title, exactly as long as it was: the agent overwrites it in place.
 fn fill_slot(old: &[u8], title: &str, now: &str) -> Result<Vec<u8>> {
-    let mut slot = set(&set(&set(old, "title", "")?, "source", "user")?, "updatedAt", now)?;
+    let mut slot = set(
+        &set(&set(old, "title", "")?, "source", "user")?,
+        "updatedAt",
+        now,
+    )?;
     if Raw::trusted(&slot).get("pad").is_some() {
         slot = set(&slot, "pad", "")?;
     }
@@ -62,13 +77,21 @@ fn fill_slot(old: &[u8], title: &str, now: &str) -> Result<Vec<u8>> {
     }
     let slot = set(&slot, "title", &short)?;
     let left = old.len().saturating_sub(slot.len());
-    let padded = if Raw::trusted(&slot).get("pad").is_some() { set(&slot, "pad", &" ".repeat(left))? } else { slot };
+    let padded = if Raw::trusted(&slot).get("pad").is_some() {
+        set(&slot, "pad", &" ".repeat(left))?
+    } else {
+        slot
+    };
     Ok(padded)
 }
 
 fn set(record: &[u8], key: &str, value: &str) -> Result<Vec<u8>> {
     set_member(record, &[key], &Json::from(value).to_bytes()).map_err(|fault| {
-        Error::new(ErrorKind::Damaged, "the header of the session is no JSON object").because(fault.to_string())
+        Error::new(
+            ErrorKind::Damaged,
+            "the header of the session is no JSON object",
+        )
+        .because(fault.to_string())
     })
 }
 
@@ -93,22 +116,40 @@ mod tests {
         let now = retitled(Pi::XCSH, &text, " red\t\u{1b}build ").unwrap();
         let (header, after) = now.split_once('\n').unwrap();
         assert_eq!(after, rest);
-        assert!(header.ends_with(r#""title":"red build","titleSource":"user"}"#), "{header}");
+        assert!(
+            header.ends_with(r#""title":"red build","titleSource":"user"}"#),
+            "{header}"
+        );
         let again = retitled(Pi::XCSH, &now, "green").unwrap();
         assert_eq!(again, now.replace("red build", "green"));
     }
 
     #[test]
     fn a_title_slot_keeps_its_length_and_gets_as_much_as_fits() {
-        let slot = format!(r#"{{"type":"title","v":1,"title":"old","updatedAt":"x","pad":"{}"}}"#, " ".repeat(180));
+        let slot = format!(
+            r#"{{"type":"title","v":1,"title":"old","updatedAt":"x","pad":"{}"}}"#,
+            " ".repeat(180)
+        );
         let text = format!("{slot}\n{HEADER}\n");
         for title in ["new".to_owned(), "会话恢复".to_owned(), "é\"\\".repeat(90)] {
             let now = retitled(Pi::OMP, &text, &title).unwrap();
             let (slot_now, header) = now.split_once('\n').unwrap();
             assert_eq!(slot_now.len(), slot.len(), "{slot_now}");
-            let said = Raw::parse(slot_now.as_bytes()).unwrap().get("title").unwrap().text().unwrap().into_owned();
+            let said = Raw::parse(slot_now.as_bytes())
+                .unwrap()
+                .get("title")
+                .unwrap()
+                .text()
+                .unwrap()
+                .into_owned();
             assert!(title.starts_with(&said) && !said.is_empty(), "{said}");
-            let kept = Raw::parse(header.trim().as_bytes()).unwrap().get("title").unwrap().text().unwrap().into_owned();
+            let kept = Raw::parse(header.trim().as_bytes())
+                .unwrap()
+                .get("title")
+                .unwrap()
+                .text()
+                .unwrap()
+                .into_owned();
             assert_eq!(kept, title, "the header holds all of it");
         }
     }

@@ -1,4 +1,5 @@
-//! Ids as the programs give them. Readers take any text; new ids look like those of their neighbours.
+//! Ids as the programs give them. Readers take any text; new ids look like those
+//! of their neighbours.
 
 use std::collections::HashSet;
 
@@ -18,11 +19,15 @@ pub(super) fn session_id(flavour: Flavour, chance: &dyn Chance) -> String {
     }
 }
 
-/// When an id that was made here was made: the name of the log says the same, so that one can be told from the other.
+/// When an id that was made here was made: the name of the log says the same, so that one can be
+/// told from the other.
 pub(super) fn born(id: &str) -> Option<Instant> {
     let millis = id.get(..13)?.replace('-', "");
     let is_v7 = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7') && millis.len() == 12;
-    i64::from_str_radix(&millis, 16).ok().filter(|_| is_v7).map(Instant::from_millis)
+    i64::from_str_radix(&millis, 16)
+        .ok()
+        .filter(|_| is_v7)
+        .map(Instant::from_millis)
 }
 
 /// Milliseconds since xcsh's epoch and twenty-two bits of chance, in sixteen hex digits.
@@ -31,7 +36,8 @@ fn snowflake(millis: i64, chance: u64) -> String {
     format!("{:016x}", time << 22 | chance & 0x3F_FFFF)
 }
 
-/// A new id for an entry: eight hex digits that the file does not hold yet, as pi and xcsh give them.
+/// A new id for an entry: eight hex digits that the file does not hold yet, as
+/// pi and xcsh give them.
 pub(super) fn entry_id(taken: &mut HashSet<String>, chance: &dyn Chance) -> String {
     for _ in 0..100 {
         let id = format!("{:08x}", chance.random() & 0xFFFF_FFFF);
@@ -52,10 +58,21 @@ mod tests {
     fn the_id_of_xcsh_begins_with_the_time() {
         let at = Instant::parse("2026-02-16T10:20:30.000Z").unwrap();
         assert_eq!(snowflake(at.millis(), 0x1234), "1470cb256c001234");
-        assert_eq!(snowflake(at.millis(), u64::MAX), "1470cb256c3fffff", "chance never reaches into the time");
-        assert_eq!(born("01991234-5678-7fff-bfff-ffffffffffff"), Some(Instant::from_millis(0x0199_1234_5678)));
+        assert_eq!(
+            snowflake(at.millis(), u64::MAX),
+            "1470cb256c3fffff",
+            "chance never reaches into the time"
+        );
+        assert_eq!(
+            born("01991234-5678-7fff-bfff-ffffffffffff"),
+            Some(Instant::from_millis(0x0199_1234_5678))
+        );
         assert_eq!(born("01991234-5678-4fff-bfff-ffffffffffff"), None);
         assert_eq!(born("会话会话会话会话"), None);
-        assert_eq!(snowflake(0, 1), "0000000000000001", "a clock before the epoch gives an id all the same");
+        assert_eq!(
+            snowflake(0, 1),
+            "0000000000000001",
+            "a clock before the epoch gives an id all the same"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The settings in force at a tip, gathered from the whole path to it, also from what a compaction hides.
+//! The settings in force at a tip, gathered from the whole path to it, also from
+//! what a compaction hides.
 
 use boswell_model::json::{Json, Kind, Object};
 use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};
@@ -10,16 +11,21 @@ use super::value::{filled, json_text, model_name};
 /// Reads the settings along `path`. Of the messages only the last answer is looked at.
 pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
     let mut settings = Settings::default();
-    let stated = path.iter().rposition(|slot| is_restated(flavour, view.log, *slot));
+    let stated = path
+        .iter()
+        .rposition(|slot| is_restated(flavour, view.log, *slot));
     let path = path.get(stated.unwrap_or(0)..).unwrap_or_default();
     let answer = last_answer_with_model(view, path)?;
     let last_answer = answer.as_ref().map(|(at, _)| *at);
     for (at, slot) in path.iter().enumerate() {
         if view.log.kind(*slot) == EntryKind::Setting {
-            // Every answer states the model it came from and so overrides what was chosen before it.
+            // Every answer states the model it came from and so overrides what
+            // was chosen before it.
             let overridden = last_answer.is_some_and(|answer| at < answer);
             let word = view.log.word(*slot);
-            view.with_object(*slot, |entry| apply(flavour, word, entry, overridden, &mut settings))?;
+            view.with_object(*slot, |entry| {
+                apply(flavour, word, entry, overridden, &mut settings)
+            })?;
         } else if let Some((_, model)) = answer.as_ref().filter(|(answer, _)| *answer == at) {
             set_model(flavour, "default", model, &mut settings);
         }
@@ -28,7 +34,10 @@ pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) ->
 }
 
 /// The last answer that says which model gave it: one that does not say leaves the model as it was.
-fn last_answer_with_model(view: &SessionView<'_>, path: &[Slot]) -> Result<Option<(usize, String)>> {
+fn last_answer_with_model(
+    view: &SessionView<'_>,
+    path: &[Slot],
+) -> Result<Option<(usize, String)>> {
     for (at, slot) in path.iter().enumerate().rev() {
         if view.log.kind(*slot) != EntryKind::Assistant {
             continue;
@@ -44,12 +53,19 @@ fn last_answer_with_model(view: &SessionView<'_>, path: &[Slot]) -> Result<Optio
     Ok(None)
 }
 
-fn apply(flavour: Flavour, word: &str, entry: &Object<'_>, overridden: bool, settings: &mut Settings) {
+fn apply(
+    flavour: Flavour,
+    word: &str,
+    entry: &Object<'_>,
+    overridden: bool,
+    settings: &mut Settings,
+) {
     match word {
         "custom" if flavour == Flavour::Boswell => *settings = restated(flavour, entry),
         // `null` and nothing both mean that thinking was switched off.
         "thinking_level_change" => {
-            settings.thinking_level = Some(entry.text("thinkingLevel").map_or("off".into(), Into::into));
+            settings.thinking_level =
+                Some(entry.text("thinkingLevel").map_or("off".into(), Into::into));
         }
         "model_change" => {
             let role = filled(entry.get("role")).unwrap_or_else(|| "default".to_owned());
@@ -64,7 +80,11 @@ fn apply(flavour: Flavour, word: &str, entry: &Object<'_>, overridden: bool, set
         }
         "ttsr_injection" => {
             let rules = entry.get("injectedRules");
-            for rule in rules.iter().flat_map(|r| r.items()).filter_map(|r| r.text()) {
+            for rule in rules
+                .iter()
+                .flat_map(|r| r.items())
+                .filter_map(|r| r.text())
+            {
                 if !settings.rules.iter().any(|known| *known == rule) {
                     settings.rules.push(rule.into_owned());
                 }
@@ -82,7 +102,10 @@ fn apply(flavour: Flavour, word: &str, entry: &Object<'_>, overridden: bool, set
             None => settings.other.retain(|(name, _)| name != "service_tier"),
         },
         "mcp_tool_selection" => {
-            if let Some(tools) = entry.get("selectedToolNames").filter(|t| t.kind() == Kind::Array) {
+            if let Some(tools) = entry
+                .get("selectedToolNames")
+                .filter(|t| t.kind() == Kind::Array)
+            {
                 settings.set_other("mcp_tools", json_text(tools));
             }
         }
@@ -90,7 +113,8 @@ fn apply(flavour: Flavour, word: &str, entry: &Object<'_>, overridden: bool, set
     }
 }
 
-/// The model that a `model_change` names: `model` with the heirs of oh-my-pi, `provider` and `modelId` with pi.
+/// The model that a `model_change` names: `model` with the heirs of oh-my-pi, `provider`
+/// and `modelId` with pi.
 pub(super) fn changed_model(entry: &Object<'_>) -> Option<String> {
     filled(entry.get("model")).or_else(|| model_name(entry.get("provider"), entry.get("modelId")))
 }
@@ -112,31 +136,58 @@ mod tests {
     #[test]
     fn an_answer_overrides_the_model_chosen_before_it_and_not_after() {
         let change = |id, parent| entry("model_change", id, parent, r#""model":"openai/gpt-4""#);
-        let before = v3(&[user("1", "", "a"), change("2", "1"), assistant("3", "2", "b")]);
-        assert_eq!(context(Pi::XCSH, &before, None).settings.model.as_deref(), Some("anthropic/claude-test"));
-        let after = v3(&[user("1", "", "a"), assistant("2", "1", "b"), change("3", "2")]);
+        let before = v3(&[
+            user("1", "", "a"),
+            change("2", "1"),
+            assistant("3", "2", "b"),
+        ]);
+        assert_eq!(
+            context(Pi::XCSH, &before, None).settings.model.as_deref(),
+            Some("anthropic/claude-test")
+        );
+        let after = v3(&[
+            user("1", "", "a"),
+            assistant("2", "1", "b"),
+            change("3", "2"),
+        ]);
         let settings = context(Pi::XCSH, &after, None).settings;
         assert_eq!(settings.model.as_deref(), Some("openai/gpt-4"));
-        assert_eq!(settings.models, [("default".to_owned(), "openai/gpt-4".to_owned())]);
+        assert_eq!(
+            settings.models,
+            [("default".to_owned(), "openai/gpt-4".to_owned())]
+        );
     }
 
     #[test]
     fn models_by_role_are_kept_beside_the_default() {
         let text = v3(&[
-            entry("model_change", "1", "", r#""model":"p/small","role":"smol""#),
+            entry(
+                "model_change",
+                "1",
+                "",
+                r#""model":"p/small","role":"smol""#,
+            ),
             user("2", "1", "a"),
             assistant("3", "2", "b"),
         ]);
         let settings = context(Pi::OMP, &text, None).settings;
         assert_eq!(settings.models.len(), 2);
-        assert_eq!(settings.models[0], ("smol".to_owned(), "p/small".to_owned()));
+        assert_eq!(
+            settings.models[0],
+            ("smol".to_owned(), "p/small".to_owned())
+        );
         assert_eq!(settings.model.as_deref(), Some("anthropic/claude-test"));
     }
 
     #[test]
     fn settings_hidden_by_a_compaction_still_hold() {
         let text = v3(&[
-            entry("thinking_level_change", "1", "", r#""thinkingLevel":"high""#),
+            entry(
+                "thinking_level_change",
+                "1",
+                "",
+                r#""thinkingLevel":"high""#,
+            ),
             user("2", "1", "a"),
             compaction("3", "2", "sum", "none"),
         ]);
@@ -148,13 +199,33 @@ mod tests {
     #[test]
     fn the_settings_of_xcsh_are_all_read() {
         let text = v3(&[
-            entry("mode_change", "1", "", r#""mode":"plan","data":{"file":"p.md"}"#),
+            entry(
+                "mode_change",
+                "1",
+                "",
+                r#""mode":"plan","data":{"file":"p.md"}"#,
+            ),
             entry("ttsr_injection", "2", "1", r#""injectedRules":["a","b"]"#),
             entry("ttsr_injection", "3", "2", r#""injectedRules":["b","c"]"#),
-            entry("context_change", "4", "3", r#""contextName":"dev","tenant":"t1","namespace":"n""#),
-            entry("context_change", "5", "4", r#""contextName":"prod","tenant":"t2","namespace":"n""#),
+            entry(
+                "context_change",
+                "4",
+                "3",
+                r#""contextName":"dev","tenant":"t1","namespace":"n""#,
+            ),
+            entry(
+                "context_change",
+                "5",
+                "4",
+                r#""contextName":"prod","tenant":"t2","namespace":"n""#,
+            ),
             entry("service_tier_change", "6", "5", r#""serviceTier":"flex""#),
-            entry("mcp_tool_selection", "7", "6", r#""selectedToolNames":["x"]"#),
+            entry(
+                "mcp_tool_selection",
+                "7",
+                "6",
+                r#""selectedToolNames":["x"]"#,
+            ),
             entry("thinking_level_change", "8", "7", r#""thinkingLevel":null"#),
         ]);
         let settings = context(Pi::XCSH, &text, None).settings;
@@ -162,8 +233,17 @@ mod tests {
         assert_eq!(settings.mode_data.as_deref(), Some(r#"{"file":"p.md"}"#));
         assert_eq!(settings.rules, ["a", "b", "c"]);
         assert_eq!(settings.thinking_level.as_deref(), Some("off"));
-        let other = |name: &str| settings.other.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str());
-        assert_eq!(other("context"), Some(r#"{"contextName":"prod","tenant":"t2","namespace":"n"}"#));
+        let other = |name: &str| {
+            settings
+                .other
+                .iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, v)| v.as_str())
+        };
+        assert_eq!(
+            other("context"),
+            Some(r#"{"contextName":"prod","tenant":"t2","namespace":"n"}"#)
+        );
         assert_eq!(other("service_tier"), Some("\"flex\""));
         assert_eq!(other("mcp_tools"), Some(r#"["x"]"#));
     }

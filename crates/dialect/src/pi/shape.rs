@@ -11,8 +11,9 @@ pub(super) enum Shape {
     Tree,
     /// Version 1: each entry follows the one before it, whatever ids it may bear.
     Line,
-    /// A version with parents, but no entry has a parent field. pi makes such files when it forks one of version 1, and
-    /// other tools do too. People are shown the line that it was; pi itself finds only the last entry.
+    /// A version with parents, but no entry has a parent field. pi makes such files when it forks
+    /// one of version 1, and other tools do too. People are shown the line that it was; pi itself
+    /// finds only the last entry.
     Unlinked,
 }
 
@@ -23,7 +24,8 @@ impl Shape {
             Some(header) if header.flags.has(FIRST_VERSION) => Shape::Line,
             _ if entries.any(|h| h.flags.has(Flags::LINKED)) => Shape::Tree,
             Some(_) => Shape::Unlinked,
-            // The header is lost, and with it the version: entries without parents are of version 1.
+            // The header is lost, and with it the version: entries without
+            // parents are of version 1.
             None => Shape::Line,
         }
     }
@@ -31,7 +33,9 @@ impl Shape {
 
 /// The record that describes the session.
 pub(super) fn header(log: &Log) -> Option<Slot> {
-    log.entries().find(|(_, h)| h.kind == EntryKind::Header).map(|(slot, _)| slot)
+    log.entries()
+        .find(|(_, h)| h.kind == EntryKind::Header)
+        .map(|(slot, _)| slot)
 }
 
 /// Whether the record is an entry: all but headers and the title slot are.
@@ -42,30 +46,50 @@ pub(super) fn is_entry(head: &Head) -> bool {
 /// The parent of every entry.
 pub(super) fn link(log: &Log) -> Vec<Option<Slot>> {
     if Shape::of(log) == Shape::Tree {
-        // A line that stands there twice is normal (a rename and an append that raced); as in pi's map of entries,
-        // the last one with an id is the one that others hang from.
+        // A line that stands there twice is normal (a rename and an append that raced); as in pi's
+        // map of entries, the last one with an id is the one that others hang from.
         let by_id = log.by_id();
-        return log.heads.iter().map(|head| head.parent.and_then(|parent| by_id.last(parent))).collect();
+        return log
+            .heads
+            .iter()
+            .map(|head| head.parent.and_then(|parent| by_id.last(parent)))
+            .collect();
     }
     let mut before = None;
     let mut up = Vec::with_capacity(log.heads.len());
     for (slot, head) in log.entries() {
-        up.push(if is_entry(head) { before.replace(slot) } else { None });
+        up.push(if is_entry(head) {
+            before.replace(slot)
+        } else {
+            None
+        });
     }
     up
 }
 
-/// Where the conversation stands: at the last entry of the file, whatever it is and whichever branch it is on.
+/// Where the conversation stands: at the last entry of the file, whatever it is and
+/// whichever branch it is on.
 pub(super) fn tip(view: &SessionView<'_>) -> Tip {
-    view.log.entries().rev().find(|(_, h)| is_entry(h)).map_or(Tip::Root, |(slot, _)| Tip::At(slot))
+    view.log
+        .entries()
+        .rev()
+        .find(|(_, h)| is_entry(h))
+        .map_or(Tip::Root, |(slot, _)| Tip::At(slot))
 }
 
 /// The entries that count for the agent at a tip, from the root.
 pub(super) fn agent_path(view: &SessionView<'_>, tip: Tip) -> Vec<Slot> {
-    let Some(slot) = tip.slot().filter(|s| view.log.head(*s).is_some_and(is_entry)) else {
+    let Some(slot) = tip
+        .slot()
+        .filter(|s| view.log.head(*s).is_some_and(is_entry))
+    else {
         return Vec::new();
     };
-    if Shape::of(view.log) == Shape::Unlinked { vec![slot] } else { view.tree.path(slot) }
+    if Shape::of(view.log) == Shape::Unlinked {
+        vec![slot]
+    } else {
+        view.tree.path(slot)
+    }
 }
 
 #[cfg(test)]
@@ -83,7 +107,12 @@ mod tests {
         let bytes = Bytes(text);
         let view = read.view(&bytes);
         let tip = Pi::PI.tip(&view).unwrap();
-        Pi::PI.branch(&view, tip).unwrap().into_iter().map(|s| s.0).collect()
+        Pi::PI
+            .branch(&view, tip)
+            .unwrap()
+            .into_iter()
+            .map(|s| s.0)
+            .collect()
     }
 
     #[test]
@@ -99,13 +128,21 @@ mod tests {
         let view = read.view(&bytes);
         let tip = Pi::PI.tip(&view).unwrap();
         assert_eq!(tip, Tip::At(Slot(4)));
-        assert_eq!(Pi::PI.leaf(&view, tip), Some(Slot(2)), "a custom entry below an answer moves the leaf there");
+        assert_eq!(
+            Pi::PI.leaf(&view, tip),
+            Some(Slot(2)),
+            "a custom entry below an answer moves the leaf there"
+        );
         assert_eq!(path(&text), [1, 2, 4]);
     }
 
     #[test]
     fn a_file_with_nothing_but_a_header_stands_at_the_root() {
-        for text in [String::new(), HEADER.to_owned(), format!("{{\"type\":\"title\",\"v\":1}}\n{HEADER}\n")] {
+        for text in [
+            String::new(),
+            HEADER.to_owned(),
+            format!("{{\"type\":\"title\",\"v\":1}}\n{HEADER}\n"),
+        ] {
             let read = read(Pi::PI, &text);
             assert_eq!(Pi::PI.tip(&read.view(&Bytes(&text))).unwrap(), Tip::Root);
         }
@@ -147,21 +184,53 @@ mod tests {
 
     #[test]
     fn of_lines_that_stand_there_twice_the_last_is_the_parent() {
-        let text = v3(&[user("1", "", "a"), user("2", "1", "b"), user("1", "", "a"), user("3", "1", "c")]);
+        let text = v3(&[
+            user("1", "", "a"),
+            user("2", "1", "b"),
+            user("1", "", "a"),
+            user("3", "1", "c"),
+        ]);
         assert_eq!(path(&text), [3, 4]);
     }
 
     #[test]
     fn orphans_forward_parents_and_two_roots() {
-        assert_eq!(path(&v3(&[user("1", "", "a"), user("2", "gone", "b")])), [2]);
-        assert_eq!(path(&v3(&[user("2", "3", "b"), user("3", "", "a"), user("4", "2", "c")])), [2, 1, 3]);
-        assert_eq!(path(&v3(&[user("1", "", "a"), user("2", "", "b"), user("3", "2", "c")])), [2, 3]);
+        assert_eq!(
+            path(&v3(&[user("1", "", "a"), user("2", "gone", "b")])),
+            [2]
+        );
+        assert_eq!(
+            path(&v3(&[
+                user("2", "3", "b"),
+                user("3", "", "a"),
+                user("4", "2", "c")
+            ])),
+            [2, 1, 3]
+        );
+        assert_eq!(
+            path(&v3(&[
+                user("1", "", "a"),
+                user("2", "", "b"),
+                user("3", "2", "c")
+            ])),
+            [2, 3]
+        );
     }
 
     #[test]
     fn circles_and_self_parents_end() {
-        assert_eq!(path(&v3(&[user("a", "b", "x"), user("b", "a", "y")])), [1, 2]);
+        assert_eq!(
+            path(&v3(&[user("a", "b", "x"), user("b", "a", "y")])),
+            [1, 2]
+        );
         assert_eq!(path(&v3(&[user("a", "a", "x")])), [1]);
-        assert_eq!(texts(Pi::PI, &v3(&[user("a", "b", "x"), user("b", "a", "y")]), None), ["x", "y"]);
+        assert_eq!(
+            texts(
+                Pi::PI,
+                &v3(&[user("a", "b", "x"), user("b", "a", "y")]),
+                None
+            ),
+            ["x", "y"]
+        );
     }
 }

@@ -9,9 +9,14 @@ use super::layout::{is_log, visible};
 /// Levels of folders that are looked into below the artifact folder.
 const DEEPEST: usize = 3;
 
-/// Lists what an artifact folder holds. Blobs are shared by all sessions and lie elsewhere, so they are not among them.
+/// Lists what an artifact folder holds. Blobs are shared by all sessions and lie elsewhere, so
+/// they are not among them.
 pub(super) fn side_files(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
-    let Some(artifacts) = located.key.as_deref().and_then(|key| key.strip_suffix(".jsonl")) else {
+    let Some(artifacts) = located
+        .key
+        .as_deref()
+        .and_then(|key| key.strip_suffix(".jsonl"))
+    else {
         return Ok(Vec::new());
     };
     let mut found = Vec::new();
@@ -19,8 +24,16 @@ pub(super) fn side_files(files: &dyn Files, located: &Located) -> Result<Vec<Sid
     while let Some((folder, depth)) = open.pop() {
         for info in visible(files, &folder)? {
             if info.is_file() {
-                let below = info.key.get(artifacts.len()..).unwrap_or_default().trim_start_matches('/');
-                found.push(SideFile { kind: kind_of(&info, below), size: info.size, key: info.key });
+                let below = info
+                    .key
+                    .get(artifacts.len()..)
+                    .unwrap_or_default()
+                    .trim_start_matches('/');
+                found.push(SideFile {
+                    kind: kind_of(&info, below),
+                    size: info.size,
+                    key: info.key,
+                });
             } else if info.is_folder() && depth < DEEPEST {
                 open.push((info.key, depth + 1));
             }
@@ -62,14 +75,28 @@ mod tests {
     fn artifacts_are_listed_by_what_they_are() {
         let mut files = MemoryFiles::default();
         let base = "sessions/--p--/2026-01-01T00-00-00-000Z_S";
-        let imported = ["tool-results/t1.txt", "file-history/0123@v1", "meta/tasks/1.json"];
-        let own = ["1.bash.log", "0-Explore.md", "0-Explore.jsonl", "handoff-1.md", "x.png", ".tmp"];
+        let imported = [
+            "tool-results/t1.txt",
+            "file-history/0123@v1",
+            "meta/tasks/1.json",
+        ];
+        let own = [
+            "1.bash.log",
+            "0-Explore.md",
+            "0-Explore.jsonl",
+            "handoff-1.md",
+            "x.png",
+            ".tmp",
+        ];
         for name in own.into_iter().chain(imported) {
             files.put(&format!("{base}/{name}"), "abc", None);
         }
         files.put(&format!("{base}.jsonl"), "", None);
         let found = side_files(&files, &located("S")).unwrap();
-        let kinds: Vec<_> = found.iter().map(|f| (f.key.rsplit('/').next().unwrap(), f.kind.word())).collect();
+        let kinds: Vec<_> = found
+            .iter()
+            .map(|f| (f.key.rsplit('/').next().unwrap(), f.kind.word()))
+            .collect();
         assert_eq!(
             kinds,
             [
@@ -84,6 +111,16 @@ mod tests {
             ]
         );
         assert_eq!(found[0].size, 3);
-        assert!(side_files(&files, &Located { key: None, ..located("S") }).unwrap().is_empty());
+        assert!(
+            side_files(
+                &files,
+                &Located {
+                    key: None,
+                    ..located("S")
+                }
+            )
+            .unwrap()
+            .is_empty()
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Which call started which subagent, and where a tool's whole output lies: as far as boswell's own sessions tell.
+//! Which call started which subagent, and where a tool's whole output lies: as far as
+//! boswell's own sessions tell.
 
 use boswell_model::Result;
 use boswell_model::json::{Object, Raw};
@@ -13,26 +14,48 @@ const LONGEST_CALL: usize = 128;
 
 /// The transcripts in the artifact folder of a session, those of subagents' own subagents too.
 pub(super) fn of(files: &dyn Files, located: &Located) -> Result<Vec<Subagent>> {
-    let Some(folder) = located.key.as_deref().and_then(|key| key.strip_suffix(".jsonl")) else { return Ok(Vec::new()) };
+    let Some(folder) = located
+        .key
+        .as_deref()
+        .and_then(|key| key.strip_suffix(".jsonl"))
+    else {
+        return Ok(Vec::new());
+    };
     let mut found = Found::default();
     if let Some(artifacts) = files.stat(folder)?.filter(|info| info.is_folder()) {
         layout::subagents(files, &artifacts, &mut found)?;
     }
     found.sessions.sort_by(|a, b| a.key.cmp(&b.key));
-    found.sessions.into_iter().map(|located| subagent(files, located)).collect()
+    found
+        .sessions
+        .into_iter()
+        .map(|located| subagent(files, located))
+        .collect()
 }
 
 fn subagent(files: &dyn Files, located: Located) -> Result<Subagent> {
     let beginning = files.read(located.key.as_deref().unwrap_or_default(), 0, BEGINNING)?;
     let mut told = (None, None);
-    for line in beginning.split(|byte| *byte == b'\n').filter_map(|line| Raw::parse(line).ok()) {
-        let Some(import) = line.get("data").and_then(|data| data.get("import")) else { continue };
-        if line.get("customType").is_some_and(|kind| kind.is("boswell.meta")) {
+    for line in beginning
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| Raw::parse(line).ok())
+    {
+        let Some(import) = line.get("data").and_then(|data| data.get("import")) else {
+            continue;
+        };
+        if line
+            .get("customType")
+            .is_some_and(|kind| kind.is("boswell.meta"))
+        {
             let text = |key: &str| Some(import.get(key)?.text()?.into_owned());
             told = (text("call"), text("task"));
         }
     }
-    Ok(Subagent { located, call: told.0, task: told.1 })
+    Ok(Subagent {
+        located,
+        call: told.0,
+        task: told.1,
+    })
 }
 
 /// Key of the file that is named after the call which a record answers; there need not be one.
@@ -67,22 +90,51 @@ mod tests {
         let base = "sessions/--p--/2026-01-01T00-00-00-000Z_S";
         let meta = r#"{"type":"custom","customType":"boswell.meta","data":{"import":{"call":"t1","task":"看"}}}"#;
         files.put(&format!("{base}.jsonl"), "", None);
-        files.put(&format!("{base}/agent-a.jsonl"), format!("{{\"type\":\"session\"}}\n{meta}\n{{torn"), None);
+        files.put(
+            &format!("{base}/agent-a.jsonl"),
+            format!("{{\"type\":\"session\"}}\n{meta}\n{{torn"),
+            None,
+        );
         files.put(&format!("{base}/0-Explore.jsonl"), "garbage\n", None);
         files.put(&format!("{base}/0-Explore/1-Deep.jsonl"), "", None);
         let found = of(&files, &located("S")).unwrap();
-        let told: Vec<_> =
-            found.iter().map(|it| (it.located.id.as_str(), it.call.as_deref(), it.task.as_deref())).collect();
+        let told: Vec<_> = found
+            .iter()
+            .map(|it| {
+                (
+                    it.located.id.as_str(),
+                    it.call.as_deref(),
+                    it.task.as_deref(),
+                )
+            })
+            .collect();
         assert_eq!(
             told,
-            [("S.0-Explore", None, None), ("S.0-Explore.1-Deep", None, None), ("S.agent-a", Some("t1"), Some("看"))]
+            [
+                ("S.0-Explore", None, None),
+                ("S.0-Explore.1-Deep", None, None),
+                ("S.agent-a", Some("t1"), Some("看"))
+            ]
         );
-        assert!(of(&files, &Located { key: None, ..located("S") }).unwrap().is_empty());
+        assert!(
+            of(
+                &files,
+                &Located {
+                    key: None,
+                    ..located("S")
+                }
+            )
+            .unwrap()
+            .is_empty()
+        );
     }
 
     #[test]
     fn calls_whose_ids_lead_elsewhere_name_no_file() {
-        assert_eq!(output_name("toolu_01-x").as_deref(), Some("tool-results/toolu_01-x.txt"));
+        assert_eq!(
+            output_name("toolu_01-x").as_deref(),
+            Some("tool-results/toolu_01-x.txt")
+        );
         for bad in ["", "../x", "a/b", "a.b", "呼", &"x".repeat(129)] {
             assert_eq!(output_name(bad), None, "{bad}");
         }

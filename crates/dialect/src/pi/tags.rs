@@ -1,13 +1,17 @@
-//! Tags of boswell's own sessions: a record says which were added and removed, and what the whole list was then.
+//! Tags of boswell's own sessions: a record says which were added and removed, and what the
+//! whole list was then.
 //!
-//! Several processes may tag a session at once and nobody waits for anybody: a log is only appended to. A record that holds the
-//! whole list alone would undo what another process appended since this one read the log. So the changes count, and they
-//! commute. The list is there for two other readers: the first release, which knows nothing else, and one that does not see
-//! every record (a long log read from its two ends, a fork of one branch, a log with a damaged line). A tag in the list
-//! counts unless a record before it took that tag away, because then the list is older than the removal.
+//! Several processes may tag a session at once and nobody waits for anybody: a log is only
+//! appended to. A record that holds the whole list alone would undo what another process appended
+//! since this one read the log. So the changes count, and they commute. The list is there for two
+//! other readers: the first release, which knows nothing else, and one that does not see every
+//! record (a long log read from its two ends, a fork of one branch, a log with a damaged line). A
+//! tag in the list counts unless a record before it took that tag away, because then the list is
+//! older than the removal.
 //!
-//! The alternative was to compare and retry under the append lock. It keeps the record as it was, and loses to an agent that
-//! appends all the time: every retry reads a log that may have gigabytes, and a lock that is held meanwhile stops the agent.
+//! The alternative was to compare and retry under the append lock. It keeps the record as it was,
+//! and loses to an agent that appends all the time: every retry reads a log that may have
+//! gigabytes, and a lock that is held meanwhile stops the agent.
 
 use std::collections::HashSet;
 
@@ -20,35 +24,60 @@ use crate::Draft;
 /// What the record is called.
 pub(super) const WORD: &str = "boswell.tags";
 
-/// The record that adds and removes tags of a session that has the tags `now`. What is added and removed is added.
+/// The record that adds and removes tags of a session that has the tags `now`. What is added
+/// and removed is added.
 pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
     let mut seen = HashSet::new();
-    let removed: Vec<String> = remove.iter().filter(|tag| !add.contains(tag)).cloned().collect();
+    let removed: Vec<String> = remove
+        .iter()
+        .filter(|tag| !add.contains(tag))
+        .cloned()
+        .collect();
     let kept = now.iter().filter(|tag| !removed.contains(tag)).chain(add);
-    let tags: Vec<String> = kept.filter(|tag| seen.insert(tag.as_str())).cloned().collect();
-    // Both are always there: they are how a reader tells this record from a whole list of the first release.
-    Draft::custom(WORD, Json::object().with("tags", tags).with("added", add.to_vec()).with("removed", removed))
+    let tags: Vec<String> = kept
+        .filter(|tag| seen.insert(tag.as_str()))
+        .cloned()
+        .collect();
+    // Both are always there: they are how a reader tells this record from a whole list
+    // of the first release.
+    Draft::custom(
+        WORD,
+        Json::object()
+            .with("tags", tags)
+            .with("added", add.to_vec())
+            .with("removed", removed),
+    )
 }
 
 /// Folds a record into the tags known so far.
 pub(super) fn fold(data: Raw<'_>, facts: &mut Facts) {
     let texts = |key: &str| -> Vec<String> {
         let tags = data.get(key);
-        tags.iter().flat_map(|tags| tags.items()).filter_map(|tag| filled(Some(tag))).collect()
+        tags.iter()
+            .flat_map(|tags| tags.items())
+            .filter_map(|tag| filled(Some(tag)))
+            .collect()
     };
     let listed = texts("tags");
     if data.get("added").is_none() && data.get("removed").is_none() {
         return replace(listed, facts);
     }
     let (added, removed) = (texts("added"), texts("removed"));
-    let gone: HashSet<&str> = removed.iter().map(String::as_str).filter(|tag| is_set(facts, tag)).collect();
+    let gone: HashSet<&str> = removed
+        .iter()
+        .map(String::as_str)
+        .filter(|tag| is_set(facts, tag))
+        .collect();
     if !gone.is_empty() {
         facts.tags.retain(|tag| !gone.contains(tag.as_str()));
     }
     for tag in removed {
         facts.tag_states.insert(tag, false);
     }
-    let unknown: Vec<String> = listed.into_iter().filter(|tag| !facts.tag_states.contains_key(tag)).collect();
+    let unknown: Vec<String> = listed
+        .into_iter()
+        .filter(|tag| !facts.tag_states.contains_key(tag))
+        .collect();
     for tag in unknown.into_iter().chain(added) {
         if !is_set(facts, &tag) {
             facts.tags.push(tag.clone());
@@ -62,7 +91,9 @@ fn replace(listed: Vec<String>, facts: &mut Facts) {
     for tag in std::mem::take(&mut facts.tags) {
         facts.tag_states.insert(tag, false);
     }
-    facts.tag_states.extend(listed.iter().map(|tag| (tag.clone(), true)));
+    facts
+        .tag_states
+        .extend(listed.iter().map(|tag| (tag.clone(), true)));
     facts.tags = listed;
 }
 
@@ -86,29 +117,58 @@ mod tests {
             let rest = format!(r#""customType":"boswell.tags","data":{data}"#);
             entry("custom", &number.to_string(), "", &rest)
         };
-        read(Pi::BOSWELL, &v3(&data.iter().enumerate().map(record).collect::<Vec<_>>())).facts.tags
+        read(
+            Pi::BOSWELL,
+            &v3(&data.iter().enumerate().map(record).collect::<Vec<_>>()),
+        )
+        .facts
+        .tags
     }
 
     #[test]
     fn changes_made_by_two_who_did_not_see_each_other_both_count() {
-        let (a, b) =
-            (r#"{"tags":["x","a"],"added":["a"],"removed":[]}"#, r#"{"tags":["x","b"],"added":["b"],"removed":[]}"#);
+        let (a, b) = (
+            r#"{"tags":["x","a"],"added":["a"],"removed":[]}"#,
+            r#"{"tags":["x","b"],"added":["b"],"removed":[]}"#,
+        );
         assert_eq!(seen(&[r#"{"tags":["x"]}"#, a, b]), ["x", "a", "b"]);
         let gone = r#"{"tags":[],"added":[],"removed":["x"]}"#;
-        assert_eq!(seen(&[r#"{"tags":["x"]}"#, gone, b]), ["b"], "a list older than the removal brings nothing back");
+        assert_eq!(
+            seen(&[r#"{"tags":["x"]}"#, gone, b]),
+            ["b"],
+            "a list older than the removal brings nothing back"
+        );
         assert_eq!(seen(&[r#"{"tags":["x"]}"#, b, gone]), ["b"]);
         let again = r#"{"tags":["x"],"added":["x"],"removed":[]}"#;
-        assert_eq!(seen(&[r#"{"tags":["x"]}"#, gone, b, again]), ["b", "x"], "who adds it again means it");
+        assert_eq!(
+            seen(&[r#"{"tags":["x"]}"#, gone, b, again]),
+            ["b", "x"],
+            "who adds it again means it"
+        );
     }
 
     #[test]
     fn whole_lists_of_the_first_release_replace_all_before_them() {
-        assert_eq!(seen(&[r#"{"tags":["a","b"]}"#, r#"{"tags":["c","b"]}"#]), ["c", "b"]);
+        assert_eq!(
+            seen(&[r#"{"tags":["a","b"]}"#, r#"{"tags":["c","b"]}"#]),
+            ["c", "b"]
+        );
         let stale = r#"{"tags":["a","d"],"added":["d"],"removed":[]}"#;
-        assert_eq!(seen(&[r#"{"tags":["a","b"]}"#, r#"{"tags":["b"]}"#, stale]), ["b", "d"]);
+        assert_eq!(
+            seen(&[r#"{"tags":["a","b"]}"#, r#"{"tags":["b"]}"#, stale]),
+            ["b", "d"]
+        );
         assert_eq!(seen(&[stale, r#"{"tags":["b"]}"#]), ["b"]);
         assert!(seen(&[r#"{"tags":["a"]}"#, r#"{}"#]).is_empty());
-        assert!(seen(&[r#"{"tags":7}"#, r#"{"tags":null,"added":"x","removed":{}}"#, "3", "[]"]).is_empty());
+        assert!(
+            seen(&[
+                r#"{"tags":7}"#,
+                r#"{"tags":null,"added":"x","removed":{}}"#,
+                "3",
+                "[]"
+            ])
+            .is_empty()
+        );
     }
 
     #[test]
@@ -119,10 +179,23 @@ mod tests {
 
     #[test]
     fn the_record_holds_changes_and_the_list_that_the_first_release_reads() {
-        let draft = retag(&texts(&["a", "b"]), &texts(&["c", "a", "c"]), &texts(&["b", "a", "z"]));
-        let crate::Body::Custom { kind, data: Some(data) } = draft.body else { panic!() };
+        let draft = retag(
+            &texts(&["a", "b"]),
+            &texts(&["c", "a", "c"]),
+            &texts(&["b", "a", "z"]),
+        );
+        let crate::Body::Custom {
+            kind,
+            data: Some(data),
+        } = draft.body
+        else {
+            panic!()
+        };
         assert_eq!(kind, WORD);
         let written = String::from_utf8(data.to_bytes()).unwrap();
-        assert_eq!(written, r#"{"tags":["a","c"],"added":["c","a","c"],"removed":["b","z"]}"#);
+        assert_eq!(
+            written,
+            r#"{"tags":["a","c"],"added":["c","a","c"],"removed":["b","z"]}"#
+        );
     }
 }

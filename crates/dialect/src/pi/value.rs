@@ -15,11 +15,18 @@ pub(super) fn truthy(value: Option<Raw<'_>>) -> bool {
     }
 }
 
-/// The milliseconds of `new Date(value).getTime()` as they would be printed: what is no date is `null`.
+/// The milliseconds of `new Date(value).getTime()` as they would be printed: what
+/// is no date is `null`.
 pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
-    let Some(value) = value else { return Json::Null };
+    let Some(value) = value else {
+        return Json::Null;
+    };
     match value.kind() {
-        Kind::String => value.text().and_then(|t| Instant::parse(&t)).map(Instant::millis).into(),
+        Kind::String => value
+            .text()
+            .and_then(|t| Instant::parse(&t))
+            .map(Instant::millis)
+            .into(),
         Kind::Number => value.i64().into(),
         Kind::Bool => Json::Int(i64::from(value.bool() == Some(true))),
         Kind::Null => Json::Int(0),
@@ -27,7 +34,8 @@ pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
     }
 }
 
-/// The values of several keys in one pass: a message may be megabytes long, and every look at a key walks all of it.
+/// The values of several keys in one pass: a message may be megabytes long, and every look at a
+/// key walks all of it.
 pub(super) fn pick<'a, const N: usize>(object: Raw<'a>, keys: [&str; N]) -> [Option<Raw<'a>>; N] {
     let mut found = [None; N];
     for (name, value) in object.members() {
@@ -38,15 +46,21 @@ pub(super) fn pick<'a, const N: usize>(object: Raw<'a>, keys: [&str; N]) -> [Opt
     found
 }
 
-/// The first value of a key, found without walking what follows it. For questions where a doubled key, which no agent
-/// writes, may be answered by its first value instead of its last.
+/// The first value of a key, found without walking what follows it. For questions where a doubled
+/// key, which no agent writes, may be answered by its first value instead of its last.
 pub(super) fn leading<'a>(object: Raw<'a>, key: &str) -> Option<Raw<'a>> {
-    object.members().find(|(name, _)| name.is(key)).map(|(_, value)| value)
+    object
+        .members()
+        .find(|(name, _)| name.is(key))
+        .map(|(_, value)| value)
 }
 
 /// The text of a string that is not empty.
 pub(super) fn filled(value: Option<Raw<'_>>) -> Option<String> {
-    value?.text().filter(|t| !t.is_empty()).map(std::borrow::Cow::into_owned)
+    value?
+        .text()
+        .filter(|t| !t.is_empty())
+        .map(std::borrow::Cow::into_owned)
 }
 
 /// `provider/model`, or the model alone where no provider is stated.
@@ -85,7 +99,10 @@ mod tests {
 
     #[test]
     fn dates_become_milliseconds_or_null() {
-        assert_eq!(date_millis(raw("\"2025-01-01T00:00:00Z\"")), Json::Int(1_735_689_600_000));
+        assert_eq!(
+            date_millis(raw("\"2025-01-01T00:00:00Z\"")),
+            Json::Int(1_735_689_600_000)
+        );
         assert_eq!(date_millis(raw("17")), Json::Int(17));
         assert_eq!(date_millis(raw("null")), Json::Int(0));
         assert_eq!(date_millis(raw("\"yesterday\"")), Json::Null);
@@ -101,7 +118,10 @@ mod tests {
 
     #[test]
     fn a_model_without_provider_is_named_alone() {
-        assert_eq!(model_name(raw("\"p\""), raw("\"m\"")).as_deref(), Some("p/m"));
+        assert_eq!(
+            model_name(raw("\"p\""), raw("\"m\"")).as_deref(),
+            Some("p/m")
+        );
         assert_eq!(model_name(None, raw("\"m\"")).as_deref(), Some("m"));
         assert_eq!(model_name(raw("\"p\""), None), None);
     }

@@ -20,7 +20,9 @@ pub(super) fn view(entry: &Object<'_>) -> View {
         "custom_message" => custom(entry.raw()),
         "compaction" => {
             let tokens = entry.get("tokensBefore").and_then(|t| t.u64());
-            let about = tokens.map_or("compaction".to_owned(), |t| format!("compaction of {t} tokens"));
+            let about = tokens.map_or("compaction".to_owned(), |t| {
+                format!("compaction of {t} tokens")
+            });
             summary(entry.raw(), about)
         }
         "branch_summary" => {
@@ -38,7 +40,9 @@ fn message_view(message: Raw<'_>) -> View {
         "toolResult" => View {
             blocks: result_blocks(message),
             tool: filled(message.get("toolName")),
-            remark: message.get("prunedAt").map(|_| "the agent removed this output later to save room".to_owned()),
+            remark: message
+                .get("prunedAt")
+                .map(|_| "the agent removed this output later to save room".to_owned()),
             ..View::default()
         },
         "bashExecution" => execution(message, "bash", "$ ", "command"),
@@ -47,7 +51,10 @@ fn message_view(message: Raw<'_>) -> View {
         "fileMention" => file_mention(message),
         "branchSummary" => summary(message, "summary of a branch".to_owned()),
         "compactionSummary" => summary(message, "summary of a compaction".to_owned()),
-        _ => View { blocks: blocks(message.get("content")), ..View::default() },
+        _ => View {
+            blocks: blocks(message.get("content")),
+            ..View::default()
+        },
     };
     if view.blocks.iter().any(is_cut) {
         add_remark(&mut view, "a long text was cut when it was written");
@@ -59,7 +66,10 @@ fn assistant(message: Raw<'_>) -> View {
     let mut view = View {
         blocks: blocks(message.get("content")),
         model: model_name(message.get("provider"), message.get("model")),
-        usage: message.get("usage").map(usage_of).filter(|u| !u.is_unknown()),
+        usage: message
+            .get("usage")
+            .map(usage_of)
+            .filter(|u| !u.is_unknown()),
         ..View::default()
     };
     let stop = message.get("stopReason").and_then(|r| r.text());
@@ -76,16 +86,25 @@ fn execution(message: Raw<'_>, tool: &str, prompt: &str, key: &str) -> View {
     let text = |key: &str| message.get(key).and_then(|v| v.text()).unwrap_or_default();
     let is = |key: &str| message.get(key).and_then(|v| v.bool()) == Some(true);
     let mut view = View {
-        blocks: vec![Block::Text(format!("{prompt}{}", text(key))), Block::Text(text("output").into_owned())],
+        blocks: vec![
+            Block::Text(format!("{prompt}{}", text(key))),
+            Block::Text(text("output").into_owned()),
+        ],
         tool: Some(tool.to_owned()),
         ..View::default()
     };
-    if let Some(code) = message.get("exitCode").and_then(|c| c.i64()).filter(|c| *c != 0) {
+    if let Some(code) = message
+        .get("exitCode")
+        .and_then(|c| c.i64())
+        .filter(|c| *c != 0)
+    {
         add_remark(&mut view, &format!("exit code {code}"));
     }
-    for (key, about) in
-        [("cancelled", "cancelled"), ("truncated", "output cut"), ("excludeFromContext", "kept from the model")]
-    {
+    for (key, about) in [
+        ("cancelled", "cancelled"),
+        ("truncated", "output cut"),
+        ("excludeFromContext", "kept from the model"),
+    ] {
         if is(key) {
             add_remark(&mut view, about);
         }
@@ -107,7 +126,10 @@ fn file_mention(message: Raw<'_>) -> View {
     let files = message.get("files");
     for file in files.iter().flat_map(|f| f.items()) {
         let path = file.get("path").and_then(|p| p.text()).unwrap_or_default();
-        let content = file.get("content").and_then(|c| c.text()).unwrap_or_default();
+        let content = file
+            .get("content")
+            .and_then(|c| c.text())
+            .unwrap_or_default();
         view.blocks.push(Block::Text(format!("{path}\n{content}")));
         if let Some(image) = file.get("image").filter(|i| i.kind() == Kind::Object) {
             view.blocks.push(media(image));
@@ -120,7 +142,11 @@ fn file_mention(message: Raw<'_>) -> View {
 }
 
 fn summary(holder: Raw<'_>, about: String) -> View {
-    let mut view = View { blocks: blocks(holder.get("summary")), remark: Some(about), ..View::default() };
+    let mut view = View {
+        blocks: blocks(holder.get("summary")),
+        remark: Some(about),
+        ..View::default()
+    };
     if let Some(short) = filled(holder.get("shortSummary")) {
         add_remark(&mut view, &short);
     }
@@ -150,7 +176,10 @@ mod tests {
     use super::*;
 
     fn message(body: &str) -> View {
-        with_object(&format!(r#"{{"type":"message","id":"1","message":{body}}}"#), view)
+        with_object(
+            &format!(r#"{{"type":"message","id":"1","message":{body}}}"#),
+            view,
+        )
     }
 
     #[test]
@@ -160,12 +189,21 @@ mod tests {
         );
         assert_eq!(view.blocks[0], Block::Thinking("hm".into()));
         assert!(matches!(&view.blocks[1], Block::Other { word, .. } if word == "redactedThinking"));
-        assert_eq!(view.calls().collect::<Vec<_>>(), [("c", "read", r#"{"path":"a"}"#)]);
+        assert_eq!(
+            view.calls().collect::<Vec<_>>(),
+            [("c", "read", r#"{"path":"a"}"#)]
+        );
         assert_eq!(
             view.blocks[4],
-            Block::Other { word: "brand_new".into(), json: r#"{"type":"brand_new","k":1}"#.into() }
+            Block::Other {
+                word: "brand_new".into(),
+                json: r#"{"type":"brand_new","k":1}"#.into()
+            }
         );
-        assert_eq!((view.model.as_deref(), view.remark.as_deref()), (Some("p/m"), Some("stopped: aborted")));
+        assert_eq!(
+            (view.model.as_deref(), view.remark.as_deref()),
+            (Some("p/m"), Some("stopped: aborted"))
+        );
         assert_eq!(view.usage.and_then(|u| u.cost), Some(0.5));
         assert_eq!(view.usage.and_then(|u| u.output), None);
     }
@@ -189,16 +227,31 @@ mod tests {
         let view = message(
             r#"{"role":"toolResult","toolCallId":"c","toolName":"read","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"isError":true,"prunedAt":5}"#,
         );
-        assert_eq!(view.blocks, [Block::Result { call: "c".into(), text: "a\nb".into(), is_error: true }]);
+        assert_eq!(
+            view.blocks,
+            [Block::Result {
+                call: "c".into(),
+                text: "a\nb".into(),
+                is_error: true
+            }]
+        );
         assert_eq!(view.tool.as_deref(), Some("read"));
         assert!(view.remark.is_some_and(|r| r.contains("removed")));
-        assert_eq!(message(r#"{"role":"toolResult","content":"plain"}"#).text(), "plain");
+        assert_eq!(
+            message(r#"{"role":"toolResult","content":"plain"}"#).text(),
+            "plain"
+        );
     }
 
     #[test]
     fn cut_texts_are_told() {
-        let view = message(r#"{"role":"user","content":"abc\n\n[Session persistence truncated large content]"}"#);
-        assert_eq!(view.remark.as_deref(), Some("a long text was cut when it was written"));
+        let view = message(
+            r#"{"role":"user","content":"abc\n\n[Session persistence truncated large content]"}"#,
+        );
+        assert_eq!(
+            view.remark.as_deref(),
+            Some("a long text was cut when it was written")
+        );
     }
 
     #[test]
@@ -207,8 +260,14 @@ mod tests {
             r#"{"role":"bashExecution","command":"false","output":"no","exitCode":1,"cancelled":false,"truncated":true,"excludeFromContext":true}"#,
         );
         assert_eq!(view.text(), "$ false\nno");
-        assert_eq!(view.remark.as_deref(), Some("exit code 1; output cut; kept from the model"));
-        assert_eq!(message(r#"{"role":"pythonExecution","code":"1","output":"1"}"#).text(), ">>> 1\n1");
+        assert_eq!(
+            view.remark.as_deref(),
+            Some("exit code 1; output cut; kept from the model")
+        );
+        assert_eq!(
+            message(r#"{"role":"pythonExecution","code":"1","output":"1"}"#).text(),
+            ">>> 1\n1"
+        );
     }
 
     #[test]
@@ -219,19 +278,34 @@ mod tests {
         assert_eq!(view.blocks[0], Block::Text("a.rs\nfn".into()));
         assert_eq!(view.remark.as_deref(), Some("b left out: tooLarge"));
         let view = message(r#"{"role":"custom","customType":"t","content":"c","display":false}"#);
-        assert_eq!((view.text().as_str(), view.hidden, view.remark.as_deref()), ("c", true, Some("t")));
+        assert_eq!(
+            (view.text().as_str(), view.hidden, view.remark.as_deref()),
+            ("c", true, Some("t"))
+        );
     }
 
     #[test]
     fn summaries_show_their_text() {
-        let view = with_object(r#"{"type":"compaction","summary":"s","shortSummary":"t","tokensBefore":7}"#, view);
-        assert_eq!((view.text().as_str(), view.remark.as_deref()), ("s", Some("compaction of 7 tokens; t")));
-        assert_eq!(message(r#"{"role":"branchSummary","summary":"s"}"#).text(), "s");
+        let view = with_object(
+            r#"{"type":"compaction","summary":"s","shortSummary":"t","tokensBefore":7}"#,
+            view,
+        );
+        assert_eq!(
+            (view.text().as_str(), view.remark.as_deref()),
+            ("s", Some("compaction of 7 tokens; t"))
+        );
+        assert_eq!(
+            message(r#"{"role":"branchSummary","summary":"s"}"#).text(),
+            "s"
+        );
     }
 
     #[test]
     fn a_message_without_a_message_is_shown_as_it_is() {
         let view = with_object(r#"{"type":"message","id":"1"}"#, view);
-        assert_eq!(view.remark.as_deref(), Some(r#"{"type":"message","id":"1"}"#));
+        assert_eq!(
+            view.remark.as_deref(),
+            Some(r#"{"type":"message","id":"1"}"#)
+        );
     }
 }

@@ -12,13 +12,19 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::claude::Claude;
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
 use boswell_model::json::{Json, Member, Object, scan_object};
-use boswell_model::{ContextItem, Framing, Lines, Payloads, Problem, SessionView, Slot, Splitter, Tip};
+use boswell_model::{
+    ContextItem, Framing, Lines, Payloads, Problem, SessionView, Slot, Splitter, Tip,
+};
 
-/// The folder that a variable names. Without it the test is skipped, loudly, and fails where nothing may be skipped.
+/// The folder that a variable names. Without it the test is skipped, loudly, and fails where
+/// nothing may be skipped.
 pub(crate) fn root(variable: &str) -> Option<PathBuf> {
     let root = std::env::var_os(variable).map(PathBuf::from);
     if root.is_none() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{variable} is not set");
+        assert!(
+            std::env::var("CI").as_deref() != Ok("true"),
+            "{variable} is not set"
+        );
         eprintln!("skipped: {variable} is not set");
     }
     root
@@ -29,7 +35,9 @@ pub(crate) fn files_below(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+        for entry in
+            std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
+        {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
@@ -47,7 +55,9 @@ pub(crate) fn spans(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut splitter = Splitter::default();
     let mut take = |line: boswell_model::Line<'_>| {
-        splitter.line(line, &|object| Claude.is_record(object), &mut |piece| out.extend_from_slice(piece.bytes));
+        splitter.line(line, &|object| Claude.is_record(object), &mut |piece| {
+            out.extend_from_slice(piece.bytes)
+        });
     };
     let mut lines = Lines::new(0, 1);
     lines.push(bytes, &mut take);
@@ -75,12 +85,18 @@ impl Session {
     pub(crate) fn read(path: &Path) -> Self {
         let bytes = std::fs::read(path).unwrap();
         let located = Located::of(
-            path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+            path.file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned(),
             Framing::Lines,
             bytes.len() as u64,
         );
         let read = Reader::read(&Claude, &located, &bytes, Depth::Facts);
-        Session { bytes: Bytes(bytes), read }
+        Session {
+            bytes: Bytes(bytes),
+            read,
+        }
     }
 
     /// What the dialect looks at.
@@ -95,7 +111,9 @@ impl Session {
 
     /// The first eight characters of the tip's name.
     pub(crate) fn tip_label(&self) -> String {
-        self.tip().slot().map_or("root".to_owned(), |slot| self.read.log.label(slot).chars().take(8).collect())
+        self.tip().slot().map_or("root".to_owned(), |slot| {
+            self.read.log.label(slot).chars().take(8).collect()
+        })
     }
 
     /// The current branch.
@@ -106,18 +124,27 @@ impl Session {
     /// What only this dialect finds wrong.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
-        Claude.check(&self.view(), &self.read.facts, &mut problems).unwrap();
+        Claude
+            .check(&self.view(), &self.read.facts, &mut problems)
+            .unwrap();
         problems
     }
 
     /// Role and a telling text of each message of the context.
     pub(crate) fn messages(&self) -> Vec<(String, String)> {
         let context = Claude.context(&self.view(), self.tip()).unwrap();
-        context.items.iter().map(|item| self.message(item)).collect()
+        context
+            .items
+            .iter()
+            .map(|item| self.message(item))
+            .collect()
     }
 
     fn message(&self, item: &ContextItem) -> (String, String) {
-        let payloads: Vec<_> = item.slots().map(|slot| self.view().payload(slot).unwrap().into_owned()).collect();
+        let payloads: Vec<_> = item
+            .slots()
+            .map(|slot| self.view().payload(slot).unwrap().into_owned())
+            .collect();
         let scanned: Vec<(&[u8], Vec<Member>)> = payloads
             .iter()
             .map(|bytes| {
@@ -126,12 +153,23 @@ impl Session {
                 (&bytes[..end], members)
             })
             .collect();
-        let records: Vec<_> = scanned.iter().map(|(bytes, members)| Object::new(bytes, members)).collect();
+        let records: Vec<_> = scanned
+            .iter()
+            .map(|(bytes, members)| Object::new(bytes, members))
+            .collect();
         let message = Claude.render(item, &records);
-        let first = message.content.first().map(Json::to_bytes).unwrap_or_else(|| b"{}".to_vec());
+        let first = message
+            .content
+            .first()
+            .map(Json::to_bytes)
+            .unwrap_or_else(|| b"{}".to_vec());
         let raw = boswell_model::json::Raw::parse(&first).unwrap();
         let keys = ["text", "id", "tool_use_id", "thinking", "type"];
-        let text = keys.iter().find_map(|key| raw.get(key)?.text()).unwrap_or_default().into_owned();
+        let text = keys
+            .iter()
+            .find_map(|key| raw.get(key)?.text())
+            .unwrap_or_default()
+            .into_owned();
         (message.role, text)
     }
 }

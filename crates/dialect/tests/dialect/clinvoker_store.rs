@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use boswell_dialect::clinvoker::Clinvoker;
 use boswell_dialect::{
-    Depth, Dialect, Environment, Found, Likeness, LinkKind, Located, MemoryFiles, Operation, ReadSession, Reader,
-    Sample, SessionLink, Support, by_name,
+    Depth, Dialect, Environment, Found, Likeness, LinkKind, Located, MemoryFiles, Operation,
+    ReadSession, Reader, Sample, SessionLink, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Block, ErrorKind, Facts, Instant, Payloads, ProblemKind, Result, Slot, Tip};
@@ -67,7 +67,11 @@ fn ids(found: &Found) -> Vec<&str> {
 }
 
 fn details(found: &Found) -> Vec<&str> {
-    found.problems.iter().map(|(_, p)| p.detail.as_str()).collect()
+    found
+        .problems
+        .iter()
+        .map(|(_, p)| p.detail.as_str())
+        .collect()
 }
 
 fn keys(id: &str) -> String {
@@ -80,11 +84,20 @@ fn every_field_of_a_document_becomes_a_fact() {
     assert_eq!(facts.id.as_deref(), Some(ID));
     assert_eq!(facts.agent.as_deref(), Some("claude"));
     assert_eq!(facts.created, Instant::parse("2026-01-31T14:35:40.900Z"));
-    assert_eq!(facts.last_active, Instant::parse("2026-01-31T14:45:41.123Z"));
+    assert_eq!(
+        facts.last_active,
+        Instant::parse("2026-01-31T14:45:41.123Z")
+    );
     assert_eq!(facts.project.as_deref(), Some("/home/u/app"));
-    assert_eq!(facts.first_prompt.as_deref(), Some("Refactor <auth> & middleware"));
+    assert_eq!(
+        facts.first_prompt.as_deref(),
+        Some("Refactor <auth> & middleware")
+    );
     assert_eq!(facts.last_prompt, None);
-    assert_eq!((facts.status.as_deref(), facts.title.as_deref()), (Some("active"), Some("Auth")));
+    assert_eq!(
+        (facts.status.as_deref(), facts.title.as_deref()),
+        (Some("active"), Some("Auth"))
+    );
     assert_eq!(facts.stated.turns, Some(5));
     let usage = facts.stated.usage;
     assert_eq!(
@@ -108,8 +121,17 @@ fn legacy_16_hex_and_32_hex_ids_are_sessions_and_the_index_is_none() {
         ("sessions/A1B2C3D4E5F67890.json", "{}"),
     ]);
     assert_eq!(ids(&found), [OLD, ID]);
-    assert!(found.problems.iter().any(|(key, p)| key.contains("A1B2") && p.kind == ProblemKind::Unreadable));
-    assert!(Clinvoker.id_is_valid("abc") && !Clinvoker.id_is_valid("index") && !Clinvoker.id_is_valid("-x"));
+    assert!(
+        found
+            .problems
+            .iter()
+            .any(|(key, p)| key.contains("A1B2") && p.kind == ProblemKind::Unreadable)
+    );
+    assert!(
+        Clinvoker.id_is_valid("abc")
+            && !Clinvoker.id_is_valid("index")
+            && !Clinvoker.id_is_valid("-x")
+    );
 }
 
 #[test]
@@ -129,7 +151,11 @@ fn an_index_that_agrees_is_no_problem_with_its_go_names_and_null_tags() {
 #[test]
 fn an_index_that_was_overwritten_with_one_row_hides_nothing() {
     let index = format!(r#"{{"version":1,"index":{{"{ID}":{{"ID":"{ID}"}}}}}}"#);
-    let (_, found) = store(&[(&keys(ID), DOCUMENT), (&keys(OLD), DOCUMENT), ("sessions/index.json", &index)]);
+    let (_, found) = store(&[
+        (&keys(ID), DOCUMENT),
+        (&keys(OLD), DOCUMENT),
+        ("sessions/index.json", &index),
+    ]);
     assert_eq!(ids(&found), [OLD, ID]);
     assert_eq!(found.problems.len(), 1);
     assert_eq!(found.problems[0].1.kind, ProblemKind::StaleIndex);
@@ -141,12 +167,21 @@ fn ghosts_of_the_index_are_reported_and_not_listed() {
     let index = r#"{"version":1,"index":{"ghost":{"ID":"ghost"},"ghost2":{}}}"#;
     let (_, found) = store(&[("sessions/index.json", index)]);
     assert_eq!(ids(&found), [] as [&str; 0]);
-    assert_eq!(details(&found), ["2 rows have no document: `ghost`, `ghost2`"]);
+    assert_eq!(
+        details(&found),
+        ["2 rows have no document: `ghost`, `ghost2`"]
+    );
 }
 
 #[test]
 fn a_corrupt_or_foreign_index_is_stale_and_the_documents_are_still_there() {
-    for index in ["{\"version\":1,", "[]", r#"{"version":2,"index":{}}"#, "", r#"{"version":1,"index":[1]}"#] {
+    for index in [
+        "{\"version\":1,",
+        "[]",
+        r#"{"version":2,"index":{}}"#,
+        "",
+        r#"{"version":1,"index":[1]}"#,
+    ] {
         let (_, found) = store(&[(&keys(ID), DOCUMENT), ("sessions/index.json", index)]);
         assert_eq!(ids(&found), [ID], "{index}");
         assert_eq!(found.problems.len(), 1, "{index}");
@@ -159,8 +194,14 @@ fn zero_times_and_empty_fields_are_unknown() {
     let facts = facts(
         r#"{"id":"abc","backend":"gemini","created_at":"0001-01-01T00:00:00Z","last_used":"0001-01-01T00:00:00Z","working_dir":""}"#,
     );
-    assert_eq!((facts.created, facts.last_active, facts.project), (None, None, None));
-    assert_eq!((facts.status, facts.title, facts.first_prompt), (None, None, None));
+    assert_eq!(
+        (facts.created, facts.last_active, facts.project),
+        (None, None, None)
+    );
+    assert_eq!(
+        (facts.status, facts.title, facts.first_prompt),
+        (None, None, None)
+    );
     assert!(facts.stated.usage.is_unknown());
     assert_eq!(facts.stated.turns, Some(0), "Go leaves out a zero");
 }
@@ -168,8 +209,9 @@ fn zero_times_and_empty_fields_are_unknown() {
 #[test]
 fn zeros_after_turns_mean_that_nobody_counted() {
     let of = |turns: u32| {
-        let text =
-            format!(r#"{{"id":"abc","turn_count":{turns},"token_usage":{{"input_tokens":0,"output_tokens":0}}}}"#);
+        let text = format!(
+            r#"{{"id":"abc","turn_count":{turns},"token_usage":{{"input_tokens":0,"output_tokens":0}}}}"#
+        );
         facts(&text).stated.usage.input
     };
     assert_eq!((of(0), of(3)), (Some(0), None));
@@ -177,13 +219,23 @@ fn zeros_after_turns_mean_that_nobody_counted() {
 
 #[test]
 fn error_status_carries_its_message_and_an_outlived_message_is_no_error() {
-    let failed =
-        facts(&DOCUMENT.replace(r#""status": "active""#, r#""status": "error", "error_message": "no credit""#));
-    assert_eq!((failed.status.as_deref(), failed.error.as_deref()), (Some("error"), Some("no credit")));
-    let later =
-        facts(&DOCUMENT.replace(r#""status": "active""#, r#""status": "completed", "error_message": "no credit""#));
+    let failed = facts(&DOCUMENT.replace(
+        r#""status": "active""#,
+        r#""status": "error", "error_message": "no credit""#,
+    ));
+    assert_eq!(
+        (failed.status.as_deref(), failed.error.as_deref()),
+        (Some("error"), Some("no credit"))
+    );
+    let later = facts(&DOCUMENT.replace(
+        r#""status": "active""#,
+        r#""status": "completed", "error_message": "no credit""#,
+    ));
     assert_eq!(later.error, None);
-    assert_eq!(later.metadata.get("error_message").map(String::as_str), Some("no credit"));
+    assert_eq!(
+        later.metadata.get("error_message").map(String::as_str),
+        Some("no credit")
+    );
 }
 
 #[test]
@@ -197,29 +249,61 @@ fn the_document_shows_its_prompt_and_a_line_about_its_state() {
     let (_, session) = read(DOCUMENT);
     let bytes = Bytes(DOCUMENT.as_bytes());
     let view = session.view(&bytes);
-    let shown = view.with_object(Slot(0), |object| Clinvoker.view(object)).unwrap().unwrap();
-    assert_eq!(shown.blocks, [Block::Text("Refactor <auth> & middleware".into())]);
-    assert_eq!(shown.remark.as_deref(), Some("claude session `Auth`: active"));
+    let shown = view
+        .with_object(Slot(0), |object| Clinvoker.view(object))
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        shown.blocks,
+        [Block::Text("Refactor <auth> & middleware".into())]
+    );
+    assert_eq!(
+        shown.remark.as_deref(),
+        Some("claude session `Auth`: active")
+    );
     assert_eq!(Clinvoker.tip(&view).unwrap(), Tip::At(Slot(0)));
-    assert_eq!(Clinvoker.leaf(&view, Tip::At(Slot(0))), None, "it holds no conversation");
+    assert_eq!(
+        Clinvoker.leaf(&view, Tip::At(Slot(0))),
+        None,
+        "it holds no conversation"
+    );
 }
 
 #[test]
 fn the_context_is_with_the_backend() {
     let (_, session) = read(DOCUMENT);
-    let error = Clinvoker.context(&session.view(&Bytes(DOCUMENT.as_bytes())), Tip::Root).unwrap_err();
+    let error = Clinvoker
+        .context(&session.view(&Bytes(DOCUMENT.as_bytes())), Tip::Root)
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.hint().unwrap().contains(&format!("boswell show clinvoker:{ID}")));
+    assert!(
+        error
+            .hint()
+            .unwrap()
+            .contains(&format!("boswell show clinvoker:{ID}"))
+    );
 }
 
 #[test]
 fn the_transcript_is_linked_and_can_be_resumed_only_with_a_backend_session() {
     let (located, session) = read(DOCUMENT);
     let id = "213793e6-5bf8-4c1c-9a52-08f5c0a0f002";
-    let link = |dialect| vec![SessionLink { kind: LinkKind::Transcript, dialect, id: id.into() }];
+    let link = |dialect| {
+        vec![SessionLink {
+            kind: LinkKind::Transcript,
+            dialect,
+            id: id.into(),
+        }]
+    };
     assert_eq!(Clinvoker.links(&session.facts, ID), link("claude"));
-    assert_eq!(Clinvoker.links(&facts(&DOCUMENT.replace("\"claude\"", "\"codex\"")), ID), link("codex"));
-    assert_eq!(Clinvoker.links(&facts(&DOCUMENT.replace("\"claude\"", "\"gemini\"")), ID), []);
+    assert_eq!(
+        Clinvoker.links(&facts(&DOCUMENT.replace("\"claude\"", "\"codex\"")), ID),
+        link("codex")
+    );
+    assert_eq!(
+        Clinvoker.links(&facts(&DOCUMENT.replace("\"claude\"", "\"gemini\"")), ID),
+        []
+    );
     let command = Clinvoker.resume(&session.facts, &located).unwrap();
     assert_eq!(command.argv, ["clinvk", "resume", ID]);
     assert_eq!(command.cwd.as_deref(), Some("/home/u/app"));
@@ -235,11 +319,25 @@ fn a_document_is_recognised_by_its_keys_and_place() {
     let records = [Object::new(&bytes[..end], &members)];
     let likeness = |name: &str, folders: &[&str]| {
         let folders: Vec<String> = folders.iter().map(|f| (*f).to_owned()).collect();
-        Clinvoker.recognises(&Sample { name, folders: &folders, records: &records })
+        Clinvoker.recognises(&Sample {
+            name,
+            folders: &folders,
+            records: &records,
+        })
     };
-    assert_eq!(likeness(&format!("{ID}.json"), &["sessions", ".clinvk"]), Likeness::Certain);
+    assert_eq!(
+        likeness(&format!("{ID}.json"), &["sessions", ".clinvk"]),
+        Likeness::Certain
+    );
     assert_eq!(likeness("x.json", &["tmp"]), Likeness::Likely);
-    assert_eq!(Clinvoker.recognises(&Sample { name: "a.json", folders: &[], records: &[] }), Likeness::No);
+    assert_eq!(
+        Clinvoker.recognises(&Sample {
+            name: "a.json",
+            folders: &[],
+            records: &[]
+        }),
+        Likeness::No
+    );
 }
 
 #[test]
@@ -252,7 +350,11 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
             let bytes = Bytes(text.as_bytes());
             let view = session.view(&bytes);
             for slot in session.log.slots() {
-                assert!(view.with_object(slot, |object| Clinvoker.view(object)).unwrap().is_some());
+                assert!(
+                    view.with_object(slot, |object| Clinvoker.view(object))
+                        .unwrap()
+                        .is_some()
+                );
             }
             assert!(Clinvoker.context(&view, Tip::Root).is_err());
             assert!(Clinvoker.links(&session.facts, &located.id).len() <= 1);
@@ -264,12 +366,30 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
 fn it_is_registered_and_says_what_it_can() {
     assert_eq!(by_name("clinvoker").map(|d| d.title()), Some("clinvoker"));
     let can = |operation| Clinvoker.capabilities().support(operation);
-    for native in [Operation::Title, Operation::Tag, Operation::Status, Operation::Fork, Operation::Delete] {
+    for native in [
+        Operation::Title,
+        Operation::Tag,
+        Operation::Status,
+        Operation::Fork,
+        Operation::Delete,
+    ] {
         assert_eq!(can(native), Support::Native, "{}", native.word());
     }
-    for no in [Operation::Append, Operation::Branch, Operation::Rewind, Operation::Label, Operation::Context] {
+    for no in [
+        Operation::Append,
+        Operation::Branch,
+        Operation::Rewind,
+        Operation::Label,
+        Operation::Context,
+    ] {
         assert_eq!(can(no), Support::No, "{}", no.word());
     }
-    let env = Environment { home: Some("/home/u".into()), ..Environment::default() };
-    assert_eq!(Clinvoker.places(&env), [std::path::PathBuf::from("/home/u/.clinvk")]);
+    let env = Environment {
+        home: Some("/home/u".into()),
+        ..Environment::default()
+    };
+    assert_eq!(
+        Clinvoker.places(&env),
+        [std::path::PathBuf::from("/home/u/.clinvk")]
+    );
 }

@@ -27,15 +27,23 @@ fn corpus() -> Option<PathBuf> {
         Some(path) => Some(path.into()),
         None => {
             let ci = std::env::var("CI").is_ok_and(|value| value == "true");
-            assert!(!ci, "BOSWELL_CORPUS is not set: this group may not be skipped under CI");
-            eprintln!("SKIPPED: BOSWELL_CORPUS is not set, so the tests over real files did not run");
+            assert!(
+                !ci,
+                "BOSWELL_CORPUS is not set: this group may not be skipped under CI"
+            );
+            eprintln!(
+                "SKIPPED: BOSWELL_CORPUS is not set, so the tests over real files did not run"
+            );
             None
         }
     }
 }
 
 fn files_in(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
     files
 }
@@ -44,7 +52,9 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let (folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) =
         files_in(folder).into_iter().partition(|path| path.is_dir());
-    folders.iter().for_each(|folder| files.extend(files_below(folder)));
+    folders
+        .iter()
+        .for_each(|folder| files.extend(files_below(folder)));
     files
 }
 
@@ -55,8 +65,13 @@ fn read(bytes: &[u8]) -> ReadSession {
 
 fn context(view: &SessionView<'_>) -> (Context, Vec<Message>) {
     let context = Codex.context(view, Codex.tip(view).unwrap()).unwrap();
-    let render = |item: &ContextItem| view.with_object(item.slot, |object| Codex.render(item, &[*object]));
-    let messages = context.items.iter().map(|item| render(item).unwrap().unwrap()).collect();
+    let render =
+        |item: &ContextItem| view.with_object(item.slot, |object| Codex.render(item, &[*object]));
+    let messages = context
+        .items
+        .iter()
+        .map(|item| render(item).unwrap().unwrap())
+        .collect();
     (context, messages)
 }
 
@@ -69,8 +84,15 @@ fn summary(bytes: Vec<u8>) -> String {
     assert_eq!(context.items.len(), messages.len());
     let (mut calls, mut answers) = (0, 0);
     for slot in read.log.slots() {
-        let shown = view.with_object(slot, |object| Codex.view(object)).unwrap().unwrap();
-        assert!(!shown.blocks.is_empty() || shown.remark.is_some(), "{} shows nothing", read.log.label(slot));
+        let shown = view
+            .with_object(slot, |object| Codex.view(object))
+            .unwrap()
+            .unwrap();
+        assert!(
+            !shown.blocks.is_empty() || shown.remark.is_some(),
+            "{} shows nothing",
+            read.log.label(slot)
+        );
         calls += shown.calls().count();
         answers += shown.results().count();
     }
@@ -101,7 +123,8 @@ fn summary(bytes: Vec<u8>) -> String {
     )
 }
 
-/// Records, messages, turns, calls and tokens agree with a count by a program that shares no code with this one.
+/// Records, messages, turns, calls and tokens agree with a count by a program that shares
+/// no code with this one.
 const PINNED: [(&str, &str); 8] = [
     (
         "agent-sessions-large.jsonl",
@@ -165,14 +188,19 @@ const PINNED: [(&str, &str); 8] = [
 fn every_file_reads_as_pinned() {
     let Some(corpus) = corpus() else { return };
     let folder = corpus.join("codex");
-    // A file without a row is named and not compared: adding files to the corpus must not fail the rows of others.
+    // A file without a row is named and not compared: adding files to the corpus must not
+    // fail the rows of others.
     for file in files_in(&folder) {
         if !PINNED.iter().any(|(name, _)| file.ends_with(name)) {
             eprintln!("NOT PINNED: {} has no row in PINNED", file.display());
         }
     }
     for (name, expected) in PINNED {
-        assert_eq!(summary(std::fs::read(folder.join(name)).unwrap()), expected, "{name}");
+        assert_eq!(
+            summary(std::fs::read(folder.join(name)).unwrap()),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -187,9 +215,16 @@ fn likeness_of(file: &Path) -> Likeness {
             Some((&line[..end], members))
         })
         .collect();
-    let records: Vec<Object<'_>> = scanned.iter().map(|(bytes, members)| Object::new(bytes, members)).collect();
+    let records: Vec<Object<'_>> = scanned
+        .iter()
+        .map(|(bytes, members)| Object::new(bytes, members))
+        .collect();
     let name = file.file_name().unwrap().to_str().unwrap();
-    Codex.recognises(&Sample { name, folders: &[], records: &records })
+    Codex.recognises(&Sample {
+        name,
+        folders: &[],
+        records: &records,
+    })
 }
 
 #[test]
@@ -202,7 +237,10 @@ fn files_of_codex_are_claimed_and_no_others() {
         assert_eq!(likeness_of(&file), expected, "{}", file.display());
         others += usize::from(!own);
     }
-    assert!(others > 100, "the corpus has other agents' files too: {others}");
+    assert!(
+        others > 100,
+        "the corpus has other agents' files too: {others}"
+    );
 }
 
 #[test]
@@ -215,7 +253,10 @@ fn a_file_cut_anywhere_is_read_up_to_there() {
         let read = read(&cut);
         let cut = Bytes(cut);
         let view = read.view(&cut);
-        assert!((whole_lines..=whole_lines + 1).contains(&read.log.heads.len()), "{end}");
+        assert!(
+            (whole_lines..=whole_lines + 1).contains(&read.log.heads.len()),
+            "{end}"
+        );
         let (context, messages) = context(&view);
         assert_eq!(context.items.len(), messages.len(), "{end}");
     }

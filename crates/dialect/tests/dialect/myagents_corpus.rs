@@ -1,7 +1,15 @@
-//! Real files of other agents: none of them is taken for a session of MyAgents, clinvoker or open-agent-sdk.
+//! Real files of other agents: none of them is taken for a session of MyAgents,
+//! clinvoker or open-agent-sdk.
 
-#![expect(clippy::disallowed_methods, reason = "real files lie where the environment says")]
-#![expect(clippy::panic, clippy::print_stderr, reason = "a test fails by panicking and says when it skips")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "real files lie where the environment says"
+)]
+#![expect(
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test fails by panicking and says when it skips"
+)]
 
 use std::path::{Path, PathBuf};
 
@@ -42,21 +50,38 @@ fn files_below(root: &Path) -> Vec<PathBuf> {
 #[test]
 fn files_of_other_agents_are_not_taken_for_ours() {
     let mut seen = 0;
-    for root in ["BOSWELL_CORPUS", "BOSWELL_CAPTURES"].iter().filter_map(|variable| folder(variable)) {
+    for root in ["BOSWELL_CORPUS", "BOSWELL_CAPTURES"]
+        .iter()
+        .filter_map(|variable| folder(variable))
+    {
         for path in files_below(&root) {
             let bytes = std::fs::read(&path).unwrap();
-            let start = bytes.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(0);
+            let start = bytes
+                .iter()
+                .position(|b| !b.is_ascii_whitespace())
+                .unwrap_or(0);
             let text = &bytes[start..];
             let mut members = Vec::new();
-            let Ok(end) = scan_object(text, &mut members) else { continue };
+            let Ok(end) = scan_object(text, &mut members) else {
+                continue;
+            };
             let records = [Object::new(&text[..end], &members)];
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let parents = path.ancestors().skip(1).filter_map(|p| p.file_name());
             let folders: Vec<String> = parents.map(|p| p.to_string_lossy().into_owned()).collect();
-            let sample = Sample { name: &name, folders: &folders, records: &records };
+            let sample = Sample {
+                name: &name,
+                folders: &folders,
+                records: &records,
+            };
             for dialect in [&MyAgents as &dyn Dialect, &Clinvoker, &OpenAgentSdk] {
                 let likeness = dialect.recognises(&sample);
-                assert!(likeness <= Likeness::Maybe, "{} as {}", path.display(), dialect.name());
+                assert!(
+                    likeness <= Likeness::Maybe,
+                    "{} as {}",
+                    path.display(),
+                    dialect.name()
+                );
             }
             seen += 1;
         }

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{
-    Depth, Dialect, Environment, Found, Likeness, LinkKind, Located, MemoryFiles, Operation, ReadSession, Reader,
-    Sample, SessionLink, SideKind, Support, by_name, recognise,
+    Depth, Dialect, Environment, Found, Likeness, LinkKind, Located, MemoryFiles, Operation,
+    ReadSession, Reader, Sample, SessionLink, SideKind, Support, by_name, recognise,
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Block, EntryKind, Flags, Framing, Instant, MediaSource, Payloads, Problem, ProblemKind, Result, Settings, Slot, Tip,
+    Block, EntryKind, Flags, Framing, Instant, MediaSource, Payloads, Problem, ProblemKind, Result,
+    Settings, Slot, Tip,
 };
 
 const E1: &str = "session-1738800000000-abc123";
@@ -76,12 +77,22 @@ fn index_of(more: &str) -> String {
 
 fn checked(session: &ReadSession, rows: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
-    MyAgents.check(&session.view(&Bytes(rows.as_bytes())), &session.facts, &mut problems).unwrap();
+    MyAgents
+        .check(
+            &session.view(&Bytes(rows.as_bytes())),
+            &session.facts,
+            &mut problems,
+        )
+        .unwrap();
     problems
 }
 
 fn kinds(found: &Found) -> Vec<(&str, ProblemKind)> {
-    found.problems.iter().map(|(key, p)| (key.as_str(), p.kind)).collect()
+    found
+        .problems
+        .iter()
+        .map(|(key, p)| (key.as_str(), p.kind))
+        .collect()
 }
 
 #[test]
@@ -93,16 +104,28 @@ fn first_era_has_two_ids() {
     let facts = MyAgents.begin(&located);
     assert_eq!((located.id.as_str(), located.framing), (E1, Framing::Lines));
     assert_eq!(facts.project.as_deref(), Some("C:\\work"));
-    let link = SessionLink { kind: LinkKind::Transcript, dialect: "claude", id: SDK.into() };
+    let link = SessionLink {
+        kind: LinkKind::Transcript,
+        dialect: "claude",
+        id: SDK.into(),
+    };
     assert_eq!(MyAgents.links(&facts, E1), [link]);
 }
 
 #[test]
 fn second_era_is_known_to_the_sdk_by_the_same_id() {
     let (located, session) = read(&index_of(r#","unifiedSession":true"#), ROWS);
-    let link = SessionLink { kind: LinkKind::Transcript, dialect: "claude", id: E2.into() };
+    let link = SessionLink {
+        kind: LinkKind::Transcript,
+        dialect: "claude",
+        id: E2.into(),
+    };
     assert_eq!(MyAgents.links(&session.facts, E2), [link]);
-    assert_eq!(MyAgents.resume(&session.facts, &located), None, "the store resumes through the link");
+    assert_eq!(
+        MyAgents.resume(&session.facts, &located),
+        None,
+        "the store resumes through the link"
+    );
     assert_eq!(session.facts.status, None);
 }
 
@@ -110,13 +133,20 @@ fn second_era_is_known_to_the_sdk_by_the_same_id() {
 fn third_era_may_run_on_codex_or_claude_code() {
     let of = |more: &str| {
         let (_, session) = read(&index_of(more), ROWS);
-        MyAgents.links(&session.facts, E2).into_iter().map(|l| (l.dialect, l.id)).collect::<Vec<_>>()
+        MyAgents
+            .links(&session.facts, E2)
+            .into_iter()
+            .map(|l| (l.dialect, l.id))
+            .collect::<Vec<_>>()
     };
     assert_eq!(
         of(r#","runtime":"codex","runtimeSessionId":"thread","sdkSessionId":"x""#),
         [("codex", "thread".into())]
     );
-    assert_eq!(of(r#","runtime":"claude-code","runtimeSessionId":"r""#), [("claude", "r".into())]);
+    assert_eq!(
+        of(r#","runtime":"claude-code","runtimeSessionId":"r""#),
+        [("claude", "r".into())]
+    );
     assert_eq!(of(r#","runtime":"gemini","runtimeSessionId":"r""#), []);
     assert_eq!(
         of(r#","runtime":"builtin","runtimeSource":"managed-provider","runtimeSessionId":"t""#),
@@ -129,13 +159,33 @@ fn third_era_may_run_on_codex_or_claude_code() {
 fn rows_give_counts_tokens_models_and_time() {
     let (_, session) = read(&index_of(""), ROWS);
     let facts = &session.facts;
-    assert_eq!((facts.turns, facts.messages, facts.tool_calls, facts.duration_ms), (2, 4, 1, Some(4200)));
+    assert_eq!(
+        (
+            facts.turns,
+            facts.messages,
+            facts.tool_calls,
+            facts.duration_ms
+        ),
+        (2, 4, 1, Some(4200))
+    );
     let usage = facts.usage.total();
-    assert_eq!((usage.input, usage.output, usage.cache_read, usage.cache_write), (Some(25), Some(16), Some(4), None));
+    assert_eq!(
+        (
+            usage.input,
+            usage.output,
+            usage.cache_read,
+            usage.cache_write
+        ),
+        (Some(25), Some(16), Some(4), None)
+    );
     assert_eq!(facts.models, ["m1", "m2"]);
     assert_eq!(facts.first_prompt.as_deref(), Some("hello"));
     assert_eq!(facts.last_prompt.as_deref(), Some("[not json] again"));
-    assert_eq!(facts.last_active, Instant::parse("2026-02-02T00:00:00Z"), "the index knows when it was last active");
+    assert_eq!(
+        facts.last_active,
+        Instant::parse("2026-02-02T00:00:00Z"),
+        "the index knows when it was last active"
+    );
     assert_eq!(facts.kinds.get("user"), Some(&2));
 }
 
@@ -158,15 +208,25 @@ fn what_rows_cost_goes_to_the_model_that_they_name_else_to_the_one_before_else_t
         let (_, session) = read(&index_of(more), &rows);
         let mut sums = std::collections::BTreeMap::new();
         for (_, noted) in session.facts.usage.items() {
-            let model = noted.said.model.map_or("-", |model| session.log.names.text(model));
+            let model = noted
+                .said
+                .model
+                .map_or("-", |model| session.log.names.text(model));
             *sums.entry(model.to_owned()).or_insert(0) += noted.usage.output.unwrap_or(0);
         }
         sums.into_iter().collect::<Vec<_>>()
     };
     let of = |model: &str, output| (model.to_owned(), output);
     let rest = [of("m1", 6110), of("m2", 1000), of("m3", 80000)];
-    assert_eq!(by_model(r#","model":"m0""#), [&[of("m0", 1)][..], &rest].concat());
-    assert_eq!(by_model(""), [&[of("-", 1)][..], &rest].concat(), "nobody said which");
+    assert_eq!(
+        by_model(r#","model":"m0""#),
+        [&[of("m0", 1)][..], &rest].concat()
+    );
+    assert_eq!(
+        by_model(""),
+        [&[of("-", 1)][..], &rest].concat(),
+        "nobody said which"
+    );
 }
 
 #[test]
@@ -176,10 +236,21 @@ fn rows_hang_together_by_order_though_their_ids_repeat() {
     let view = session.view(&bytes);
     let tip = MyAgents.tip(&view).unwrap();
     assert_eq!(tip, Tip::At(Slot(3)));
-    assert_eq!(MyAgents.branch(&view, tip).unwrap(), [Slot(0), Slot(1), Slot(2), Slot(3)]);
+    assert_eq!(
+        MyAgents.branch(&view, tip).unwrap(),
+        [Slot(0), Slot(1), Slot(2), Slot(3)]
+    );
     assert_eq!(MyAgents.leaf(&view, tip), Some(Slot(3)));
-    assert!(session.log.heads[3].flags.has(Flags::ERROR), "failures are words of the assistant");
-    assert_eq!(session.log.heads[1].group.map(|g| session.log.names.text(g)), Some("sdk-1"));
+    assert!(
+        session.log.heads[3].flags.has(Flags::ERROR),
+        "failures are words of the assistant"
+    );
+    assert_eq!(
+        session.log.heads[1]
+            .group
+            .map(|g| session.log.names.text(g)),
+        Some("sdk-1")
+    );
 }
 
 #[test]
@@ -187,31 +258,62 @@ fn a_row_shows_thoughts_calls_answers_and_safe_attachments() {
     let (_, session) = read(&index_of(""), ROWS);
     let bytes = Bytes(ROWS.as_bytes());
     let view = session.view(&bytes);
-    let shown = |slot| view.with_object(Slot(slot), |object| MyAgents.view(object)).unwrap().unwrap();
+    let shown = |slot| {
+        view.with_object(Slot(slot), |object| MyAgents.view(object))
+            .unwrap()
+            .unwrap()
+    };
     let answer = shown(1);
     assert_eq!(answer.blocks.len(), 4);
-    assert_eq!(answer.blocks[2], Block::Result { call: "t1".into(), text: "done".into(), is_error: false });
+    assert_eq!(
+        answer.blocks[2],
+        Block::Result {
+            call: "t1".into(),
+            text: "done".into(),
+            is_error: false
+        }
+    );
     assert_eq!(answer.model.as_deref(), Some("m1"));
-    assert_eq!(MyAgents.touched(&answer), [("a.rs".to_owned(), "Edit".to_owned())]);
+    assert_eq!(
+        MyAgents.touched(&answer),
+        [("a.rs".to_owned(), "Edit".to_owned())]
+    );
     let asked = shown(2);
     assert_eq!(asked.blocks[0], Block::Text("[not json] again".into()));
     let media = MediaSource::Reference("attachments/s/f.png".into());
-    assert_eq!(asked.blocks[1], Block::Media { mime: Some("image/png".into()), source: media });
+    assert_eq!(
+        asked.blocks[1],
+        Block::Media {
+            mime: Some("image/png".into()),
+            source: media
+        }
+    );
     assert!(matches!(&asked.blocks[2], Block::Other { word, .. } if word == "unsafe_attachment"));
-    assert_eq!(shown(3).usage.and_then(|u| u.input), Some(5), "counters by model where there are no others");
+    assert_eq!(
+        shown(3).usage.and_then(|u| u.input),
+        Some(5),
+        "counters by model where there are no others"
+    );
 }
 
 #[test]
 fn words_of_the_app_alone_are_hidden_and_output_of_commands_is_not() {
     let row = |text: &str| {
-        format!(r#"{{"id":"0","role":"user","content":"<system-reminder>{text}</system-reminder>","timestamp":"x"}}"#)
+        format!(
+            r#"{{"id":"0","role":"user","content":"<system-reminder>{text}</system-reminder>","timestamp":"x"}}"#
+        )
     };
-    for (text, hidden) in
-        [("<HEARTBEAT>x</HEARTBEAT>", true), ("<LOCAL_COMMAND_OUTPUT>x</LOCAL_COMMAND_OUTPUT>", false)]
-    {
+    for (text, hidden) in [
+        ("<HEARTBEAT>x</HEARTBEAT>", true),
+        ("<LOCAL_COMMAND_OUTPUT>x</LOCAL_COMMAND_OUTPUT>", false),
+    ] {
         let rows = row(text);
         let (_, session) = read(&index_of(""), &rows);
-        let shown = session.view(&Bytes(rows.as_bytes())).with_object(Slot(0), |o| MyAgents.view(o)).unwrap().unwrap();
+        let shown = session
+            .view(&Bytes(rows.as_bytes()))
+            .with_object(Slot(0), |o| MyAgents.view(o))
+            .unwrap()
+            .unwrap();
         assert_eq!(shown.hidden, hidden, "{text}");
         assert_eq!(session.facts.first_prompt, None, "nobody asked that");
     }
@@ -220,36 +322,67 @@ fn words_of_the_app_alone_are_hidden_and_output_of_commands_is_not() {
 #[test]
 fn the_context_is_the_rows_and_the_settings_of_the_index() {
     let (located, session) = read(
-        &index_of(r#","model":"m9","permissionMode":"plan","reasoningEffort":"default","mcpEnabledServers":["a"]"#),
+        &index_of(
+            r#","model":"m9","permissionMode":"plan","reasoningEffort":"default","mcpEnabledServers":["a"]"#,
+        ),
         ROWS,
     );
     let bytes = Bytes(ROWS.as_bytes());
     let view = session.view(&bytes);
     let context = MyAgents.context(&view, Tip::At(Slot(2))).unwrap();
     assert_eq!(context.items.len(), 3);
-    assert_eq!(context.settings.model.as_deref(), Some("m1"), "what answered last");
+    assert_eq!(
+        context.settings.model.as_deref(),
+        Some("m1"),
+        "what answered last"
+    );
     let mut settings = Settings::default();
     MyAgents.settings_beside(&located, &mut settings);
     assert_eq!(settings.model.as_deref(), Some("m9"));
     assert_eq!(
-        (settings.permission_mode.as_deref(), settings.thinking_level.as_deref()),
+        (
+            settings.permission_mode.as_deref(),
+            settings.thinking_level.as_deref()
+        ),
         (Some("plan"), Some("default"))
     );
-    assert_eq!(settings.other, [("mcpEnabledServers".to_owned(), "[\"a\"]".to_owned())]);
-    let message = view.with_object(Slot(1), |o| MyAgents.render(&context.items[1], &[*o])).unwrap().unwrap();
-    assert_eq!((message.role.as_str(), message.content.len(), message.native), ("assistant", 3, None));
-    let asked = view.with_object(Slot(2), |o| MyAgents.render(&context.items[2], &[*o])).unwrap().unwrap();
-    assert_eq!(asked.content[0].to_string(), r#"{"type":"text","text":"[not json] again"}"#);
+    assert_eq!(
+        settings.other,
+        [("mcpEnabledServers".to_owned(), "[\"a\"]".to_owned())]
+    );
+    let message = view
+        .with_object(Slot(1), |o| MyAgents.render(&context.items[1], &[*o]))
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (message.role.as_str(), message.content.len(), message.native),
+        ("assistant", 3, None)
+    );
+    let asked = view
+        .with_object(Slot(2), |o| MyAgents.render(&context.items[2], &[*o]))
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        asked.content[0].to_string(),
+        r#"{"type":"text","text":"[not json] again"}"#
+    );
     assert!(asked.native.is_some(), "attachments say more than the text");
 }
 
 #[test]
 fn sessions_json_corrupt_salvages_rows_and_loses_no_transcript() {
     let torn = format!("[\n{{\"id\":\"{E2}\",\"title\":\"Mine\"}},\n{{\"id\":");
-    let found = discover(&[("sessions.json", &torn), (&log_of(E2), ROWS), (&log_of(E3), ROWS)]);
+    let found = discover(&[
+        ("sessions.json", &torn),
+        (&log_of(E2), ROWS),
+        (&log_of(E3), ROWS),
+    ]);
     assert_eq!(
         kinds(&found),
-        [("sessions.json", ProblemKind::NotJson), (log_of(E3).as_str(), ProblemKind::StaleIndex)]
+        [
+            ("sessions.json", ProblemKind::NotJson),
+            (log_of(E3).as_str(), ProblemKind::StaleIndex)
+        ]
     );
     let titled = found.sessions.iter().find(|s| s.id == E2).unwrap();
     assert_eq!(MyAgents.begin(titled).title.as_deref(), Some("Mine"));
@@ -274,9 +407,17 @@ fn sessions_json_missing_is_one_problem_however_many_transcripts() {
 #[test]
 fn sessions_json_tmp_that_is_newer_and_whole_replaces_salvage() {
     let mut memory = files(&[("sessions.json", "[{\"id\":\"a\"},")]);
-    memory.put("sessions.json.tmp", r#"[{"id":"a"},{"id":"b"}]"#, Some(Instant::from_millis(2)));
+    memory.put(
+        "sessions.json.tmp",
+        r#"[{"id":"a"},{"id":"b"}]"#,
+        Some(Instant::from_millis(2)),
+    );
     assert_eq!(MyAgents.discover(&memory).unwrap().sessions.len(), 2);
-    memory.put("sessions.json.tmp", r#"[{"id":"a"},{"id":"b"}]"#, Some(Instant::from_millis(0)));
+    memory.put(
+        "sessions.json.tmp",
+        r#"[{"id":"a"},{"id":"b"}]"#,
+        Some(Instant::from_millis(0)),
+    );
     assert_eq!(MyAgents.discover(&memory).unwrap().sessions.len(), 1);
 }
 
@@ -292,7 +433,10 @@ fn a_row_without_a_file_is_a_session_and_missing_only_if_it_counts_prompts() {
 #[test]
 fn ids_that_leave_the_folder_are_reported_and_never_joined() {
     let found = discover(&[
-        ("sessions.json", r#"[{"id":"../../etc/x"},{"id":"-rf"},{"id":"ok"}]"#),
+        (
+            "sessions.json",
+            r#"[{"id":"../../etc/x"},{"id":"-rf"},{"id":"ok"}]"#,
+        ),
         ("sessions/a_b.jsonl", ROWS),
     ]);
     assert_eq!(found.problems.len(), 3);
@@ -302,25 +446,43 @@ fn ids_that_leave_the_folder_are_reported_and_never_joined() {
 #[test]
 fn legacy_json_is_read_as_rows() {
     let rows: Vec<&str> = ROWS.lines().collect();
-    let document = format!("{{\"sessionId\":\"x\",\n \"messages\": [{}]}}", rows.join(",\n"));
-    let located = only(discover(&[("sessions.json", &index_of("")), (&document_of(E2), &document)]));
+    let document = format!(
+        "{{\"sessionId\":\"x\",\n \"messages\": [{}]}}",
+        rows.join(",\n")
+    );
+    let located = only(discover(&[
+        ("sessions.json", &index_of("")),
+        (&document_of(E2), &document),
+    ]));
     assert_eq!(located.framing, Framing::Rows("messages"));
     let session = Reader::read(&MyAgents, &located, document.as_bytes(), Depth::Facts);
-    assert_eq!((session.facts.messages, session.tree.path(Slot(3)).len()), (4, 4));
+    assert_eq!(
+        (session.facts.messages, session.tree.path(Slot(3)).len()),
+        (4, 4)
+    );
     assert_eq!(session.log.heads[0].line, 2);
 }
 
 #[test]
 fn both_present_the_line_log_wins() {
-    let found =
-        discover(&[("sessions.json", &index_of("")), (&document_of(E2), r#"{"messages":[]}"#), (&log_of(E2), ROWS)]);
-    assert_eq!(kinds(&found), [(document_of(E2).as_str(), ProblemKind::PendingChange)]);
+    let found = discover(&[
+        ("sessions.json", &index_of("")),
+        (&document_of(E2), r#"{"messages":[]}"#),
+        (&log_of(E2), ROWS),
+    ]);
+    assert_eq!(
+        kinds(&found),
+        [(document_of(E2).as_str(), ProblemKind::PendingChange)]
+    );
     let located = only(found);
     assert_eq!(located.key.as_deref(), Some(log_of(E2).as_str()));
     let memory = files(&[(&document_of(E2), "{}"), (&log_of(E2), ROWS)]);
     let beside = MyAgents.side_files(&memory, &located).unwrap();
     assert_eq!(beside.len(), 1, "the other one is not forgotten");
-    assert_eq!((beside[0].key.as_str(), beside[0].kind), (document_of(E2).as_str(), SideKind::Meta));
+    assert_eq!(
+        (beside[0].key.as_str(), beside[0].kind),
+        (document_of(E2).as_str(), SideKind::Meta)
+    );
 }
 
 #[test]
@@ -344,7 +506,11 @@ fn pending_intent_before_the_cut_will_be_dropped_and_after_it_finished() {
             r#","sdkSessionId":"s","pendingConversationMutation":{{"schemaVersion":1,"kind":"builtin-rewind","sourceSdkSessionId":"s","replacementSdkSessionId":"r","sourceMessageCount":{before},"targetMessageCount":{after}}}"#
         ))
     };
-    for (index, word) in [(intent(4, 2), "drop"), (intent(6, 4), "finish"), (intent(9, 8), "neither")] {
+    for (index, word) in [
+        (intent(4, 2), "drop"),
+        (intent(6, 4), "finish"),
+        (intent(9, 8), "neither"),
+    ] {
         let (_, session) = read(&index, ROWS);
         let problems = checked(&session, ROWS);
         assert_eq!(problems.len(), 1);
@@ -360,34 +526,58 @@ fn pending_intent_before_the_cut_will_be_dropped_and_after_it_finished() {
 #[test]
 fn prepared_rows_are_hidden_and_so_are_maintenance_and_drafts() {
     let hidden = |more: &str| only(discover(&[("sessions.json", &index_of(more))])).hidden;
-    assert_eq!(hidden(r#","materializationState":"prepared""#), Some("prepared"));
-    assert_eq!(hidden(r#","systemMaintenanceKind":"memory""#), Some("maintenance"));
+    assert_eq!(
+        hidden(r#","materializationState":"prepared""#),
+        Some("prepared")
+    );
+    assert_eq!(
+        hidden(r#","systemMaintenanceKind":"memory""#),
+        Some("maintenance")
+    );
     let draft = r#","title":"New Chat","runtime":"codex","runtimeSource":"managed-provider","providerId":"codex-sub""#;
     assert_eq!(hidden(draft), Some("draft"));
-    let located = only(discover(&[("sessions.json", &index_of(draft)), (&log_of(E2), ROWS)]));
+    let located = only(discover(&[
+        ("sessions.json", &index_of(draft)),
+        (&log_of(E2), ROWS),
+    ]));
     assert_eq!(located.hidden, None, "something was said");
     assert_eq!(hidden(""), None);
 }
 
 #[test]
 fn a_broken_line_costs_only_itself() {
-    let rows = ROWS.replacen("{\"id\":\"1\",\"role\":\"user\"", "{\"broken\"\n{\"id\":\"1\",\"role\":\"user\"", 1);
+    let rows = ROWS.replacen(
+        "{\"id\":\"1\",\"role\":\"user\"",
+        "{\"broken\"\n{\"id\":\"1\",\"role\":\"user\"",
+        1,
+    );
     let (_, session) = read(&index_of(""), &rows);
     assert_eq!((session.log.heads.len(), session.log.gaps.len()), (4, 1));
     let torn = format!("{ROWS}{{\"role\":\"user\"");
     assert_eq!(read(&index_of(""), &torn).1.log.heads.len(), 4);
     let glued = format!("{{\"id\":\"9\",\"role\":\"us{ROWS}");
-    assert_eq!(read(&index_of(""), &glued).1.log.heads.len(), 4, "an append behind a torn line is found again");
+    assert_eq!(
+        read(&index_of(""), &glued).1.log.heads.len(),
+        4,
+        "an append behind a torn line is found again"
+    );
 }
 
 #[test]
 fn files_of_a_newer_format_are_listed_with_their_records() {
     let key = format!("sessions-v2/{E2}.jsonl");
-    let found =
-        discover(&[("sessions.json", &index_of(r#","transcriptFormat":2"#)), (&key, "{\"kind\":\"header\"}\n")]);
+    let found = discover(&[
+        ("sessions.json", &index_of(r#","transcriptFormat":2"#)),
+        (&key, "{\"kind\":\"header\"}\n"),
+    ]);
     assert_eq!(kinds(&found), [(key.as_str(), ProblemKind::NewerVersion)]);
     let located = only(found);
-    let session = Reader::read(&MyAgents, &located, b"{\"kind\":\"header\"}\n", Depth::Facts);
+    let session = Reader::read(
+        &MyAgents,
+        &located,
+        b"{\"kind\":\"header\"}\n",
+        Depth::Facts,
+    );
     assert_eq!(session.log.kind(Slot(0)), EntryKind::Unknown);
     assert_eq!(session.facts.kinds.get("header"), Some(&1));
 }
@@ -400,20 +590,31 @@ fn attachments_of_a_session_are_its_side_files() {
         (&format!("attachments/{E3}/other.png"), "1"),
         (&format!("sessions/{E2}.jsonl.rewind-77.tmp"), "x"),
     ]);
-    let beside: Vec<_> =
-        MyAgents.side_files(&memory, &located).unwrap().into_iter().map(|f| (f.key, f.kind, f.size)).collect();
+    let beside: Vec<_> = MyAgents
+        .side_files(&memory, &located)
+        .unwrap()
+        .into_iter()
+        .map(|f| (f.key, f.kind, f.size))
+        .collect();
     assert_eq!(
         beside,
         [
             (format!("attachments/{E2}/f.png"), SideKind::Attachment, 5),
-            (format!("sessions/{E2}.jsonl.rewind-77.tmp"), SideKind::Meta, 1),
+            (
+                format!("sessions/{E2}.jsonl.rewind-77.tmp"),
+                SideKind::Meta,
+                1
+            ),
         ]
     );
 }
 
 #[test]
 fn credentials_of_a_row_reach_neither_listing_nor_facts() {
-    let located = only(discover(&[("sessions.json", &index_of(r#","providerEnvJson":"{\"apiKey\":\"hunter2\"}""#))]));
+    let located = only(discover(&[(
+        "sessions.json",
+        &index_of(r#","providerEnvJson":"{\"apiKey\":\"hunter2\"}""#),
+    )]));
     assert!(!String::from_utf8_lossy(located.row.as_deref().unwrap()).contains("hunter2"));
     assert!(!format!("{:?}", MyAgents.begin(&located)).contains("hunter2"));
 }
@@ -426,17 +627,29 @@ fn a_transcript_is_recognised_by_its_keys_and_place() {
     let records = [Object::new(line, &members)];
     let home = ["sessions".to_owned(), ".myagents".to_owned()];
     let name = format!("{E2}.jsonl");
-    let sample = |folders| Sample { name: &name, folders, records: &records };
+    let sample = |folders| Sample {
+        name: &name,
+        folders,
+        records: &records,
+    };
     assert_eq!(MyAgents.recognises(&sample(&home)), Likeness::Certain);
     assert_eq!(MyAgents.recognises(&sample(&[])), Likeness::Likely);
     assert_eq!(recognise(&sample(&[])).name(), "myagents");
-    assert_eq!(MyAgents.recognises(&Sample { name: "x", folders: &[], records: &[] }), Likeness::No);
+    assert_eq!(
+        MyAgents.recognises(&Sample {
+            name: "x",
+            folders: &[],
+            records: &[]
+        }),
+        Likeness::No
+    );
 }
 
 #[test]
 fn no_cut_and_no_flipped_byte_makes_it_panic() {
-    let index =
-        index_of(r#","stats":{"messageCount":2},"origin":{"kind":"desktop"},"forkFrom":{"sourceSessionId":"p"}"#);
+    let index = index_of(
+        r#","stats":{"messageCount":2},"origin":{"kind":"desktop"},"forkFrom":{"sourceSessionId":"p"}"#,
+    );
     for cut in 0..ROWS.len() {
         let (head, tail) = ROWS.as_bytes().split_at(cut);
         let flipped = [head, b"\"", tail.get(1..).unwrap_or(b"")].concat();
@@ -446,9 +659,17 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
             let payloads = Bytes(bytes);
             let view = session.view(&payloads);
             for slot in session.log.slots() {
-                assert!(view.with_object(slot, |object| MyAgents.view(object)).unwrap().is_some());
+                assert!(
+                    view.with_object(slot, |object| MyAgents.view(object))
+                        .unwrap()
+                        .is_some()
+                );
             }
-            assert!(MyAgents.context(&view, MyAgents.tip(&view).unwrap()).is_ok());
+            assert!(
+                MyAgents
+                    .context(&view, MyAgents.tip(&view).unwrap())
+                    .is_ok()
+            );
         }
     }
     for cut in 0..index.len() {
@@ -461,19 +682,45 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
 fn it_is_registered_and_says_what_it_can() {
     assert_eq!(by_name("myagents").map(|d| d.title()), Some("MyAgents"));
     let can = |operation| MyAgents.capabilities().support(operation);
-    for native in [Operation::Append, Operation::Title, Operation::Delete, Operation::Fork] {
+    for native in [
+        Operation::Append,
+        Operation::Title,
+        Operation::Delete,
+        Operation::Fork,
+    ] {
         assert_eq!(can(native), Support::Native, "{}", native.word());
     }
-    assert_eq!((can(Operation::Rewind), can(Operation::Branch)), (Support::Rewrites, Support::No));
+    assert_eq!(
+        (can(Operation::Rewind), can(Operation::Branch)),
+        (Support::Rewrites, Support::No)
+    );
     for note in [Operation::Tag, Operation::Label, Operation::Status] {
         assert_eq!(can(note), Support::Note, "{}", note.word());
     }
-    let home = Environment { home: Some("/home/u".into()), ..Environment::default() };
-    assert_eq!(MyAgents.places(&home), [std::path::PathBuf::from("/home/u/.myagents")]);
-    let windows = Environment { vars: [("USERPROFILE".to_owned(), "/u".to_owned())].into(), ..Environment::default() };
-    assert_eq!(MyAgents.places(&windows), [std::path::PathBuf::from("/u/.myagents")]);
-    let moved =
-        |to: &str| Environment { vars: [("MYAGENTS_DATA_DIR".to_owned(), to.to_owned())].into(), ..home.clone() };
-    assert_eq!(MyAgents.places(&moved("/d")).len(), 2, "older versions do not know the variable");
+    let home = Environment {
+        home: Some("/home/u".into()),
+        ..Environment::default()
+    };
+    assert_eq!(
+        MyAgents.places(&home),
+        [std::path::PathBuf::from("/home/u/.myagents")]
+    );
+    let windows = Environment {
+        vars: [("USERPROFILE".to_owned(), "/u".to_owned())].into(),
+        ..Environment::default()
+    };
+    assert_eq!(
+        MyAgents.places(&windows),
+        [std::path::PathBuf::from("/u/.myagents")]
+    );
+    let moved = |to: &str| Environment {
+        vars: [("MYAGENTS_DATA_DIR".to_owned(), to.to_owned())].into(),
+        ..home.clone()
+    };
+    assert_eq!(
+        MyAgents.places(&moved("/d")).len(),
+        2,
+        "older versions do not know the variable"
+    );
     assert_eq!(MyAgents.places(&moved("/home/u/.myagents")).len(), 1);
 }

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 
 use boswell_dialect::oas::{OpenAgentSdk, redact_header};
 use boswell_dialect::{
-    Depth, Dialect, Environment, Found, Likeness, MemoryFiles, Operation, ReadSession, Reader, Sample, Support, by_name,
+    Depth, Dialect, Environment, Found, Likeness, MemoryFiles, Operation, ReadSession, Reader,
+    Sample, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Block, EntryKind, Gap, Instant, Payloads, ProblemKind, Result, Slot, SpanKind, Tip};
+use boswell_model::{
+    Block, EntryKind, Gap, Instant, Payloads, ProblemKind, Result, Slot, SpanKind, Tip,
+};
 
 const A: &str = "11111111-2222-4333-8444-555555555555";
 const B: &str = "AAAAAAAA-BBBB-1CCC-8DDD-EEEEEEEEEEEE";
@@ -43,12 +46,22 @@ fn store(files: &[(&str, &str)]) -> Found {
 fn read(log: &str) -> ReadSession {
     let key = format!("sessions/{A}.jsonl");
     let found = store(&[(&key, log)]);
-    Reader::read(&OpenAgentSdk, &found.sessions[0], log.as_bytes(), Depth::Facts)
+    Reader::read(
+        &OpenAgentSdk,
+        &found.sessions[0],
+        log.as_bytes(),
+        Depth::Facts,
+    )
 }
 
 fn stale(found: &Found) -> Vec<(&str, &str)> {
-    let stale = found.problems.iter().filter(|(_, p)| p.kind == ProblemKind::StaleIndex);
-    stale.map(|(key, p)| (key.as_str(), p.detail.as_str())).collect()
+    let stale = found
+        .problems
+        .iter()
+        .filter(|(_, p)| p.kind == ProblemKind::StaleIndex);
+    stale
+        .map(|(key, p)| (key.as_str(), p.detail.as_str()))
+        .collect()
 }
 
 #[test]
@@ -60,8 +73,18 @@ fn flat_and_project_folders_are_both_found() {
         ("projects/-home-u-app/notes.jsonl", "{}"),
         ("projects/loose.jsonl", "{}"),
     ]);
-    let keys: Vec<_> = found.sessions.iter().filter_map(|s| s.key.clone()).collect();
-    assert_eq!(keys, [format!("projects/-home-u-app/{B}.jsonl"), format!("sessions/{A}.jsonl")]);
+    let keys: Vec<_> = found
+        .sessions
+        .iter()
+        .filter_map(|s| s.key.clone())
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            format!("projects/-home-u-app/{B}.jsonl"),
+            format!("sessions/{A}.jsonl")
+        ]
+    );
     assert_eq!(found.problems.len(), 1, "a name that is no id is said");
     assert_eq!(stale(&found), [], "that there is no index is no problem");
 }
@@ -90,8 +113,15 @@ fn an_index_with_ghosts_and_gaps_is_only_compared() {
 #[test]
 fn a_corrupt_index_costs_no_session() {
     for index in ["{\"sessions\":[", "[]", "{\"sessions\":{}}"] {
-        let found = store(&[(&format!("sessions/{A}.jsonl"), LOG), ("sessions/sessions-index.json", index)]);
-        assert_eq!((found.sessions.len(), stale(&found).len()), (1, 1), "{index}");
+        let found = store(&[
+            (&format!("sessions/{A}.jsonl"), LOG),
+            ("sessions/sessions-index.json", index),
+        ]);
+        assert_eq!(
+            (found.sessions.len(), stale(&found).len()),
+            (1, 1),
+            "{index}"
+        );
     }
 }
 
@@ -102,12 +132,22 @@ fn the_header_says_what_the_session_is_and_keeps_its_secrets() {
     assert_eq!(facts.project.as_deref(), Some("/home/u/app"));
     assert_eq!(facts.permission_mode.as_deref(), Some("default"));
     assert_eq!(facts.parent.as_deref(), Some("parent"));
-    assert_eq!(facts.created, Instant::parse("2026-01-01T00:00:00Z"), "rows of a fork are older than it");
+    assert_eq!(
+        facts.created,
+        Instant::parse("2026-01-01T00:00:00Z"),
+        "rows of a fork are older than it"
+    );
     assert_eq!(facts.last_active, Instant::parse("2026-01-01T00:01:00Z"));
     assert_eq!(facts.models, ["gpt-4o", "gpt-4o-mini"]);
-    assert_eq!(facts.metadata.get("provider").map(String::as_str), Some("openai"));
+    assert_eq!(
+        facts.metadata.get("provider").map(String::as_str),
+        Some("openai")
+    );
     assert_eq!((facts.turns, facts.messages, facts.tool_calls), (1, 2, 2));
-    assert_eq!((facts.usage.total().input, facts.usage.total().cache_read), (Some(100), None));
+    assert_eq!(
+        (facts.usage.total().input, facts.usage.total().cache_read),
+        (Some(100), None)
+    );
     assert_eq!(facts.first_prompt.as_deref(), Some("Hello"));
     let all = format!("{facts:?}");
     assert!(!all.contains("hunter") && !all.contains("terse"), "{all}");
@@ -118,17 +158,29 @@ fn secrets_in_options_are_redacted_in_views_and_raw_records() {
     let session = read(LOG);
     let bytes = Bytes(LOG.as_bytes());
     let view = session.view(&bytes);
-    let shown = view.with_object(Slot(0), |object| OpenAgentSdk.view(object)).unwrap().unwrap();
+    let shown = view
+        .with_object(Slot(0), |object| OpenAgentSdk.view(object))
+        .unwrap()
+        .unwrap();
     assert!(!format!("{shown:?}").contains("hunter"), "{shown:?}");
     let raw = view.payload(Slot(0)).unwrap();
     let redacted = String::from_utf8(OpenAgentSdk.redact(&raw).into_owned()).unwrap();
-    assert!(!redacted.contains("hunter") && redacted.contains("/home/u/app"), "{redacted}");
+    assert!(
+        !redacted.contains("hunter") && redacted.contains("/home/u/app"),
+        "{redacted}"
+    );
     assert_eq!(redact_header(&raw), OpenAgentSdk.redact(&raw));
-    assert!(String::from_utf8_lossy(&raw).contains("hunter2"), "an exact export still has the record itself");
+    assert!(
+        String::from_utf8_lossy(&raw).contains("hunter2"),
+        "an exact export still has the record itself"
+    );
     let disguised = r#"{"type":"session_header","options":{"apiKey":"hunter2"},"type":"x"}"#;
     let session = read(disguised);
-    let shown =
-        session.view(&Bytes(disguised.as_bytes())).with_object(Slot(0), |o| OpenAgentSdk.view(o)).unwrap().unwrap();
+    let shown = session
+        .view(&Bytes(disguised.as_bytes()))
+        .with_object(Slot(0), |o| OpenAgentSdk.view(o))
+        .unwrap()
+        .unwrap();
     assert!(!format!("{shown:?}").contains("hunter"), "{shown:?}");
 }
 
@@ -139,11 +191,28 @@ fn rows_hang_together_in_file_order_and_the_header_stands_aside() {
     let view = session.view(&bytes);
     let tip = OpenAgentSdk.tip(&view).unwrap();
     assert_eq!(tip, Tip::At(Slot(3)));
-    assert_eq!(OpenAgentSdk.branch(&view, tip).unwrap(), [Slot(1), Slot(2), Slot(3)]);
+    assert_eq!(
+        OpenAgentSdk.branch(&view, tip).unwrap(),
+        [Slot(1), Slot(2), Slot(3)]
+    );
     let kinds: Vec<_> = session.log.heads.iter().map(|h| h.kind).collect();
-    assert_eq!(kinds, [EntryKind::Header, EntryKind::User, EntryKind::Assistant, EntryKind::ToolResult]);
+    assert_eq!(
+        kinds,
+        [
+            EntryKind::Header,
+            EntryKind::User,
+            EntryKind::Assistant,
+            EntryKind::ToolResult
+        ]
+    );
     let empty = read(LOG.split_inclusive('\n').next().unwrap());
-    assert_eq!(OpenAgentSdk.tip(&empty.view(&Bytes(LOG.as_bytes()))).unwrap(), Tip::Root, "a header alone");
+    assert_eq!(
+        OpenAgentSdk
+            .tip(&empty.view(&Bytes(LOG.as_bytes())))
+            .unwrap(),
+        Tip::Root,
+        "a header alone"
+    );
 }
 
 #[test]
@@ -151,24 +220,49 @@ fn calls_are_shown_once_with_their_arguments_and_answers_of_any_shape() {
     let session = read(LOG);
     let bytes = Bytes(LOG.as_bytes());
     let view = session.view(&bytes);
-    let shown = |slot| view.with_object(Slot(slot), |object| OpenAgentSdk.view(object)).unwrap().unwrap();
+    let shown = |slot| {
+        view.with_object(Slot(slot), |object| OpenAgentSdk.view(object))
+            .unwrap()
+            .unwrap()
+    };
     assert_eq!(
         shown(2).blocks,
         [
             Block::Text("Hi".into()),
-            Block::Call { id: "c1".into(), name: "Bash".into(), input: "{\"cmd\":\"ls\"}".into() },
-            Block::Call { id: "c2".into(), name: "Read".into(), input: "{\"file_path\":\"a\"}".into() },
+            Block::Call {
+                id: "c1".into(),
+                name: "Bash".into(),
+                input: "{\"cmd\":\"ls\"}".into()
+            },
+            Block::Call {
+                id: "c2".into(),
+                name: "Read".into(),
+                input: "{\"file_path\":\"a\"}".into()
+            },
         ]
     );
-    assert_eq!(OpenAgentSdk.touched(&shown(2)), [("a".to_owned(), "Read".to_owned())]);
+    assert_eq!(
+        OpenAgentSdk.touched(&shown(2)),
+        [("a".to_owned(), "Read".to_owned())]
+    );
     let answer = shown(3);
-    assert_eq!(answer.blocks, [Block::Result { call: "c1".into(), text: "{\"stdout\":\"x\"}".into(), is_error: true }]);
+    assert_eq!(
+        answer.blocks,
+        [Block::Result {
+            call: "c1".into(),
+            text: "{\"stdout\":\"x\"}".into(),
+            is_error: true
+        }]
+    );
     assert_eq!(answer.tool.as_deref(), Some("Bash"));
 }
 
 #[test]
 fn one_bad_line_does_not_lose_the_session() {
-    let damaged = LOG.replace("{\"type\":\"assistant\"", "{\"type\":\"assis\n{\"type\":\"assistant\"");
+    let damaged = LOG.replace(
+        "{\"type\":\"assistant\"",
+        "{\"type\":\"assis\n{\"type\":\"assistant\"",
+    );
     let session = read(&damaged);
     assert_eq!(session.log.heads.len(), 4);
     assert_eq!(session.log.gaps.len(), 1);
@@ -182,11 +276,26 @@ fn a_session_without_a_header_is_read_and_reported() {
     let session = read(&rows);
     assert_eq!(session.facts.messages, 2);
     let mut problems = Vec::new();
-    OpenAgentSdk.check(&session.view(&Bytes(rows.as_bytes())), &session.facts, &mut problems).unwrap();
-    assert_eq!(problems.iter().map(|p| p.kind).collect::<Vec<_>>(), [ProblemKind::BadHeader]);
+    OpenAgentSdk
+        .check(
+            &session.view(&Bytes(rows.as_bytes())),
+            &session.facts,
+            &mut problems,
+        )
+        .unwrap();
+    assert_eq!(
+        problems.iter().map(|p| p.kind).collect::<Vec<_>>(),
+        [ProblemKind::BadHeader]
+    );
     let whole = read(LOG);
     problems.clear();
-    OpenAgentSdk.check(&whole.view(&Bytes(LOG.as_bytes())), &whole.facts, &mut problems).unwrap();
+    OpenAgentSdk
+        .check(
+            &whole.view(&Bytes(LOG.as_bytes())),
+            &whole.facts,
+            &mut problems,
+        )
+        .unwrap();
     assert_eq!(problems, []);
 }
 
@@ -203,13 +312,26 @@ fn a_compaction_cuts_the_context() {
     let session = read(&log);
     let bytes = Bytes(log.as_bytes());
     let view = session.view(&bytes);
-    let context = OpenAgentSdk.context(&view, OpenAgentSdk.tip(&view).unwrap()).unwrap();
-    assert_eq!(context.items.iter().map(|i| i.slot).collect::<Vec<_>>(), [Slot(6), Slot(7)]);
+    let context = OpenAgentSdk
+        .context(&view, OpenAgentSdk.tip(&view).unwrap())
+        .unwrap();
+    assert_eq!(
+        context.items.iter().map(|i| i.slot).collect::<Vec<_>>(),
+        [Slot(6), Slot(7)]
+    );
     assert_eq!(context.settings.model.as_deref(), Some("gpt-4o-mini"));
     assert_eq!(session.facts.permission_mode.as_deref(), Some("plan"));
-    assert_eq!(session.facts.project.as_deref(), Some("/home/u/app"), "the header says where it was held");
-    let message =
-        view.with_object(Slot(7), |object| OpenAgentSdk.render(&context.items[1], &[*object])).unwrap().unwrap();
+    assert_eq!(
+        session.facts.project.as_deref(),
+        Some("/home/u/app"),
+        "the header says where it was held"
+    );
+    let message = view
+        .with_object(Slot(7), |object| {
+            OpenAgentSdk.render(&context.items[1], &[*object])
+        })
+        .unwrap()
+        .unwrap();
     assert_eq!(
         (message.role.as_str(), message.content[0].to_string()),
         ("user", r#"{"type":"text","text":"go on"}"#.into())
@@ -218,11 +340,18 @@ fn a_compaction_cuts_the_context() {
 
 #[test]
 fn unknown_types_are_kept_and_shown_as_they_are() {
-    let log = format!("{LOG}{}\n", r#"{"type":"hologram","uuid":"h","session_id":"x"}"#);
+    let log = format!(
+        "{LOG}{}\n",
+        r#"{"type":"hologram","uuid":"h","session_id":"x"}"#
+    );
     let session = read(&log);
     assert_eq!(session.log.kind(Slot(4)), EntryKind::Unknown);
     assert_eq!(session.facts.kinds.get("hologram"), Some(&1));
-    let shown = session.view(&Bytes(log.as_bytes())).with_object(Slot(4), |o| OpenAgentSdk.view(o)).unwrap().unwrap();
+    let shown = session
+        .view(&Bytes(log.as_bytes()))
+        .with_object(Slot(4), |o| OpenAgentSdk.view(o))
+        .unwrap()
+        .unwrap();
     assert!(shown.remark.unwrap().contains("hologram"));
 }
 
@@ -232,9 +361,20 @@ fn a_header_is_recognised_anywhere() {
     let mut members = Vec::new();
     scan_object(line, &mut members).unwrap();
     let records = [Object::new(line, &members)];
-    let likeness = OpenAgentSdk.recognises(&Sample { name: "x", folders: &[], records: &records });
+    let likeness = OpenAgentSdk.recognises(&Sample {
+        name: "x",
+        folders: &[],
+        records: &records,
+    });
     assert_eq!(likeness, Likeness::Certain);
-    assert_eq!(OpenAgentSdk.recognises(&Sample { name: "x", folders: &[], records: &[] }), Likeness::No);
+    assert_eq!(
+        OpenAgentSdk.recognises(&Sample {
+            name: "x",
+            folders: &[],
+            records: &[]
+        }),
+        Likeness::No
+    );
 }
 
 #[test]
@@ -249,18 +389,31 @@ fn no_cut_makes_it_panic_or_show_a_secret() {
             let payloads = Bytes(bytes);
             let view = session.view(&payloads);
             for slot in session.log.slots() {
-                let shown = view.with_object(slot, |object| OpenAgentSdk.view(object)).unwrap().unwrap();
+                let shown = view
+                    .with_object(slot, |object| OpenAgentSdk.view(object))
+                    .unwrap()
+                    .unwrap();
                 let raw = view.payload(slot).unwrap();
                 let raw = String::from_utf8_lossy(&OpenAgentSdk.redact(&raw)).into_owned();
-                assert!(!format!("{shown:?}{raw}").contains("hunter"), "{cut}: {raw}");
+                assert!(
+                    !format!("{shown:?}{raw}").contains("hunter"),
+                    "{cut}: {raw}"
+                );
             }
             assert!(!format!("{:?}", session.facts).contains("hunter"), "{cut}");
-            assert!(OpenAgentSdk.context(&view, OpenAgentSdk.tip(&view).unwrap()).is_ok());
+            assert!(
+                OpenAgentSdk
+                    .context(&view, OpenAgentSdk.tip(&view).unwrap())
+                    .is_ok()
+            );
         }
         // From here on the torn line names itself a header.
         if cut > 24 {
             let first = head.split(|b| *b == b'\n').next().unwrap();
-            assert!(!String::from_utf8_lossy(&redact_header(first)).contains("hunter"), "{cut}");
+            assert!(
+                !String::from_utf8_lossy(&redact_header(first)).contains("hunter"),
+                "{cut}"
+            );
         }
     }
 }
@@ -269,9 +422,21 @@ fn no_cut_makes_it_panic_or_show_a_secret() {
 fn it_is_registered_and_says_what_it_can() {
     assert_eq!(by_name("oas").map(|d| d.title()), Some("open-agent-sdk"));
     let can = |operation| OpenAgentSdk.capabilities().support(operation);
-    assert_eq!((can(Operation::Append), can(Operation::Rewind)), (Support::Native, Support::Rewrites));
-    assert_eq!((can(Operation::Branch), can(Operation::Title)), (Support::No, Support::Note));
+    assert_eq!(
+        (can(Operation::Append), can(Operation::Rewind)),
+        (Support::Native, Support::Rewrites)
+    );
+    assert_eq!(
+        (can(Operation::Branch), can(Operation::Title)),
+        (Support::No, Support::Note)
+    );
     assert!(OpenAgentSdk.id_is_valid(B) && !OpenAgentSdk.id_is_valid("../x"));
-    let env = Environment { vars: [("USERPROFILE".to_owned(), "/u".to_owned())].into(), ..Environment::default() };
-    assert_eq!(OpenAgentSdk.places(&env), [std::path::PathBuf::from("/u/.open-agent")]);
+    let env = Environment {
+        vars: [("USERPROFILE".to_owned(), "/u".to_owned())].into(),
+        ..Environment::default()
+    };
+    assert_eq!(
+        OpenAgentSdk.places(&env),
+        [std::path::PathBuf::from("/u/.open-agent")]
+    );
 }

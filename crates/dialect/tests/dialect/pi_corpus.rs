@@ -24,9 +24,14 @@ impl Payloads for Bytes {
 }
 
 fn corpus() -> Option<PathBuf> {
-    let value = std::env::var("BOSWELL_CORPUS").ok().filter(|v| !v.is_empty());
+    let value = std::env::var("BOSWELL_CORPUS")
+        .ok()
+        .filter(|v| !v.is_empty());
     if value.is_none() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "BOSWELL_CORPUS is not set, and CI must not skip this");
+        assert!(
+            std::env::var("CI").as_deref() != Ok("true"),
+            "BOSWELL_CORPUS is not set, and CI must not skip this"
+        );
         eprintln!("SKIPPED: BOSWELL_CORPUS is not set, so no real file was read");
     }
     value.map(PathBuf::from)
@@ -45,20 +50,36 @@ struct Opened {
 impl Opened {
     fn file(name: &str) -> Option<Self> {
         let bytes = std::fs::read(corpus()?.join("pi").join(name)).unwrap();
-        Some(Opened { session: read(Pi::PI, &bytes), bytes: Bytes(bytes) })
+        Some(Opened {
+            session: read(Pi::PI, &bytes),
+            bytes: Bytes(bytes),
+        })
     }
 
     fn context(&self, at: Slot) -> Context {
-        Pi::PI.context(&self.session.view(&self.bytes), Tip::At(at)).unwrap()
+        Pi::PI
+            .context(&self.session.view(&self.bytes), Tip::At(at))
+            .unwrap()
     }
 
     fn count(&self, kind: EntryKind) -> usize {
-        self.session.log.heads.iter().filter(|h| h.kind == kind).count()
+        self.session
+            .log
+            .heads
+            .iter()
+            .filter(|h| h.kind == kind)
+            .count()
     }
 
     fn problems(&self) -> Vec<&'static str> {
         let mut problems = Vec::new();
-        Pi::PI.check(&self.session.view(&self.bytes), &self.session.facts, &mut problems).unwrap();
+        Pi::PI
+            .check(
+                &self.session.view(&self.bytes),
+                &self.session.facts,
+                &mut problems,
+            )
+            .unwrap();
         problems.iter().map(|p| p.kind.word()).collect()
     }
 
@@ -66,42 +87,83 @@ impl Opened {
     fn stop_reasons(&self) -> BTreeMap<String, usize> {
         let view = self.session.view(&self.bytes);
         let mut counts = BTreeMap::new();
-        for (slot, _) in self.session.log.entries().filter(|(_, h)| h.kind == EntryKind::Assistant) {
-            let reason = view.with_object(slot, |o| Some(o.get("message")?.get("stopReason")?.text()?.into_owned()));
-            *counts.entry(reason.unwrap().flatten().unwrap_or_default()).or_default() += 1;
+        for (slot, _) in self
+            .session
+            .log
+            .entries()
+            .filter(|(_, h)| h.kind == EntryKind::Assistant)
+        {
+            let reason = view.with_object(slot, |o| {
+                Some(o.get("message")?.get("stopReason")?.text()?.into_owned())
+            });
+            *counts
+                .entry(reason.unwrap().flatten().unwrap_or_default())
+                .or_default() += 1;
         }
         counts
     }
 }
 
 fn kinds(session: &ReadSession) -> Vec<(&str, u64)> {
-    session.facts.kinds.iter().map(|(k, n)| (k.as_str(), *n)).collect()
+    session
+        .facts
+        .kinds
+        .iter()
+        .map(|(k, n)| (k.as_str(), *n))
+        .collect()
 }
 
 #[test]
 fn the_session_before_compaction_has_its_known_numbers() {
-    let Some(opened) = Opened::file("pi-mono-before-compaction.jsonl") else { return };
+    let Some(opened) = Opened::file("pi-mono-before-compaction.jsonl") else {
+        return;
+    };
     let session = &opened.session;
     assert_eq!(session.log.lines, 1003);
-    let expected =
-        [("compaction", 2), ("message", 990), ("model_change", 5), ("session", 1), ("thinking_level_change", 5)];
+    let expected = [
+        ("compaction", 2),
+        ("message", 990),
+        ("model_change", 5),
+        ("session", 1),
+        ("thinking_level_change", 5),
+    ];
     assert_eq!(kinds(session), expected);
-    let roles = [EntryKind::User, EntryKind::Assistant, EntryKind::ToolResult, EntryKind::Shell];
+    let roles = [
+        EntryKind::User,
+        EntryKind::Assistant,
+        EntryKind::ToolResult,
+        EntryKind::Shell,
+    ];
     assert_eq!(roles.map(|r| opened.count(r)), [55, 484, 448, 3]);
     let reasons: Vec<_> = opened.stop_reasons().into_iter().collect();
     assert_eq!(
         reasons,
-        [("aborted", 18), ("error", 1), ("stop", 31), ("toolUse", 434)].map(|(r, n)| (r.to_owned(), n))
+        [
+            ("aborted", 18),
+            ("error", 1),
+            ("stop", 31),
+            ("toolUse", 434)
+        ]
+        .map(|(r, n)| (r.to_owned(), n))
     );
     assert_eq!((session.facts.messages, session.facts.turns), (539, 55));
-    assert!(session.facts.parent.as_deref().is_some_and(|p| p.ends_with(".jsonl")), "branchedFrom is its parent");
+    assert!(
+        session
+            .facts
+            .parent
+            .as_deref()
+            .is_some_and(|p| p.ends_with(".jsonl")),
+        "branchedFrom is its parent"
+    );
     assert_eq!(session.facts.format_version, Some(1));
     assert_eq!(opened.problems(), [] as [&str; 0]);
 }
 
 #[test]
 fn the_compactions_of_version_1_keep_from_their_known_targets() {
-    let Some(opened) = Opened::file("pi-mono-before-compaction.jsonl") else { return };
+    let Some(opened) = Opened::file("pi-mono-before-compaction.jsonl") else {
+        return;
+    };
     let log = &opened.session.log;
     for (compaction, kept) in [(Slot(359), Slot(293)), (Slot(628), Slot(551))] {
         assert_eq!(log.kind(compaction), EntryKind::Compaction);
@@ -114,18 +176,40 @@ fn the_compactions_of_version_1_keep_from_their_known_targets() {
 
 #[test]
 fn the_large_session_has_its_known_numbers() {
-    let Some(opened) = Opened::file("pi-mono-large-session.jsonl") else { return };
+    let Some(opened) = Opened::file("pi-mono-large-session.jsonl") else {
+        return;
+    };
     let session = &opened.session;
     assert_eq!(session.log.lines, 1019);
-    assert_eq!(kinds(session), [("message", 914), ("model_change", 1), ("session", 1), ("thinking_level_change", 103)]);
+    assert_eq!(
+        kinds(session),
+        [
+            ("message", 914),
+            ("model_change", 1),
+            ("session", 1),
+            ("thinking_level_change", 103)
+        ]
+    );
     let roles = [EntryKind::User, EntryKind::Assistant, EntryKind::ToolResult];
     assert_eq!(roles.map(|r| opened.count(r)), [88, 453, 373]);
     let reasons: Vec<_> = opened.stop_reasons().into_iter().collect();
     assert_eq!(
         reasons,
-        [("aborted", 21), ("error", 1), ("stop", 65), ("toolUse", 366)].map(|(r, n)| (r.to_owned(), n))
+        [
+            ("aborted", 21),
+            ("error", 1),
+            ("stop", 65),
+            ("toolUse", 366)
+        ]
+        .map(|(r, n)| (r.to_owned(), n))
     );
-    assert!(session.facts.models.iter().any(|m| m == "openai/gpt-5.1-codex"));
+    assert!(
+        session
+            .facts
+            .models
+            .iter()
+            .any(|m| m == "openai/gpt-5.1-codex")
+    );
     assert!(session.facts.usage.total().cost.is_some_and(|c| c > 0.0));
     assert_eq!(session.facts.parent, None);
 }
@@ -139,8 +223,13 @@ fn every_file_of_the_family_opens_and_nothing_is_lost() {
         for pi in [Pi::PI, Pi::OMP, Pi::XCSH, Pi::BOSWELL] {
             let session = read(pi, &bytes.0);
             let view = session.view(&bytes);
-            let lines = bytes.0.split(|b| *b == b'\n').filter(|l| !l.trim_ascii().is_empty()).count();
-            let garbage = |kind| matches!(kind, SpanKind::Gap(Gap::Garbage | Gap::Nul | Gap::Pending));
+            let lines = bytes
+                .0
+                .split(|b| *b == b'\n')
+                .filter(|l| !l.trim_ascii().is_empty())
+                .count();
+            let garbage =
+                |kind| matches!(kind, SpanKind::Gap(Gap::Garbage | Gap::Nul | Gap::Pending));
             let lost = session.log.gaps.iter().filter(|g| garbage(g.kind)).count();
             assert_eq!(session.log.heads.len() + lost, lines, "{}", path.display());
             let tip = pi.tip(&view).unwrap();
@@ -149,7 +238,9 @@ fn every_file_of_the_family_opens_and_nothing_is_lost() {
             assert!(context.items.len() <= session.log.heads.len());
             for slot in session.log.slots() {
                 let shown = view.with_object(slot, |o| pi.view(o)).unwrap().unwrap();
-                assert!(!shown.blocks.is_empty() || shown.remark.is_some() || shown.model.is_some());
+                assert!(
+                    !shown.blocks.is_empty() || shown.remark.is_some() || shown.model.is_some()
+                );
             }
         }
     }
@@ -157,18 +248,46 @@ fn every_file_of_the_family_opens_and_nothing_is_lost() {
 
 #[test]
 fn what_the_small_files_say_is_known() {
-    let Some(drift) = Opened::file("agent-sessions-schema-drift.jsonl") else { return };
+    let Some(drift) = Opened::file("agent-sessions-schema-drift.jsonl") else {
+        return;
+    };
     assert_eq!(drift.problems(), [] as [&str; 0]);
-    assert_eq!(drift.session.facts.kinds.get("compact"), Some(&1), "an unknown type is kept");
+    assert_eq!(
+        drift.session.facts.kinds.get("compact"),
+        Some(&1),
+        "an unknown type is kept"
+    );
     let full = Opened::file("getspecstory-full-format.jsonl").unwrap();
     assert_eq!(full.session.facts.title.as_deref(), Some("My test session"));
-    assert_eq!(full.session.facts.labels_now().get("u1"), Some(&"checkpoint-1"));
-    assert_eq!(full.session.facts.parent.as_deref(), Some("/orig/session.jsonl"));
+    assert_eq!(
+        full.session.facts.labels_now().get("u1"),
+        Some(&"checkpoint-1")
+    );
+    assert_eq!(
+        full.session.facts.parent.as_deref(),
+        Some("/orig/session.jsonl")
+    );
     let slot = Opened::file("ctx-pi-omp-v17.4.0-title-slot.jsonl").unwrap();
-    assert_eq!(slot.problems(), [] as [&str; 0], "a title slot is no damage");
-    assert_eq!((slot.session.facts.title.as_deref(), slot.session.facts.messages), (None, 2));
+    assert_eq!(
+        slot.problems(),
+        [] as [&str; 0],
+        "a title slot is no damage"
+    );
+    assert_eq!(
+        (
+            slot.session.facts.title.as_deref(),
+            slot.session.facts.messages
+        ),
+        (None, 2)
+    );
     let claw = Opened::file("../openclaw/agent-sessions-large.jsonl").unwrap();
-    assert_eq!((claw.session.facts.messages, claw.session.facts.format_version), (4, Some(3)));
+    assert_eq!(
+        (
+            claw.session.facts.messages,
+            claw.session.facts.format_version
+        ),
+        (4, Some(3))
+    );
     let headless = Opened::file("resume-fixtures-pi.jsonl").unwrap();
     assert_eq!(headless.problems(), ["bad_header", "missing_id"]);
 }
@@ -180,17 +299,31 @@ fn owner(bytes: &[u8]) -> &'static str {
         .iter()
         .filter_map(|line| {
             let mut members = Vec::new();
-            scan_object(line, &mut members).ok().map(|end| (&line[..end], members))
+            scan_object(line, &mut members)
+                .ok()
+                .map(|end| (&line[..end], members))
         })
         .collect();
-    let records: Vec<_> = scanned.iter().map(|(line, members)| Object::new(line, members)).collect();
-    recognise(&Sample { name: "x.jsonl", folders: &[], records: &records }).name()
+    let records: Vec<_> = scanned
+        .iter()
+        .map(|(line, members)| Object::new(line, members))
+        .collect();
+    recognise(&Sample {
+        name: "x.jsonl",
+        folders: &[],
+        records: &records,
+    })
+    .name()
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let paths = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let (folders, mut files): (Vec<PathBuf>, Vec<PathBuf>) = paths.partition(|path| path.is_dir());
-    folders.iter().for_each(|folder| files.extend(files_below(folder)));
+    folders
+        .iter()
+        .for_each(|folder| files.extend(files_below(folder)));
     files
 }
 
@@ -210,9 +343,13 @@ const FAMILY: [(&str, &str); 9] = [
     ("pi/pi-mono-large-session.jsonl", "pi"),
 ];
 
-/// Files in the folders of the family that are not of it: Droid's store, a shape that pi never wrote, an index.
-const NOT_FAMILY: [&str; 3] =
-    ["openclaw/deja-vu-sessions.json", "pi/agent-sessions-session-store-small.jsonl", "pi/resume-fixtures-pi.jsonl"];
+/// Files in the folders of the family that are not of it: Droid's store, a shape that pi
+/// never wrote, an index.
+const NOT_FAMILY: [&str; 3] = [
+    "openclaw/deja-vu-sessions.json",
+    "pi/agent-sessions-session-store-small.jsonl",
+    "pi/resume-fixtures-pi.jsonl",
+];
 
 #[test]
 fn every_file_of_the_corpus_is_told_apart() {
@@ -231,8 +368,14 @@ fn every_file_of_the_corpus_is_told_apart() {
         if name.starts_with("pi/") || name.starts_with("openclaw/") {
             continue;
         }
-        assert!(!is_family(owner_of(&name)), "{name} is not a file of the family");
+        assert!(
+            !is_family(owner_of(&name)),
+            "{name} is not a file of the family"
+        );
         others += 1;
     }
-    assert!(others > 100, "the corpus has other agents' files too: {others}");
+    assert!(
+        others > 100,
+        "the corpus has other agents' files too: {others}"
+    );
 }

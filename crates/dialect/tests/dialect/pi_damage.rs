@@ -1,4 +1,5 @@
-//! Damaged sessions of the pi family: what still loads, what is told, and that nothing makes us stumble.
+//! Damaged sessions of the pi family: what still loads, what is told, and that
+//! nothing makes us stumble.
 
 use std::borrow::Cow;
 
@@ -16,19 +17,28 @@ impl Payloads for Bytes<'_> {
 }
 
 fn located() -> Located {
-    Located { key: Some("sessions/--p--/S.jsonl".to_owned()), ..Located::of("S", Framing::Lines, 0) }
+    Located {
+        key: Some("sessions/--p--/S.jsonl".to_owned()),
+        ..Located::of("S", Framing::Lines, 0)
+    }
 }
 
-const HEADER: &str = r#"{"type":"session","version":3,"id":"S","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
+const HEADER: &str =
+    r#"{"type":"session","version":3,"id":"S","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
 
 fn user(id: &str, parent: &str) -> String {
-    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
+    let parent = if parent.is_empty() {
+        "null".to_owned()
+    } else {
+        format!("\"{parent}\"")
+    };
     format!(
         r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2025-01-01T00:00:01Z","message":{{"role":"user","content":"says {id}"}}}}"#
     )
 }
 
-/// What loads of a file: the path to its tip by ids, the gaps, and the problems that only the family knows.
+/// What loads of a file: the path to its tip by ids, the gaps, and the problems that
+/// only the family knows.
 fn loaded(bytes: &[u8]) -> (Vec<String>, Vec<Gap>, Vec<&'static str>) {
     let read = Reader::read(&Pi::PI, &located(), bytes, Depth::Facts);
     let payloads = Bytes(bytes);
@@ -41,8 +51,15 @@ fn loaded(bytes: &[u8]) -> (Vec<String>, Vec<Gap>, Vec<&'static str>) {
         SpanKind::Gap(gap) => Some(gap),
         SpanKind::Record { .. } => None,
     });
-    let ids = path.iter().map(|slot| read.log.label(*slot).into_owned()).collect();
-    (ids, gaps.collect(), problems.iter().map(|p| p.kind.word()).collect())
+    let ids = path
+        .iter()
+        .map(|slot| read.log.label(*slot).into_owned())
+        .collect();
+    (
+        ids,
+        gaps.collect(),
+        problems.iter().map(|p| p.kind.word()).collect(),
+    )
 }
 
 fn chain() -> [String; 3] {
@@ -59,9 +76,15 @@ fn an_empty_file_is_an_empty_session() {
 fn a_lost_header_leaves_everything_else() {
     let [a, b, c] = chain();
     let ids = ["1", "2", "3"].map(str::to_owned).to_vec();
-    assert_eq!(loaded([a.as_str(), &b, &c].join("\n").as_bytes()), (ids.clone(), vec![], vec!["bad_header"]));
+    assert_eq!(
+        loaded([a.as_str(), &b, &c].join("\n").as_bytes()),
+        (ids.clone(), vec![], vec!["bad_header"])
+    );
     let torn = format!("{{\"type\":\"session\",\"ver\n{a}\n{b}\n{c}\n");
-    assert_eq!(loaded(torn.as_bytes()), (ids, vec![Gap::Garbage], vec!["bad_header"]));
+    assert_eq!(
+        loaded(torn.as_bytes()),
+        (ids, vec![Gap::Garbage], vec!["bad_header"])
+    );
 }
 
 #[test]
@@ -69,7 +92,10 @@ fn a_torn_line_costs_only_itself() {
     let [a, b, c] = chain();
     let middle = format!("{HEADER}\n{a}\n{}\n{c}\n", &b[..40]);
     let (ids, gaps, problems) = loaded(middle.as_bytes());
-    assert_eq!((ids, gaps, problems), (vec!["3".to_owned()], vec![Gap::Garbage], vec![]));
+    assert_eq!(
+        (ids, gaps, problems),
+        (vec!["3".to_owned()], vec![Gap::Garbage], vec![])
+    );
     let last = format!("{HEADER}\n{a}\n{b}\n{}", &c[..40]);
     let (ids, gaps, problems) = loaded(last.as_bytes());
     assert_eq!((ids.len(), gaps, problems), (2, vec![Gap::Pending], vec![]));
@@ -77,13 +103,20 @@ fn a_torn_line_costs_only_itself() {
     assert_eq!(loaded(unended.as_bytes()).0.len(), 3);
 }
 
-/// pi appends right behind a torn line, so that the torn record and the next share a line, and then loses both.
+/// pi appends right behind a torn line, so that the torn record and the next share a line,
+/// and then loses both.
 #[test]
 fn an_entry_behind_a_torn_one_is_kept_and_holds_the_chain() {
     let [a, b, c] = chain();
     let glued = format!("{HEADER}\n{a}\n{}{b}\n{c}\n", &user("torn", "1")[..60]);
     let (ids, gaps, _) = loaded(glued.as_bytes());
-    assert_eq!((ids, gaps), (vec!["1".to_owned(), "2".to_owned(), "3".to_owned()], vec![Gap::Garbage]));
+    assert_eq!(
+        (ids, gaps),
+        (
+            vec!["1".to_owned(), "2".to_owned(), "3".to_owned()],
+            vec![Gap::Garbage]
+        )
+    );
     let (ids, gaps, _) = loaded(format!("{HEADER}\n{a}{b}\n{c}\n").as_bytes());
     assert_eq!((ids.len(), gaps), (3, vec![]));
 }
@@ -111,7 +144,11 @@ fn odd_strings_are_content_not_damage() {
     assert_eq!((ids.len(), gaps), (3, vec![]));
     let read = Reader::read(&Pi::PI, &located(), &bytes, Depth::Facts);
     assert!(read.log.heads[3].flags.has(Flags::BAD_UTF8));
-    assert!(read.facts.first_prompt.is_some_and(|p| p.contains('\u{fffd}')));
+    assert!(
+        read.facts
+            .first_prompt
+            .is_some_and(|p| p.contains('\u{fffd}'))
+    );
 }
 
 #[test]
@@ -154,18 +191,32 @@ fn ask_everything(pi: Pi, bytes: &[u8]) -> ReadSession {
     pi.check(&view, &read.facts, &mut Vec::new()).unwrap();
     pi.resume(&read.facts, &located());
     for item in pi.context(&view, tip).unwrap().items {
-        let payloads: Vec<_> = item.slots().map(|slot| view.payload(slot).unwrap()).collect();
+        let payloads: Vec<_> = item
+            .slots()
+            .map(|slot| view.payload(slot).unwrap())
+            .collect();
         let mut members = vec![Vec::new(); payloads.len()];
         for (payload, members) in payloads.iter().zip(&mut members) {
             scan_object(payload, members).unwrap();
         }
-        let records: Vec<_> = payloads.iter().zip(&members).map(|(p, m)| Object::new(p, m)).collect();
+        let records: Vec<_> = payloads
+            .iter()
+            .zip(&members)
+            .map(|(p, m)| Object::new(p, m))
+            .collect();
         pi.render(&item, &records);
         pi.render(&item, &[]);
-        pi.recognises(&Sample { name: "x", folders: &[], records: &records });
+        pi.recognises(&Sample {
+            name: "x",
+            folders: &[],
+            records: &records,
+        });
     }
     for slot in read.log.slots().collect::<Vec<Slot>>() {
-        let view = view.with_object(slot, |object| pi.view(object)).unwrap().unwrap();
+        let view = view
+            .with_object(slot, |object| pi.view(object))
+            .unwrap()
+            .unwrap();
         pi.touched(&view);
     }
     read
@@ -176,7 +227,9 @@ fn no_damage_makes_us_stumble() {
     let all = include_str!("pi_every_type.jsonl");
     let mut chance = 1u64;
     let mut below = |n: usize| {
-        chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        chance = chance
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (chance >> 33) as usize % n
     };
     for round in 0..1500 {
@@ -204,7 +257,12 @@ fn no_damage_makes_us_stumble() {
 fn every_type_with_unknown_keys_is_kept_byte_for_byte() {
     let all = include_str!("pi_every_type.jsonl");
     let read = ask_everything(Pi::XCSH, all.as_bytes());
-    let records: Vec<_> = read.log.heads.iter().map(|h| &all[h.at as usize..(h.at + h.len) as usize]).collect();
+    let records: Vec<_> = read
+        .log
+        .heads
+        .iter()
+        .map(|h| &all[h.at as usize..(h.at + h.len) as usize])
+        .collect();
     assert_eq!(records, all.lines().collect::<Vec<_>>());
     assert!(read.log.gaps.is_empty());
     assert!(all.lines().all(|line| line.contains("\"unknownKey\"")));

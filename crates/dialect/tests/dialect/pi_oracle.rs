@@ -1,6 +1,7 @@
 //! What boswell says a model would be sent, against what pi itself says.
 //!
-//! Needs node and the folder of pi's installed package in `BOSWELL_PI_PACKAGE`; `BOSWELL_CORPUS` adds real files.
+//! Needs node and the folder of pi's installed package in `BOSWELL_PI_PACKAGE`;
+//! `BOSWELL_CORPUS` adds real files.
 
 #![expect(
     clippy::disallowed_methods,
@@ -36,7 +37,10 @@ impl Payloads for Bytes<'_> {
 fn variable(name: &str) -> Option<PathBuf> {
     let value = std::env::var(name).ok().filter(|v| !v.is_empty());
     if value.is_none() {
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "{name} is not set, and CI must not skip this");
+        assert!(
+            std::env::var("CI").as_deref() != Ok("true"),
+            "{name} is not set, and CI must not skip this"
+        );
         eprintln!("SKIPPED: {name} is not set, so pi itself was not asked");
     }
     value.map(PathBuf::from)
@@ -58,14 +62,21 @@ fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
     let tip = match leaf {
         Leaf::Tip => Pi::PI.tip(&view).unwrap(),
         Leaf::Root => Tip::Root,
-        Leaf::At(id) => Tip::At(read.log.find(id).unwrap_or_else(|| panic!("{name} has no entry {id}"))),
+        Leaf::At(id) => Tip::At(
+            read.log
+                .find(id)
+                .unwrap_or_else(|| panic!("{name} has no entry {id}")),
+        ),
     };
     let context = Pi::PI.context(&view, tip).unwrap();
     let messages: Vec<_> = context
         .items
         .iter()
         .map(|item| {
-            let payloads: Vec<_> = item.slots().map(|slot: Slot| view.payload(slot).unwrap()).collect();
+            let payloads: Vec<_> = item
+                .slots()
+                .map(|slot: Slot| view.payload(slot).unwrap())
+                .collect();
             let scanned: Vec<_> = payloads
                 .iter()
                 .map(|payload| {
@@ -74,12 +85,23 @@ fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
                     members
                 })
                 .collect();
-            let records: Vec<_> = payloads.iter().zip(&scanned).map(|(p, m)| Object::new(p, m)).collect();
+            let records: Vec<_> = payloads
+                .iter()
+                .zip(&scanned)
+                .map(|(p, m)| Object::new(p, m))
+                .collect();
             Pi::PI.render(item, &records)
         })
         .collect();
-    let sent: Vec<_> = Pi::PI.sent(messages.clone()).iter().map(|sent| told(&sent.message)).collect();
-    let messages = messages.into_iter().map(|it| it.native.expect("every message of the family has its own shape"));
+    let sent: Vec<_> = Pi::PI
+        .sent(messages.clone())
+        .iter()
+        .map(|sent| told(&sent.message))
+        .collect();
+    let messages = messages.into_iter().map(|it| {
+        it.native
+            .expect("every message of the family has its own shape")
+    });
     let asked = Json::object()
         .with("name", name)
         .with("text", text)
@@ -96,16 +118,30 @@ fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
 
 /// A message on its way to a provider: role, the call that it answers, texts.
 fn told(message: &Message) -> Json {
-    let native = message.native.as_ref().map(Json::to_bytes).unwrap_or_default();
-    let call = Raw::parse(&native).ok().and_then(|raw| Some(Json::from(raw.get("toolCallId")?)));
+    let native = message
+        .native
+        .as_ref()
+        .map(Json::to_bytes)
+        .unwrap_or_default();
+    let call = Raw::parse(&native)
+        .ok()
+        .and_then(|raw| Some(Json::from(raw.get("toolCallId")?)));
     let text = |part: &Json| {
         let bytes = part.to_bytes();
         let raw = Raw::parse(&bytes).unwrap();
-        let image = || raw.get("type").is_some_and(|kind| kind.is("image")).then(|| Json::from("image"));
+        let image = || {
+            raw.get("type")
+                .is_some_and(|kind| kind.is("image"))
+                .then(|| Json::from("image"))
+        };
         raw.get("text").map(Json::from).or_else(image)
     };
     let parts: Vec<_> = message.content.iter().filter_map(text).collect();
-    Json::Array(vec![message.role.as_str().into(), call.unwrap_or(Json::Null), parts.into()])
+    Json::Array(vec![
+        message.role.as_str().into(),
+        call.unwrap_or(Json::Null),
+        parts.into(),
+    ])
 }
 
 fn ask(package: &Path, questions: &[Json]) -> Vec<String> {
@@ -126,20 +162,33 @@ fn ask(package: &Path, questions: &[Json]) -> Vec<String> {
     drop(input);
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success(), "the oracle failed");
-    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
 fn the_context_of_every_corpus_file_is_what_pi_sends() {
-    let Some((package, corpus)) = variable("BOSWELL_PI_PACKAGE").zip(variable("BOSWELL_CORPUS")) else { return };
-    let mut files: Vec<_> =
-        std::fs::read_dir(corpus.join("pi")).unwrap().map(|f| f.unwrap().path()).filter(|p| p.is_file()).collect();
+    let Some((package, corpus)) = variable("BOSWELL_PI_PACKAGE").zip(variable("BOSWELL_CORPUS"))
+    else {
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(corpus.join("pi"))
+        .unwrap()
+        .map(|f| f.unwrap().path())
+        .filter(|p| p.is_file())
+        .collect();
     files.sort();
     let questions: Vec<_> = files
         .iter()
         .map(|file| {
             let text = String::from_utf8(std::fs::read(file).unwrap()).unwrap();
-            question(file.file_name().unwrap().to_str().unwrap(), &text, Leaf::Tip)
+            question(
+                file.file_name().unwrap().to_str().unwrap(),
+                &text,
+                Leaf::Tip,
+            )
         })
         .collect();
     let mut refused = Vec::new();
@@ -150,15 +199,20 @@ fn the_context_of_every_corpus_file_is_what_pi_sends() {
         }
     }
     // pi would overwrite these three; boswell reads what is there.
-    let not_pis =
-        ["agent-sessions-session-store-small.jsonl", "ctx-pi-omp-v17.4.0-title-slot.jsonl", "resume-fixtures-pi.jsonl"];
+    let not_pis = [
+        "agent-sessions-session-store-small.jsonl",
+        "ctx-pi-omp-v17.4.0-title-slot.jsonl",
+        "resume-fixtures-pi.jsonl",
+    ];
     assert_eq!(refused, not_pis);
     assert!(questions.len() >= 8, "{}", questions.len());
 }
 
 #[test]
 fn the_context_of_constructed_trees_is_what_pi_sends() {
-    let Some(package) = variable("BOSWELL_PI_PACKAGE") else { return };
+    let Some(package) = variable("BOSWELL_PI_PACKAGE") else {
+        return;
+    };
     let trees = trees();
     assert!(trees.len() >= 12);
     let mut questions = Vec::new();
@@ -177,9 +231,18 @@ fn the_context_of_constructed_trees_is_what_pi_sends() {
 
 #[test]
 fn the_context_of_random_trees_is_what_pi_sends() {
-    let Some(package) = variable("BOSWELL_PI_PACKAGE") else { return };
-    let questions: Vec<_> =
-        (1..=400u64).map(|seed| question(&format!("seed {seed}"), &random_tree(&mut Dice(seed)), Leaf::Tip)).collect();
+    let Some(package) = variable("BOSWELL_PI_PACKAGE") else {
+        return;
+    };
+    let questions: Vec<_> = (1..=400u64)
+        .map(|seed| {
+            question(
+                &format!("seed {seed}"),
+                &random_tree(&mut Dice(seed)),
+                Leaf::Tip,
+            )
+        })
+        .collect();
     let answers = ask(&package, &questions);
     let wrong: Vec<_> = answers.iter().filter(|a| !a.starts_with("ok ")).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");

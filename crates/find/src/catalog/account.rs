@@ -1,7 +1,9 @@
-//! What one session adds to the statistics, packed into few bytes: read for every answer, made only when the session changed.
+//! What one session adds to the statistics, packed into few bytes: read for every answer, made only
+//! when the session changed.
 //!
-//! Messages that stand in this session alone are summed up by day and model. Those that other sessions hold too are kept beside it one
-//! by one, because whom they count for depends on who is asked about.
+//! Messages that stand in this session alone are summed up by day and model. Those that
+//! other sessions hold too are kept beside it one by one, because whom they count for
+//! depends on who is asked about.
 
 use std::collections::BTreeMap;
 
@@ -104,7 +106,8 @@ pub(super) struct Account {
 }
 
 impl Account {
-    /// Makes it of what the log says and of its messages: those that stand in this session alone, and the others.
+    /// Makes it of what the log says and of its messages: those that stand in this session
+    /// alone, and the others.
     pub(super) fn of(
         dialect: &dyn Dialect,
         located: &Located,
@@ -115,9 +118,18 @@ impl Account {
         let facts = &kept.facts;
         let last_active = facts.last_active.or(located.modified);
         let mut marks = Marks::default();
-        marks.set_if(located.hidden.or(facts.hidden) == Some("subagent"), Marks::SUBAGENT);
+        marks.set_if(
+            located.hidden.or(facts.hidden) == Some("subagent"),
+            Marks::SUBAGENT,
+        );
         marks.set_if(!facts.stated.usage.is_unknown(), Marks::STATES);
-        marks.set_if(alone.iter().chain(shared).any(|item| item.lineage.is_some()), Marks::FAMILY);
+        marks.set_if(
+            alone
+                .iter()
+                .chain(shared)
+                .any(|item| item.lineage.is_some()),
+            Marks::FAMILY,
+        );
         for item in alone {
             let (any, named) = match item.relayed {
                 true => (Marks::RELAYS, Marks::RELAYS_NAMED),
@@ -131,10 +143,15 @@ impl Account {
             created: facts.created,
             last_active,
             project: facts.project.clone().unwrap_or_default(),
-            agent: facts.agent.clone().unwrap_or_else(|| dialect.agent().to_owned()),
+            agent: facts
+                .agent
+                .clone()
+                .unwrap_or_else(|| dialect.agent().to_owned()),
             other_id: facts.id.clone().filter(|id| *id != located.id),
             parent: facts.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
-            links: links.map(|link| (link.dialect.to_owned(), link.id)).collect(),
+            links: links
+                .map(|link| (link.dialect.to_owned(), link.id))
+                .collect(),
             messages: facts.messages,
             records: kept.records,
             marks,
@@ -145,12 +162,19 @@ impl Account {
             tool_calls: facts.tool_calls,
             entries: kept.records,
             duration_ms: facts.duration_ms,
-            kinds: facts.kinds.iter().map(|(word, count)| (word.as_str(), *count)).collect(),
+            kinds: facts
+                .kinds
+                .iter()
+                .map(|(word, count)| (word.as_str(), *count))
+                .collect(),
             models: facts.models.iter().map(String::as_str).collect(),
             stated: facts.stated.usage,
             groups: groups(alone, last_active),
         };
-        Account { head: head.pack(), sums: sums.pack() }
+        Account {
+            head: head.pack(),
+            sums: sums.pack(),
+        }
     }
 }
 
@@ -158,10 +182,26 @@ fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<(Option<Instant>, &str, bool, bool), Spent> = BTreeMap::new();
     for item in items {
         let day = item.at.or(last_active).map(day_of);
-        let which = (day, item.model.as_deref().unwrap_or(NO_MODEL), item.relayed, item.usage.cost.is_some());
-        groups.entry(which).or_default().add(&Spent::of(&item.usage));
+        let which = (
+            day,
+            item.model.as_deref().unwrap_or(NO_MODEL),
+            item.relayed,
+            item.usage.cost.is_some(),
+        );
+        groups
+            .entry(which)
+            .or_default()
+            .add(&Spent::of(&item.usage));
     }
-    groups.into_iter().map(|((day, model, relayed, _), spent)| Group { day, model, relayed, spent }).collect()
+    groups
+        .into_iter()
+        .map(|((day, model, relayed, _), spent)| Group {
+            day,
+            model,
+            relayed,
+            spent,
+        })
+        .collect()
 }
 
 impl Head {
@@ -175,7 +215,9 @@ impl Head {
         out.time(b'a', self.last_active);
         out.text(b'i', self.other_id.as_deref());
         out.text(b'^', self.parent.as_deref());
-        self.links.iter().for_each(|(dialect, id)| out.pair(b'x', dialect, id));
+        self.links
+            .iter()
+            .for_each(|(dialect, id)| out.pair(b'x', dialect, id));
         out.sealed()
     }
 
@@ -185,14 +227,23 @@ impl Head {
         let marks = Marks(*reader.bytes(1)?.first()?);
         let (project, agent) = (reader.text()?.to_owned(), reader.text()?.to_owned());
         let (messages, records) = (reader.number()?, reader.number()?);
-        let mut head = Head { project, agent, messages, records, marks, ..Head::default() };
+        let mut head = Head {
+            project,
+            agent,
+            messages,
+            records,
+            marks,
+            ..Head::default()
+        };
         while !reader.is_empty() {
             match reader.bytes(1)? {
                 b"c" => head.created = Some(time(&mut reader)?),
                 b"a" => head.last_active = Some(time(&mut reader)?),
                 b"i" => head.other_id = Some(reader.text()?.to_owned()),
                 b"^" => head.parent = Some(reader.text()?.to_owned()),
-                b"x" => head.links.push((reader.text()?.to_owned(), reader.text()?.to_owned())),
+                b"x" => head
+                    .links
+                    .push((reader.text()?.to_owned(), reader.text()?.to_owned())),
                 _ => return None,
             }
         }
@@ -211,7 +262,9 @@ impl<'a> Sums<'a> {
             out.text(b'k', Some(word));
             varint::put(&mut out.0, *count);
         }
-        self.models.iter().for_each(|model| out.text(b'm', Some(model)));
+        self.models
+            .iter()
+            .for_each(|model| out.text(b'm', Some(model)));
         out.usage(b'w', &self.stated);
         for group in &self.groups {
             out.text(if group.relayed { b'R' } else { b'G' }, Some(group.model));
@@ -232,7 +285,13 @@ impl<'a> Sums<'a> {
         let mut reader = Reader::sealed(bytes)?;
         let (messages, turns) = (reader.number()?, reader.number()?);
         let (tool_calls, entries) = (reader.number()?, reader.number()?);
-        let mut sums = Sums { messages, turns, tool_calls, entries, ..Sums::default() };
+        let mut sums = Sums {
+            messages,
+            turns,
+            tool_calls,
+            entries,
+            ..Sums::default()
+        };
         while !reader.is_empty() {
             match reader.bytes(1)? {
                 b"d" => sums.duration_ms = Some(reader.number()?),
@@ -241,9 +300,17 @@ impl<'a> Sums<'a> {
                 b"w" => sums.stated = usage(&mut reader)?,
                 letter @ (b"G" | b"R") => {
                     let (model, relayed) = (reader.text()?, letter == b"R");
-                    sums.groups.push(Group { day: None, model, relayed, spent: Spent::default() });
+                    sums.groups.push(Group {
+                        day: None,
+                        model,
+                        relayed,
+                        spent: Spent::default(),
+                    });
                 }
-                letter => sums.groups.last_mut()?.take(*letter.first()?, &mut reader)?,
+                letter => sums
+                    .groups
+                    .last_mut()?
+                    .take(*letter.first()?, &mut reader)?,
             }
         }
         Some(sums)
@@ -291,8 +358,17 @@ mod tests {
         };
         assert_eq!(Head::unpack(&head.pack()), Some(head.clone()));
         assert!(noticed(&head.pack(), Head::unpack));
-        let usage = Usage { output: Some(1 << 40), cost: Some(0.5), ..Usage::default() };
-        let group = |day, relayed, usage: Usage| Group { day, model: "m", relayed, spent: Spent::of(&usage) };
+        let usage = Usage {
+            output: Some(1 << 40),
+            cost: Some(0.5),
+            ..Usage::default()
+        };
+        let group = |day, relayed, usage: Usage| Group {
+            day,
+            model: "m",
+            relayed,
+            spent: Spent::of(&usage),
+        };
         let sums = Sums {
             turns: 7,
             duration_ms: Some(0),

@@ -1,8 +1,9 @@
 //! The accounts of all sessions: brought up to date for those that changed, then read in one go.
 //!
-//! `account` has a row a session, `claim` the messages that each session holds, and `shared` those that more than one session
-//! holds, in the order of their names. A session that changes is accounted for anew, and so is one that held a message alone until
-//! another came to hold it too. What is shared no longer may stay among the shared: answers do not depend on it.
+//! `account` has a row a session, `claim` the messages that each session holds, and `shared` those
+//! that more than one session holds, in the order of their names. A session that changes is
+//! accounted for anew, and so is one that held a message alone until another came to hold it too.
+//! What is shared no longer may stay among the shared: answers do not depend on it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -19,10 +20,18 @@ use super::{Catalog, Entry, database};
 use crate::stats::{By, Reckoning, Tally};
 
 impl Catalog {
-    /// The sums over all conversations that are `meant`. A conversation is told by the places of its sides among the entries, the one
-    /// that a list shows first. Sessions that were not [read as a whole](super::Wanted::Whole) are left out.
-    pub fn tally(&self, stores: &Stores, entries: &[Entry], by: By, meant: &dyn Fn(&[usize]) -> bool) -> Result<Tally> {
-        let unwritten = |entry: &Entry| entry.is_current() && (entry.row == 0 || !entry.items.is_empty());
+    /// The sums over all conversations that are `meant`. A conversation is told by the places of
+    /// its sides among the entries, the one that a list shows first. Sessions that were not
+    /// [read as a whole](super::Wanted::Whole) are left out.
+    pub fn tally(
+        &self,
+        stores: &Stores,
+        entries: &[Entry],
+        by: By,
+        meant: &dyn Fn(&[usize]) -> bool,
+    ) -> Result<Tally> {
+        let unwritten =
+            |entry: &Entry| entry.is_current() && (entry.row == 0 || !entry.items.is_empty());
         if !entries.iter().any(unwritten) {
             let books = Books::new(self, &self.db, stores, entries, Numbers::OfRows);
             match books.tally(by, meant) {
@@ -55,7 +64,8 @@ struct Books<'c> {
     places: HashMap<i64, usize>,
 }
 
-/// Sessions whose accounts do not hold any more, by their numbers and places, and accounts of sessions that are gone.
+/// Sessions whose accounts do not hold any more, by their numbers and places, and accounts of
+/// sessions that are gone.
 #[derive(Default)]
 struct Stale {
     changed: BTreeSet<(i64, usize)>,
@@ -70,12 +80,21 @@ impl<'c> Books<'c> {
         entries: &'c [Entry],
         numbers: Numbers,
     ) -> Books<'c> {
-        let read = entries.iter().enumerate().filter(|(_, entry)| entry.is_current());
+        let read = entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| entry.is_current());
         let number = |(place, entry): (usize, &Entry)| match numbers {
             Numbers::OfRows => (entry.row, place),
             Numbers::OfPlaces => (i64::try_from(place).unwrap_or(i64::MAX), place),
         };
-        Books { catalog, db, stores, entries, places: read.map(number).collect() }
+        Books {
+            catalog,
+            db,
+            stores,
+            entries,
+            places: read.map(number).collect(),
+        }
     }
 
     fn fault(&self, error: rusqlite::Error) -> Error {
@@ -83,7 +102,8 @@ impl<'c> Books<'c> {
     }
 
     fn bring_up_to_date(&self, stale: Stale) -> Result<()> {
-        let tx = Transaction::new_unchecked(self.db, TransactionBehavior::Immediate).map_err(|it| self.fault(it))?;
+        let tx = Transaction::new_unchecked(self.db, TransactionBehavior::Immediate)
+            .map_err(|it| self.fault(it))?;
         for number in &stale.gone {
             self.close(*number)?;
         }
@@ -95,7 +115,8 @@ impl<'c> Books<'c> {
         for number in self.affected(&mut fresh)? {
             match self.places.get(&number) {
                 Some(place) => _ = changed.insert((number, *place)),
-                // Of a session that is not looked at now nothing is known but this: it is accounted for when it is.
+                // Of a session that is not looked at now nothing is known but this: it is
+                // accounted for when it is.
                 None => _ = self.close(number)?,
             }
         }
@@ -105,14 +126,19 @@ impl<'c> Books<'c> {
         tx.commit().map_err(|error| self.fault(error))
     }
 
-    /// Tells of every session, and finds the accounts that are not those of the sessions as they are now.
+    /// Tells of every session, and finds the accounts that are not those of the
+    /// sessions as they are now.
     fn enter(&self, reckoning: &mut Reckoning<'_>) -> Result<Stale> {
         let fault = |error| self.fault(error);
         let (mut fresh, mut strange) = (vec![false; self.entries.len()], HashSet::new());
-        let mut all = self.db.prepare_cached("SELECT session, state, head FROM account").map_err(fault)?;
+        let mut all = self
+            .db
+            .prepare_cached("SELECT session, state, head FROM account")
+            .map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
-            let (number, state): (i64, i64) = (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
+            let (number, state): (i64, i64) =
+                (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
             let Some(place) = self.places.get(&number) else {
                 strange.insert(number);
                 continue;
@@ -123,9 +149,15 @@ impl<'c> Books<'c> {
             let head = row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b"");
             reckoning.enter(*place, Head::unpack(head).ok_or_else(damaged)?);
         }
-        let changed = self.places.iter().filter(|(_, place)| fresh.get(**place) == Some(&false));
+        let changed = self
+            .places
+            .iter()
+            .filter(|(_, place)| fresh.get(**place) == Some(&false));
         let changed = changed.map(|(number, place)| (*number, *place)).collect();
-        Ok(Stale { changed, gone: self.gone(&strange)? })
+        Ok(Stale {
+            changed,
+            gone: self.gone(&strange)?,
+        })
     }
 
     /// Which of the sessions that are not looked at are gone: stores may be left out.
@@ -134,7 +166,10 @@ impl<'c> Books<'c> {
             return Ok(Vec::new());
         }
         let fault = |error| self.fault(error);
-        let mut all = self.db.prepare_cached("SELECT id FROM session WHERE gone=1").map_err(fault)?;
+        let mut all = self
+            .db
+            .prepare_cached("SELECT id FROM session WHERE gone=1")
+            .map_err(fault)?;
         let ids = all.query_map([], |row| row.get(0)).map_err(fault)?;
         let ids = ids.collect::<rusqlite::Result<Vec<i64>>>().map_err(fault)?;
         Ok(ids.into_iter().filter(|id| strange.contains(id)).collect())
@@ -147,15 +182,23 @@ impl<'c> Books<'c> {
             return Ok(affected);
         }
         let fault = |error| self.fault(error);
-        let mut known = self.db.prepare_cached("SELECT 1 FROM shared WHERE key=?1 AND session=?2").map_err(fault)?;
-        let mut all = self.db.prepare_cached("SELECT session, keys FROM claim").map_err(fault)?;
+        let mut known = self
+            .db
+            .prepare_cached("SELECT 1 FROM shared WHERE key=?1 AND session=?2")
+            .map_err(fault)?;
+        let mut all = self
+            .db
+            .prepare_cached("SELECT session, keys FROM claim")
+            .map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
             let number: i64 = row.get(0).map_err(fault)?;
             let mut alone = false;
             for claim in claims_in(row.get_ref(1).map_err(fault)?.as_blob().unwrap_or(b"")) {
                 if fresh.meets(claim) && !alone {
-                    alone = !known.exists(params![claim.cast_signed(), number]).map_err(fault)?;
+                    alone = !known
+                        .exists(params![claim.cast_signed(), number])
+                        .map_err(fault)?;
                 }
             }
             affected.extend(alone.then_some(number));
@@ -165,26 +208,39 @@ impl<'c> Books<'c> {
 
     /// What a session claimed when it was last accounted for.
     fn claims(&self, number: i64) -> Result<Claims> {
-        let keys: Option<Vec<u8>> = (self.db.prepare_cached("SELECT keys FROM claim WHERE session=?1"))
-            .and_then(|mut one| one.query_row([number], |row| row.get(0)).optional())
-            .map_err(|error| self.fault(error))?;
-        Ok(keys.map(|keys| Claims::from_bytes(&keys)).unwrap_or_default())
+        let keys: Option<Vec<u8>> = (self
+            .db
+            .prepare_cached("SELECT keys FROM claim WHERE session=?1"))
+        .and_then(|mut one| one.query_row([number], |row| row.get(0)).optional())
+        .map_err(|error| self.fault(error))?;
+        Ok(keys
+            .map(|keys| Claims::from_bytes(&keys))
+            .unwrap_or_default())
     }
 
     /// Removes an account. Answers those of its claims that were shared.
     fn close(&self, number: i64) -> Result<HashSet<u64>> {
         let fault = |error| self.fault(error);
         let mut shared = HashSet::new();
-        let mut remove = self.db.prepare_cached("DELETE FROM shared WHERE key=?1 AND session=?2").map_err(fault)?;
+        let mut remove = self
+            .db
+            .prepare_cached("DELETE FROM shared WHERE key=?1 AND session=?2")
+            .map_err(fault)?;
         for claim in self.claims(number)?.iter() {
-            if remove.execute(params![claim.cast_signed(), number]).map_err(fault)? > 0 {
+            if remove
+                .execute(params![claim.cast_signed(), number])
+                .map_err(fault)?
+                > 0
+            {
                 shared.insert(claim);
             }
         }
         for table in ["account", "claim"] {
-            (self.db.prepare_cached(&format!("DELETE FROM {table} WHERE session=?1")))
-                .and_then(|mut remove| remove.execute([number]))
-                .map_err(fault)?;
+            (self
+                .db
+                .prepare_cached(&format!("DELETE FROM {table} WHERE session=?1")))
+            .and_then(|mut remove| remove.execute([number]))
+            .map_err(fault)?;
         }
         Ok(shared)
     }
@@ -193,21 +249,32 @@ impl<'c> Books<'c> {
     fn account(&self, number: i64, place: usize, fresh: &Fresh) -> Result<()> {
         let fault = |error| self.fault(error);
         let before = self.close(number)?;
-        let Some(entry) = self.entries.get(place) else { return Ok(()) };
-        let Some(store) = self.stores.get(entry.store) else { return Ok(()) };
+        let Some(entry) = self.entries.get(place) else {
+            return Ok(());
+        };
+        let Some(store) = self.stores.get(entry.store) else {
+            return Ok(());
+        };
         let kept = self.kept(entry)?.unpack();
         let mut items = self.items(place)?;
         let claims = Claims::of(&items);
         // A cost that is stated stands for all messages of its session.
         if kept.facts.stated.usage.cost.is_some() {
-            items.iter_mut().for_each(|item| _ = item.usage.cost.get_or_insert(0.0));
+            items
+                .iter_mut()
+                .for_each(|item| _ = item.usage.cost.get_or_insert(0.0));
         }
-        let is_shared = |item: &Item| claim(item).is_some_and(|it| fresh.is_shared(it) || before.contains(&it));
+        let is_shared =
+            |item: &Item| claim(item).is_some_and(|it| fresh.is_shared(it) || before.contains(&it));
         let (mut shared, alone): (Vec<Item>, Vec<Item>) = items.into_iter().partition(is_shared);
         let account = Account::of(store.dialect(), &entry.located, &kept, &alone, &shared);
-        (self.db.prepare_cached("INSERT INTO account VALUES(?1,?2,?3,?4)"))
-            .and_then(|mut add| add.execute(params![number, state_of(entry), account.head, account.sums]))
-            .map_err(fault)?;
+        (self
+            .db
+            .prepare_cached("INSERT INTO account VALUES(?1,?2,?3,?4)"))
+        .and_then(|mut add| {
+            add.execute(params![number, state_of(entry), account.head, account.sums])
+        })
+        .map_err(fault)?;
         if !claims.is_empty() {
             (self.db.prepare_cached("INSERT INTO claim VALUES(?1,?2)"))
                 .and_then(|mut add| add.execute(params![number, claims.to_bytes()]))
@@ -215,10 +282,16 @@ impl<'c> Books<'c> {
         }
         shared.sort_by_cached_key(claim);
         for same in shared.chunk_by(|one, next| claim(one) == claim(next)) {
-            let Some(claim) = same.first().and_then(claim) else { continue };
-            (self.db.prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)"))
-                .and_then(|mut add| add.execute(params![claim.cast_signed(), number, ledger::pack(same)]))
-                .map_err(fault)?;
+            let Some(claim) = same.first().and_then(claim) else {
+                continue;
+            };
+            (self
+                .db
+                .prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)"))
+            .and_then(|mut add| {
+                add.execute(params![claim.cast_signed(), number, ledger::pack(same)])
+            })
+            .map_err(fault)?;
         }
         Ok(())
     }
@@ -227,18 +300,23 @@ impl<'c> Books<'c> {
         if let Some(kept) = &entry.kept {
             return Ok(kept.clone());
         }
-        let kept: Option<Vec<u8>> = self.in_catalog("SELECT facts FROM kept WHERE session=?1", entry)?;
+        let kept: Option<Vec<u8>> =
+            self.in_catalog("SELECT facts FROM kept WHERE session=?1", entry)?;
         kept.and_then(Packed::from_bytes).ok_or_else(damaged)
     }
 
     /// What every message of a session cost.
     fn items(&self, place: usize) -> Result<Vec<Item>> {
-        let Some(entry) = self.entries.get(place) else { return Ok(Vec::new()) };
+        let Some(entry) = self.entries.get(place) else {
+            return Ok(Vec::new());
+        };
         if !entry.items.is_empty() {
             return Ok(entry.items.clone());
         }
         let bytes = self.in_catalog("SELECT items FROM usage WHERE session=?1", entry)?;
-        bytes.map_or(Ok(Vec::new()), |bytes| ledger::unpack(&bytes).ok_or_else(damaged))
+        bytes.map_or(Ok(Vec::new()), |bytes| {
+            ledger::unpack(&bytes).ok_or_else(damaged)
+        })
     }
 
     fn in_catalog(&self, sql: &str, entry: &Entry) -> Result<Option<Vec<u8>>> {
@@ -249,8 +327,10 @@ impl<'c> Books<'c> {
 
     fn tally(&self, by: By, meant: &dyn Fn(&[usize]) -> bool) -> Result<Tally> {
         // All that is read is of one state.
-        let begin =
-            || Transaction::new_unchecked(self.db, TransactionBehavior::Deferred).map_err(|error| self.fault(error));
+        let begin = || {
+            Transaction::new_unchecked(self.db, TransactionBehavior::Deferred)
+                .map_err(|error| self.fault(error))
+        };
         let mut tx = begin()?;
         let mut reckoning = Reckoning::new(self.stores, self.entries, by);
         let stale = self.enter(&mut reckoning)?;
@@ -275,10 +355,15 @@ impl<'c> Books<'c> {
     /// Hands over what every session that is among the entries holds alone, by its place.
     fn each_alone(&self, sink: &mut dyn FnMut(usize, &Sums<'_>)) -> Result<()> {
         let fault = |error| self.fault(error);
-        let mut all = self.db.prepare_cached("SELECT session, sums FROM account").map_err(fault)?;
+        let mut all = self
+            .db
+            .prepare_cached("SELECT session, sums FROM account")
+            .map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
-            let Some(place) = self.places.get(&row.get(0).map_err(fault)?) else { continue };
+            let Some(place) = self.places.get(&row.get(0).map_err(fault)?) else {
+                continue;
+            };
             let bytes = row.get_ref(1).map_err(fault)?.as_blob().unwrap_or(b"");
             sink(*place, &Sums::unpack(bytes).ok_or_else(damaged)?);
         }
@@ -288,16 +373,23 @@ impl<'c> Books<'c> {
     /// Hands over what sessions share, all that may be one message at once.
     fn each_shared(&self, sink: &mut dyn FnMut(Vec<(usize, Item)>)) -> Result<()> {
         let fault = |error| self.fault(error);
-        let mut all = self.db.prepare_cached("SELECT key, session, item FROM shared").map_err(fault)?;
+        let mut all = self
+            .db
+            .prepare_cached("SELECT key, session, item FROM shared")
+            .map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         let (mut last, mut held) = (None, Vec::new());
         while let Some(row) = rows.next().map_err(fault)? {
-            let (key, number): (i64, i64) = (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
+            let (key, number): (i64, i64) =
+                (row.get(0).map_err(fault)?, row.get(1).map_err(fault)?);
             if last.replace(key) != Some(key) && !held.is_empty() {
                 sink(std::mem::take(&mut held));
             }
-            let Some(place) = self.places.get(&number) else { continue };
-            let items = ledger::unpack(row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b"")).ok_or_else(damaged)?;
+            let Some(place) = self.places.get(&number) else {
+                continue;
+            };
+            let items = ledger::unpack(row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b""))
+                .ok_or_else(damaged)?;
             held.extend(items.into_iter().map(|item| (*place, item)));
         }
         if !held.is_empty() {
@@ -309,13 +401,21 @@ impl<'c> Books<'c> {
 
 /// A sum of all that tells one state of a session from another.
 fn state_of(entry: &Entry) -> i64 {
-    let State { size, mtime, digest, .. } = State::of(&entry.located);
+    let State {
+        size,
+        mtime,
+        digest,
+        ..
+    } = State::of(&entry.located);
     let parts = [entry.generation.cast_signed(), size, mtime, digest];
     sum_of(parts.into_iter().flat_map(i64::to_le_bytes)).cast_signed()
 }
 
 fn damaged() -> Error {
-    Error::new(ErrorKind::Damaged, "the catalog's account of messages is damaged")
+    Error::new(
+        ErrorKind::Damaged,
+        "the catalog's account of messages is damaged",
+    )
 }
 
 #[cfg(test)]
@@ -339,19 +439,28 @@ mod tests {
             let mut stores = Stores::default();
             stores.add("claude", folder.path().join(".claude")).unwrap();
             let catalog = Catalog::open(&folder.path().join("catalog.db")).unwrap();
-            Lab { folder, stores, catalog }
+            Lab {
+                folder,
+                stores,
+                catalog,
+            }
         }
 
         fn tally(&mut self) -> Result<Tally> {
             let now = Instant::from_millis(4_000_000_000_000);
             let mut entries = self.catalog.refresh(&self.stores, now)?.entries;
-            self.catalog.read_missing(&self.stores, &mut entries, Wanted::Whole, 1, &|| true)?;
-            self.catalog.tally(&self.stores, &entries, By::Day, &|_| true)
+            self.catalog
+                .read_missing(&self.stores, &mut entries, Wanted::Whole, 1, &|| true)?;
+            self.catalog
+                .tally(&self.stores, &entries, By::Day, &|_| true)
         }
 
         fn rows(&self, table: &str) -> i64 {
             let sql = format!("SELECT count(*) FROM {table}");
-            self.catalog.db.query_row(&sql, [], |row| row.get(0)).unwrap()
+            self.catalog
+                .db
+                .query_row(&sql, [], |row| row.get(0))
+                .unwrap()
         }
     }
 
@@ -361,7 +470,11 @@ mod tests {
         let all = lab.tally().unwrap();
         assert_eq!((lab.rows("account"), lab.rows("claim")), (6, 6));
         let store = std::mem::take(&mut lab.stores);
-        assert_eq!(lab.tally().unwrap(), Tally::default(), "nothing is looked at");
+        assert_eq!(
+            lab.tally().unwrap(),
+            Tally::default(),
+            "nothing is looked at"
+        );
         assert_eq!(lab.rows("account"), 6);
         lab.stores = store;
         assert_eq!(lab.tally().unwrap(), all);
@@ -377,7 +490,11 @@ mod tests {
         let all = lab.tally().unwrap();
         assert_eq!(lab.rows("shared"), 0);
         let log = corpus::files(&lab.folder.path().join(".claude/projects")).remove(0);
-        let copy = lab.folder.path().join(".claude/projects/-copy").join(log.file_name().unwrap());
+        let copy = lab
+            .folder
+            .path()
+            .join(".claude/projects/-copy")
+            .join(log.file_name().unwrap());
         boswell_testkit::disk::write(&copy, &boswell_testkit::disk::read(&log));
         lab.tally().unwrap();
         let shared = lab.rows("shared");
@@ -398,7 +515,11 @@ mod tests {
             let mut lab = Lab::new();
             lab.tally().unwrap();
             lab.catalog.db.execute_batch(hurt).unwrap();
-            assert_eq!(lab.tally().unwrap_err().kind(), ErrorKind::Damaged, "{hurt}");
+            assert_eq!(
+                lab.tally().unwrap_err().kind(),
+                ErrorKind::Damaged,
+                "{hurt}"
+            );
         }
     }
 
@@ -406,7 +527,10 @@ mod tests {
     fn where_nothing_can_be_written_the_answer_is_the_same() {
         let mut lab = Lab::new();
         let all = lab.tally().unwrap();
-        lab.catalog.db.execute_batch("DELETE FROM account; PRAGMA query_only=1").unwrap();
+        lab.catalog
+            .db
+            .execute_batch("DELETE FROM account; PRAGMA query_only=1")
+            .unwrap();
         assert_eq!(lab.tally().unwrap(), all);
         assert_eq!(lab.rows("account"), 0);
     }

@@ -1,4 +1,5 @@
-//! Which messages a session holds, by sums of their names: so that those which stand in several sessions are found.
+//! Which messages a session holds, by sums of their names: so that those which stand in
+//! several sessions are found.
 
 use std::collections::HashSet;
 
@@ -29,7 +30,11 @@ impl Claims {
 
     /// Those that stand in it twice.
     pub(super) fn doubled(&self) -> impl Iterator<Item = u64> {
-        self.0.iter().zip(self.0.iter().skip(1)).filter(|(one, next)| one == next).map(|(one, _)| *one)
+        self.0
+            .iter()
+            .zip(self.0.iter().skip(1))
+            .filter(|(one, next)| one == next)
+            .map(|(one, _)| *one)
     }
 
     pub(super) fn to_bytes(&self) -> Vec<u8> {
@@ -43,18 +48,29 @@ impl Claims {
 
 /// The sums that [`Claims::to_bytes`] wrote.
 pub(super) fn claims_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
-    bytes.as_chunks::<8>().0.iter().map(|sum| u64::from_le_bytes(*sum))
+    bytes
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|sum| u64::from_le_bytes(*sum))
 }
 
-/// A sum of what names a message; none where nothing does. What is named within a family only has the same sum in all families.
-/// That two names have one sum costs a closer look and nothing else.
+/// A sum of what names a message; none where nothing does. What is named within a family only has
+/// the same sum in all families. That two names have one sum costs a closer look and nothing else.
 pub(super) fn claim(item: &Item) -> Option<u64> {
-    Some(sum_of(item.key.as_deref()?.bytes().chain(item.lineage.iter().map(|_| b'^'))))
+    Some(sum_of(
+        item.key
+            .as_deref()?
+            .bytes()
+            .chain(item.lineage.iter().map(|_| b'^')),
+    ))
 }
 
 /// A sum that is the same in every build: FNV-1a, stirred.
 pub(super) fn sum_of(bytes: impl Iterator<Item = u8>) -> u64 {
-    let sum = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let sum = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     let sum = (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     sum ^ (sum >> 29)
 }
@@ -102,7 +118,10 @@ mod tests {
     use super::*;
 
     fn claims(keys: &[&str]) -> Claims {
-        let item = |key: &&str| Item { key: Some((*key).to_owned()), ..Item::default() };
+        let item = |key: &&str| Item {
+            key: Some((*key).to_owned()),
+            ..Item::default()
+        };
         Claims::of(&keys.iter().map(item).collect::<Vec<_>>())
     }
 
@@ -116,16 +135,29 @@ mod tests {
         fresh.add(&claims(&["a", "b", "c"]), &claims(&["a"]));
         fresh.add(&claims(&["c", "d", "d"]), &Claims::default());
         let shared = |fresh: &Fresh, keys: [&str; 4]| keys.map(|key| fresh.is_shared(one(key)));
-        assert_eq!(shared(&fresh, ["a", "b", "c", "d"]), [false, false, true, true]);
-        assert_eq!(["a", "b", "z"].map(|key| fresh.meets(one(key))), [false, true, false]);
-        assert_eq!(shared(&fresh, ["a", "b", "c", "d"]), [false, true, true, true]);
+        assert_eq!(
+            shared(&fresh, ["a", "b", "c", "d"]),
+            [false, false, true, true]
+        );
+        assert_eq!(
+            ["a", "b", "z"].map(|key| fresh.meets(one(key))),
+            [false, true, false]
+        );
+        assert_eq!(
+            shared(&fresh, ["a", "b", "c", "d"]),
+            [false, true, true, true]
+        );
     }
 
     #[test]
     fn claims_read_back_and_families_have_their_own() {
         let some = claims(&["a", "b"]);
         assert_eq!(Claims::from_bytes(&some.to_bytes()), some);
-        let of_family = Item { key: Some("a".into()), lineage: Some("root".into()), ..Item::default() };
+        let of_family = Item {
+            key: Some("a".into()),
+            lineage: Some("root".into()),
+            ..Item::default()
+        };
         assert_ne!(claim(&of_family), Some(one("a")));
         assert_eq!(claim(&Item::default()), None);
     }

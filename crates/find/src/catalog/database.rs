@@ -56,7 +56,8 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
 pub(super) fn in_memory() -> Result<Connection> {
     let place = Path::new("catalog in memory");
     let db = Connection::open_in_memory().map_err(|error| fault(place, error))?;
-    db.execute_batch(SCHEMA).map_err(|error| fault(place, error))?;
+    db.execute_batch(SCHEMA)
+        .map_err(|error| fault(place, error))?;
     Ok(db)
 }
 
@@ -80,23 +81,35 @@ fn attempt(path: &Path) -> Result<Connection> {
     let fault = |error| fault(path, error);
     let mut db = Connection::open(path).map_err(fault)?;
     db.busy_timeout(PATIENCE).map_err(fault)?;
-    let version: i64 = db.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fault)?;
+    let version: i64 = db
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(fault)?;
     if version == 0 {
         // Page size counts only before the first page is written, and not inside a transaction.
-        db.execute_batch("PRAGMA page_size=8192; PRAGMA journal_mode=WAL").map_err(fault)?;
+        db.execute_batch("PRAGMA page_size=8192; PRAGMA journal_mode=WAL")
+            .map_err(fault)?;
     }
     // Derived: losing the last change to a power cut costs nothing.
-    db.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-8000").map_err(fault)?;
+    db.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-8000")
+        .map_err(fault)?;
     if version == 0 {
-        let tx = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
-        let now: i64 = tx.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fault)?;
+        let tx = db
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(fault)?;
+        let now: i64 = tx
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .map_err(fault)?;
         if now == 0 {
             tx.execute_batch(SCHEMA).map_err(fault)?;
-            tx.execute_batch(&format!("PRAGMA user_version={VERSION}")).map_err(fault)?;
+            tx.execute_batch(&format!("PRAGMA user_version={VERSION}"))
+                .map_err(fault)?;
         }
         tx.commit().map_err(fault)?;
     } else if version != VERSION {
-        return Err(Error::new(ErrorKind::TooNew, format!("`{}` is of another version", path.display())));
+        return Err(Error::new(
+            ErrorKind::TooNew,
+            format!("`{}` is of another version", path.display()),
+        ));
     }
     Ok(db)
 }
@@ -107,7 +120,10 @@ fn make_private(path: &Path) -> Result<()> {
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(|_| ()).map_err(|error| Error::io(path.display(), "open", error))
+    options
+        .open(path)
+        .map(|_| ())
+        .map_err(|error| Error::io(path.display(), "open", error))
 }
 
 /// An error of SQLite as one of ours.
@@ -122,5 +138,9 @@ pub(super) fn fault(path: &Path, error: rusqlite::Error) -> Error {
         // A table or column that is not there: somebody else's file under our name.
         _ => ErrorKind::Damaged,
     };
-    Error::new(kind, format!("the catalog `{}` cannot be used", path.display())).caused_by(error)
+    Error::new(
+        kind,
+        format!("the catalog `{}` cannot be used", path.display()),
+    )
+    .caused_by(error)
 }

@@ -72,7 +72,8 @@ impl Entry {
         self.generation != UNSETTLED
     }
 
-    /// Whether all that is known of it holds for the log as it is now, and the whole of it was read.
+    /// Whether all that is known of it holds for the log as it is now, and the
+    /// whole of it was read.
     pub fn is_current(&self) -> bool {
         self.upto == Some(self.located.size) && self.is_whole()
     }
@@ -81,7 +82,8 @@ impl Entry {
         self.glance.as_ref().is_some_and(Glance::is_complete)
     }
 
-    /// What is known of it at a glance; none where only a summary tells, because files beside the log have a say.
+    /// What is known of it at a glance; none where only a summary tells, because files
+    /// beside the log have a say.
     pub fn glance(&self) -> Option<Glance> {
         self.glance.filter(|_| self.stands_alone())
     }
@@ -91,14 +93,18 @@ impl Entry {
         self.traits.as_deref().filter(|_| self.stands_alone())
     }
 
-    /// Whether its log is all that says something of it: no index has a row for it and no folder stands beside it.
+    /// Whether its log is all that says something of it: no index has a row for it and no
+    /// folder stands beside it.
     pub fn stands_alone(&self) -> bool {
         self.alone
     }
 
     /// The title that its log is known to state.
     pub fn title_in_log(&self) -> Option<&str> {
-        self.kept.as_ref().filter(|_| self.is_whole() && self.located.row.is_none())?.title()
+        self.kept
+            .as_ref()
+            .filter(|_| self.is_whole() && self.located.row.is_none())?
+            .title()
     }
 
     /// The files of its store, of which those that its listing cannot have seen are not looked for.
@@ -129,16 +135,23 @@ impl Entry {
 
     /// What a list shows of it, once that was [loaded](super::Catalog::load).
     ///
-    /// Counts are left out unless the whole log was read as it is now. What stands in side files is read here.
+    /// Counts are left out unless the whole log was read as it is now. What stands in
+    /// side files is read here.
     pub fn summary(&self, store: &Store) -> Result<Summary> {
         let kept = self.kept.as_ref().map(Packed::unpack).unwrap_or_default();
         let complete = self.is_current();
         let mut facts = kept.facts;
-        store.dialect().fold_side_files(&self.files(store), &self.located, &mut facts)?;
+        store
+            .dialect()
+            .fold_side_files(&self.files(store), &self.located, &mut facts)?;
         Ok(Summary {
             reference: SessionRef::new(store.dialect().name(), &self.located.id),
             located: self.located.clone(),
-            path: self.located.key.as_deref().map(|key| store.backend().describe(key)),
+            path: self
+                .located
+                .key
+                .as_deref()
+                .map(|key| store.backend().describe(key)),
             facts,
             complete,
             records: kept.records,

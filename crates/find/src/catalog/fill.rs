@@ -46,8 +46,8 @@ const BATCH: usize = 128;
 const SMALL: u64 = 128 << 10;
 
 impl Catalog {
-    /// Reads logs of which not enough is known, those that changed last first, until `go_on` answers false, and loads what
-    /// is known of all.
+    /// Reads logs of which not enough is known, those that changed last first, until `go_on`
+    /// answers false, and loads what is known of all.
     pub fn fill(
         &mut self,
         stores: &Stores,
@@ -78,8 +78,13 @@ impl Catalog {
             })
             .map(|(index, _)| index)
             .collect();
-        work.sort_by_key(|index| std::cmp::Reverse(entries.get(*index).and_then(|entry| entry.located.modified)));
-        let mut filled = Filled { complete: true, ..Filled::default() };
+        work.sort_by_key(|index| {
+            std::cmp::Reverse(entries.get(*index).and_then(|entry| entry.located.modified))
+        });
+        let mut filled = Filled {
+            complete: true,
+            ..Filled::default()
+        };
         for batch in work.chunks(BATCH) {
             let mut done = read_batch(stores, entries, batch, wanted, workers, go_on);
             filled.complete &= done.len() == batch.len();
@@ -93,14 +98,26 @@ impl Catalog {
     }
 
     /// Writes down what was read, and puts it into the entries.
-    fn keep(&mut self, entries: &mut [Entry], done: &mut Vec<Done>, filled: &mut Filled) -> Result<()> {
+    fn keep(
+        &mut self,
+        entries: &mut [Entry],
+        done: &mut Vec<Done>,
+        filled: &mut Filled,
+    ) -> Result<()> {
         let mut fine: Vec<Fine> = Vec::new();
         for (index, result) in done.drain(..) {
             match result {
                 Ok((kept, items)) => {
                     let id = entries.get(index).map_or("", |entry| &entry.located.id);
-                    let (glance, traits) = (Glance::of(&kept, id), Arc::new(Traits::of(&kept.facts)));
-                    fine.push(Fine { index, glance, traits, kept: kept.pack(), items });
+                    let (glance, traits) =
+                        (Glance::of(&kept, id), Arc::new(Traits::of(&kept.facts)));
+                    fine.push(Fine {
+                        index,
+                        glance,
+                        traits,
+                        kept: kept.pack(),
+                        items,
+                    });
                 }
                 Err(error) => filled.errors.push((index, error)),
             }
@@ -114,9 +131,16 @@ impl Catalog {
             }
         }
         for (nth, fine) in fine.into_iter().enumerate() {
-            let Some(entry) = entries.get_mut(fine.index) else { continue };
-            (entry.glance, entry.traits, entry.upto) = (Some(fine.glance), Some(fine.traits), Some(entry.located.size));
-            // What is written down can be loaded: of a hundred thousand sessions it would fill the memory.
+            let Some(entry) = entries.get_mut(fine.index) else {
+                continue;
+            };
+            (entry.glance, entry.traits, entry.upto) = (
+                Some(fine.glance),
+                Some(fine.traits),
+                Some(entry.located.size),
+            );
+            // What is written down can be loaded: of a hundred thousand sessions it
+            // would fill the memory.
             entry.kept = None;
             if written.get(nth) != Some(&Written::Kept) {
                 entry.kept = Some(fine.kept);
@@ -132,15 +156,26 @@ impl Catalog {
         let mut written = Vec::with_capacity(fine.len());
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(fault)?;
         let rev = next_rev(&tx).map_err(fault)?;
-        for Fine { index, glance, traits, kept, items } in fine {
+        for Fine {
+            index,
+            glance,
+            traits,
+            kept,
+            items,
+        } in fine
+        {
             let Some(entry) = entries.get(*index).filter(|entry| entry.row != 0) else {
                 written.push(Written::No);
                 continue;
             };
             let size = i64::try_from(entry.located.size).unwrap_or(i64::MAX);
-            // Another process may have seen a newer state meanwhile: then this is about one that is gone.
+            // Another process may have seen a newer state meanwhile: then this is
+            // about one that is gone.
             let changed = tx
                 .prepare_cached(
                     "UPDATE session SET glance=?1, upto=?2, rev=?5 WHERE id=?3 AND generation=?4 AND size=?2",
@@ -150,7 +185,11 @@ impl Catalog {
                     update.execute(params![glance.to_bytes(traits), size, entry.row, generation, rev])
                 })
                 .map_err(fault)?;
-            written.push(if changed > 0 { Written::Kept } else { Written::Outrun });
+            written.push(if changed > 0 {
+                Written::Kept
+            } else {
+                Written::Outrun
+            });
             if changed > 0 {
                 tx.prepare_cached("INSERT OR REPLACE INTO kept VALUES(?1,?2)")
                     .and_then(|mut keep| keep.execute(params![entry.row, kept.to_bytes()]))
@@ -196,16 +235,28 @@ fn read_batch(
     let next = AtomicUsize::new(0);
     let work = || {
         let mut mine = Vec::new();
-        while let Some(index) = batch.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| go_on()) {
-            let Some(entry) = entries.get(*index) else { continue };
-            let Some(store) = stores.get(entry.store) else { continue };
+        while let Some(index) = batch
+            .get(next.fetch_add(1, Ordering::Relaxed))
+            .filter(|_| go_on())
+        {
+            let Some(entry) = entries.get(*index) else {
+                continue;
+            };
+            let Some(store) = stores.get(entry.store) else {
+                continue;
+            };
             mine.push((*index, read(store, entry, wanted)));
         }
         mine
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers.clamp(1, batch.len().max(1))).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        let threads: Vec<_> = (0..workers.clamp(1, batch.len().max(1)))
+            .map(|_| scope.spawn(work))
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_default())
+            .collect()
     })
 }
 
@@ -214,12 +265,23 @@ pub(super) fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept
     if wanted != Wanted::Whole && located.framing == Framing::Lines && located.size > SMALL {
         let seen = store.summary(located)?;
         let (records, gaps, conversation) = (seen.records, seen.gaps, seen.conversation);
-        let kept = Kept { facts: seen.facts, records, gaps, conversation, leaf: None, complete: false };
+        let kept = Kept {
+            facts: seen.facts,
+            records,
+            gaps,
+            conversation,
+            leaf: None,
+            complete: false,
+        };
         return Ok((kept, Vec::new()));
     }
     let dialect = store.dialect();
     let mut reader = Reader::new(dialect, located, Depth::Facts);
-    let object = located.key.as_ref().map(|key| store.backend().open(key)).transpose()?;
+    let object = located
+        .key
+        .as_ref()
+        .map(|key| store.backend().open(key))
+        .transpose()?;
     if let Some(object) = &object {
         if located.framing == Framing::Lines {
             object.lines(0, 1, &mut |line| reader.line(line))?;
@@ -233,12 +295,28 @@ pub(super) fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept
         let payloads = Open(object);
         let view = read.view(&payloads);
         let tip = dialect.tip(&view).ok()?;
-        dialect.leaf(&view, tip).map(|slot| read.log.label(slot).into_owned())
+        dialect
+            .leaf(&view, tip)
+            .map(|slot| read.log.label(slot).into_owned())
     });
     let records = Summary::records_of(&read.log);
-    let conversation = read.log.heads.iter().any(|head| head.kind.is_conversation());
+    let conversation = read
+        .log
+        .heads
+        .iter()
+        .any(|head| head.kind.is_conversation());
     let gaps = read.log.gaps.len() as u64;
-    Ok((Kept { facts: Box::new(read.facts), records, gaps, conversation, leaf, complete: true }, items))
+    Ok((
+        Kept {
+            facts: Box::new(read.facts),
+            records,
+            gaps,
+            conversation,
+            leaf,
+            complete: true,
+        },
+        items,
+    ))
 }
 
 /// Records of a log that is open.

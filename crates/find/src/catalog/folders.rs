@@ -1,7 +1,8 @@
-//! Which folders a listing of a store has seen, so that nobody looks for files in those that are not there.
+//! Which folders a listing of a store has seen, so that nobody looks for files in
+//! those that are not there.
 //!
-//! Most sessions have no folder beside their log. Asking the file system for a title in it, session by session, would cost
-//! more than listing the store did.
+//! Most sessions have no folder beside their log. Asking the file system for a title in it, session
+//! by session, would cost more than listing the store did.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -19,22 +20,35 @@ pub(super) struct Folders {
 impl Folders {
     /// Lists a store and remembers what was seen.
     pub(super) fn list(store: &Store) -> Result<(Found, Folders)> {
-        let walk = Walk { backend: store.backend(), seen: RefCell::default() };
+        let walk = Walk {
+            backend: store.backend(),
+            seen: RefCell::default(),
+        };
         let found = store.discover(&walk)?;
-        Ok((found, Folders { listed: walk.seen.into_inner() }))
+        Ok((
+            found,
+            Folders {
+                listed: walk.seen.into_inner(),
+            },
+        ))
     }
 
     /// Files of a store, of which those that cannot be there are not looked for.
     pub(super) fn files<'f>(&'f self, backend: &'f dyn Backend) -> impl Files + 'f {
-        Known { backend, folders: self }
+        Known {
+            backend,
+            folders: self,
+        }
     }
 
-    /// Tells of logs whether a folder may stand beside them, named like them but for the ending: where side files are. Asked in
-    /// the order of a listing it looks for each folder once.
+    /// Tells of logs whether a folder may stand beside them, named like them but for the ending:
+    /// where side files are. Asked in the order of a listing it looks for each folder once.
     pub(super) fn beside(&self) -> impl FnMut(&str) -> bool {
         let mut last: Option<(String, Option<&HashSet<String>>)> = None;
         move |log| {
-            let Some((stem, _)) = log.rsplit_once('.') else { return true };
+            let Some((stem, _)) = log.rsplit_once('.') else {
+                return true;
+            };
             let (around, _) = stem.rsplit_once('/').unwrap_or(("", stem));
             if last.as_ref().is_none_or(|(folder, _)| folder != around) {
                 last = Some((around.to_owned(), self.listed.get(around)));
@@ -46,13 +60,16 @@ impl Folders {
 
     /// Whether the folder that a key names a file in was missing from the folder around it.
     fn lacks_folder_of(&self, key: &str) -> bool {
-        key.rsplit_once('/').is_some_and(|(folder, _)| self.lacks(folder))
+        key.rsplit_once('/')
+            .is_some_and(|(folder, _)| self.lacks(folder))
     }
 
     /// Whether a folder was missing from the folder around it.
     fn lacks(&self, folder: &str) -> bool {
         let (around, _) = folder.rsplit_once('/').unwrap_or(("", folder));
-        self.listed.get(around).is_some_and(|folders| !folders.contains(folder))
+        self.listed
+            .get(around)
+            .is_some_and(|folders| !folders.contains(folder))
     }
 }
 
@@ -64,7 +81,11 @@ struct Walk<'b> {
 impl Files for Walk<'_> {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
         let inside = self.backend.list(folder)?;
-        let folders = inside.iter().filter(|info| !info.is_file()).map(|info| info.key.clone()).collect();
+        let folders = inside
+            .iter()
+            .filter(|info| !info.is_file())
+            .map(|info| info.key.clone())
+            .collect();
         self.seen.borrow_mut().insert(folder.to_owned(), folders);
         Ok(inside)
     }
@@ -85,11 +106,19 @@ struct Known<'f> {
 
 impl Files for Known<'_> {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
-        if !folder.is_empty() && self.folders.lacks(folder) { Ok(Vec::new()) } else { self.backend.list(folder) }
+        if !folder.is_empty() && self.folders.lacks(folder) {
+            Ok(Vec::new())
+        } else {
+            self.backend.list(folder)
+        }
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
-        if self.folders.lacks_folder_of(key) { Ok(None) } else { self.backend.stat(key) }
+        if self.folders.lacks_folder_of(key) {
+            Ok(None)
+        } else {
+            self.backend.stat(key)
+        }
     }
 
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {

@@ -30,18 +30,30 @@ impl Catalog {
             )
             .map_err(fault)?;
         let rows = all.query_map([], |row| {
-            let (dialect, name, store): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let (dialect, name, store): (String, String, String) =
+                (row.get(0)?, row.get(1)?, row.get(2)?);
             let kept: Option<Vec<u8>> = row.get(3)?;
-            let facts = kept.and_then(Packed::from_bytes).map(|kept| *kept.unpack().facts).unwrap_or_default();
+            let facts = kept
+                .and_then(Packed::from_bytes)
+                .map(|kept| *kept.unpack().facts)
+                .unwrap_or_default();
             let root = store.split_once('\n').map_or("", |(_, root)| root).into();
-            Ok(Ghost { reference: SessionRef::new(dialect, name), root, facts })
+            Ok(Ghost {
+                reference: SessionRef::new(dialect, name),
+                root,
+                facts,
+            })
         });
-        rows.map_err(fault)?.collect::<rusqlite::Result<_>>().map_err(fault)
+        rows.map_err(fault)?
+            .collect::<rusqlite::Result<_>>()
+            .map_err(fault)
     }
 
-    /// Forgets sessions: nothing of them stays in the file. `gone` is asked with the session and the key of its log.
+    /// Forgets sessions: nothing of them stays in the file. `gone` is asked with the session
+    /// and the key of its log.
     ///
-    /// Rows that changed earlier leave their old bytes in pages that SQLite reuses, so the whole file is written again.
+    /// Rows that changed earlier leave their old bytes in pages that SQLite reuses, so the whole
+    /// file is written again.
     pub fn forget(&mut self, gone: &dyn Fn(&SessionRef, &str) -> bool) -> Result<()> {
         let ids = |db: &rusqlite::Connection| rows(db, gone);
         match self.delete_rows(&ids) {
@@ -51,8 +63,12 @@ impl Catalog {
         }
     }
 
-    /// As [`Catalog::forget`], by what is known of a session, also of one that is gone. Gives back where their logs were.
-    pub fn forget_where(&mut self, goes: &dyn Fn(&SessionRef, &Facts) -> bool) -> Result<Vec<PathBuf>> {
+    /// As [`Catalog::forget`], by what is known of a session, also of one that is gone. Gives back
+    /// where their logs were.
+    pub fn forget_where(
+        &mut self,
+        goes: &dyn Fn(&SessionRef, &Facts) -> bool,
+    ) -> Result<Vec<PathBuf>> {
         let known = known_rows(&self.db, goes).map_err(|error| self.fault(error))?;
         if known.is_empty() {
             return Ok(Vec::new());
@@ -61,31 +77,52 @@ impl Catalog {
         Ok(known.into_iter().map(|(_, path)| path).collect())
     }
 
-    /// Deletes rows in one transaction, then writes the file again without the pages that were freed.
-    fn delete_rows(&mut self, ids: &dyn Fn(&rusqlite::Connection) -> rusqlite::Result<Vec<i64>>) -> Result<()> {
+    /// Deletes rows in one transaction, then writes the file again without the
+    /// pages that were freed.
+    fn delete_rows(
+        &mut self,
+        ids: &dyn Fn(&rusqlite::Connection) -> rusqlite::Result<Vec<i64>>,
+    ) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
         // What is written again must not pass through a temporary file elsewhere.
-        self.db.execute_batch("PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY").map_err(fault)?;
-        let tx = self.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
+        self.db
+            .execute_batch("PRAGMA secure_delete=ON; PRAGMA temp_store=MEMORY")
+            .map_err(fault)?;
+        let tx = self
+            .db
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(fault)?;
         for id in ids(&tx).map_err(fault)? {
             for table in ["usage", "kept", "account", "claim", "shared"] {
-                tx.execute(&format!("DELETE FROM {table} WHERE session=?1"), [id]).map_err(fault)?;
+                tx.execute(&format!("DELETE FROM {table} WHERE session=?1"), [id])
+                    .map_err(fault)?;
             }
-            tx.execute("DELETE FROM session WHERE id=?1", [id]).map_err(fault)?;
+            tx.execute("DELETE FROM session WHERE id=?1", [id])
+                .map_err(fault)?;
         }
         // Rolls may name its folder.
         tx.execute_batch("DELETE FROM roll").map_err(fault)?;
         tx.commit().map_err(fault)?;
         self.db.execute_batch("VACUUM").map_err(fault)?;
-        // What was deleted is still in the log of changes until that is cut off, which a reader may prevent.
-        let busy: i64 = self.db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0)).map_err(fault)?;
+        // What was deleted is still in the log of changes until that is cut off, which
+        // a reader may prevent.
+        let busy: i64 = self
+            .db
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))
+            .map_err(fault)?;
         if busy == 0 {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Busy, format!("the catalog `{}` is being read by another process", path.display()))
-            .because("its log of changes still holds what was to be forgotten")
-            .hinting("try again when the other command has ended"))
+        Err(Error::new(
+            ErrorKind::Busy,
+            format!(
+                "the catalog `{}` is being read by another process",
+                path.display()
+            ),
+        )
+        .because("its log of changes still holds what was to be forgotten")
+        .hinting("try again when the other command has ended"))
     }
 }
 
@@ -102,7 +139,10 @@ fn known_rows(
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
         let kept: Option<Vec<u8>> = row.get(5)?;
-        let facts = kept.and_then(Packed::from_bytes).map(|kept| *kept.unpack().facts).unwrap_or_default();
+        let facts = kept
+            .and_then(Packed::from_bytes)
+            .map(|kept| *kept.unpack().facts)
+            .unwrap_or_default();
         let (dialect, name): (String, String) = (row.get(1)?, row.get(2)?);
         if goes(&SessionRef::new(dialect, name), &facts) {
             let (place, store): (String, String) = (row.get(3)?, row.get(4)?);
@@ -115,13 +155,19 @@ fn known_rows(
 }
 
 /// Rows of the sessions that are meant.
-fn rows(db: &rusqlite::Connection, gone: &dyn Fn(&SessionRef, &str) -> bool) -> rusqlite::Result<Vec<i64>> {
+fn rows(
+    db: &rusqlite::Connection,
+    gone: &dyn Fn(&SessionRef, &str) -> bool,
+) -> rusqlite::Result<Vec<i64>> {
     let mut all = db.prepare("SELECT id, dialect, name, place FROM session")?;
     let mut found = Vec::new();
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
-        let (dialect, name, place): (String, String, String) = (row.get(1)?, row.get(2)?, row.get(3)?);
-        let key = place.split_once('\n').map_or(place.as_str(), |(key, _)| key);
+        let (dialect, name, place): (String, String, String) =
+            (row.get(1)?, row.get(2)?, row.get(3)?);
+        let key = place
+            .split_once('\n')
+            .map_or(place.as_str(), |(key, _)| key);
         if gone(&SessionRef::new(dialect, name), key) {
             found.push(row.get(0)?);
         }

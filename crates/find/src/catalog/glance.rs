@@ -1,4 +1,5 @@
-//! What a list orders and chooses by, kept apart from the rest: of most sessions nobody asks for more.
+//! What a list orders and chooses by, kept apart from the rest: of most sessions
+//! nobody asks for more.
 
 use std::sync::Arc;
 
@@ -10,8 +11,9 @@ use super::traits::{Shared, Traits};
 /// The few things of a session that are known without unpacking what is kept of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Glance {
-    /// When something last happened and when it began, messages counted and messages stated: there is one glance for each of many
-    /// thousand sessions, so what is unknown takes no room of its own.
+    /// When something last happened and when it began, messages counted and messages
+    /// stated: there is one glance for each of many thousand sessions, so what is unknown
+    /// takes no room of its own.
     parts: [i64; 4],
     flags: u8,
 }
@@ -33,7 +35,11 @@ impl Glance {
         let facts: &Facts = &kept.facts;
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
-        let count = |count: Option<u64>| count.and_then(|count| i64::try_from(count).ok()).unwrap_or(UNKNOWN);
+        let count = |count: Option<u64>| {
+            count
+                .and_then(|count| i64::try_from(count).ok())
+                .unwrap_or(UNKNOWN)
+        };
         Glance {
             parts: [
                 millis(facts.last_active),
@@ -112,7 +118,9 @@ impl Glance {
 
     pub(super) fn put(self, out: &mut Vec<u8>) {
         out.push(self.flags);
-        self.parts.iter().for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
+        self.parts
+            .iter()
+            .for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
     }
 
     /// What [`Glance::put`] wrote.
@@ -122,7 +130,10 @@ impl Glance {
         for (part, bytes) in parts.iter_mut().zip(rest.as_chunks::<8>().0) {
             *part = i64::from_le_bytes(*bytes);
         }
-        Glance { parts, flags: *flags }
+        Glance {
+            parts,
+            flags: *flags,
+        }
     }
 
     /// With traits behind it and a checksum, to be written down.
@@ -151,16 +162,29 @@ mod tests {
 
     #[test]
     fn a_glance_reads_back_and_a_changed_byte_is_noticed() {
-        let mut kept = Kept { complete: true, records: 2, ..Kept::default() };
+        let mut kept = Kept {
+            complete: true,
+            records: 2,
+            ..Kept::default()
+        };
         kept.facts.last_active = Some(Instant::from_millis(-7));
         kept.facts.messages = 3;
         kept.facts.hidden = Some("subagent");
         let glance = Glance::of(&kept, "x");
-        let traits = Traits { project: Some("/p".into()), ..Traits::default() };
+        let traits = Traits {
+            project: Some("/p".into()),
+            ..Traits::default()
+        };
         let bytes = glance.to_bytes(&traits);
         let mut shared = Shared::default();
-        assert_eq!(Glance::from_bytes(&bytes, &mut shared), Some((glance, Arc::new(traits))));
-        assert_eq!((glance.last_active(), glance.created()), (kept.facts.last_active, None));
+        assert_eq!(
+            Glance::from_bytes(&bytes, &mut shared),
+            Some((glance, Arc::new(traits)))
+        );
+        assert_eq!(
+            (glance.last_active(), glance.created()),
+            (kept.facts.last_active, None)
+        );
         assert_eq!((glance.messages(), glance.stated_messages()), (3, None));
         assert!(glance.is_complete() && glance.is_hidden() && glance.has_records());
         assert!(!glance.is_linked() && !glance.is_titled() && !glance.is_conversation());

@@ -1,7 +1,9 @@
-//! What the catalog keeps of a session: its facts packed into few bytes, without what stands in side files.
+//! What the catalog keeps of a session: its facts packed into few bytes, without what
+//! stands in side files.
 //!
-//! Sums and filters unpack every session that there is, so unpacking must cost next to nothing. Flags and the title come first and
-//! can be read alone; of all else only what is known is there, each value behind a letter. A checksum ends it.
+//! Sums and filters unpack every session that there is, so unpacking must cost next to nothing.
+//! Flags and the title come first and can be read alone; of all else only what is known is there,
+//! each value behind a letter. A checksum ends it.
 
 use std::collections::BTreeMap;
 
@@ -54,14 +56,23 @@ impl Packed {
     /// The title, without a look at the rest.
     pub(super) fn title(&self) -> Option<&str> {
         let (flags, rest) = self.0.split_first()?;
-        if flags & TITLED == 0 { None } else { Reader::new(rest).text() }
+        if flags & TITLED == 0 {
+            None
+        } else {
+            Reader::new(rest).text()
+        }
     }
 
     /// Everything; as much as can be read of what an older version wrote.
     pub(super) fn unpack(&self) -> Kept {
-        let Some((flags, rest)) = self.0.split_first() else { return Kept::default() };
-        let mut kept =
-            Kept { complete: flags & COMPLETE != 0, conversation: flags & CONVERSATION != 0, ..Kept::default() };
+        let Some((flags, rest)) = self.0.split_first() else {
+            return Kept::default();
+        };
+        let mut kept = Kept {
+            complete: flags & COMPLETE != 0,
+            conversation: flags & CONVERSATION != 0,
+            ..Kept::default()
+        };
         (kept.facts.pinned, kept.facts.archived) = (flags & PINNED != 0, flags & ARCHIVED != 0);
         let mut reader = Reader::new(rest);
         if flags & TITLED != 0 {
@@ -108,9 +119,18 @@ impl Kept {
         }
         out.text(b'h', facts.hidden);
         facts.tags.iter().for_each(|tag| out.text(b't', Some(tag)));
-        facts.models.iter().for_each(|model| out.text(b'm', Some(model)));
-        facts.metadata.iter().for_each(|(key, value)| out.pair(b'M', key, value));
-        facts.external_ids.iter().for_each(|(key, value)| out.pair(b'x', key, value));
+        facts
+            .models
+            .iter()
+            .for_each(|model| out.text(b'm', Some(model)));
+        facts
+            .metadata
+            .iter()
+            .for_each(|(key, value)| out.pair(b'M', key, value));
+        facts
+            .external_ids
+            .iter()
+            .for_each(|(key, value)| out.pair(b'x', key, value));
         out.time(b'c', facts.created);
         out.time(b'A', facts.last_active);
         let some = |count: u64| Some(count).filter(|count| *count > 0);
@@ -190,7 +210,9 @@ impl Kept {
             b'k' => {
                 facts.kinds.insert(from.text()?.to_owned(), from.number()?);
             }
-            b'L' => facts.labels.push((from.text()?.to_owned(), Some(from.text()?.to_owned()))),
+            b'L' => facts
+                .labels
+                .push((from.text()?.to_owned(), Some(from.text()?.to_owned()))),
             b'U' => facts.labels.push((from.text()?.to_owned(), None)),
             b'u' => facts.usage.note(None, usage(from)?),
             b'w' => facts.stated.usage = usage(from)?,
@@ -202,8 +224,18 @@ impl Kept {
 
 /// The words by which dialects say why a session is hidden.
 fn hidden_word(word: &str) -> &'static str {
-    let known = ["subagent", "empty", "prepared", "archived", "maintenance", "ghost"];
-    known.into_iter().find(|known| *known == word).unwrap_or("hidden")
+    let known = [
+        "subagent",
+        "empty",
+        "prepared",
+        "archived",
+        "maintenance",
+        "ghost",
+    ];
+    known
+        .into_iter()
+        .find(|known| *known == word)
+        .unwrap_or("hidden")
 }
 
 #[cfg(test)]
@@ -213,7 +245,12 @@ mod tests {
     use super::*;
 
     fn some() -> Kept {
-        let mut kept = Kept { records: 7, leaf: Some("x\"y".into()), complete: true, ..Kept::default() };
+        let mut kept = Kept {
+            records: 7,
+            leaf: Some("x\"y".into()),
+            complete: true,
+            ..Kept::default()
+        };
         let facts = &mut kept.facts;
         facts.title = Some("会话\n".into());
         facts.created = Some(Instant::from_millis(-5));
@@ -224,7 +261,14 @@ mod tests {
         facts.external_ids.insert("sdk".into(), "1".into());
         facts.stated.usage.reasoning = Some(0);
         facts.archived = true;
-        facts.usage.note(None, Usage { output: Some(9), cost: Some(0.25), ..Usage::default() });
+        facts.usage.note(
+            None,
+            Usage {
+                output: Some(9),
+                cost: Some(0.25),
+                ..Usage::default()
+            },
+        );
         kept
     }
 

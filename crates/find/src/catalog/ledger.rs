@@ -18,7 +18,8 @@ pub(crate) struct Item {
     pub(crate) model: Option<String>,
     /// Whether it only repeats what a subagent used.
     pub(crate) relayed: bool,
-    /// For what is named within a family of forks only: the oldest session of the family that the log names.
+    /// For what is named within a family of forks only: the oldest session of the
+    /// family that the log names.
     pub(crate) lineage: Option<String>,
     /// Whether it was copied from the session that this one was forked from.
     pub(crate) inherited: bool,
@@ -41,7 +42,9 @@ pub(super) fn items(read: &ReadSession) -> Vec<Item> {
             };
             let key = match said.lineage {
                 Some(_) => name.map(text),
-                None => name.filter(|_| said.everywhere).map(|name| format!("{} {which}", names.text(name))),
+                None => name
+                    .filter(|_| said.everywhere)
+                    .map(|name| format!("{} {which}", names.text(name))),
             };
             Item {
                 key,
@@ -59,9 +62,11 @@ pub(super) fn items(read: &ReadSession) -> Vec<Item> {
 }
 
 pub(super) fn write(tx: &Transaction<'_>, session: i64, items: &[Item]) -> rusqlite::Result<()> {
-    tx.prepare_cached("DELETE FROM usage WHERE session=?1")?.execute([session])?;
+    tx.prepare_cached("DELETE FROM usage WHERE session=?1")?
+        .execute([session])?;
     if !items.is_empty() {
-        tx.prepare_cached("INSERT INTO usage VALUES(?1,?2)")?.execute(params![session, pack(items)])?;
+        tx.prepare_cached("INSERT INTO usage VALUES(?1,?2)")?
+            .execute(params![session, pack(items)])?;
     }
     Ok(())
 }
@@ -118,11 +123,26 @@ mod tests {
 
     #[test]
     fn messages_read_back_and_a_changed_byte_is_noticed() {
-        let usage = Usage { output: Some(7), cost: Some(0.5), ..Usage::default() };
+        let usage = Usage {
+            output: Some(7),
+            cost: Some(0.5),
+            ..Usage::default()
+        };
         let at = Some(Instant::from_millis(-3));
-        let one = Item { key: Some("m r".into()), at, relayed: true, usage, ..Item::default() };
+        let one = Item {
+            key: Some("m r".into()),
+            at,
+            relayed: true,
+            usage,
+            ..Item::default()
+        };
         let (model, lineage) = (Some("会".into()), Some("root".into()));
-        let two = Item { model, lineage, inherited: true, ..Item::default() };
+        let two = Item {
+            model,
+            lineage,
+            inherited: true,
+            ..Item::default()
+        };
         let bytes = pack(&[one.clone(), two.clone()]);
         assert_eq!(unpack(&bytes).unwrap(), [one, two]);
         for at in 0..bytes.len() {

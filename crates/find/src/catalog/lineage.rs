@@ -1,8 +1,9 @@
 //! Families of forks: who spent what their logs have in common.
 //!
-//! An agent that counts on in forks copies what its parent counted, with other times and without ids: only the sums tell that
-//! two lines are one. So a line is named by its sum, within the family. What a session counted itself is its own, even if a
-//! sibling happened to reach the same sum; what it copied counts for the session it was copied from, and where that is gone, once.
+//! An agent that counts on in forks copies what its parent counted, with other times and without
+//! ids: only the sums tell that two lines are one. So a line is named by its sum, within the
+//! family. What a session counted itself is its own, even if a sibling happened to reach the same
+//! sum; what it copied counts for the session it was copied from, and where that is gone, once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,11 +31,14 @@ impl Family {
 
     /// The oldest session that is known of.
     fn root<'r>(&'r self, id: &'r str) -> &'r str {
-        std::iter::successors(Some(id), |id| self.parents.get(*id).map(String::as_str)).take(DEPTH).last().unwrap_or(id)
+        std::iter::successors(Some(id), |id| self.parents.get(*id).map(String::as_str))
+            .take(DEPTH)
+            .last()
+            .unwrap_or(id)
     }
 
-    /// Leaves out what was copied from sessions that are there, and gives all that is left a name that means it alone. All that may
-    /// be one message must be handed over at once.
+    /// Leaves out what was copied from sessions that are there, and gives all that is left a name
+    /// that means it alone. All that may be one message must be handed over at once.
     pub(crate) fn settle(&self, items: &mut Vec<(usize, Item)>) {
         if items.iter().all(|(_, item)| item.lineage.is_none()) {
             return;
@@ -47,9 +51,15 @@ impl Family {
         }
         items.retain_mut(|(place, item)| {
             // Messages of other agents keep the name they have.
-            let Some((lineage, key)) = item.lineage.take().zip(item.key.clone()) else { return true };
+            let Some((lineage, key)) = item.lineage.take().zip(item.key.clone()) else {
+                return true;
+            };
             let root = self.root(&lineage).to_owned();
-            let within = if item.inherited { &root } else { self.ids.get(place).unwrap_or(&root) };
+            let within = if item.inherited {
+                &root
+            } else {
+                self.ids.get(place).unwrap_or(&root)
+            };
             item.key = Some(format!("{within} {key}"));
             !(item.inherited && own.contains(&(root, key)))
         });

@@ -25,7 +25,9 @@ pub(super) fn place_sum(located: &Located) -> u32 {
 }
 
 fn is_place_name(name: &str, located: &Located) -> bool {
-    let rest = name.strip_prefix(located.key.as_deref().unwrap_or("")).and_then(|rest| rest.strip_prefix('\n'));
+    let rest = name
+        .strip_prefix(located.key.as_deref().unwrap_or(""))
+        .and_then(|rest| rest.strip_prefix('\n'));
     rest == Some(&located.id)
 }
 
@@ -58,7 +60,13 @@ impl Listed {
 
     /// The session that is written down under a name, if it is there.
     pub(super) fn find(&mut self, entries: &[Entry], state: &State, name: &str) -> Option<usize> {
-        let all = || self.ranges.iter().cloned().flatten().filter_map(|index| Some((index, entries.get(index)?)));
+        let all = || {
+            self.ranges
+                .iter()
+                .cloned()
+                .flatten()
+                .filter_map(|index| Some((index, entries.get(index)?)))
+        };
         let by_file = self.by_file.get_or_insert_with(|| {
             let filed = |(index, entry): (usize, &Entry)| {
                 let state = State::of(&entry.located);
@@ -67,12 +75,18 @@ impl Listed {
             all().map(filed).collect()
         });
         let by_file = by_file.get(&(state.dev, state.ino)).copied();
-        if let Some(index) = by_file.filter(|it| entries.get(*it).is_some_and(|e| is_place_name(name, &e.located))) {
+        if let Some(index) = by_file.filter(|it| {
+            entries
+                .get(*it)
+                .is_some_and(|e| is_place_name(name, &e.located))
+        }) {
             return Some(index);
         }
-        let by_name = self
-            .by_name
-            .get_or_insert_with(|| all().map(|(index, entry)| (place_name(&entry.located), index)).collect());
+        let by_name = self.by_name.get_or_insert_with(|| {
+            all()
+                .map(|(index, entry)| (place_name(&entry.located), index))
+                .collect()
+        });
         by_name.get(name).copied()
     }
 }

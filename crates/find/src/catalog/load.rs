@@ -15,9 +15,11 @@ impl Catalog {
             return Ok(());
         }
         let fault = |error| self.fault(error);
-        let kept: Option<Vec<u8>> = (self.db.prepare_cached("SELECT facts FROM kept WHERE session=?1"))
-            .and_then(|mut one| one.query_row([entry.row], |row| row.get(0)).optional())
-            .map_err(fault)?;
+        let kept: Option<Vec<u8>> = (self
+            .db
+            .prepare_cached("SELECT facts FROM kept WHERE session=?1"))
+        .and_then(|mut one| one.query_row([entry.row], |row| row.get(0)).optional())
+        .map_err(fault)?;
         take(entry, kept)
     }
 
@@ -31,28 +33,43 @@ impl Catalog {
             return Ok(());
         }
         let fault = |error| self.fault(error);
-        let mut all = self.db.prepare_cached("SELECT session, facts FROM kept").map_err(fault)?;
+        let mut all = self
+            .db
+            .prepare_cached("SELECT session, facts FROM kept")
+            .map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
             let session: i64 = row.get(0).map_err(fault)?;
-            let Some(entry) = wanting.remove(&session).and_then(|index| entries.get_mut(index)) else { continue };
+            let Some(entry) = wanting
+                .remove(&session)
+                .and_then(|index| entries.get_mut(index))
+            else {
+                continue;
+            };
             take(entry, row.get(1).map_err(fault)?)?;
         }
         for index in wanting.into_values() {
-            entries.get_mut(index).map_or(Ok(()), |entry| take(entry, None))?;
+            entries
+                .get_mut(index)
+                .map_or(Ok(()), |entry| take(entry, None))?;
         }
         Ok(())
     }
 }
 
-/// A row that is not there any more was forgotten by somebody else meanwhile: then nothing is known.
+/// A row that is not there any more was forgotten by somebody else meanwhile:
+/// then nothing is known.
 fn take(entry: &mut Entry, kept: Option<Vec<u8>>) -> Result<()> {
     let Some(bytes) = kept else {
         entry.forget();
         return Ok(());
     };
     entry.kept = Packed::from_bytes(bytes);
-    if entry.kept.is_some() { Ok(()) } else { Err(damaged()) }
+    if entry.kept.is_some() {
+        Ok(())
+    } else {
+        Err(damaged())
+    }
 }
 
 /// Whether more is written down of it than is in memory.
@@ -61,5 +78,8 @@ fn is_wanting(entry: &Entry) -> bool {
 }
 
 fn damaged() -> Error {
-    Error::new(ErrorKind::Damaged, "what the catalog keeps of a session is damaged")
+    Error::new(
+        ErrorKind::Damaged,
+        "what the catalog keeps of a session is damaged",
+    )
 }

@@ -1,8 +1,9 @@
 //! The catalog: every session of every store, with what is known of it.
 //!
-//! A table in a file of boswell's own. [`Catalog::refresh`] looks at every log once and says which changed;
-//! [`Catalog::fill`] reads those. What an API message cost is kept message by message, so that statistics count each once,
-//! in however many forks and copies it stands. Everything is derived: a file that is damaged or of another version is made anew.
+//! A table in a file of boswell's own. [`Catalog::refresh`] looks at every log once and says which
+//! changed; [`Catalog::fill`] reads those. What an API message cost is kept message by message, so
+//! that statistics count each once, in however many forks and copies it stands. Everything is
+//! derived: a file that is damaged or of another version is made anew.
 
 mod account;
 mod accounts;
@@ -42,7 +43,9 @@ pub use traits::Traits;
 /// What every message of a session cost, by its log alone.
 #[cfg(test)]
 pub(crate) fn messages_of(store: &boswell_store::Store, entry: &Entry) -> Vec<Item> {
-    fill::read(store, entry, Wanted::Whole).map(|(_, items)| items).unwrap_or_default()
+    fill::read(store, entry, Wanted::Whole)
+        .map(|(_, items)| items)
+        .unwrap_or_default()
 }
 
 /// The table of every session.
@@ -56,12 +59,20 @@ pub struct Catalog {
 impl Catalog {
     /// Opens the catalog in a file, made if it is not there; its folder must be.
     pub fn open(path: &Path) -> Result<Catalog> {
-        Ok(Catalog { db: database::open(path)?, path: path.to_owned(), in_memory: false })
+        Ok(Catalog {
+            db: database::open(path)?,
+            path: path.to_owned(),
+            in_memory: false,
+        })
     }
 
     /// A catalog that ends with the process, for where nothing can be written.
     pub fn in_memory() -> Result<Catalog> {
-        Ok(Catalog { db: database::in_memory()?, path: PathBuf::from("catalog in memory"), in_memory: true })
+        Ok(Catalog {
+            db: database::in_memory()?,
+            path: PathBuf::from("catalog in memory"),
+            in_memory: true,
+        })
     }
 
     /// Whether it ends with the process.

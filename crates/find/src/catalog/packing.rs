@@ -53,10 +53,16 @@ impl Out {
             return;
         }
         let counts = counts_of(usage);
-        let known =
-            counts.iter().enumerate().filter(|(_, count)| count.is_some()).fold(0, |bits, (at, _)| bits | 1 << at);
+        let known = counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| count.is_some())
+            .fold(0, |bits, (at, _)| bits | 1 << at);
         self.0.extend_from_slice(&[letter, known | parts_of(usage)]);
-        counts.into_iter().flatten().for_each(|count| varint::put(&mut self.0, count));
+        counts
+            .into_iter()
+            .flatten()
+            .for_each(|count| varint::put(&mut self.0, count));
         for part in [usage.cost, usage.premium_requests].into_iter().flatten() {
             self.0.extend_from_slice(&part.to_le_bytes());
         }
@@ -69,7 +75,14 @@ fn parts_of(usage: &Usage) -> u8 {
 }
 
 fn counts_of(usage: &Usage) -> [Option<u64>; 6] {
-    [usage.input, usage.output, usage.cache_read, usage.cache_write, usage.cache_write_1h, usage.reasoning]
+    [
+        usage.input,
+        usage.output,
+        usage.cache_read,
+        usage.cache_write,
+        usage.cache_write_1h,
+        usage.reasoning,
+    ]
 }
 
 impl<'a> Reader<'a> {
@@ -101,7 +114,23 @@ pub(super) fn usage(from: &mut Reader<'_>) -> Option<Usage> {
             *part = Some(from.bytes(8)?.try_into().ok().map(f64::from_le_bytes)?);
         }
     }
-    let [input, output, cache_read, cache_write, cache_write_1h, reasoning] = counts;
+    let [
+        input,
+        output,
+        cache_read,
+        cache_write,
+        cache_write_1h,
+        reasoning,
+    ] = counts;
     let [cost, premium_requests] = parts;
-    Some(Usage { input, output, cache_read, cache_write, cache_write_1h, reasoning, cost, premium_requests })
+    Some(Usage {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        cache_write_1h,
+        reasoning,
+        cost,
+        premium_requests,
+    })
 }

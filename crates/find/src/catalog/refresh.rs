@@ -62,7 +62,8 @@ struct Compared {
     changed: Vec<usize>,
     /// Rows whose sessions are gone.
     gone: Vec<i64>,
-    /// The revision of what was compared, and the stores whose roll was of no use: their rows, and their entries.
+    /// The revision of what was compared, and the stores whose roll was of no use: their
+    /// rows, and their entries.
     rev: i64,
     without_roll: Vec<(i64, Range<usize>)>,
 }
@@ -76,7 +77,8 @@ fn store_name(store: &Store) -> String {
 }
 
 impl Catalog {
-    /// Brings generations up to date with every log of these stores. What a log says is read by [`fill`](Catalog::fill).
+    /// Brings generations up to date with every log of these stores. What a log says is read by
+    /// [`fill`](Catalog::fill).
     pub fn refresh(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
         match self.refresh_once(stores, now) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
@@ -100,23 +102,36 @@ impl Catalog {
             match Folders::list(store) {
                 Ok((found, folders)) => {
                     let unseen = boswell_store::unlisted(&found.unlisted, store);
-                    refreshed.store_errors.extend(unseen.into_iter().map(|error| (id, error)));
+                    refreshed
+                        .store_errors
+                        .extend(unseen.into_iter().map(|error| (id, error)));
                     let folders = Arc::new(folders);
                     let first = refreshed.entries.len();
                     let mut beside = folders.beside();
-                    let new = found.sessions.into_iter().map(|it| Entry::new(id, it, &folders, &mut beside));
+                    let new = found
+                        .sessions
+                        .into_iter()
+                        .map(|it| Entry::new(id, it, &folders, &mut beside));
                     refreshed.entries.extend(new);
                     // Two stores in one place have one set of rows.
-                    places.entry(store_name(store)).or_default().add(first..refreshed.entries.len());
+                    places
+                        .entry(store_name(store))
+                        .or_default()
+                        .add(first..refreshed.entries.len());
                 }
                 Err(error) => refreshed.store_errors.push((id, error)),
             }
         }
         let compared = self.compare(&mut refreshed.entries, places)?;
         let is_quiet = compared.changed.is_empty() && compared.gone.is_empty();
-        let written = if is_quiet { Ok(()) } else { self.write(stores, &mut refreshed.entries, &compared, now) };
+        let written = if is_quiet {
+            Ok(())
+        } else {
+            self.write(stores, &mut refreshed.entries, &compared, now)
+        };
         match written {
-            // Only now: rows of sessions that are gone stand in no roll, and must say so themselves.
+            // Only now: rows of sessions that are gone stand in no roll, and
+            // must say so themselves.
             Ok(()) => self.keep_rolls(&refreshed.entries, &compared),
             Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
             Err(error) => {
@@ -136,13 +151,22 @@ impl Catalog {
         let fault = |error| self.fault(error);
         // Rolls and the rows beside them must be of one moment.
         let moment = self.db.unchecked_transaction().map_err(fault)?;
-        let mut compared = Compared { rev: roll::rev(&moment).map_err(fault)?, ..Compared::default() };
-        let mut names = moment.prepare_cached("SELECT id, name FROM store").map_err(fault)?;
-        let names = names.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fault)?;
+        let mut compared = Compared {
+            rev: roll::rev(&moment).map_err(fault)?,
+            ..Compared::default()
+        };
+        let mut names = moment
+            .prepare_cached("SELECT id, name FROM store")
+            .map_err(fault)?;
+        let names = names
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(fault)?;
         let mut unclear: Vec<(i64, Listed)> = Vec::new();
         for name in names {
             let (id, name): (i64, String) = name.map_err(fault)?;
-            let Some(listed) = places.remove(&name) else { continue };
+            let Some(listed) = places.remove(&name) else {
+                continue;
+            };
             let Some(range) = listed.range() else {
                 unclear.push((id, listed));
                 continue;
@@ -150,8 +174,12 @@ impl Catalog {
             let here = entries.get_mut(range.clone()).unwrap_or_default();
             match roll::compare(&moment, id, here).map_err(fault)? {
                 Some((changed, later)) => {
-                    compared.changed.extend(changed.into_iter().map(|index| range.start + index));
-                    compared.without_roll.extend((later > MOST_LATER + range.len() / 32).then_some((id, range)));
+                    compared
+                        .changed
+                        .extend(changed.into_iter().map(|index| range.start + index));
+                    compared
+                        .without_roll
+                        .extend((later > MOST_LATER + range.len() / 32).then_some((id, range)));
                 }
                 None => {
                     here.iter_mut().for_each(Entry::unsettle);
@@ -161,7 +189,11 @@ impl Catalog {
             }
         }
         // Stores that have no row yet hold nothing that is known.
-        compared.changed.extend(places.into_values().flat_map(|listed| listed.indexes().collect::<Vec<_>>()));
+        compared.changed.extend(
+            places
+                .into_values()
+                .flat_map(|listed| listed.indexes().collect::<Vec<_>>()),
+        );
         if !unclear.is_empty() {
             self.compare_rows(&moment, entries, unclear, &mut compared)?;
         }
@@ -185,34 +217,54 @@ impl Catalog {
         while let Some(row) = rows.next().map_err(fault)? {
             let store: i64 = row.get(12).map_err(fault)?;
             // Rows of stores that were not looked at say nothing.
-            let Some((_, listed)) = stores.iter_mut().find(|(id, _)| *id == store) else { continue };
+            let Some((_, listed)) = stores.iter_mut().find(|(id, _)| *id == store) else {
+                continue;
+            };
             let line = Line::of_row(row, &mut shared).map_err(fault)?;
             let place = row.get_ref(13).map_err(fault)?.as_str().unwrap_or("");
             let Some(index) = listed.find(entries, &line.state, place) else {
                 compared.gone.extend((!line.gone).then_some(line.row));
                 continue;
             };
-            let Some((entry, seen)) = entries.get_mut(index).zip(seen.get_mut(index)) else { continue };
+            let Some((entry, seen)) = entries.get_mut(index).zip(seen.get_mut(index)) else {
+                continue;
+            };
             *seen = line.claim(entry);
         }
         let unseen = |index: &usize| seen.get(*index) == Some(&false);
-        compared.changed.extend(stores.iter().flat_map(|(_, listed)| listed.indexes()).filter(unseen));
+        compared.changed.extend(
+            stores
+                .iter()
+                .flat_map(|(_, listed)| listed.indexes())
+                .filter(unseen),
+        );
         Ok(())
     }
 
-    /// Writes rolls where there are none of use, so that the next refresh need not look at every row. Whoever is at work on the
-    /// catalog is not waited for, and not while much is about to change anyway.
+    /// Writes rolls where there are none of use, so that the next refresh need not look at
+    /// every row. Whoever is at work on the catalog is not waited for, and not while much is
+    /// about to change anyway.
     fn keep_rolls(&mut self, entries: &[Entry], compared: &Compared) {
-        let restless = compared.changed.len() + compared.gone.len() > MOST_LATER + entries.len() / 32;
+        let restless =
+            compared.changed.len() + compared.gone.len() > MOST_LATER + entries.len() / 32;
         if compared.without_roll.is_empty() || restless || self.in_memory {
             return;
         }
         let mut write = || {
             self.db.busy_timeout(Duration::ZERO)?;
-            let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let tx = self
+                .db
+                .transaction_with_behavior(TransactionBehavior::Immediate)?;
             for (store, range) in &compared.without_roll {
-                let here = range.clone().filter(|index| compared.changed.binary_search(index).is_err());
-                roll::write(&tx, *store, compared.rev, here.filter_map(|index| entries.get(index)))?;
+                let here = range
+                    .clone()
+                    .filter(|index| compared.changed.binary_search(index).is_err());
+                roll::write(
+                    &tx,
+                    *store,
+                    compared.rev,
+                    here.filter_map(|index| entries.get(index)),
+                )?;
             }
             tx.commit()
         };
@@ -221,18 +273,33 @@ impl Catalog {
         let _ = self.db.busy_timeout(PATIENCE);
     }
 
-    fn write(&mut self, stores: &Stores, entries: &mut [Entry], compared: &Compared, now: Instant) -> Result<()> {
+    fn write(
+        &mut self,
+        stores: &Stores,
+        entries: &mut [Entry],
+        compared: &Compared,
+        now: Instant,
+    ) -> Result<()> {
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
-        let tx = self.db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fault)?;
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(fault)?;
         let rev = roll::next_rev(&tx).map_err(fault)?;
         let mut names: HashMap<StoreId, i64> = HashMap::new();
         for index in &compared.changed {
-            let Some(entry) = entries.get_mut(*index) else { continue };
-            let Some(store) = stores.get(entry.store) else { continue };
+            let Some(entry) = entries.get_mut(*index) else {
+                continue;
+            };
+            let Some(store) = stores.get(entry.store) else {
+                continue;
+            };
             let name = match names.get(&entry.store) {
                 Some(name) => *name,
-                None => *names.entry(entry.store).or_insert(store_row(&tx, store).map_err(fault)?),
+                None => *names
+                    .entry(entry.store)
+                    .or_insert(store_row(&tx, store).map_err(fault)?),
             };
             settle(&tx, store, (name, rev), entry, now).map_err(fault)?;
         }
@@ -249,7 +316,9 @@ impl Catalog {
 fn store_row(tx: &Transaction<'_>, store: &Store) -> rusqlite::Result<i64> {
     let name = store_name(store);
     tx.execute("INSERT OR IGNORE INTO store(name) VALUES(?1)", [&name])?;
-    tx.query_row("SELECT id FROM store WHERE name=?1", [&name], |row| row.get(0))
+    tx.query_row("SELECT id FROM store WHERE name=?1", [&name], |row| {
+        row.get(0)
+    })
 }
 
 /// Decides what became of a log, by what is written down now: another process may have been faster.
@@ -263,7 +332,9 @@ fn settle(
     let state = State::of(&entry.located);
     let place = place_name(&entry.located);
     let before = tx
-        .prepare_cached(&format!("SELECT {KNOWN} FROM session WHERE store=?1 AND place=?2"))?
+        .prepare_cached(&format!(
+            "SELECT {KNOWN} FROM session WHERE store=?1 AND place=?2"
+        ))?
         .query_row(params![store_row, place], known)
         .optional()?;
     // A log that cannot be opened is told so when it is read; here it only must not count as known.
@@ -291,7 +362,11 @@ fn settle(
         Change::Grown => (is_same(before.state.size), before.upto),
         Change::Other => (false, -1),
     };
-    let generation = if grew { before.generation } else { before.generation + 1 };
+    let generation = if grew {
+        before.generation
+    } else {
+        before.generation + 1
+    };
     let upto = if grew { upto } else { -1 };
     tx.prepare_cached(
         "UPDATE session SET dev=?2, ino=?3, size=?4, mtime=?5, ctime=?6, digest=?7, young=?8, head=?9, tail=?10,

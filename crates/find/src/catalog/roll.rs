@@ -1,8 +1,9 @@
 //! What a refresh compares, of every session of a store, in one piece.
 //!
-//! Stepping through ten thousand rows of a table costs more than comparing them. So what is compared is written down once more,
-//! packed, in the order in which the store was listed then. Rows that changed later bear a later revision and are read from their
-//! table. Where what is listed fits neither, the whole table is read: a roll is never wrong, only of no use.
+//! Stepping through ten thousand rows of a table costs more than comparing them. So what is
+//! compared is written down once more, packed, in the order in which the store was listed then.
+//! Rows that changed later bear a later revision and are read from their table. Where what is
+//! listed fits neither, the whole table is read: a roll is never wrong, only of no use.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +26,9 @@ const NONE: u32 = u32::MAX;
 
 /// The revision of a change that is about to be written.
 pub(super) fn next_rev(tx: &Transaction<'_>) -> rusqlite::Result<i64> {
-    tx.query_row("UPDATE clock SET rev=rev+1 RETURNING rev", [], |row| row.get(0))
+    tx.query_row("UPDATE clock SET rev=rev+1 RETURNING rev", [], |row| {
+        row.get(0)
+    })
 }
 
 /// The revision of the last change.
@@ -46,7 +49,8 @@ pub(super) struct Line {
 }
 
 /// The columns of a line.
-pub(super) const COLUMNS: &str = "id, dev, ino, size, mtime, ctime, digest, young, generation, upto, gone, glance";
+pub(super) const COLUMNS: &str =
+    "id, dev, ino, size, mtime, ctime, digest, young, generation, upto, gone, glance";
 
 impl Line {
     pub(super) fn of_row(row: &Row<'_>, shared: &mut Shared) -> rusqlite::Result<Line> {
@@ -57,7 +61,11 @@ impl Line {
             generation: row.get(8)?,
             upto: row.get(9)?,
             gone: row.get(10)?,
-            glance: row.get_ref(11)?.as_blob().ok().and_then(|bytes| Glance::from_bytes(bytes, shared)),
+            glance: row
+                .get_ref(11)?
+                .as_blob()
+                .ok()
+                .and_then(|bytes| Glance::from_bytes(bytes, shared)),
         })
     }
 
@@ -71,8 +79,8 @@ impl Line {
     }
 }
 
-/// Holds entries against the roll of their store: which of them changed, and how many rows are later than it. None where it
-/// does not fit what was listed.
+/// Holds entries against the roll of their store: which of them changed, and how many rows are
+/// later than it. None where it does not fit what was listed.
 pub(super) fn compare(
     db: &Connection,
     store: i64,
@@ -80,16 +88,35 @@ pub(super) fn compare(
 ) -> rusqlite::Result<Option<(Vec<usize>, usize)>> {
     let mut parts = db.prepare_cached("SELECT bytes FROM roll WHERE store=?1 ORDER BY part")?;
     let mut parts = parts.query([store])?;
-    let Some(first) = parts.next()? else { return Ok(None) };
-    let Some(head) = first.get_ref(0)?.as_blob().ok().and_then(sound).and_then(Head::decode) else { return Ok(None) };
+    let Some(first) = parts.next()? else {
+        return Ok(None);
+    };
+    let Some(head) = first
+        .get_ref(0)?
+        .as_blob()
+        .ok()
+        .and_then(sound)
+        .and_then(Head::decode)
+    else {
+        return Ok(None);
+    };
     let (later, mut met) = (Later::read(db, store, head.rev)?, 0);
     let count = later.lines.len();
-    let mut caller = Caller { entries, later, next: 0, changed: Vec::new() };
+    let mut caller = Caller {
+        entries,
+        later,
+        next: 0,
+        changed: Vec::new(),
+    };
     while let Some(part) = parts.next()? {
-        let Some(body) = part.get_ref(0)?.as_blob().ok().and_then(sound) else { return Ok(None) };
+        let Some(body) = part.get_ref(0)?.as_blob().ok().and_then(sound) else {
+            return Ok(None);
+        };
         for line in body.as_chunks::<LINE>().0 {
             met += 1;
-            let Some((sum, line)) = decode(line, &head.traits) else { return Ok(None) };
+            let Some((sum, line)) = decode(line, &head.traits) else {
+                return Ok(None);
+            };
             if !caller.call(sum, line) {
                 return Ok(None);
             }
@@ -126,7 +153,8 @@ impl Caller<'_> {
         false
     }
 
-    /// Whether all entries that are left came later than the roll, and nothing that came later is missing.
+    /// Whether all entries that are left came later than the roll, and nothing that
+    /// came later is missing.
     fn rest(&mut self) -> bool {
         while self.next < self.entries.len() {
             if !self.newcomer() {
@@ -137,9 +165,19 @@ impl Caller<'_> {
     }
 
     fn newcomer(&mut self) -> bool {
-        let place = self.entries.get(self.next).map(|entry| place_name(&entry.located)).unwrap_or_default();
-        let line = self.later.rows.get(&place).and_then(|row| self.later.lines.remove(row));
-        line.filter(|line| !line.gone).map(|line| self.claim(line)).is_some()
+        let place = self
+            .entries
+            .get(self.next)
+            .map(|entry| place_name(&entry.located))
+            .unwrap_or_default();
+        let line = self
+            .later
+            .rows
+            .get(&place)
+            .and_then(|row| self.later.lines.remove(row));
+        line.filter(|line| !line.gone)
+            .map(|line| self.claim(line))
+            .is_some()
     }
 
     fn claim(&mut self, line: Line) {
@@ -160,8 +198,15 @@ struct Later {
 
 impl Later {
     fn read(db: &Connection, store: i64, rev: i64) -> rusqlite::Result<Later> {
-        let (mut later, mut shared) = (Later { lines: HashMap::new(), rows: HashMap::new() }, Shared::default());
-        // The plus keeps SQLite from going through all rows of the store, which another index gives.
+        let (mut later, mut shared) = (
+            Later {
+                lines: HashMap::new(),
+                rows: HashMap::new(),
+            },
+            Shared::default(),
+        );
+        // The plus keeps SQLite from going through all rows of the store, which
+        // another index gives.
         let sql = format!("SELECT {COLUMNS}, place FROM session WHERE rev>?1 AND +store=?2");
         let mut all = db.prepare_cached(&sql)?;
         let mut rows = all.query([rev, store])?;
@@ -205,22 +250,44 @@ fn decode(line: &[u8; LINE], traits: &[Arc<Traits>]) -> Option<(u32, Line)> {
     let (numbers, rest) = line.split_first_chunk::<72>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
     let (which, glance) = rest.split_first_chunk::<4>()?;
-    let mut numbers = numbers.as_chunks::<8>().0.iter().map(|number| i64::from_le_bytes(*number));
+    let mut numbers = numbers
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|number| i64::from_le_bytes(*number));
     let mut number = || numbers.next().unwrap_or(0);
     let row = number();
-    let state =
-        State { dev: number(), ino: number(), size: number(), mtime: number(), ctime: number(), digest: number() };
+    let state = State {
+        dev: number(),
+        ino: number(),
+        size: number(),
+        mtime: number(),
+        ctime: number(),
+        digest: number(),
+    };
     let (generation, upto) = (number(), number());
     let glance = match u32::from_le_bytes(*which) {
         NONE => None,
-        which => Some((Glance::take(glance.first_chunk()?), Arc::clone(traits.get(which as usize)?))),
+        which => Some((
+            Glance::take(glance.first_chunk()?),
+            Arc::clone(traits.get(which as usize)?),
+        )),
     };
-    let line = Line { row, state, young: false, generation, upto, gone: false, glance };
+    let line = Line {
+        row,
+        state,
+        young: false,
+        generation,
+        upto,
+        gone: false,
+        glance,
+    };
     Some((u32::from_le_bytes(*sum), line))
 }
 
-/// Writes the roll of a store: entries that were found to be what is written down of them in that revision, in the order of the
-/// listing. What is left out has a row that is later, or is about to get one.
+/// Writes the roll of a store: entries that were found to be what is written down of them in
+/// that revision, in the order of the listing. What is left out has a row that is later, or
+/// is about to get one.
 pub(super) fn write<'e>(
     tx: &Transaction<'_>,
     store: i64,
@@ -242,7 +309,10 @@ pub(super) fn write<'e>(
         };
         encode(entry, which, &mut part);
         if part.len() == PART * LINE {
-            parts.push(std::mem::replace(&mut part, Vec::with_capacity(PART * LINE + 4)));
+            parts.push(std::mem::replace(
+                &mut part,
+                Vec::with_capacity(PART * LINE + 4),
+            ));
         }
     }
     parts.push(part);
@@ -262,7 +332,10 @@ pub(super) fn write<'e>(
 
 fn encode(entry: &Entry, which: u32, out: &mut Vec<u8>) {
     let state = State::of(&entry.located);
-    let upto = entry.upto.and_then(|upto| i64::try_from(upto).ok()).unwrap_or(-1);
+    let upto = entry
+        .upto
+        .and_then(|upto| i64::try_from(upto).ok())
+        .unwrap_or(-1);
     for number in [
         entry.row,
         state.dev,

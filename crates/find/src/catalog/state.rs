@@ -42,7 +42,11 @@ impl State {
             ino: identity.map_or(0, |it| it.file.1.cast_signed()),
             size: i64::try_from(located.size).unwrap_or(i64::MAX),
             mtime: identity.map_or_else(
-                || located.modified.map_or(0, |at| at.millis().saturating_mul(1_000_000)),
+                || {
+                    located
+                        .modified
+                        .map_or(0, |at| at.millis().saturating_mul(1_000_000))
+                },
                 |it| nanos(it.modified),
             ),
             ctime: identity.map_or(0, |it| nanos(it.changed)),
@@ -69,7 +73,11 @@ impl State {
 
     /// The same but for what an index says.
     fn same_file(&self, other: &State) -> bool {
-        State { digest: 0, ..*self } == State { digest: 0, ..*other }
+        State { digest: 0, ..*self }
+            == State {
+                digest: 0,
+                ..*other
+            }
     }
 }
 
@@ -88,7 +96,11 @@ pub(super) enum Change {
 
 pub(super) fn change(before: &State, was_young: bool, now: &State, located: &Located) -> Change {
     if before == now {
-        return if was_young { Change::Look } else { Change::None };
+        return if was_young {
+            Change::Look
+        } else {
+            Change::None
+        };
     }
     if before.same_file(now) {
         return Change::Look;
@@ -102,11 +114,20 @@ pub(super) fn change(before: &State, was_young: bool, now: &State, located: &Loc
 
 /// Checksums of the beginning of a log and of what stands before `end`.
 pub(super) fn windows(backend: &dyn Backend, located: &Located, end: i64) -> Result<(i64, i64)> {
-    let Some(key) = &located.key else { return Ok((0, 0)) };
+    let Some(key) = &located.key else {
+        return Ok((0, 0));
+    };
     let end = u64::try_from(end).unwrap_or(0);
     let object = backend.open(key)?;
     let head = object.read(0, WINDOW.min(end))?;
     let from = end.saturating_sub(WINDOW);
-    let tail = if from == 0 { head.clone() } else { object.read(from, end - from)? };
-    Ok((i64::from(crc32fast::hash(&head)), i64::from(crc32fast::hash(&tail))))
+    let tail = if from == 0 {
+        head.clone()
+    } else {
+        object.read(from, end - from)?
+    };
+    Ok((
+        i64::from(crc32fast::hash(&head)),
+        i64::from(crc32fast::hash(&tail)),
+    ))
 }

@@ -1,4 +1,5 @@
-//! What sessions are chosen by, apart from time and text: few sessions differ in it, so those that do not share it.
+//! What sessions are chosen by, apart from time and text: few sessions differ in it, so those
+//! that do not share it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,7 +45,9 @@ impl Traits {
         out.text(b'S', self.status.as_deref());
         out.text(b'b', self.git_branch.as_deref());
         self.tags.iter().for_each(|tag| out.text(b't', Some(tag)));
-        self.models.iter().for_each(|model| out.text(b'm', Some(model)));
+        self.models
+            .iter()
+            .for_each(|model| out.text(b'm', Some(model)));
         out.0
     }
 
@@ -90,7 +93,11 @@ mod tests {
 
     #[test]
     fn traits_read_back_and_are_kept_once() {
-        let mut facts = Facts { project: Some("/会".into()), agent: Some("x".into()), ..Facts::default() };
+        let mut facts = Facts {
+            project: Some("/会".into()),
+            agent: Some("x".into()),
+            ..Facts::default()
+        };
         facts.status = Some("done".into());
         facts.git_branch = Some("main".into());
         facts.tags = vec!["a".into(), "b".into()];
@@ -98,10 +105,19 @@ mod tests {
         let bytes = Traits::of(&facts).pack();
         let mut shared = Shared::default();
         let one = shared.unpack(&bytes).unwrap();
-        assert_eq!((&one.project, &one.agent, &one.status), (&facts.project, &facts.agent, &facts.status));
-        assert_eq!((&one.git_branch, &one.tags, &one.models), (&facts.git_branch, &facts.tags, &facts.models));
+        assert_eq!(
+            (&one.project, &one.agent, &one.status),
+            (&facts.project, &facts.agent, &facts.status)
+        );
+        assert_eq!(
+            (&one.git_branch, &one.tags, &one.models),
+            (&facts.git_branch, &facts.tags, &facts.models)
+        );
         assert!(Arc::ptr_eq(&one, &shared.unpack(&bytes).unwrap()));
-        assert_eq!(*shared.unpack(&Traits::default().pack()).unwrap(), Traits::default());
+        assert_eq!(
+            *shared.unpack(&Traits::default().pack()).unwrap(),
+            Traits::default()
+        );
         assert_eq!(shared.unpack(&bytes[..bytes.len() - 1]), None);
         assert_eq!(shared.unpack(b"?\x01a"), None);
     }

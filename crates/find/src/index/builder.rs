@@ -1,7 +1,8 @@
 //! Gathers the terms of blocks in memory until they become a segment.
 //!
-//! One open-addressing table maps the bytes of a term to its number. A cell holds the first sixteen bytes of its term, so most
-//! terms are compared without leaving the cell; longer ones are compared to the last byte. A hash alone decides nothing.
+//! One open-addressing table maps the bytes of a term to its number. A cell holds the first sixteen
+//! bytes of its term, so most terms are compared without leaving the cell; longer ones are compared
+//! to the last byte. A hash alone decides nothing.
 
 use super::segment::{BlockRow, SegmentWriter};
 use crate::runs;
@@ -39,7 +40,8 @@ pub(crate) struct Builder {
     arena: Vec<u8>,
     /// Where each term begins in the arena, and its first bytes.
     terms: Vec<(u32, u64)>,
-    /// Cells of the terms that stand in the open block, and how many of them count: there is room for every term and one more.
+    /// Cells of the terms that stand in the open block, and how many of them count: there is room
+    /// for every term and one more.
     touched: Vec<u32>,
     touched_count: usize,
     /// Term, and block with count, in block order.
@@ -101,7 +103,9 @@ impl Builder {
 
     /// Whether it should become a segment now.
     pub(crate) fn is_full(&self) -> bool {
-        self.text >= SEGMENT_TEXT || self.blocks.len() >= MOST_BLOCKS - 1 || self.arena.len() > 1 << 30
+        self.text >= SEGMENT_TEXT
+            || self.blocks.len() >= MOST_BLOCKS - 1
+            || self.arena.len() > 1 << 30
     }
 
     /// Whether the open block has enough text.
@@ -127,9 +131,19 @@ impl Builder {
         let text = folded.as_bytes();
         runs::terms(folded, &mut |from, to| {
             let prefix = prefix_of(text, from, to);
-            let second = if to - from > 8 { prefix_of(text, from + 8, to) } else { 0 };
+            let second = if to - from > 8 {
+                prefix_of(text, from + 8, to)
+            } else {
+                0
+            };
             let hash = hash_of(self.seed, prefix, second, text, from, to);
-            self.waiting.push(Waiting { prefix, second, hash, from, to });
+            self.waiting.push(Waiting {
+                prefix,
+                second,
+                hash,
+                from,
+                to,
+            });
             if self.waiting.len() == TOGETHER {
                 self.count_waiting(text);
             }
@@ -139,13 +153,18 @@ impl Builder {
 
     /// Counts the terms that were cut.
     ///
-    /// The table is larger than the nearest cache. A first round only touches the cells, and because no touch depends on another
-    /// the waits for memory overlap; the second round finds them at hand.
+    /// The table is larger than the nearest cache. A first round only touches the cells,
+    /// and because no touch depends on another the waits for memory overlap; the second
+    /// round finds them at hand.
     fn count_waiting(&mut self, text: &[u8]) {
         let waiting = std::mem::take(&mut self.waiting);
         let mask = self.cells.len() - 1;
-        let touched =
-            waiting.iter().fold(0, |all, it| all | self.cells.get(it.hash as usize & mask).map_or(0, |c| c.term));
+        let touched = waiting.iter().fold(0, |all, it| {
+            all | self
+                .cells
+                .get(it.hash as usize & mask)
+                .map_or(0, |c| c.term)
+        });
         std::hint::black_box(touched);
         for it in &waiting {
             self.term(*it, text);
@@ -163,12 +182,17 @@ impl Builder {
 
     /// Ends the open block at `end`.
     pub(crate) fn close(&mut self, end: Place) {
-        let Some(mut row) = self.open.take() else { return };
+        let Some(mut row) = self.open.take() else {
+            return;
+        };
         row.len = end.at.saturating_sub(row.at);
         let block = self.blocks.len() as u32;
         for cell in self.touched.iter().take(self.touched_count) {
             if let Some(cell) = self.cells.get_mut(*cell as usize) {
-                self.postings.push((cell.term - 1, block << 12 | u32::from(cell.count).min(MOST_COUNT)));
+                self.postings.push((
+                    cell.term - 1,
+                    block << 12 | u32::from(cell.count).min(MOST_COUNT),
+                ));
                 cell.count = 0;
             }
         }
@@ -178,12 +202,20 @@ impl Builder {
 
     #[inline]
     fn term(&mut self, waiting: Waiting, text: &[u8]) {
-        let Waiting { prefix, second, hash, from, to } = waiting;
+        let Waiting {
+            prefix,
+            second,
+            hash,
+            from,
+            to,
+        } = waiting;
         let tag = (hash >> 48) as u16;
         let mask = self.cells.len() - 1;
         let mut at = hash as usize & mask;
         loop {
-            let Some(cell) = self.cells.get(at) else { return };
+            let Some(cell) = self.cells.get(at) else {
+                return;
+            };
             if cell.term == 0 {
                 break;
             }
@@ -204,13 +236,20 @@ impl Builder {
             return true;
         }
         let start = self.terms.get(term as usize).map_or(0, |t| t.0 as usize);
-        let end = self.terms.get(term as usize + 1).map_or(self.arena.len(), |t| t.0 as usize);
+        let end = self
+            .terms
+            .get(term as usize + 1)
+            .map_or(self.arena.len(), |t| t.0 as usize);
         self.arena.get(start..end) == text.get(from..to)
     }
 
     #[inline]
     fn count(&mut self, at: usize) {
-        if let Some((cell, room)) = self.cells.get_mut(at).zip(self.touched.get_mut(self.touched_count)) {
+        if let Some((cell, room)) = self
+            .cells
+            .get_mut(at)
+            .zip(self.touched.get_mut(self.touched_count))
+        {
             // Whether a term is new in its block cannot be foretold, so no branch depends on it.
             *room = at as u32;
             self.touched_count += usize::from(cell.count == 0);
@@ -220,13 +259,26 @@ impl Builder {
 
     #[cold]
     fn insert(&mut self, at: usize, waiting: Waiting, tag: u16, text: &[u8]) {
-        let Waiting { prefix, second, from, to, .. } = waiting;
+        let Waiting {
+            prefix,
+            second,
+            from,
+            to,
+            ..
+        } = waiting;
         let term = self.terms.len() as u32 + 1;
         self.terms.push((self.arena.len() as u32, prefix));
-        self.arena.extend_from_slice(text.get(from..to).unwrap_or(b""));
+        self.arena
+            .extend_from_slice(text.get(from..to).unwrap_or(b""));
         self.touched.resize(self.terms.len() + 1, 0);
         if let Some(cell) = self.cells.get_mut(at) {
-            *cell = Cell { prefix, second, term, tag, count: 0 };
+            *cell = Cell {
+                prefix,
+                second,
+                term,
+                tag,
+                count: 0,
+            };
         }
         self.count(at);
         if self.terms.len() * 2 > self.cells.len() {
@@ -239,7 +291,8 @@ impl Builder {
         let mask = cells.len() - 1;
         for cell in self.cells.iter().filter(|cell| cell.term != 0) {
             let bytes = self.bytes_of(cell.term - 1);
-            let mut at = hash_of(self.seed, cell.prefix, cell.second, bytes, 0, bytes.len()) as usize & mask;
+            let mut at =
+                hash_of(self.seed, cell.prefix, cell.second, bytes, 0, bytes.len()) as usize & mask;
             while cells.get(at).is_some_and(|other| other.term != 0) {
                 at = (at + 1) & mask;
             }
@@ -248,7 +301,11 @@ impl Builder {
             }
         }
         self.cells = cells;
-        let counted = self.cells.iter().enumerate().filter(|(_, cell)| cell.count > 0);
+        let counted = self
+            .cells
+            .iter()
+            .enumerate()
+            .filter(|(_, cell)| cell.count > 0);
         for ((at, _), room) in counted.zip(&mut self.touched) {
             *room = at as u32;
         }
@@ -275,16 +332,23 @@ impl Builder {
         }
         let mut writer = SegmentWriter::new();
         for term in order {
-            let (from, to) = (starts[term as usize] as usize, starts[term as usize + 1] as usize);
+            let (from, to) = (
+                starts[term as usize] as usize,
+                starts[term as usize + 1] as usize,
+            );
             let postings = sorted.get(from..to).unwrap_or(&[]);
-            writer.term(self.bytes_of(term), postings.iter().map(|p| (p >> 12, p & MOST_COUNT)));
+            writer.term(
+                self.bytes_of(term),
+                postings.iter().map(|p| (p >> 12, p & MOST_COUNT)),
+            );
         }
         let file = writer.finish(&self.blocks);
         self.clear();
         file
     }
 
-    /// Makes it empty. Its memory stays: the next segment will need as much, and a table that was large enough need not grow again.
+    /// Makes it empty. Its memory stays: the next segment will need as much, and a table that was
+    /// large enough need not grow again.
     fn clear(&mut self) {
         self.cells.fill(Cell::default());
         self.arena.clear();
@@ -297,15 +361,25 @@ impl Builder {
 
     fn bytes_of(&self, term: u32) -> &[u8] {
         let start = self.terms.get(term as usize).map_or(0, |t| t.0 as usize);
-        let end = self.terms.get(term as usize + 1).map_or(self.arena.len(), |t| t.0 as usize);
+        let end = self
+            .terms
+            .get(term as usize + 1)
+            .map_or(self.arena.len(), |t| t.0 as usize);
         self.arena.get(start..end).unwrap_or(b"")
     }
 
     /// Terms in the order of their bytes.
     fn order(&self) -> Vec<u32> {
-        let mut order: Vec<(u64, u32)> =
-            self.terms.iter().enumerate().map(|(index, (_, prefix))| (*prefix, index as u32)).collect();
-        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.bytes_of(a.1).cmp(self.bytes_of(b.1))));
+        let mut order: Vec<(u64, u32)> = self
+            .terms
+            .iter()
+            .enumerate()
+            .map(|(index, (_, prefix))| (*prefix, index as u32))
+            .collect();
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0)
+                .then_with(|| self.bytes_of(a.1).cmp(self.bytes_of(b.1)))
+        });
         order.into_iter().map(|(_, term)| term).collect()
     }
 }
@@ -313,7 +387,10 @@ impl Builder {
 #[inline]
 fn prefix_of(text: &[u8], from: usize, to: usize) -> u64 {
     let len = to - from;
-    match text.get(from..from + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+    match text
+        .get(from..from + 8)
+        .and_then(|eight| <[u8; 8]>::try_from(eight).ok())
+    {
         Some(eight) if len >= 8 => u64::from_be_bytes(eight),
         Some(eight) => u64::from_be_bytes(eight) & !(u64::MAX >> (8 * len)),
         None => {

@@ -1,7 +1,8 @@
 //! The folder of the index: its files on a [`Disk`] of the store.
 //!
-//! A file is written under a temporary name, synced, and renamed to its own, so that a crash at any moment
-//! leaves the old file or the new one. A file that is open stays readable after it was replaced or removed.
+//! A file is written under a temporary name, synced, and renamed to its own, so that a crash at any
+//! moment leaves the old file or the new one. A file that is open stays readable after it was
+//! replaced or removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,10 @@ pub(crate) struct IndexFolder {
 
 impl IndexFolder {
     pub(crate) fn new(disk: Arc<dyn Disk>, root: &Path) -> IndexFolder {
-        IndexFolder { disk, root: root.to_path_buf() }
+        IndexFolder {
+            disk,
+            root: root.to_path_buf(),
+        }
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -36,7 +40,9 @@ impl IndexFolder {
     }
 
     pub(crate) fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.disk.open(&self.root.join(name), Open::Read).map(Arc::from)
+        self.disk
+            .open(&self.root.join(name), Open::Read)
+            .map(Arc::from)
     }
 
     /// A whole file, refused if it is longer than `limit`.
@@ -44,14 +50,18 @@ impl IndexFolder {
         let file = self.open(name)?;
         let len = file.stat()?.len;
         if len > limit {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the file is longer than it can be"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "the file is longer than it can be",
+            ));
         }
         let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
         read_exact_at(file.as_ref(), &mut bytes, 0)?;
         Ok(bytes)
     }
 
-    /// Creates the folder if it is missing, and takes the lock of the one writer, which ends when it is dropped.
+    /// Creates the folder if it is missing, and takes the lock of the one writer, which
+    /// ends when it is dropped.
     pub(crate) fn lock(&self) -> Result<Box<dyn DiskFile>> {
         durable::make_folders(self.disk.as_ref(), &self.root)?;
         let path = self.root.join("lock");
@@ -60,8 +70,11 @@ impl IndexFolder {
         if file.try_lock(LockMode::Exclusive).map_err(fault)? {
             return Ok(file);
         }
-        Err(Error::new(ErrorKind::Busy, "the search index is being written by another process")
-            .hinting("searching goes on without it; try again in a moment"))
+        Err(Error::new(
+            ErrorKind::Busy,
+            "the search index is being written by another process",
+        )
+        .hinting("searching goes on without it; try again in a moment"))
     }
 
     /// Puts a file in place: old or new, never half. Only the one writer calls this.
@@ -77,5 +90,9 @@ impl IndexFolder {
 /// Fills the buffer from position `at`; an error if the file ends before.
 pub(super) fn read_exact_at(file: &dyn DiskFile, buffer: &mut [u8], at: u64) -> io::Result<()> {
     let wanted = buffer.len();
-    if read_full(file, buffer, at)? < wanted { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(()) }
+    if read_full(file, buffer, at)? < wanted {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    } else {
+        Ok(())
+    }
 }

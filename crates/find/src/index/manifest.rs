@@ -1,7 +1,9 @@
-//! The list of what is in force: segments, and for each source how far it is indexed and which blocks are its own.
+//! The list of what is in force: segments, and for each source how far it is indexed and
+//! which blocks are its own.
 //!
-//! It is the one file that is ever replaced, and it is replaced as a whole: whoever reads it sees the index before or after a
-//! change. A block that no source claims is dead, which is all that deleting takes.
+//! It is the one file that is ever replaced, and it is replaced as a whole: whoever reads it
+//! sees the index before or after a change. A block that no source claims is dead, which is all
+//! that deleting takes.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -67,7 +69,11 @@ impl Ranges {
     }
 
     pub(crate) fn push(&mut self, range: Range) {
-        if self.first.is_none() { self.first = Some(range) } else { self.more.push(range) }
+        if self.first.is_none() {
+            self.first = Some(range)
+        } else {
+            self.more.push(range)
+        }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -79,7 +85,8 @@ impl Ranges {
     }
 }
 
-/// Where dialect and id of a source stand in the text of the manifest: where they begin and how long they are.
+/// Where dialect and id of a source stand in the text of the manifest: where they begin
+/// and how long they are.
 #[derive(Debug, Clone, Copy)]
 struct Name {
     dialect: (u32, u32),
@@ -103,27 +110,43 @@ pub(crate) struct Manifest {
     pub(crate) next: u64,
     pub(crate) segments: Vec<SegmentRow>,
     pub(crate) sources: Vec<SourceRow>,
-    /// The bytes that it was read from, which hold the names of its sources; those of new ones follow.
+    /// The bytes that it was read from, which hold the names of its sources;
+    /// those of new ones follow.
     text: Vec<u8>,
     /// Where each source stands, once somebody asks out of order.
     places: OnceLock<HashMap<SessionRef, usize>>,
 }
 
 impl Manifest {
-    /// What is known of a source; `next` is where it stands if sources come in the order of the rows, which they mostly do.
-    pub(crate) fn source_near(&self, reference: &SessionRef, next: &mut usize) -> Option<&SourceRow> {
-        let guessed = self.sources.get(*next).filter(|row| self.is_named(row, reference));
-        let index = if guessed.is_some() { *next } else { *self.places().get(reference)? };
+    /// What is known of a source; `next` is where it stands if sources come in the order of the
+    /// rows, which they mostly do.
+    pub(crate) fn source_near(
+        &self,
+        reference: &SessionRef,
+        next: &mut usize,
+    ) -> Option<&SourceRow> {
+        let guessed = self
+            .sources
+            .get(*next)
+            .filter(|row| self.is_named(row, reference));
+        let index = if guessed.is_some() {
+            *next
+        } else {
+            *self.places().get(reference)?
+        };
         *next = index.saturating_add(1);
         self.sources.get(index)
     }
 
     fn is_named(&self, row: &SourceRow, reference: &SessionRef) -> bool {
-        self.part(row.name.id) == reference.id.as_bytes() && self.part(row.name.dialect) == reference.dialect.as_bytes()
+        self.part(row.name.id) == reference.id.as_bytes()
+            && self.part(row.name.dialect) == reference.dialect.as_bytes()
     }
 
     fn part(&self, (at, len): (u32, u32)) -> &[u8] {
-        self.text.get(at as usize..at as usize + len as usize).unwrap_or(b"")
+        self.text
+            .get(at as usize..at as usize + len as usize)
+            .unwrap_or(b"")
     }
 
     /// The source that a row speaks of.
@@ -138,8 +161,13 @@ impl Manifest {
     }
 
     fn places(&self) -> &HashMap<SessionRef, usize> {
-        self.places
-            .get_or_init(|| self.sources.iter().enumerate().map(|(index, row)| (self.reference(row), index)).collect())
+        self.places.get_or_init(|| {
+            self.sources
+                .iter()
+                .enumerate()
+                .map(|(index, row)| (self.reference(row), index))
+                .collect()
+        })
     }
 
     /// The row of a source, made if it is new.
@@ -151,9 +179,17 @@ impl Manifest {
                 if let Some(places) = self.places.get_mut() {
                     places.insert(reference.clone(), index);
                 }
-                let name = Name { dialect: self.add_text(&reference.dialect), id: self.add_text(&reference.id) };
+                let name = Name {
+                    dialect: self.add_text(&reference.dialect),
+                    id: self.add_text(&reference.id),
+                };
                 let ranges = Ranges::default();
-                self.sources.push(SourceRow { name, generation: 0, covered: Place::START, ranges });
+                self.sources.push(SourceRow {
+                    name,
+                    generation: 0,
+                    covered: Place::START,
+                    ranges,
+                });
                 index
             }
         };
@@ -190,7 +226,13 @@ impl Manifest {
         varint::put(&mut out, self.next);
         varint::put(&mut out, self.segments.len() as u64);
         for row in &self.segments {
-            for value in [row.number, u64::from(row.blocks), u64::from(row.seal), row.text, row.bytes] {
+            for value in [
+                row.number,
+                u64::from(row.blocks),
+                u64::from(row.seal),
+                row.text,
+                row.bytes,
+            ] {
                 varint::put(&mut out, value);
             }
         }
@@ -209,11 +251,21 @@ impl Manifest {
             out.extend_from_slice(text);
         }
         let Place { at, slot, line } = row.covered;
-        for value in [row.generation, at, u64::from(slot), line, row.ranges.len() as u64] {
+        for value in [
+            row.generation,
+            at,
+            u64::from(slot),
+            line,
+            row.ranges.len() as u64,
+        ] {
             varint::put(out, value);
         }
         for range in row.ranges.iter() {
-            for value in [range.segment, u64::from(range.first), u64::from(range.count)] {
+            for value in [
+                range.segment,
+                u64::from(range.first),
+                u64::from(range.count),
+            ] {
                 varint::put(out, value);
             }
         }
@@ -221,11 +273,18 @@ impl Manifest {
 
     /// Reads what [`encode`](Manifest::encode) wrote; anything else is damage.
     pub(crate) fn decode(bytes: Vec<u8>) -> Result<Manifest> {
-        let stated = bytes.split_last_chunk::<4>().filter(|(body, sum)| crc32fast::hash(body).to_le_bytes() == **sum);
-        let body = stated.map(|(body, _)| body).filter(|body| body.starts_with(MAGIC));
+        let stated = bytes
+            .split_last_chunk::<4>()
+            .filter(|(body, sum)| crc32fast::hash(body).to_le_bytes() == **sum);
+        let body = stated
+            .map(|(body, _)| body)
+            .filter(|body| body.starts_with(MAGIC));
         let read = decode_body(body.ok_or_else(|| damaged("its list"))?);
         let read = read.ok_or_else(|| damaged("its list is of another version"))?;
-        Ok(Manifest { text: bytes, ..read })
+        Ok(Manifest {
+            text: bytes,
+            ..read
+        })
     }
 }
 
@@ -252,22 +311,46 @@ fn decode_body(body: &[u8]) -> Option<Manifest> {
     for _ in 0..count {
         sources.push(decode_source(&mut reader, body.len())?);
     }
-    reader.is_empty().then_some(Manifest { next, segments, sources, ..Manifest::default() })
+    reader.is_empty().then_some(Manifest {
+        next,
+        segments,
+        sources,
+        ..Manifest::default()
+    })
 }
 
 fn decode_source(reader: &mut Reader<'_>, len: usize) -> Option<SourceRow> {
     let mut part = || {
         let text = reader.text()?;
-        Some((u32::try_from(len - reader.left() - text.len()).ok()?, u32::try_from(text.len()).ok()?))
+        Some((
+            u32::try_from(len - reader.left() - text.len()).ok()?,
+            u32::try_from(text.len()).ok()?,
+        ))
     };
-    let name = Name { dialect: part()?, id: part()? };
+    let name = Name {
+        dialect: part()?,
+        id: part()?,
+    };
     let generation = reader.number()?;
-    let covered = Place { at: reader.number()?, slot: reader.small()?, line: reader.number()? };
+    let covered = Place {
+        at: reader.number()?,
+        slot: reader.small()?,
+        line: reader.number()?,
+    };
     let mut ranges = Ranges::default();
     for _ in 0..reader.number()? {
-        ranges.push(Range { segment: reader.number()?, first: reader.small()?, count: reader.small()? });
+        ranges.push(Range {
+            segment: reader.number()?,
+            first: reader.small()?,
+            count: reader.small()?,
+        });
     }
-    Some(SourceRow { name, generation, covered, ranges })
+    Some(SourceRow {
+        name,
+        generation,
+        covered,
+        ranges,
+    })
 }
 
 #[cfg(test)]
@@ -275,13 +358,30 @@ mod tests {
     use super::*;
 
     fn some() -> Manifest {
-        let mut manifest = Manifest { next: 9, ..Manifest::default() };
-        manifest.segments.push(SegmentRow { number: 7, blocks: 12, seal: u32::MAX, text: 1 << 40, bytes: 5 });
+        let mut manifest = Manifest {
+            next: 9,
+            ..Manifest::default()
+        };
+        manifest.segments.push(SegmentRow {
+            number: 7,
+            blocks: 12,
+            seal: u32::MAX,
+            text: 1 << 40,
+            bytes: 5,
+        });
         for id in ["a", "b", "c会"] {
             let row = manifest.source_mut(&SessionRef::new("claude", id));
             row.generation = 3;
-            row.covered = Place { at: 1 << 33, slot: 17, line: 18 };
-            row.ranges.push(Range { segment: 7, first: 2, count: 4 });
+            row.covered = Place {
+                at: 1 << 33,
+                slot: 17,
+                line: 18,
+            };
+            row.ranges.push(Range {
+                segment: 7,
+                first: 2,
+                count: 4,
+            });
         }
         manifest
     }
@@ -291,7 +391,10 @@ mod tests {
         let manifest = some();
         let mut back = Manifest::decode(manifest.encode()).unwrap();
         let rows = |it: &Manifest| -> Vec<_> {
-            it.sources.iter().map(|r| (it.reference(r), r.generation, r.covered, r.ranges.clone())).collect()
+            it.sources
+                .iter()
+                .map(|r| (it.reference(r), r.generation, r.covered, r.ranges.clone()))
+                .collect()
         };
         assert_eq!(rows(&back), rows(&manifest));
         assert_eq!((back.next, &back.segments), (9, &manifest.segments));
@@ -299,17 +402,35 @@ mod tests {
         let mut next = 0;
         for id in ["a", "c会", "b"] {
             let reference = SessionRef::new("claude", id);
-            assert!(back.source_near(&reference, &mut next).is_some_and(|row| back.reference(row) == reference));
+            assert!(
+                back.source_near(&reference, &mut next)
+                    .is_some_and(|row| back.reference(row) == reference)
+            );
         }
         let stranger = SessionRef::new("pi", "a");
         assert!(back.source_near(&stranger, &mut next).is_none());
         // What comes later stands behind what was read.
-        back.source_mut(&stranger).ranges.push(Range { segment: 7, first: 6, count: 1 });
-        back.source_mut(&stranger).ranges.push(Range { segment: 7, first: 9, count: 2 });
+        back.source_mut(&stranger).ranges.push(Range {
+            segment: 7,
+            first: 6,
+            count: 1,
+        });
+        back.source_mut(&stranger).ranges.push(Range {
+            segment: 7,
+            first: 9,
+            count: 2,
+        });
         back.retain(|all, row| all.reference(row).id != "b");
         let again = Manifest::decode(back.encode()).unwrap();
         assert_eq!(rows(&again), rows(&back));
-        assert_eq!(again.sources.iter().map(|row| again.reference(row).id).collect::<Vec<_>>(), ["a", "c会", "a"]);
+        assert_eq!(
+            again
+                .sources
+                .iter()
+                .map(|row| again.reference(row).id)
+                .collect::<Vec<_>>(),
+            ["a", "c会", "a"]
+        );
     }
 
     #[test]
@@ -319,7 +440,10 @@ mod tests {
             let mut hurt = bytes.clone();
             hurt[at] ^= 4;
             assert!(Manifest::decode(hurt).is_err(), "byte {at}");
-            assert!(Manifest::decode(bytes[..at].to_vec()).is_err(), "cut at {at}");
+            assert!(
+                Manifest::decode(bytes[..at].to_vec()).is_err(),
+                "cut at {at}"
+            );
         }
     }
 }

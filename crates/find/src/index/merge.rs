@@ -20,10 +20,20 @@ pub(crate) fn merge(inputs: &[Input<'_>]) -> Result<(Vec<u8>, u32, u32)> {
     let mut cursors = Vec::new();
     for input in inputs {
         let old = input.segment.rows()?;
-        rows.extend(old.iter().zip(&input.blocks).filter(|(_, new)| **new != GONE).map(|(row, _)| row));
+        rows.extend(
+            old.iter()
+                .zip(&input.blocks)
+                .filter(|(_, new)| **new != GONE)
+                .map(|(row, _)| row),
+        );
         let mut terms = Vec::new();
         input.segment.all_terms(&mut |_, term| terms.push(term))?;
-        cursors.push(Cursor { input, terms, next: 0, postings: input.segment.postings()? });
+        cursors.push(Cursor {
+            input,
+            terms,
+            next: 0,
+            postings: input.segment.postings()?,
+        });
     }
     let mut writer = SegmentWriter::new();
     let mut term = Vec::new();
@@ -53,12 +63,16 @@ struct Cursor<'i, 's> {
 
 impl Cursor<'_, '_> {
     fn bytes(&self) -> Option<&[u8]> {
-        self.terms.get(self.next).map(|term| self.input.segment.bytes_of(*term))
+        self.terms
+            .get(self.next)
+            .map(|term| self.input.segment.bytes_of(*term))
     }
 
     /// Takes the blocks of the term at hand and goes on to the next.
     fn take(&mut self, into: &mut Vec<(u32, u32)>) -> Result<()> {
-        let Some(term) = self.terms.get(self.next) else { return Ok(()) };
+        let Some(term) = self.terms.get(self.next) else {
+            return Ok(());
+        };
         self.next += 1;
         let blocks = &self.input.blocks;
         self.postings.of(*term, &mut |block, count| {

@@ -1,11 +1,13 @@
 //! The search index: which words stand where in every source, without their text.
 //!
-//! Text is cut into blocks of 16 KB; an immutable [`segment`] says for each term in which of its blocks it stands; the
-//! [`manifest`] says which segments are in force and how far each source is covered. Nothing of a source's text is kept but its
-//! terms: what a search finds is read again where it came from. The folder can be deleted at any time.
+//! Text is cut into blocks of 16 KB; an immutable [`segment`] says for each term in which of its
+//! blocks it stands; the [`manifest`] says which segments are in force and how far each source is
+//! covered. Nothing of a source's text is kept but its terms: what a search finds is read again
+//! where it came from. The folder can be deleted at any time.
 //!
-//! Readers take no lock and never wait: they open what the manifest names and keep it open. The one writer holds a lock of
-//! the operating system, writes new files, and puts a new manifest in place of the old one.
+//! Readers take no lock and never wait: they open what the manifest names and keep it open. The
+//! one writer holds a lock of the operating system, writes new files, and puts a new manifest in
+//! place of the old one.
 
 mod builder;
 mod folder;
@@ -50,7 +52,8 @@ pub struct Size {
 }
 
 impl Index {
-    /// Opens the index in a folder. What is missing, damaged or of another version counts as not indexed.
+    /// Opens the index in a folder. What is missing, damaged or of another version
+    /// counts as not indexed.
     pub fn open(folder: &Path) -> Index {
         Index::on(Arc::new(RealDisk), folder)
     }
@@ -59,7 +62,10 @@ impl Index {
     pub(crate) fn on(disk: Arc<dyn Disk>, folder: &Path) -> Index {
         let folder = IndexFolder::new(disk, folder);
         let now = Snapshot::load(&folder);
-        Index { folder, now: RwLock::new(Arc::new(now)) }
+        Index {
+            folder,
+            now: RwLock::new(Arc::new(now)),
+        }
     }
 
     /// Looks again what is in force, after another process may have changed it.
@@ -70,7 +76,10 @@ impl Index {
     /// What it holds.
     pub fn size(&self) -> Size {
         let now = self.snapshot();
-        let mut size = Size { sources: now.manifest.sources.len() as u64, ..Size::default() };
+        let mut size = Size {
+            sources: now.manifest.sources.len() as u64,
+            ..Size::default()
+        };
         for row in &now.manifest.segments {
             size.segments += 1;
             size.blocks += u64::from(row.blocks);
@@ -81,7 +90,10 @@ impl Index {
     }
 
     pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.now
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn put(&self, snapshot: Snapshot) {

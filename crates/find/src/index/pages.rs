@@ -1,7 +1,9 @@
-//! Files whose every page bears a checksum, so that a part can be read and trusted without reading the rest.
+//! Files whose every page bears a checksum, so that a part can be read and trusted
+//! without reading the rest.
 //!
-//! `body · checksum of each 16 KB page of the body · footer`. The footer names what the file is, its version, the length of
-//! the body, and holds a checksum over the checksums: that one number stands for the whole file.
+//! `body · checksum of each 16 KB page of the body · footer`. The footer names what the file is,
+//! its version, the length of the body, and holds a checksum over the checksums: that one number
+//! stands for the whole file.
 
 use std::sync::Arc;
 
@@ -18,7 +20,10 @@ const FOOTER: usize = 8 + 4 + 8 + 4 + 4;
 
 /// Adds checksums and footer to a body; also gives the number that stands for the file.
 pub(crate) fn seal(mut body: Vec<u8>) -> (Vec<u8>, u32) {
-    let sums: Vec<u8> = body.chunks(PAGE).flat_map(|page| crc32fast::hash(page).to_le_bytes()).collect();
+    let sums: Vec<u8> = body
+        .chunks(PAGE)
+        .flat_map(|page| crc32fast::hash(page).to_le_bytes())
+        .collect();
     let len = body.len() as u64;
     let sum = crc32fast::hash(&sums);
     body.extend_from_slice(&sums);
@@ -34,8 +39,11 @@ pub(crate) fn seal(mut body: Vec<u8>) -> (Vec<u8>, u32) {
 
 /// An error that says the index is damaged: it never leaves this crate, the reader scans instead.
 pub(crate) fn damaged(what: &str) -> Error {
-    Error::new(ErrorKind::Damaged, format!("the search index is damaged: {what}"))
-        .hinting("build it again with `boswell index --rebuild`")
+    Error::new(
+        ErrorKind::Damaged,
+        format!("the search index is damaged: {what}"),
+    )
+    .hinting("build it again with `boswell index --rebuild`")
 }
 
 /// A sealed file that was opened.
@@ -53,7 +61,9 @@ impl Paged {
         let io = |_| damaged("a file cannot be read");
         let len = file.stat().map_err(io)?.len;
         let mut footer = [0; FOOTER];
-        let at = len.checked_sub(FOOTER as u64).ok_or_else(|| damaged("a file is too short"))?;
+        let at = len
+            .checked_sub(FOOTER as u64)
+            .ok_or_else(|| damaged("a file is too short"))?;
         read_exact_at(file.as_ref(), &mut footer, at).map_err(io)?;
         let (stated, seal) = footer.split_at(FOOTER - 4);
         let seal = number(seal) as u32;
@@ -73,7 +83,12 @@ impl Paged {
         if u64::from(crc32fast::hash(&sums)) != number(stated.get(20..24).unwrap_or(b"")) {
             return Err(damaged("its checksums do not agree"));
         }
-        Ok(Paged { file, body, sums, seal })
+        Ok(Paged {
+            file,
+            body,
+            sums,
+            seal,
+        })
     }
 
     /// The number that stands for the file.
@@ -86,19 +101,30 @@ impl Paged {
         self.body
     }
 
-    /// The bytes `from..to` of the body, checked. The answer begins at a page; the second number says where `from` is in it.
+    /// The bytes `from..to` of the body, checked. The answer begins at a page; the second number
+    /// says where `from` is in it.
     pub(crate) fn read(&self, from: u64, to: u64) -> Result<(Vec<u8>, usize)> {
         if from > to || to > self.body {
             return Err(damaged("a place outside of a file"));
         }
         let first = from / PAGE as u64;
         let start = first * PAGE as u64;
-        let end = to.div_ceil(PAGE as u64).saturating_mul(PAGE as u64).min(self.body).max(start);
+        let end = to
+            .div_ceil(PAGE as u64)
+            .saturating_mul(PAGE as u64)
+            .min(self.body)
+            .max(start);
         let mut bytes = vec![0; usize::try_from(end - start).unwrap_or(0)];
-        read_exact_at(self.file.as_ref(), &mut bytes, start).map_err(|_| damaged("a file cannot be read"))?;
+        read_exact_at(self.file.as_ref(), &mut bytes, start)
+            .map_err(|_| damaged("a file cannot be read"))?;
         for (index, page) in bytes.chunks(PAGE).enumerate() {
-            let at = (usize::try_from(first).unwrap_or(usize::MAX).saturating_add(index)).saturating_mul(4);
-            if self.sums.get(at..at.saturating_add(4)) != Some(&crc32fast::hash(page).to_le_bytes()[..]) {
+            let at = (usize::try_from(first)
+                .unwrap_or(usize::MAX)
+                .saturating_add(index))
+            .saturating_mul(4);
+            if self.sums.get(at..at.saturating_add(4))
+                != Some(&crc32fast::hash(page).to_le_bytes()[..])
+            {
                 return Err(damaged("a page does not agree with its checksum"));
             }
         }
@@ -108,7 +134,13 @@ impl Paged {
 
 /// A little-endian number of up to eight bytes.
 pub(crate) fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().take(8).enumerate().fold(0, |value, (index, byte)| value | u64::from(*byte) << (8 * index))
+    bytes
+        .iter()
+        .take(8)
+        .enumerate()
+        .fold(0, |value, (index, byte)| {
+            value | u64::from(*byte) << (8 * index)
+        })
 }
 
 #[cfg(test)]
@@ -132,10 +164,20 @@ mod tests {
         let (file, seal) = seal(body.clone());
         let paged = held(file).unwrap();
         assert_eq!((paged.seal(), paged.len()), (seal, 70_000));
-        for (from, to) in [(0, 70_000), (0, 0), (16_384, 16_385), (16_383, 32_769), (69_999, 70_000), (70_000, 70_000)]
-        {
+        for (from, to) in [
+            (0, 70_000),
+            (0, 0),
+            (16_384, 16_385),
+            (16_383, 32_769),
+            (69_999, 70_000),
+            (70_000, 70_000),
+        ] {
             let (bytes, at) = paged.read(from, to).unwrap();
-            assert_eq!(bytes[at..at + (to - from) as usize], body[from as usize..to as usize], "{from}..{to}");
+            assert_eq!(
+                bytes[at..at + (to - from) as usize],
+                body[from as usize..to as usize],
+                "{from}..{to}"
+            );
         }
         assert!(paged.read(5, 70_001).is_err());
     }
@@ -144,10 +186,16 @@ mod tests {
     fn every_flipped_byte_and_every_cut_is_seen() {
         let body: Vec<u8> = (0..20_000u32).map(|i| (i % 251) as u8).collect();
         let (file, _) = seal(body);
-        for at in (0..file.len()).step_by(97).chain(file.len() - 40..file.len()) {
+        for at in (0..file.len())
+            .step_by(97)
+            .chain(file.len() - 40..file.len())
+        {
             let mut hurt = file.clone();
             hurt[at] ^= 0x10;
-            assert!(held(hurt).and_then(|paged| paged.read(0, 20_000)).is_err(), "byte {at}");
+            assert!(
+                held(hurt).and_then(|paged| paged.read(0, 20_000)).is_err(),
+                "byte {at}"
+            );
         }
         for len in (0..file.len()).step_by(83) {
             assert!(held(file[..len].to_vec()).is_err(), "cut at {len}");

@@ -1,4 +1,5 @@
-//! Brings the index up to date: what grew is read from where it was left, what changed is read again.
+//! Brings the index up to date: what grew is read from where it was left, what
+//! changed is read again.
 
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
@@ -49,9 +50,11 @@ impl Index {
         backlog
     }
 
-    /// Reads what is new in these sources, until `go_on` answers false. What was read by then is kept.
+    /// Reads what is new in these sources, until `go_on` answers false. What was
+    /// read by then is kept.
     ///
-    /// Another process that writes makes this [`ErrorKind::Busy`]; nothing is lost, searches scan what is not covered.
+    /// Another process that writes makes this [`ErrorKind::Busy`]; nothing is lost, searches scan
+    /// what is not covered.
     pub fn update(
         &self,
         sources: &mut dyn Iterator<Item = Source>,
@@ -59,15 +62,25 @@ impl Index {
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Progress> {
         let mut writer = self.writer()?;
-        let mut work = Work { builder: Builder::new(), claims: Vec::new(), progress: Progress::default() };
+        let mut work = Work {
+            builder: Builder::new(),
+            claims: Vec::new(),
+            progress: Progress::default(),
+        };
         work.progress.complete = true;
-        let done = work.take(sources, reader, go_on, &mut writer).and_then(|()| work.flush(&mut writer));
+        let done = work
+            .take(sources, reader, go_on, &mut writer)
+            .and_then(|()| work.flush(&mut writer));
         let done = done.and_then(|()| unless_damaged(writer.tidy()));
         self.put(std::mem::take(&mut writer.snapshot));
-        done.map(|tidy| Progress { complete: work.progress.complete && tidy, ..work.progress })
+        done.map(|tidy| Progress {
+            complete: work.progress.complete && tidy,
+            ..work.progress
+        })
     }
 
-    /// Forgets a source: it has no hits any more. Its terms go with the next rewrite; see [`purge`](Index::purge).
+    /// Forgets a source: it has no hits any more. Its terms go with the next rewrite; see
+    /// [`purge`](Index::purge).
     pub fn forget(&self, reference: &SessionRef) -> Result<()> {
         self.retain(&|other| other != reference)
     }
@@ -85,7 +98,8 @@ impl Index {
         done.map(|_| ())
     }
 
-    /// Forgets a source and every term that stood in it alone: afterwards no file of the index holds anything of it.
+    /// Forgets a source and every term that stood in it alone: afterwards no file of the index
+    /// holds anything of it.
     ///
     /// Terms of text that was replaced or forgotten earlier go too.
     pub fn purge(&self, reference: &SessionRef) -> Result<()> {
@@ -103,13 +117,18 @@ impl Index {
 
     fn purge_once(&self, gone: &dyn Fn(&SessionRef) -> bool) -> Result<()> {
         let mut writer = self.writer()?;
-        writer.manifest.retain(|all, row| !gone(&all.reference(row)));
+        writer
+            .manifest
+            .retain(|all, row| !gone(&all.reference(row)));
         let living = writer.manifest.living();
         let dirty: Vec<u64> = (writer.manifest.segments.iter())
             .filter(|row| living.get(&row.number).copied().unwrap_or(0) < u64::from(row.blocks))
             .map(|row| row.number)
             .collect();
-        let done = dirty.iter().try_for_each(|number| writer.rewrite(&[*number])).and_then(|()| writer.commit());
+        let done = dirty
+            .iter()
+            .try_for_each(|number| writer.rewrite(&[*number]))
+            .and_then(|()| writer.commit());
         self.put(std::mem::take(&mut writer.snapshot));
         done.and_then(|()| self.check_purged(&dirty))
     }
@@ -117,7 +136,11 @@ impl Index {
     /// A file that could not be removed would still hold what was to go.
     fn check_purged(&self, numbers: &[u64]) -> Result<()> {
         let left = self.folder.list();
-        match numbers.iter().map(|number| super::manifest::segment_name(*number)).find(|name| left.contains(name)) {
+        match numbers
+            .iter()
+            .map(|number| super::manifest::segment_name(*number))
+            .find(|name| left.contains(name))
+        {
             Some(name) => Err(Error::new(
                 ErrorKind::Denied,
                 format!(
@@ -132,12 +155,19 @@ impl Index {
 
     fn writer(&self) -> Result<Writer<'_>> {
         let now = self.snapshot();
-        let hurt: Vec<u64> = now.segments.iter().flatten().filter(|s| s.is_hurt()).map(|s| s.number).collect();
+        let hurt: Vec<u64> = now
+            .segments
+            .iter()
+            .flatten()
+            .filter(|s| s.is_hurt())
+            .map(|s| s.number)
+            .collect();
         Writer::begin(&self.folder, &hurt)
     }
 }
 
-/// Damage met while tidying is dealt with by the next writer: it is no failure of what was done before.
+/// Damage met while tidying is dealt with by the next writer: it is no failure of
+/// what was done before.
 fn unless_damaged(done: Result<()>) -> Result<bool> {
     match done {
         Err(error) if error.kind() == ErrorKind::Damaged => Ok(false),
@@ -185,7 +215,8 @@ impl Work {
                 let ended = self.claims.last().map_or(place, |claim| claim.covered);
                 if self.builder.is_full() {
                     self.flush(writer)?;
-                    from = (outcome.is_ok() && ended.at > place.at && ended.at < source.len).then_some(ended);
+                    from = (outcome.is_ok() && ended.at > place.at && ended.at < source.len)
+                        .then_some(ended);
                 }
                 self.progress.bytes += ended.at.saturating_sub(place.at);
                 read = outcome;
@@ -210,39 +241,60 @@ impl Work {
         let mut covered = from;
         let mut folded = String::new();
         let (builder, progress) = (&mut self.builder, &mut self.progress);
-        let result = walk(source, reader, from, source.len, Tail::Pending, &mut |step| match step {
-            Step::Record(record) => {
-                builder.open(covered);
-                builder.saw(record.head.instant().map(|time| time.millis()));
-                let mut add = |field, text: &str| {
-                    folded.clear();
-                    fold::fold_into(text, &mut folded);
-                    builder.add(field, &folded);
-                };
-                match record.body {
-                    Body::Object(object) => {
-                        text::extract(dialect, object, record.head.kind, record.head.flags, &mut add);
+        let result = walk(
+            source,
+            reader,
+            from,
+            source.len,
+            Tail::Pending,
+            &mut |step| match step {
+                Step::Record(record) => {
+                    builder.open(covered);
+                    builder.saw(record.head.instant().map(|time| time.millis()));
+                    let mut add = |field, text: &str| {
+                        folded.clear();
+                        fold::fold_into(text, &mut folded);
+                        builder.add(field, &folded);
+                    };
+                    match record.body {
+                        Body::Object(object) => {
+                            text::extract(
+                                dialect,
+                                object,
+                                record.head.kind,
+                                record.head.flags,
+                                &mut add,
+                            );
+                        }
+                        Body::Text(field, text) => add(field, text),
                     }
-                    Body::Text(field, text) => add(field, text),
+                    true
                 }
-                true
-            }
-            Step::End(place) => {
-                covered = place;
-                if !builder.block_is_full() {
-                    return true;
+                Step::End(place) => {
+                    covered = place;
+                    if !builder.block_is_full() {
+                        return true;
+                    }
+                    builder.close(place);
+                    let goes_on = go_on();
+                    progress.complete &= goes_on;
+                    goes_on && !builder.is_full()
                 }
-                builder.close(place);
-                let goes_on = go_on();
-                progress.complete &= goes_on;
-                goes_on && !builder.is_full()
-            }
-        });
+            },
+        );
         self.builder.close(covered);
         if covered.at > from.at || from == Place::START {
             let count = self.builder.blocks() - first;
-            let (reference, generation, keeps) = (source.reference.clone(), source.generation, from.at > 0);
-            self.claims.push(Claim { reference, generation, covered, keeps, first, count });
+            let (reference, generation, keeps) =
+                (source.reference.clone(), source.generation, from.at > 0);
+            self.claims.push(Claim {
+                reference,
+                generation,
+                covered,
+                keeps,
+                first,
+                count,
+            });
         }
         result
     }
@@ -266,7 +318,11 @@ impl Work {
             row.generation = claim.generation;
             row.covered = claim.covered;
             if let Some(segment) = segment.filter(|_| claim.count > 0) {
-                row.ranges.push(Range { segment, first: claim.first, count: claim.count });
+                row.ranges.push(Range {
+                    segment,
+                    first: claim.first,
+                    count: claim.count,
+                });
             }
         }
         writer.commit()

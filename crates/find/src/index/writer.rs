@@ -1,4 +1,5 @@
-//! The one writer: holds the lock, writes segments, replaces the manifest, clears away what nobody names.
+//! The one writer: holds the lock, writes segments, replaces the manifest, clears
+//! away what nobody names.
 
 use std::collections::HashMap;
 
@@ -27,11 +28,17 @@ pub(crate) struct Writer<'d> {
 }
 
 impl<'d> Writer<'d> {
-    /// Takes the lock and looks at what is in force. `hurt` are segments in which a reader met damage.
+    /// Takes the lock and looks at what is in force. `hurt` are segments in which
+    /// a reader met damage.
     pub(crate) fn begin(folder: &'d IndexFolder, hurt: &[u64]) -> Result<Writer<'d>> {
         let lock = folder.lock()?;
         let mut snapshot = Snapshot::load(folder);
-        for (row, segment) in snapshot.manifest.segments.iter().zip(&mut snapshot.segments) {
+        for (row, segment) in snapshot
+            .manifest
+            .segments
+            .iter()
+            .zip(&mut snapshot.segments)
+        {
             if hurt.contains(&row.number) {
                 *segment = None;
             }
@@ -40,18 +47,35 @@ impl<'d> Writer<'d> {
         let sound = |number: u64| snapshot.segment(number).is_some();
         manifest.retain(|_, row| row.ranges.iter().all(|range| sound(range.segment)));
         manifest.segments.retain(|row| sound(row.number));
-        let writer = Writer { folder, snapshot, manifest, _lock: lock };
+        let writer = Writer {
+            folder,
+            snapshot,
+            manifest,
+            _lock: lock,
+        };
         writer.clear();
         Ok(writer)
     }
 
     /// Writes a segment and lists it; it is in force with the next [`commit`](Writer::commit).
-    pub(crate) fn segment(&mut self, bytes: &[u8], seal: u32, blocks: u32, text: u64) -> Result<u64> {
+    pub(crate) fn segment(
+        &mut self,
+        bytes: &[u8],
+        seal: u32,
+        blocks: u32,
+        text: u64,
+    ) -> Result<u64> {
         let number = self.manifest.next;
         let name = segment_name(number);
         self.folder.put(&name, bytes)?;
         self.manifest.next += 1;
-        self.manifest.segments.push(SegmentRow { number, blocks, seal, text, bytes: bytes.len() as u64 });
+        self.manifest.segments.push(SegmentRow {
+            number,
+            blocks,
+            seal,
+            text,
+            bytes: bytes.len() as u64,
+        });
         Ok(number)
     }
 
@@ -63,10 +87,15 @@ impl<'d> Writer<'d> {
         Ok(())
     }
 
-    /// Removes files that neither the list in force nor the one in the making names. What cannot be removed stays for later.
+    /// Removes files that neither the list in force nor the one in the making names. What cannot be
+    /// removed stays for later.
     fn clear(&self) {
         let named = |name: &str| {
-            let rows = self.manifest.segments.iter().chain(&self.snapshot.manifest.segments);
+            let rows = self
+                .manifest
+                .segments
+                .iter()
+                .chain(&self.snapshot.manifest.segments);
             rows.into_iter().any(|row| row.name() == name)
         };
         for name in self.folder.list() {
@@ -77,7 +106,8 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Merges small segments when there are many, and rewrites those that are mostly dead. Commits if anything changed.
+    /// Merges small segments when there are many, and rewrites those that are mostly dead. Commits
+    /// if anything changed.
     pub(crate) fn tidy(&mut self) -> Result<()> {
         let living = self.manifest.living();
         let alive = |row: &SegmentRow| living.get(&row.number).copied().unwrap_or(0);
@@ -96,11 +126,20 @@ impl<'d> Writer<'d> {
         if small.len() < MANY {
             small.clear();
         }
-        let alone = dying.into_iter().filter(|number| !small.contains(number)).map(|number| vec![number]);
-        let groups: Vec<Vec<u64>> =
-            std::iter::once(small.clone()).filter(|group| !group.is_empty()).chain(alone).collect();
+        let alone = dying
+            .into_iter()
+            .filter(|number| !small.contains(number))
+            .map(|number| vec![number]);
+        let groups: Vec<Vec<u64>> = std::iter::once(small.clone())
+            .filter(|group| !group.is_empty())
+            .chain(alone)
+            .collect();
         groups.iter().try_for_each(|group| self.rewrite(group))?;
-        if groups.is_empty() { Ok(()) } else { self.commit() }
+        if groups.is_empty() {
+            Ok(())
+        } else {
+            self.commit()
+        }
     }
 
     /// Makes one segment of the living blocks of several.
@@ -109,7 +148,9 @@ impl<'d> Writer<'d> {
         let mut next = 0u32;
         let mut text = 0;
         for number in numbers {
-            let Some(segment) = self.snapshot.segment(*number) else { continue };
+            let Some(segment) = self.snapshot.segment(*number) else {
+                continue;
+            };
             let mut blocks = self.living_blocks(*number, segment.blocks());
             let all = blocks.len().max(1) as u64;
             let mut alive = 0u64;
@@ -118,12 +159,18 @@ impl<'d> Writer<'d> {
                 next += 1;
                 alive += 1;
             }
-            let row = self.manifest.segments.iter().find(|row| row.number == *number);
+            let row = self
+                .manifest
+                .segments
+                .iter()
+                .find(|row| row.number == *number);
             text += row.map_or(0, |row| row.text / all * alive);
             inputs.push(Input { segment, blocks });
         }
-        let maps: HashMap<u64, Vec<u32>> =
-            inputs.iter().map(|input| (input.segment.number, input.blocks.clone())).collect();
+        let maps: HashMap<u64, Vec<u32>> = inputs
+            .iter()
+            .map(|input| (input.segment.number, input.blocks.clone()))
+            .collect();
         let merged = match next {
             0 => None,
             _ => Some(merge(&inputs).inspect_err(|_| find_damage(&inputs))?),
@@ -132,11 +179,22 @@ impl<'d> Writer<'d> {
             Some((bytes, seal, blocks)) => self.segment(&bytes, seal, blocks, text)?,
             None => 0,
         };
-        self.manifest.segments.retain(|row| !numbers.contains(&row.number));
-        for range in self.manifest.sources.iter_mut().flat_map(|source| source.ranges.iter_mut()) {
+        self.manifest
+            .segments
+            .retain(|row| !numbers.contains(&row.number));
+        for range in self
+            .manifest
+            .sources
+            .iter_mut()
+            .flat_map(|source| source.ranges.iter_mut())
+        {
             if let Some(map) = maps.get(&range.segment) {
                 let first = map.get(range.first as usize).copied().unwrap_or(GONE);
-                *range = Range { segment: number, first, count: range.count };
+                *range = Range {
+                    segment: number,
+                    first,
+                    count: range.count,
+                };
             }
         }
         Ok(())
@@ -145,8 +203,12 @@ impl<'d> Writer<'d> {
     /// For each block of a segment 0 if a source claims it, else [`GONE`].
     fn living_blocks(&self, number: u64, blocks: u32) -> Vec<u32> {
         let mut living = vec![GONE; blocks as usize];
-        for range in
-            self.manifest.sources.iter().flat_map(|source| source.ranges.iter()).filter(|r| r.segment == number)
+        for range in self
+            .manifest
+            .sources
+            .iter()
+            .flat_map(|source| source.ranges.iter())
+            .filter(|r| r.segment == number)
         {
             let (first, count) = (range.first as usize, range.count as usize);
             if let Some(part) = living.get_mut(first..first.saturating_add(count)) {

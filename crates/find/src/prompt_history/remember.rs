@@ -1,5 +1,6 @@
-//! Prompts written into the agent's own file, in its own schema and under its own rules: they are trimmed, an empty one or one that
-//! repeats the newest is skipped, and whoever writes at the same time is waited for.
+//! Prompts written into the agent's own file, in its own schema and under its own rules: they are
+//! trimmed, an empty one or one that repeats the newest is skipped, and whoever writes at the
+//! same time is waited for.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,42 +15,70 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 const DEFAULT: &str = "CAST(strftime('%s','now') AS INTEGER)";
 
-/// Whether there is a file that could be an agent's history. What a link leads to is not ours to write.
+/// Whether there is a file that could be an agent's history. What a link leads to
+/// is not ours to write.
 pub fn has_history(database: &Path) -> bool {
     std::fs::symlink_metadata(database).is_ok_and(|found| found.is_file())
 }
 
-/// Adds a prompt to an agent's history, which is made if it is not there. Says whether it was added: one that says nothing, or the
-/// same as the newest one, is not.
+/// Adds a prompt to an agent's history, which is made if it is not there. Says whether it was
+/// added: one that says nothing, or the same as the newest one, is not.
 pub fn remember(database: &Path, prompt: &str, project: Option<&str>, at: Instant) -> Result<bool> {
     Ok(remember_all(database, &[prompt], project, at)? > 0)
 }
 
 /// Adds prompts in one go, by the same rules. Says how many were added.
-pub fn remember_all(database: &Path, prompts: &[&str], project: Option<&str>, at: Instant) -> Result<usize> {
-    let prompts: Vec<&str> = prompts.iter().map(|prompt| prompt.trim()).filter(|prompt| !prompt.is_empty()).collect();
+pub fn remember_all(
+    database: &Path,
+    prompts: &[&str],
+    project: Option<&str>,
+    at: Instant,
+) -> Result<usize> {
+    let prompts: Vec<&str> = prompts
+        .iter()
+        .map(|prompt| prompt.trim())
+        .filter(|prompt| !prompt.is_empty())
+        .collect();
     if prompts.is_empty() {
         return Ok(0);
     }
     let fault = |error| fault(database, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut db = Connection::open_with_flags(database, flags).map_err(fault)?;
     db.busy_timeout(PATIENCE).map_err(fault)?;
-    db.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL").map_err(fault)?;
-    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
+    db.execute_batch("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL")
+        .map_err(fault)?;
+    let transaction = db
+        .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+        .map_err(fault)?;
     prepare(&transaction).map_err(|error| match error {
         rusqlite::Error::InvalidQuery => Error::new(
             ErrorKind::Unsupported,
-            format!("the prompt history `{}` is of another kind", database.display()),
+            format!(
+                "the prompt history `{}` is of another kind",
+                database.display()
+            ),
         )
         .because("its table keeps each prompt once, as today's oh-my-pi has it")
         .hinting("let the agent itself remember its prompts"),
         error => fault(error),
     })?;
     let mut newest: Option<String> = transaction
-        .query_row("SELECT prompt FROM history ORDER BY id DESC LIMIT 1", [], |row| row.get(0))
+        .query_row(
+            "SELECT prompt FROM history ORDER BY id DESC LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
         .map(Some)
-        .or_else(|error| if error == rusqlite::Error::QueryReturnedNoRows { Ok(None) } else { Err(error) })
+        .or_else(|error| {
+            if error == rusqlite::Error::QueryReturnedNoRows {
+                Ok(None)
+            } else {
+                Err(error)
+            }
+        })
         .map_err(fault)?;
     let mut added = 0;
     for prompt in prompts {
@@ -69,7 +98,8 @@ pub fn remember_all(database: &Path, prompts: &[&str], project: Option<&str>, at
     Ok(added)
 }
 
-/// Table, index, full text and trigger as xcsh has them. A table whose default needs a newer SQLite is rebuilt with its ids.
+/// Table, index, full text and trigger as xcsh has them. A table whose default needs a newer SQLite
+/// is rebuilt with its ids.
 fn prepare(db: &Connection) -> rusqlite::Result<()> {
     let table = |name: &str| {
         format!(
@@ -79,7 +109,10 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
     };
     if !has_table(db, "history")? {
         db.execute_batch(&table("history"))?;
-    } else if definition(db, "history")?.to_ascii_uppercase().contains("UNIQUE") {
+    } else if definition(db, "history")?
+        .to_ascii_uppercase()
+        .contains("UNIQUE")
+    {
         // Today's oh-my-pi keeps each prompt once, with more columns and rules of its own.
         return Err(rusqlite::Error::InvalidQuery);
     } else if definition(db, "history")?.contains("unixepoch(") {
@@ -105,5 +138,9 @@ fn prepare(db: &Connection) -> rusqlite::Result<()> {
 }
 
 pub(super) fn definition(db: &Connection, name: &str) -> rusqlite::Result<String> {
-    db.query_row("SELECT sql FROM sqlite_master WHERE name = ?1", [name], |row| row.get(0))
+    db.query_row(
+        "SELECT sql FROM sqlite_master WHERE name = ?1",
+        [name],
+        |row| row.get(0),
+    )
 }

@@ -10,7 +10,8 @@ use crate::index::{Fit, Segment};
 /// Set beside the count where the stretch is a whole term.
 const WHOLE: u32 = 1 << 31;
 
-/// For each block of a segment how often the terms that a need asks for stand there; none where nothing is known.
+/// For each block of a segment how often the terms that a need asks for stand there; none
+/// where nothing is known.
 type Counts = Option<Vec<u32>>;
 
 /// What a segment says about the clauses that must be fulfilled.
@@ -23,10 +24,15 @@ pub(crate) struct Verdict {
 impl Verdict {
     /// Asks a segment about every clause that is not negated.
     pub(crate) fn of(segment: &Segment, clauses: &[Clause]) -> Result<Verdict> {
-        let mut verdict = Verdict { clauses: Vec::new(), blocks: segment.blocks() };
+        let mut verdict = Verdict {
+            clauses: Vec::new(),
+            blocks: segment.blocks(),
+        };
         for clause in clauses.iter().filter(|clause| !clause.negated) {
             let counts = counts(segment, &clause.need)?;
-            let none = counts.as_ref().is_some_and(|counts| counts.iter().all(|count| *count == 0));
+            let none = counts
+                .as_ref()
+                .is_some_and(|counts| counts.iter().all(|count| *count == 0));
             verdict.clauses.push(counts);
             if none {
                 verdict.blocks = 0;
@@ -40,15 +46,28 @@ impl Verdict {
     pub(crate) fn blocks(&self) -> impl Iterator<Item = u32> {
         (0..self.blocks).filter(|block| {
             let counts = self.clauses.iter().flatten();
-            counts.into_iter().all(|counts| counts.get(*block as usize).is_some_and(|count| *count > 0))
+            counts
+                .into_iter()
+                .all(|counts| counts.get(*block as usize).is_some_and(|count| *count > 0))
         })
     }
 
     /// The most that the clauses can be fulfilled in a block.
     pub(crate) fn tallies(&self, block: u32) -> impl Iterator<Item = Tally> {
-        self.clauses.iter().map(move |counts| match counts.as_ref().and_then(|counts| counts.get(block as usize)) {
-            Some(count) => Tally { count: count & !WHOLE, whole: count & WHOLE != 0 },
-            None => Tally { count: rank::MOST_COUNT, whole: true },
+        self.clauses.iter().map(move |counts| {
+            match counts
+                .as_ref()
+                .and_then(|counts| counts.get(block as usize))
+            {
+                Some(count) => Tally {
+                    count: count & !WHOLE,
+                    whole: count & WHOLE != 0,
+                },
+                None => Tally {
+                    count: rank::MOST_COUNT,
+                    whole: true,
+                },
+            }
         })
     }
 }
@@ -60,7 +79,9 @@ fn counts(segment: &Segment, need: &Need) -> Result<Counts> {
         Need::All(parts) => {
             let mut all: Counts = None;
             for part in parts {
-                let Some(one) = counts(segment, part)? else { continue };
+                let Some(one) = counts(segment, part)? else {
+                    continue;
+                };
                 let merged = match all.take() {
                     None => one,
                     Some(before) => before.iter().zip(&one).map(|(a, b)| both(*a, *b)).collect(),
@@ -72,12 +93,18 @@ fn counts(segment: &Segment, need: &Need) -> Result<Counts> {
                 }
             }
             // Of several terms together nobody knows whether they are whole words.
-            Ok(all.map(|all| all.into_iter().map(|count| if count > 0 { count | WHOLE } else { 0 }).collect()))
+            Ok(all.map(|all| {
+                all.into_iter()
+                    .map(|count| if count > 0 { count | WHOLE } else { 0 })
+                    .collect()
+            }))
         }
         Need::Any(parts) => {
             let mut any = vec![0u32; segment.blocks() as usize];
             for part in parts {
-                let Some(one) = counts(segment, part)? else { return Ok(None) };
+                let Some(one) = counts(segment, part)? else {
+                    return Ok(None);
+                };
                 any.iter_mut().zip(&one).for_each(|(a, b)| *a = sum(*a, *b));
             }
             Ok(Some(any))
@@ -104,7 +131,11 @@ fn term_counts(segment: &Segment, stretch: &[u8], fit: Fit) -> Result<Vec<u32>> 
     let mut postings = segment.postings()?;
     for term in found {
         // Ideographs are whole wherever they stand; the terms are only pairs of them.
-        let whole = if beyond_ascii || segment.bytes_of(term).len() == stretch.len() { WHOLE } else { 0 };
+        let whole = if beyond_ascii || segment.bytes_of(term).len() == stretch.len() {
+            WHOLE
+        } else {
+            0
+        };
         postings.of(term, &mut |block, count| {
             if let Some(place) = counts.get_mut(block as usize) {
                 *place = sum(*place, count | whole);

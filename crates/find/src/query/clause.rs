@@ -56,13 +56,23 @@ impl Clause {
     pub(crate) fn text(folded: String) -> Clause {
         let need = Need::of(&folded, Edge::Open, Edge::Open);
         let decided = need.decides(&folded);
-        Clause { need, decided, negated: false, matcher: Matcher::Text(folded.clone(), finder(&folded)) }
+        Clause {
+            need,
+            decided,
+            negated: false,
+            matcher: Matcher::Text(folded.clone(), finder(&folded)),
+        }
     }
 
     pub(crate) fn phrase(parts: Vec<String>) -> Clause {
         let need = Need::of(&parts.join(" "), Edge::Open, Edge::Open);
         let first = finder(parts.first().map_or("", String::as_str));
-        Clause { need, decided: false, negated: false, matcher: Matcher::Phrase(parts, first) }
+        Clause {
+            need,
+            decided: false,
+            negated: false,
+            matcher: Matcher::Phrase(parts, first),
+        }
     }
 
     pub(crate) fn prefix(folded: String) -> Clause {
@@ -73,7 +83,12 @@ impl Clause {
         } else {
             Need::of(&folded, Edge::Open, Edge::Open)
         };
-        Clause { need, decided: false, negated: false, matcher: Matcher::Prefix(folded.clone(), finder(&folded)) }
+        Clause {
+            need,
+            decided: false,
+            negated: false,
+            matcher: Matcher::Prefix(folded.clone(), finder(&folded)),
+        }
     }
 
     pub(crate) fn regex(pattern: &str) -> Result<Clause> {
@@ -82,14 +97,25 @@ impl Clause {
                 .because(reason)
                 .hinting("search for it as it stands with `--substring`")
         };
-        let compiled = regex::RegexBuilder::new(pattern).size_limit(1 << 24).build().map_err(|e| bad(e.to_string()))?;
+        let compiled = regex::RegexBuilder::new(pattern)
+            .size_limit(1 << 24)
+            .build()
+            .map_err(|e| bad(e.to_string()))?;
         let need = literals::need(pattern);
-        Ok(Clause { need, decided: false, negated: false, matcher: Matcher::Regex(compiled) })
+        Ok(Clause {
+            need,
+            decided: false,
+            negated: false,
+            matcher: Matcher::Regex(compiled),
+        })
     }
 
     /// The opposite.
     pub(crate) fn negated(self) -> Clause {
-        Clause { negated: !self.negated, ..self }
+        Clause {
+            negated: !self.negated,
+            ..self
+        }
     }
 
     /// The folded stretch, if the clause is one.
@@ -115,8 +141,11 @@ impl Clause {
             Matcher::Phrase(parts, finder) => find_phrase(parts, finder, piece.folded, from),
             Matcher::Prefix(text, finder) => find_prefix(text, finder, piece.folded, from),
             Matcher::Regex(regex) => {
-                let start = (from..=piece.text.len()).find(|at| piece.text.is_char_boundary(*at))?;
-                regex.find_at(piece.text, start).map(|found| (found.start(), found.end()))
+                let start =
+                    (from..=piece.text.len()).find(|at| piece.text.is_char_boundary(*at))?;
+                regex
+                    .find_at(piece.text, start)
+                    .map(|found| (found.start(), found.end()))
             }
         }
     }
@@ -143,7 +172,13 @@ impl Clause {
 /// The end of the word that goes on at `at`.
 fn word_end(text: &str, at: usize) -> usize {
     let goes_on = |b: &u8| b.is_ascii_alphanumeric() || *b >= 0x80;
-    at + text.as_bytes().get(at..).unwrap_or(b"").iter().take_while(|b| goes_on(b)).count()
+    at + text
+        .as_bytes()
+        .get(at..)
+        .unwrap_or(b"")
+        .iter()
+        .take_while(|b| goes_on(b))
+        .count()
 }
 
 /// Whether neither the letter before nor the one after belongs to the same word.
@@ -153,12 +188,21 @@ fn is_whole(text: &str, start: usize, end: usize) -> bool {
 
 /// Whether a word goes on from the end of one text to the start of another.
 fn joined(before: Option<&str>, after: Option<&str>) -> bool {
-    let last = before.and_then(|text| text.chars().next_back()).and_then(class_of);
-    let first = after.and_then(|text| text.chars().next()).and_then(class_of);
+    let last = before
+        .and_then(|text| text.chars().next_back())
+        .and_then(class_of);
+    let first = after
+        .and_then(|text| text.chars().next())
+        .and_then(class_of);
     last == Some(Class::Word) && first == Some(Class::Word)
 }
 
-fn find_prefix(text: &str, finder: &Finder<'_>, folded: &str, mut from: usize) -> Option<(usize, usize)> {
+fn find_prefix(
+    text: &str,
+    finder: &Finder<'_>,
+    folded: &str,
+    mut from: usize,
+) -> Option<(usize, usize)> {
     loop {
         let at = from + finder.find(folded.as_bytes().get(from..)?)?;
         if !joined(folded.get(..at), folded.get(at..)) {
@@ -168,7 +212,12 @@ fn find_prefix(text: &str, finder: &Finder<'_>, folded: &str, mut from: usize) -
     }
 }
 
-fn find_phrase(parts: &[String], finder: &Finder<'_>, folded: &str, mut from: usize) -> Option<(usize, usize)> {
+fn find_phrase(
+    parts: &[String],
+    finder: &Finder<'_>,
+    folded: &str,
+    mut from: usize,
+) -> Option<(usize, usize)> {
     loop {
         let at = from + finder.find(folded.as_bytes().get(from..)?)?;
         if let Some(end) = phrase_end(parts, folded, at) {
@@ -220,16 +269,40 @@ mod tests {
     use crate::fold::fold;
 
     fn tally(clause: &Clause, text: &str) -> Tally {
-        clause.tally(Piece { text, folded: &fold(text) }, 9)
+        clause.tally(
+            Piece {
+                text,
+                folded: &fold(text),
+            },
+            9,
+        )
     }
 
     #[test]
     fn words_are_found_inside_words_and_whole_ones_are_noticed() {
         let clause = Clause::text("lock".into());
-        assert_eq!(tally(&clause, "a Deadlock, a lock"), Tally { count: 2, whole: true });
-        assert_eq!(tally(&clause, "deadlocks"), Tally { count: 1, whole: false });
+        assert_eq!(
+            tally(&clause, "a Deadlock, a lock"),
+            Tally {
+                count: 2,
+                whole: true
+            }
+        );
+        assert_eq!(
+            tally(&clause, "deadlocks"),
+            Tally {
+                count: 1,
+                whole: false
+            }
+        );
         assert_eq!(tally(&clause, "lo ck").count, 0);
-        assert_eq!(tally(&Clause::text("会话".into()), "恢复会话吧"), Tally { count: 1, whole: true });
+        assert_eq!(
+            tally(&Clause::text("会话".into()), "恢复会话吧"),
+            Tally {
+                count: 1,
+                whole: true
+            }
+        );
     }
 
     #[test]
@@ -246,7 +319,11 @@ mod tests {
     fn bad_expressions_are_refused_with_their_reason() {
         let error = Clause::regex("a(b").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid);
-        assert!(error.reason().is_some_and(|reason| reason.contains("unclosed group")));
+        assert!(
+            error
+                .reason()
+                .is_some_and(|reason| reason.contains("unclosed group"))
+        );
         assert!(Clause::regex("(a{1000}){1000}").is_err());
     }
 }

@@ -16,7 +16,9 @@ pub(crate) struct Cursor {
 
 /// Whether a hit comes before another one.
 pub(crate) fn order(a: (f64, &SessionRef, u32), b: (f64, &SessionRef, u32)) -> Ordering {
-    b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).then_with(|| a.2.cmp(&b.2))
+    b.0.total_cmp(&a.0)
+        .then_with(|| a.1.cmp(b.1))
+        .then_with(|| a.2.cmp(&b.2))
 }
 
 impl Cursor {
@@ -25,7 +27,13 @@ impl Cursor {
     }
 
     pub(crate) fn encode(&self, query: &Query) -> String {
-        format!("{:08x}.{:016x}.{}.{}", fingerprint(query), self.rank.to_bits(), self.slot, self.reference)
+        format!(
+            "{:08x}.{:016x}.{}.{}",
+            fingerprint(query),
+            self.rank.to_bits(),
+            self.slot,
+            self.reference
+        )
     }
 
     /// Reads a cursor; it must come from the same query.
@@ -39,20 +47,34 @@ impl Cursor {
             let part = parts.next().filter(|part| part.len() == len)?;
             u64::from_str_radix(part, 16).ok()
         };
-        let (print, rank) = hex(8).zip(hex(16)).ok_or_else(|| bad("is not one that a search gave"))?;
+        let (print, rank) = hex(8)
+            .zip(hex(16))
+            .ok_or_else(|| bad("is not one that a search gave"))?;
         let slot = parts.next().and_then(|part| part.parse().ok());
         let reference = parts.next().and_then(|part| part.split_once(':'));
-        let (slot, (dialect, id)) = slot.zip(reference).ok_or_else(|| bad("is not one that a search gave"))?;
+        let (slot, (dialect, id)) = slot
+            .zip(reference)
+            .ok_or_else(|| bad("is not one that a search gave"))?;
         if print != u64::from(fingerprint(query)) {
             return Err(bad("belongs to another query"));
         }
-        Ok(Cursor { rank: f64::from_bits(rank), reference: SessionRef::new(dialect, id), slot })
+        Ok(Cursor {
+            rank: f64::from_bits(rank),
+            reference: SessionRef::new(dialect, id),
+            slot,
+        })
     }
 }
 
 fn fingerprint(query: &Query) -> u32 {
     let clauses: Vec<String> = query.clauses.iter().map(ToString::to_string).collect();
-    crc32fast::hash(format!("{clauses:?} {:?} {:?} {:?}", query.filters, query.fields, query.order).as_bytes())
+    crc32fast::hash(
+        format!(
+            "{clauses:?} {:?} {:?} {:?}",
+            query.filters, query.fields, query.order
+        )
+        .as_bytes(),
+    )
 }
 
 #[cfg(test)]
@@ -62,11 +84,29 @@ mod tests {
     #[test]
     fn cursors_read_back_and_belong_to_their_query() {
         let query = Query::parse("deadlock", None).unwrap();
-        let cursor = Cursor { rank: -1.5, reference: SessionRef::new("claude", "a.b:c"), slot: 7 };
-        assert_eq!(Cursor::decode(&cursor.encode(&query), &query).unwrap(), cursor);
+        let cursor = Cursor {
+            rank: -1.5,
+            reference: SessionRef::new("claude", "a.b:c"),
+            slot: 7,
+        };
+        assert_eq!(
+            Cursor::decode(&cursor.encode(&query), &query).unwrap(),
+            cursor
+        );
         let other = Query::parse("livelock", None).unwrap();
-        assert_eq!(Cursor::decode(&cursor.encode(&query), &other).unwrap_err().kind(), ErrorKind::Invalid);
-        for bad in ["", "x", "00000000.0000000000000000.1", "zz.1.2.a:b", "会.会.会.会"] {
+        assert_eq!(
+            Cursor::decode(&cursor.encode(&query), &other)
+                .unwrap_err()
+                .kind(),
+            ErrorKind::Invalid
+        );
+        for bad in [
+            "",
+            "x",
+            "00000000.0000000000000000.1",
+            "zz.1.2.a:b",
+            "会.会.会.会",
+        ] {
             assert!(Cursor::decode(bad, &query).is_err(), "{bad}");
         }
     }

@@ -41,7 +41,11 @@ pub struct Hit {
 
 impl Hit {
     pub(crate) fn key(&self) -> (f64, &SessionRef, u32) {
-        (self.score, &self.reference, self.slot.map_or(u32::MAX, |slot| slot.0))
+        (
+            self.score,
+            &self.reference,
+            self.slot.map_or(u32::MAX, |slot| slot.0),
+        )
     }
 }
 
@@ -65,7 +69,8 @@ impl Scratch {
     fn push(&mut self, field: Field, text: &str) {
         self.text.push_str(text);
         fold::fold_into(text, &mut self.folded);
-        self.pieces.push((field, self.text.len(), self.folded.len()));
+        self.pieces
+            .push((field, self.text.len(), self.folded.len()));
     }
 
     fn pieces(&self) -> impl Iterator<Item = (Field, Piece<'_>)> {
@@ -97,7 +102,11 @@ pub(crate) fn check(
     record: &Record<'_>,
     scratch: &mut Scratch,
 ) -> Option<Found> {
-    let at = record.head.instant().or(source.modified).map(|time| time.millis());
+    let at = record
+        .head
+        .instant()
+        .or(source.modified)
+        .map(|time| time.millis());
     if !query.filters.admit_head(&record.head, at) {
         return None;
     }
@@ -110,22 +119,33 @@ pub(crate) fn check(
             }
             let mut push = |field: Field, text: &str| scratch.push(field, text);
             text::extract(dialect, object, head.kind, head.flags, &mut push);
-            if query.filters.look_at_views() && !query.filters.admit_view(dialect, &dialect.view(object)) {
+            if query.filters.look_at_views()
+                && !query.filters.admit_view(dialect, &dialect.view(object))
+            {
                 return None;
             }
         }
-        Body::Text(..) if !(query.filters.tools.is_empty() && query.filters.files.is_empty()) => return None,
+        Body::Text(..) if !(query.filters.tools.is_empty() && query.filters.files.is_empty()) => {
+            return None;
+        }
         Body::Text(field, text) => scratch.push(*field, text),
     }
     matches(query, scratch, at)
 }
 
 /// Checks the title of a source.
-pub(crate) fn check_title(query: &Query, source: &Source, title: &str, scratch: &mut Scratch) -> Option<Found> {
+pub(crate) fn check_title(
+    query: &Query,
+    source: &Source,
+    title: &str,
+    scratch: &mut Scratch,
+) -> Option<Found> {
     let at = source.modified.map(|time| time.millis());
     let filters = &query.filters;
-    let of_entries = !(filters.roles.is_empty() && filters.tools.is_empty() && filters.files.is_empty());
-    let timed = filters.since.is_none() && filters.until.is_none() || at.is_some_and(|at| filters.admit_times(at, at));
+    let of_entries =
+        !(filters.roles.is_empty() && filters.tools.is_empty() && filters.files.is_empty());
+    let timed = filters.since.is_none() && filters.until.is_none()
+        || at.is_some_and(|at| filters.admit_times(at, at));
     if of_entries || !timed {
         return None;
     }
@@ -140,12 +160,19 @@ fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<Found> {
     let mut best: Option<(usize, Field)> = None;
     for clause in &query.clauses {
         let mut tally = Tally::default();
-        for (index, (field, piece)) in scratch.pieces().enumerate().filter(|(_, (field, _))| wanted(*field)) {
+        for (index, (field, piece)) in scratch
+            .pieces()
+            .enumerate()
+            .filter(|(_, (field, _))| wanted(*field))
+        {
             let here = clause.tally(piece, if clause.negated { 1 } else { MOST_COUNT });
             if here.count > 0 && best.is_none() && !clause.negated {
                 best = Some((index, field));
             }
-            tally = Tally { count: tally.count + here.count, whole: tally.whole || here.whole };
+            tally = Tally {
+                count: tally.count + here.count,
+                whole: tally.whole || here.whole,
+            };
             if tally.count > 0 && clause.negated || tally.count >= MOST_COUNT && tally.whole {
                 break;
             }
@@ -158,15 +185,33 @@ fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<Found> {
         }
     }
     // A query of filters alone shows the first piece that may be shown.
-    let any = || scratch.pieces().enumerate().find(|(_, (field, _))| wanted(*field)).map(|(i, (field, _))| (i, field));
+    let any = || {
+        scratch
+            .pieces()
+            .enumerate()
+            .find(|(_, (field, _))| wanted(*field))
+            .map(|(i, (field, _))| (i, field))
+    };
     let (piece, field) = best.or_else(any)?;
     let rank = rank::rank(query.order, tallies.into_iter(), field, at.unwrap_or(0));
     Some(Found { rank, at, piece })
 }
 
 /// Makes a hit of what was found; the scratch still holds the text.
-pub(crate) fn hit(query: &Query, source: &Source, index: usize, found: &Found, scratch: &Scratch) -> Hit {
-    let (field, piece) = scratch.pieces().nth(found.piece).unwrap_or((Field::Context, Piece { text: "", folded: "" }));
+pub(crate) fn hit(
+    query: &Query,
+    source: &Source,
+    index: usize,
+    found: &Found,
+    scratch: &Scratch,
+) -> Hit {
+    let (field, piece) = scratch.pieces().nth(found.piece).unwrap_or((
+        Field::Context,
+        Piece {
+            text: "",
+            folded: "",
+        },
+    ));
     let (snippet, ranges) = snippet::snippet(piece.text, &query.clauses);
     Hit {
         reference: source.reference.clone(),
@@ -191,5 +236,11 @@ pub(crate) fn placed(hit: Hit, record: &Record<'_>) -> Hit {
         None if head.nth > 0 => format!("#{}.{}", head.line, head.nth + 1),
         None => format!("#{}", head.line),
     };
-    Hit { slot: Some(Slot(record.slot)), entry: Some(label), line: head.line, kind: head.kind, ..hit }
+    Hit {
+        slot: Some(Slot(record.slot)),
+        entry: Some(label),
+        line: head.line,
+        kind: head.kind,
+        ..hit
+    }
 }

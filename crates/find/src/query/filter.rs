@@ -6,7 +6,8 @@ use boswell_model::{Head, Instant, View};
 use crate::fold::fold;
 use crate::source::Source;
 
-/// Restrictions. Several values of one kind mean any of them; several kinds mean all. Values are folded text.
+/// Restrictions. Several values of one kind mean any of them; several kinds mean all.
+/// Values are folded text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Filters {
@@ -31,13 +32,20 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// Whether a session is chosen by what it says of itself, which may have changed since it was last looked at.
+    /// Whether a session is chosen by what it says of itself, which may have changed since
+    /// it was last looked at.
     pub fn ask_about_sessions(&self) -> bool {
-        [&self.agents, &self.projects, &self.tags, &self.models].iter().any(|values| !values.is_empty())
+        [&self.agents, &self.projects, &self.tags, &self.models]
+            .iter()
+            .any(|values| !values.is_empty())
     }
 }
 
-fn any<'f>(wanted: &[String], found: impl IntoIterator<Item = &'f str>, fits: impl Fn(&str, &str) -> bool) -> bool {
+fn any<'f>(
+    wanted: &[String],
+    found: impl IntoIterator<Item = &'f str>,
+    fits: impl Fn(&str, &str) -> bool,
+) -> bool {
     let fits = |found: &str| {
         let found = fold(found);
         wanted.iter().any(|wanted| fits(&found, wanted))
@@ -56,7 +64,9 @@ fn is(found: &str, wanted: &str) -> bool {
 impl Filters {
     /// Whether a source can hold hits at all.
     pub(crate) fn admit_source(&self, source: &Source) -> bool {
-        let Some(about) = &source.about else { return !self.ask_about_sessions() };
+        let Some(about) = &source.about else {
+            return !self.ask_about_sessions();
+        };
         any(&self.agents, [about.agent.as_str()], holds)
             && any(&self.projects, about.project.as_deref(), holds)
             && any(&self.tags, about.tags.iter().map(String::as_str), is)
@@ -65,7 +75,10 @@ impl Filters {
 
     /// Whether entries of one session may differ in passing.
     pub(crate) fn look_at_entries(&self) -> bool {
-        !self.roles.is_empty() || self.look_at_views() || self.since.is_some() || self.until.is_some()
+        !self.roles.is_empty()
+            || self.look_at_views()
+            || self.since.is_some()
+            || self.until.is_some()
     }
 
     /// Whether what an entry calls and touches counts.
@@ -82,19 +95,27 @@ impl Filters {
     /// Whether the entry's head passes; `at` is its time or that of its session.
     pub(crate) fn admit_head(&self, head: &Head, at: Option<i64>) -> bool {
         let role = any(&self.roles, head.kind.role(), is);
-        let timed = self.since.is_none() && self.until.is_none() || at.is_some_and(|at| self.admit_times(at, at));
+        let timed = self.since.is_none() && self.until.is_none()
+            || at.is_some_and(|at| self.admit_times(at, at));
         role && timed
     }
 
     /// Whether what the entry shows passes.
     pub(crate) fn admit_view(&self, dialect: &dyn Dialect, view: &View) -> bool {
-        let tools = view.calls().map(|(_, name, _)| name).chain(view.tool.as_deref());
+        let tools = view
+            .calls()
+            .map(|(_, name, _)| name)
+            .chain(view.tool.as_deref());
         if !any(&self.tools, tools, is) {
             return false;
         }
         self.files.is_empty() || {
             let touched = dialect.touched(view);
-            any(&self.files, touched.iter().map(|(path, _)| path.as_str()), holds)
+            any(
+                &self.files,
+                touched.iter().map(|(path, _)| path.as_str()),
+                holds,
+            )
         }
     }
 }

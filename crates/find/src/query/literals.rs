@@ -1,4 +1,5 @@
-//! What every match of a regular expression must hold, so that the index can give candidates for it.
+//! What every match of a regular expression must hold, so that the index can
+//! give candidates for it.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -23,7 +24,9 @@ fn of(hir: &Hir) -> Need {
         HirKind::Repetition(repeated) if repeated.min > 0 => of(&repeated.sub),
         HirKind::Concat(parts) => concat(parts),
         HirKind::Capture(capture) => of(&capture.sub),
-        HirKind::Literal(_) | HirKind::Class(_) => fixed(hir).map_or(Need::Anything, |text| stretch_need(&text)),
+        HirKind::Literal(_) | HirKind::Class(_) => {
+            fixed(hir).map_or(Need::Anything, |text| stretch_need(&text))
+        }
         HirKind::Repetition(_) | HirKind::Look(_) | HirKind::Empty => Need::Anything,
     }
 }
@@ -50,7 +53,10 @@ fn fixed(part: &Hir) -> Option<String> {
     match part.kind() {
         HirKind::Literal(literal) => std::str::from_utf8(&literal.0).ok().map(str::to_owned),
         HirKind::Class(Class::Unicode(class)) => {
-            let mut members = class.iter().flat_map(|range| range.start()..=range.end()).take(LARGEST_CLASS + 1);
+            let mut members = class
+                .iter()
+                .flat_map(|range| range.start()..=range.end())
+                .take(LARGEST_CLASS + 1);
             let first = members.next()?;
             let folded = fold(first.encode_utf8(&mut [0; 4]));
             let mut count = 1;
@@ -66,10 +72,15 @@ fn fixed(part: &Hir) -> Option<String> {
     }
 }
 
-/// In the text a mark may follow that changes how the last letter folds, and what begins the stretch may itself be a mark.
+/// In the text a mark may follow that changes how the last letter folds, and what begins the
+/// stretch may itself be a mark.
 fn stretch_need(stretch: &str) -> Need {
     let inner = fold::inner_clusters(stretch);
-    if inner.is_empty() { Need::Anything } else { Need::of(&fold(inner), Edge::Open, Edge::Open) }
+    if inner.is_empty() {
+        Need::Anything
+    } else {
+        Need::of(&fold(inner), Edge::Open, Edge::Open)
+    }
 }
 
 #[cfg(test)]
@@ -85,7 +96,10 @@ mod tests {
     fn what_every_match_holds_is_found() {
         assert_eq!(need("deadlocks"), inside("deadlock"));
         assert_eq!(need("(?i)DeadLocks"), inside("deadlock"));
-        assert_eq!(need("x+(?:alpha|betas?)[0-9]"), Need::Any(vec![inside("alph"), inside("bet")]));
+        assert_eq!(
+            need("x+(?:alpha|betas?)[0-9]"),
+            Need::Any(vec![inside("alph"), inside("bet")])
+        );
         assert_eq!(need("(foobar)+"), inside("fooba"));
         assert_eq!(need("[a-z]+ed|x*"), Need::Anything);
         assert_eq!(need(r"\d{4}-\d\d"), Need::Anything);

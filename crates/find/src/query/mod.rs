@@ -1,8 +1,9 @@
 //! What people ask, and how it is answered.
 //!
-//! A [`Query`] is parsed into clauses (`clause`), each of which knows what terms a text must hold to match it (`need`). The index
-//! gives candidates (`candidates`); every one of them is read again and checked (`entry`), best ones first (`rank`), until no
-//! better one can follow (`search`). What the index does not cover is checked the same way.
+//! A [`Query`] is parsed into clauses (`clause`), each of which knows what terms a text must hold
+//! to match it (`need`). The index gives candidates (`candidates`); every one of them is read again
+//! and checked (`entry`), best ones first (`rank`), until no better one can follow (`search`). What
+//! the index does not cover is checked the same way.
 
 mod candidates;
 mod clause;
@@ -67,7 +68,8 @@ pub struct Query {
 }
 
 impl Query {
-    /// Reads the query language: words, `"phrases"`, `prefix*`, `!not`, and filters such as `agent:claude`.
+    /// Reads the query language: words, `"phrases"`, `prefix*`, `!not`, and filters
+    /// such as `agent:claude`.
     ///
     /// `now` is what dates such as `since:7d` count back from.
     pub fn parse(text: &str, now: Option<boswell_model::Instant>) -> Result<Query> {

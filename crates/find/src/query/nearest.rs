@@ -30,7 +30,9 @@ pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Nearest> {
             if bytes.len().abs_diff(word.len()) > most * 4 {
                 return;
             }
-            let Ok(term) = std::str::from_utf8(bytes) else { return };
+            let Ok(term) = std::str::from_utf8(bytes) else {
+                return;
+            };
             if let Some(distance) = distance(&wanted, term, most) {
                 occurs |= distance == 0;
                 found.push((distance, term.to_owned()));
@@ -44,23 +46,30 @@ pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Nearest> {
     found.dedup();
     found.truncate(OFFERED);
     let near: Vec<String> = found.into_iter().map(|(_, term)| term).collect();
-    (!near.is_empty()).then(|| Nearest { word: word.to_owned(), near })
+    (!near.is_empty()).then(|| Nearest {
+        word: word.to_owned(),
+        near,
+    })
 }
 
-/// Edits that make one word of the other, if no more than `most`; two neighbours that changed places are one edit.
+/// Edits that make one word of the other, if no more than `most`; two neighbours that changed
+/// places are one edit.
 fn distance(wanted: &[char], term: &str, most: usize) -> Option<usize> {
     let count = term.chars().count();
     if count.abs_diff(wanted.len()) > most {
         return None;
     }
-    let (mut before_last, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=wanted.len()).collect());
+    let (mut before_last, mut last): (Vec<usize>, Vec<usize>) =
+        (Vec::new(), (0..=wanted.len()).collect());
     let mut previous = None;
     for (row, c) in term.chars().enumerate() {
         let mut next = vec![row + 1];
         for (column, w) in wanted.iter().enumerate() {
-            let at = |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX / 2);
-            let mut cost =
-                (at(&last, column) + usize::from(*w != c)).min(at(&last, column + 1) + 1).min(at(&next, column) + 1);
+            let at =
+                |line: &[usize], index: usize| line.get(index).copied().unwrap_or(usize::MAX / 2);
+            let mut cost = (at(&last, column) + usize::from(*w != c))
+                .min(at(&last, column + 1) + 1)
+                .min(at(&next, column) + 1);
             if column > 0 && row > 0 && wanted.get(column - 1) == Some(&c) && previous == Some(*w) {
                 cost = cost.min(at(&before_last, column - 1) + 1);
             }

@@ -1,7 +1,8 @@
 //! What terms a block must have so that its text can hold a stretch.
 //!
-//! Inside a stretch, a run that is bounded on both sides must be a whole term. At its ends a run may go on in the text: there a
-//! term need only end, begin with or hold it. A stretch that is one run is answered by the index alone.
+//! Inside a stretch, a run that is bounded on both sides must be a whole term. At its ends a run
+//! may go on in the text: there a term need only end, begin with or hold it. A stretch that is one
+//! run is answered by the index alone.
 
 use crate::index::Fit;
 use crate::runs::{self, Class, LONGEST, Run, WINDOW};
@@ -36,7 +37,11 @@ impl Need {
         while let Some(run) = runs::next_run(folded, at) {
             at = run.end;
             let left = if run.start == 0 { left } else { Edge::Bounded };
-            let right = if run.end == folded.len() { right } else { Edge::Bounded };
+            let right = if run.end == folded.len() {
+                right
+            } else {
+                Edge::Bounded
+            };
             of_run(folded, run, left, right, &mut needs);
         }
         Need::all(needs)
@@ -58,12 +63,17 @@ impl Need {
         if needs.contains(&Need::Anything) || needs.is_empty() {
             return Need::Anything;
         }
-        if needs.len() == 1 { needs.swap_remove(0) } else { Need::Any(needs) }
+        if needs.len() == 1 {
+            needs.swap_remove(0)
+        } else {
+            Need::Any(needs)
+        }
     }
 
     /// Whether blocks that fulfil it hold the stretch for certain.
     pub(crate) fn decides(&self, folded: &str) -> bool {
-        let one_run = runs::next_run(folded, 0).is_some_and(|run| run.start == 0 && run.end == folded.len());
+        let one_run =
+            runs::next_run(folded, 0).is_some_and(|run| run.start == 0 && run.end == folded.len());
         one_run && matches!(self, Need::Term(stretch, _) if stretch.len() == folded.len())
     }
 }
@@ -84,10 +94,15 @@ fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<Need>) 
             let fit = if alone { fit } else { Fit::Whole };
             // The same cut as the text's own: pairs, or the one character.
             runs::terms(inside, &mut |from, to| {
-                needs.push(Need::Term(inside.as_bytes().get(from..to).unwrap_or(b"").to_vec(), fit));
+                needs.push(Need::Term(
+                    inside.as_bytes().get(from..to).unwrap_or(b"").to_vec(),
+                    fit,
+                ));
             });
         }
-        Class::Word if stretch.len() <= WINDOW || (left == Edge::Bounded && stretch.len() <= LONGEST) => {
+        Class::Word
+            if stretch.len() <= WINDOW || (left == Edge::Bounded && stretch.len() <= LONGEST) =>
+        {
             needs.push(Need::Term(stretch.to_vec(), fit));
         }
         Class::Word => windows(stretch, needs),
@@ -118,7 +133,14 @@ mod tests {
     #[test]
     fn runs_at_the_ends_may_go_on_and_those_between_may_not() {
         assert_eq!(open("lock"), term("lock", Fit::Inside));
-        assert_eq!(open("a_b.c"), Need::All(vec![term("a", Fit::End), term("b", Fit::Whole), term("c", Fit::Start)]));
+        assert_eq!(
+            open("a_b.c"),
+            Need::All(vec![
+                term("a", Fit::End),
+                term("b", Fit::Whole),
+                term("c", Fit::Start)
+            ])
+        );
         assert_eq!(open(".a."), term("a", Fit::Whole));
         assert_eq!(open("…"), term("…", Fit::Whole));
         assert_eq!(open("->"), Need::Anything);
@@ -128,15 +150,26 @@ mod tests {
     fn ideographs_are_asked_for_in_pairs() {
         assert_eq!(open("恢"), term("恢", Fit::Inside));
         assert_eq!(open("会话"), term("会话", Fit::Whole));
-        assert_eq!(open("会话恢"), Need::All(vec![term("会话", Fit::Whole), term("话恢", Fit::Whole)]));
-        assert_eq!(open("用x"), Need::All(vec![term("用", Fit::End), term("x", Fit::Start)]));
+        assert_eq!(
+            open("会话恢"),
+            Need::All(vec![term("会话", Fit::Whole), term("话恢", Fit::Whole)])
+        );
+        assert_eq!(
+            open("用x"),
+            Need::All(vec![term("用", Fit::End), term("x", Fit::Start)])
+        );
     }
 
     #[test]
     fn only_single_runs_are_decided_by_the_index() {
-        for (text, decided) in
-            [("lock", true), ("会话", true), ("恢", true), ("会话恢", false), ("a b", false), (".a", false)]
-        {
+        for (text, decided) in [
+            ("lock", true),
+            ("会话", true),
+            ("恢", true),
+            ("会话恢", false),
+            ("a b", false),
+            (".a", false),
+        ] {
             assert_eq!(open(text).decides(text), decided, "{text}");
         }
         let long = "a".repeat(40);

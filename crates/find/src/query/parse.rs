@@ -5,7 +5,9 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 use super::{Clause, Filters, Query};
 use crate::fold::fold;
 
-const FILTERS: [&str; 9] = ["agent", "project", "role", "tool", "file", "tag", "model", "since", "until"];
+const FILTERS: [&str; 9] = [
+    "agent", "project", "role", "tool", "file", "tag", "model", "since", "until",
+];
 const ROLES: [&str; 6] = ["user", "assistant", "tool", "shell", "system", "context"];
 
 pub(super) fn query(text: &str, now: Option<Instant>) -> Result<Query> {
@@ -45,7 +47,8 @@ pub(super) fn substring(text: &str) -> Result<Query> {
 }
 
 fn empty() -> Error {
-    Error::new(ErrorKind::Invalid, "the query asks for nothing").hinting("give a word, as in `boswell search deadlock`")
+    Error::new(ErrorKind::Invalid, "the query asks for nothing")
+        .hinting("give a word, as in `boswell search deadlock`")
 }
 
 enum Part {
@@ -54,7 +57,8 @@ enum Part {
     Filter(String, String),
 }
 
-/// Cuts at white space outside of quotes. Quotes may follow `!` or a filter's colon; inside them `\"` is a quote.
+/// Cuts at white space outside of quotes. Quotes may follow `!` or a filter's colon; inside
+/// them `\"` is a quote.
 fn parts(text: &str) -> Result<Vec<Part>> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();
@@ -71,8 +75,14 @@ fn parts(text: &str) -> Result<Vec<Part>> {
         };
         let (quoted, after) = quoted(rest, opening)?;
         match word.get(..opening).unwrap_or("") {
-            "" => parts.push(Part::Quoted { text: quoted, negated: false }),
-            "!" => parts.push(Part::Quoted { text: quoted, negated: true }),
+            "" => parts.push(Part::Quoted {
+                text: quoted,
+                negated: false,
+            }),
+            "!" => parts.push(Part::Quoted {
+                text: quoted,
+                negated: true,
+            }),
             key => parts.push(Part::Filter(key.trim_end_matches(':').to_owned(), quoted)),
         }
         rest = rest.get(after..).unwrap_or("").trim_start();
@@ -81,13 +91,21 @@ fn parts(text: &str) -> Result<Vec<Part>> {
 }
 
 fn quote_may_follow(before: &str) -> bool {
-    before.is_empty() || before == "!" || before.strip_suffix(':').is_some_and(|key| FILTERS.contains(&key))
+    before.is_empty()
+        || before == "!"
+        || before
+            .strip_suffix(':')
+            .is_some_and(|key| FILTERS.contains(&key))
 }
 
 /// The text between the quote at `opening` and the next one, and where what follows begins.
 fn quoted(text: &str, opening: usize) -> Result<(String, usize)> {
     let mut out = String::new();
-    let mut chars = text.get(opening + 1..).unwrap_or("").char_indices().peekable();
+    let mut chars = text
+        .get(opening + 1..)
+        .unwrap_or("")
+        .char_indices()
+        .peekable();
     while let Some((at, c)) = chars.next() {
         match c {
             '"' => return Ok((out, opening + 1 + at + 1)),
@@ -98,13 +116,18 @@ fn quoted(text: &str, opening: usize) -> Result<(String, usize)> {
             _ => out.push(c),
         }
     }
-    Err(Error::new(ErrorKind::Invalid, "the query has a quote that nothing closes")
-        .hinting("close it, or search for the quote itself with `--substring`"))
+    Err(Error::new(
+        ErrorKind::Invalid,
+        "the query has a quote that nothing closes",
+    )
+    .hinting("close it, or search for the quote itself with `--substring`"))
 }
 
 /// Key and value of a filter; an error for one that does not exist.
 fn filter(word: &str) -> Result<Option<(&str, &str)>> {
-    let Some((key, value)) = word.split_once(':') else { return Ok(None) };
+    let Some((key, value)) = word.split_once(':') else {
+        return Ok(None);
+    };
     if FILTERS.contains(&key) && !value.is_empty() {
         return Ok(Some((key, value)));
     }
@@ -116,9 +139,16 @@ fn filter(word: &str) -> Result<Option<(&str, &str)>> {
     if !like_a_filter {
         return Ok(None);
     }
-    Err(Error::new(ErrorKind::Invalid, format!("there is no filter `{key}:`"))
-        .because(format!("the filters are {}", FILTERS.map(|name| format!("{name}:")).join(" ")))
-        .hinting(format!("to search for the text itself put it in quotes: `\"{word}\"`")))
+    Err(
+        Error::new(ErrorKind::Invalid, format!("there is no filter `{key}:`"))
+            .because(format!(
+                "the filters are {}",
+                FILTERS.map(|name| format!("{name}:")).join(" ")
+            ))
+            .hinting(format!(
+                "to search for the text itself put it in quotes: `\"{word}\"`"
+            )),
+    )
 }
 
 fn set(filters: &mut Filters, key: &str, value: &str, now: Option<Instant>) -> Result<()> {
@@ -132,8 +162,10 @@ fn set(filters: &mut Filters, key: &str, value: &str, now: Option<Instant>) -> R
         "model" => filters.models.push(folded),
         "role" if ROLES.contains(&folded.as_str()) => filters.roles.push(folded),
         "role" => {
-            return Err(Error::new(ErrorKind::Invalid, format!("there is no role `{value}`"))
-                .because(format!("the roles are {}", ROLES.join(" "))));
+            return Err(
+                Error::new(ErrorKind::Invalid, format!("there is no role `{value}`"))
+                    .because(format!("the roles are {}", ROLES.join(" "))),
+            );
         }
         "since" => filters.since = Some(date(value, now, Bound::Start)?),
         _ => filters.until = Some(date(value, now, Bound::End)?),
@@ -149,19 +181,37 @@ enum Bound {
 
 const DAY: i64 = 86_400_000;
 
-/// A date, an instant, `today`, `yesterday`, or so many `h`, `d`, `w` back. A day as an end means its last moment.
+/// A date, an instant, `today`, `yesterday`, or so many `h`, `d`, `w` back. A day as an end
+/// means its last moment.
 fn date(text: &str, now: Option<Instant>, bound: Bound) -> Result<Instant> {
-    let whole_day = |start: i64| Instant::from_millis(if bound == Bound::End { start + DAY - 1 } else { start });
+    let whole_day = |start: i64| {
+        Instant::from_millis(if bound == Bound::End {
+            start + DAY - 1
+        } else {
+            start
+        })
+    };
     let today = now.map(|now| now.millis().div_euclid(DAY) * DAY);
     let found = match (text, today) {
         ("today", Some(today)) => Some(whole_day(today)),
         ("yesterday", Some(today)) => Some(whole_day(today - DAY)),
         _ => back(text, now),
     };
-    let stated = || Instant::parse(text).map(|at| if text.trim().len() == 10 { whole_day(at.millis()) } else { at });
+    let stated = || {
+        Instant::parse(text).map(|at| {
+            if text.trim().len() == 10 {
+                whole_day(at.millis())
+            } else {
+                at
+            }
+        })
+    };
     found.or_else(stated).ok_or_else(|| {
-        Error::new(ErrorKind::Invalid, format!("`{}` is no date", text.escape_debug()))
-            .hinting("write 2026-01-31, 2026-01-31T12:00:00Z, today, yesterday, 12h, 7d or 2w")
+        Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is no date", text.escape_debug()),
+        )
+        .hinting("write 2026-01-31, 2026-01-31T12:00:00Z, today, yesterday, 12h, 7d or 2w")
     })
 }
 
@@ -172,7 +222,11 @@ fn back(text: &str, now: Option<Instant>) -> Option<Instant> {
         'w' => 7 * DAY,
         _ => return None,
     };
-    let count: i64 = text.get(..text.len() - 1)?.parse().ok().filter(|count| (0..1_000_000).contains(count))?;
+    let count: i64 = text
+        .get(..text.len() - 1)?
+        .parse()
+        .ok()
+        .filter(|count| (0..1_000_000).contains(count))?;
     now.map(|now| Instant::from_millis(now.millis() - count * unit))
 }
 
@@ -213,19 +267,46 @@ mod tests {
 
     #[test]
     fn words_phrases_prefixes_and_negations_become_clauses() {
-        let query = query(r#"Dead lock* !"not  this" "one two" "single" !gone std::fs "#, None).unwrap();
+        let query = query(
+            r#"Dead lock* !"not  this" "one two" "single" !gone std::fs "#,
+            None,
+        )
+        .unwrap();
         let shown: Vec<String> = query.clauses.iter().map(ToString::to_string).collect();
-        assert_eq!(shown, ["dead", "lock*", "!\"not this\"", "\"one two\"", "single", "!gone", "std::fs"]);
+        assert_eq!(
+            shown,
+            [
+                "dead",
+                "lock*",
+                "!\"not this\"",
+                "\"one two\"",
+                "single",
+                "!gone",
+                "std::fs"
+            ]
+        );
     }
 
     #[test]
     fn filters_are_read_and_everything_else_with_a_colon_is_text() {
-        let parsed =
-            query(r#"agent:Claude project:"my app" role:user tool:Bash file:main.rs tag:x model:opus"#, None).unwrap();
+        let parsed = query(
+            r#"agent:Claude project:"my app" role:user tool:Bash file:main.rs tag:x model:opus"#,
+            None,
+        )
+        .unwrap();
         assert!(parsed.clauses.is_empty());
         assert_eq!(parsed.filters.agents, ["claude"]);
         assert_eq!(parsed.filters.projects, ["my app"]);
-        for text in ["error:", "http://x", "std::fs", "TypeError:x", "localhost:8080", "a:", ":b", "12:30"] {
+        for text in [
+            "error:",
+            "http://x",
+            "std::fs",
+            "TypeError:x",
+            "localhost:8080",
+            "a:",
+            ":b",
+            "12:30",
+        ] {
             assert_eq!(query(text, None).unwrap().clauses.len(), 1, "{text}");
         }
     }
@@ -239,9 +320,22 @@ mod tests {
             ("since:yesterday", "2026-11-14T00:00:00.000Z"),
             ("since:2026-01-31T10:00:00Z", "2026-01-31T10:00:00.000Z"),
         ] {
-            assert_eq!(query(text, now).unwrap().filters.since.unwrap().to_rfc3339(), at, "{text}");
+            assert_eq!(
+                query(text, now)
+                    .unwrap()
+                    .filters
+                    .since
+                    .unwrap()
+                    .to_rfc3339(),
+                at,
+                "{text}"
+            );
         }
-        let until = query("until:2026-01-31", now).unwrap().filters.until.unwrap();
+        let until = query("until:2026-01-31", now)
+            .unwrap()
+            .filters
+            .until
+            .unwrap();
         assert_eq!(until.to_rfc3339(), "2026-01-31T23:59:59.999Z");
     }
 

@@ -1,4 +1,5 @@
-//! Reads stretches of sources and checks every entry in them, on several threads where there is much to do.
+//! Reads stretches of sources and checks every entry in them, on several threads where
+//! there is much to do.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -54,7 +55,10 @@ pub(crate) struct Pile {
 
 impl Pile {
     pub(crate) fn new(limit: usize) -> Pile {
-        Pile { limit, ..Pile::default() }
+        Pile {
+            limit,
+            ..Pile::default()
+        }
     }
 
     /// The rank that a further hit must beat; none while there is room.
@@ -70,7 +74,9 @@ impl Pile {
     }
 
     fn keep(&mut self, hit: Hit) {
-        let place = self.hits.partition_point(|other| order(other.key(), hit.key()).is_lt());
+        let place = self
+            .hits
+            .partition_point(|other| order(other.key(), hit.key()).is_lt());
         self.hits.insert(place, hit);
         self.hits.truncate(self.limit);
     }
@@ -89,9 +95,16 @@ const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Checks everything in `jobs`.
 pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut Pile) {
-    let bytes: u64 = jobs.iter().map(|job| job.to.saturating_sub(job.from.at)).sum();
-    let workers =
-        scope.effort.workers.max(1).min(jobs.len()).min(usize::try_from(bytes / WORTH_A_THREAD).unwrap_or(1).max(1));
+    let bytes: u64 = jobs
+        .iter()
+        .map(|job| job.to.saturating_sub(job.from.at))
+        .sum();
+    let workers = scope
+        .effort
+        .workers
+        .max(1)
+        .min(jobs.len())
+        .min(usize::try_from(bytes / WORTH_A_THREAD).unwrap_or(1).max(1));
     let next = AtomicUsize::new(0);
     if workers == 1 {
         return work(scope, jobs, &next, pile);
@@ -103,7 +116,10 @@ pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut Pile) {
             pile
         };
         let running: Vec<_> = (0..workers).map(|_| threads.spawn(one)).collect();
-        running.into_iter().map(std::thread::ScopedJoinHandle::join).collect::<Vec<_>>()
+        running
+            .into_iter()
+            .map(std::thread::ScopedJoinHandle::join)
+            .collect::<Vec<_>>()
     });
     for done in piles {
         match done {
@@ -127,29 +143,40 @@ fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, pile: &mut Pile) {
 }
 
 fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut Pile) {
-    let Some(source) = scope.sources.get(job.source) else { return };
+    let Some(source) = scope.sources.get(job.source) else {
+        return;
+    };
     let dialect = scope.reader.dialect(source);
     let query = scope.query;
     let mut stopped = false;
-    let done = walk(source, scope.reader, job.from, job.to, job.tail, &mut |step| {
-        let Step::Record(record) = step else {
-            // A stretch can be a gigabyte; time may be up long before its end.
-            stopped |= !(scope.effort.go_on)();
-            return !stopped;
-        };
-        if let Some(found) = entry::check(query, scope.sieve, source, dialect, &record, scratch) {
-            pile.found.insert(job.source);
-            pile.entries += 1;
-            let later = (scope.after)
-                .is_none_or(|after| order((found.rank, &source.reference, record.slot), after.key()).is_gt());
-            if later && pile.is_wanted(found.rank) {
-                let hit = entry::hit(query, source, job.source, &found, scratch);
-                pile.keep(entry::placed(hit, &record));
+    let done = walk(
+        source,
+        scope.reader,
+        job.from,
+        job.to,
+        job.tail,
+        &mut |step| {
+            let Step::Record(record) = step else {
+                // A stretch can be a gigabyte; time may be up long before its end.
+                stopped |= !(scope.effort.go_on)();
+                return !stopped;
+            };
+            if let Some(found) = entry::check(query, scope.sieve, source, dialect, &record, scratch)
+            {
+                pile.found.insert(job.source);
+                pile.entries += 1;
+                let later = (scope.after).is_none_or(|after| {
+                    order((found.rank, &source.reference, record.slot), after.key()).is_gt()
+                });
+                if later && pile.is_wanted(found.rank) {
+                    let hit = entry::hit(query, source, job.source, &found, scratch);
+                    pile.keep(entry::placed(hit, &record));
+                }
+                return job.until == Until::End;
             }
-            return job.until == Until::End;
-        }
-        true
-    });
+            true
+        },
+    );
     pile.bytes += job.to.saturating_sub(job.from.at);
     pile.unfinished |= done.is_err() || stopped;
 }
@@ -158,13 +185,27 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut Pile) {
 pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile: &mut Pile) {
     let mut scratch = Scratch::default();
     for index in wanted {
-        let Some(source) = scope.sources.get(index) else { continue };
-        let Some(title) = source.about.as_ref().and_then(|about| about.title.as_deref()) else { continue };
-        let Some(found) = entry::check_title(scope.query, source, title, &mut scratch) else { continue };
+        let Some(source) = scope.sources.get(index) else {
+            continue;
+        };
+        let Some(title) = source
+            .about
+            .as_ref()
+            .and_then(|about| about.title.as_deref())
+        else {
+            continue;
+        };
+        let Some(found) = entry::check_title(scope.query, source, title, &mut scratch) else {
+            continue;
+        };
         pile.found.insert(index);
         pile.entries += 1;
         let key = (found.rank, &source.reference, u32::MAX);
-        if scope.after.is_none_or(|after| order(key, after.key()).is_gt()) && pile.is_wanted(found.rank) {
+        if scope
+            .after
+            .is_none_or(|after| order(key, after.key()).is_gt())
+            && pile.is_wanted(found.rank)
+        {
             pile.keep(entry::hit(scope.query, source, index, &found, &scratch));
         }
     }

@@ -31,7 +31,9 @@ pub struct Effort<'e> {
 
 impl std::fmt::Debug for Effort<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Effort").field("workers", &self.workers).finish_non_exhaustive()
+        f.debug_struct("Effort")
+            .field("workers", &self.workers)
+            .finish_non_exhaustive()
     }
 }
 
@@ -65,7 +67,8 @@ pub struct Results {
 }
 
 impl Index {
-    /// Searches these sources. Every hit has been read where it stands; nothing that is there is left out if the answer is complete.
+    /// Searches these sources. Every hit has been read where it stands; nothing that is there is
+    /// left out if the answer is complete.
     pub fn search<S: Borrow<Source>>(
         &self,
         query: &Query,
@@ -84,18 +87,33 @@ impl Index {
         reader: &dyn SourceReader,
         effort: &Effort<'_>,
     ) -> Result<Results> {
-        let after = query.cursor.as_deref().map(|text| Cursor::decode(text, query)).transpose()?;
+        let after = query
+            .cursor
+            .as_deref()
+            .map(|text| Cursor::decode(text, query))
+            .transpose()?;
         let sieve = Sieve::of(&query.clauses);
-        let scope = Scope { query, sieve: &sieve, sources, reader, effort, after: after.as_ref() };
+        let scope = Scope {
+            query,
+            sieve: &sieve,
+            sources,
+            reader,
+            effort,
+            after: after.as_ref(),
+        };
         let snapshot = self.snapshot();
         loop {
             let plan = Plan::new(scope, &snapshot);
             match plan.candidates() {
                 Ok(blocks) => return Ok(plan.answer(blocks)),
-                // The segment is marked now, and its sources count as not covered: at worst all are scanned.
-                Err(segment) => {
-                    snapshot.segments.iter().flatten().filter(|s| s.number == segment).for_each(|s| s.mark_hurt())
-                }
+                // The segment is marked now, and its sources count as not covered: at
+                // worst all are scanned.
+                Err(segment) => snapshot
+                    .segments
+                    .iter()
+                    .flatten()
+                    .filter(|s| s.number == segment)
+                    .for_each(|s| s.mark_hurt()),
             }
         }
     }
@@ -111,7 +129,8 @@ struct Candidate {
     block: u32,
 }
 
-/// Candidates, of which the best come first as far as somebody asked: of ten thousands a few hundred are read.
+/// Candidates, of which the best come first as far as somebody asked: of ten thousands a
+/// few hundred are read.
 #[derive(Debug, Default)]
 struct Candidates {
     all: Vec<Candidate>,
@@ -128,7 +147,9 @@ impl Candidates {
             if step < rest.len() {
                 rest.select_nth_unstable_by(step, Candidate::order);
             }
-            rest.get_mut(..step).unwrap_or_default().sort_unstable_by(Candidate::order);
+            rest.get_mut(..step)
+                .unwrap_or_default()
+                .sort_unstable_by(Candidate::order);
             self.sorted += step;
         }
         self.all.get(from..end).unwrap_or(&[])
@@ -137,7 +158,10 @@ impl Candidates {
 
 impl Candidate {
     fn order(&self, other: &Candidate) -> std::cmp::Ordering {
-        other.bound.total_cmp(&self.bound).then_with(|| (self.segment, self.block).cmp(&(other.segment, other.block)))
+        other
+            .bound
+            .total_cmp(&self.bound)
+            .then_with(|| (self.segment, self.block).cmp(&(other.segment, other.block)))
     }
 }
 
@@ -156,8 +180,17 @@ const NOBODY: u32 = u32::MAX;
 impl<'p> Plan<'p> {
     fn new(scope: Scope<'p>, snapshot: &'p Snapshot) -> Plan<'p> {
         let rows = &snapshot.manifest.segments;
-        let owners = rows.iter().map(|row| vec![NOBODY; row.blocks as usize]).collect();
-        let mut plan = Plan { scope, snapshot, owners, tails: Vec::new(), wanted: Vec::new() };
+        let owners = rows
+            .iter()
+            .map(|row| vec![NOBODY; row.blocks as usize])
+            .collect();
+        let mut plan = Plan {
+            scope,
+            snapshot,
+            owners,
+            tails: Vec::new(),
+            wanted: Vec::new(),
+        };
         let mut next = 0;
         for (index, source) in scope.sources.iter().enumerate() {
             if scope.query.filters.admit_source(source) {
@@ -173,14 +206,25 @@ impl<'p> Plan<'p> {
         let covered = row.map_or(Place::START, |row| row.covered);
         if covered.at < source.len {
             let (from, to) = (covered, source.len);
-            self.tails.push(Job { source: index, from, to, tail: Tail::Whole, until: Until::End });
+            self.tails.push(Job {
+                source: index,
+                from,
+                to,
+                tail: Tail::Whole,
+                until: Until::End,
+            });
         }
         for range in row.into_iter().flat_map(|row| row.ranges.iter()) {
             let segments = &self.snapshot.manifest.segments;
-            let Ok(segment) = segments.binary_search_by_key(&range.segment, |row| row.number) else { continue };
+            let Ok(segment) = segments.binary_search_by_key(&range.segment, |row| row.number)
+            else {
+                continue;
+            };
             let (first, count) = (range.first as usize, range.count as usize);
-            let blocks =
-                self.owners.get_mut(segment).and_then(|owners| owners.get_mut(first..first.saturating_add(count)));
+            let blocks = self
+                .owners
+                .get_mut(segment)
+                .and_then(|owners| owners.get_mut(first..first.saturating_add(count)));
             if let Some(blocks) = blocks {
                 blocks.fill(u32::try_from(index).unwrap_or(NOBODY));
             }
@@ -190,8 +234,13 @@ impl<'p> Plan<'p> {
     /// The blocks that can hold hits; an error names the segment that is damaged.
     fn candidates(&self) -> std::result::Result<Candidates, u64> {
         let mut all = Vec::new();
-        for (place, (segment, owners)) in self.snapshot.segments.iter().zip(&self.owners).enumerate() {
-            let Some(segment) = segment.as_ref().filter(|_| owners.iter().any(|owner| *owner != NOBODY)) else {
+        for (place, (segment, owners)) in
+            self.snapshot.segments.iter().zip(&self.owners).enumerate()
+        {
+            let Some(segment) = segment
+                .as_ref()
+                .filter(|_| owners.iter().any(|owner| *owner != NOBODY))
+            else {
                 continue;
             };
             let damaged = |_| segment.number;
@@ -199,33 +248,56 @@ impl<'p> Plan<'p> {
             let mut rows: Option<&Rows> = None;
             for block in verdict.blocks() {
                 let owner = owners.get(block as usize).copied().unwrap_or(NOBODY);
-                let Some(source) = self.scope.sources.get(owner as usize) else { continue };
+                let Some(source) = self.scope.sources.get(owner as usize) else {
+                    continue;
+                };
                 let known = match rows {
                     Some(rows) => rows,
                     None => *rows.insert(segment.rows().map_err(damaged)?),
                 };
-                let Some(row) = known.get(block) else { continue };
+                let Some(row) = known.get(block) else {
+                    continue;
+                };
                 let modified = source.modified.map_or(0, |time| time.millis());
                 if self.is_out_of_time(&row, modified) {
                     continue;
                 }
                 let order = self.scope.query.order;
-                let bound = rank::bound(order, verdict.tallies(block), row.weight, row.latest(modified));
-                all.push(Candidate { bound, source: owner, segment: place as u32, block });
+                let bound = rank::bound(
+                    order,
+                    verdict.tallies(block),
+                    row.weight,
+                    row.latest(modified),
+                );
+                all.push(Candidate {
+                    bound,
+                    source: owner,
+                    segment: place as u32,
+                    block,
+                });
             }
         }
         Ok(Candidates { all, sorted: 0 })
     }
 
-    /// Where the text of a candidate came from. Its segment was asked before, so that this cannot fail.
+    /// Where the text of a candidate came from. Its segment was asked before, so
+    /// that this cannot fail.
     fn row(&self, candidate: &Candidate) -> Option<BlockRow> {
-        let segment = self.snapshot.segments.get(candidate.segment as usize)?.as_ref()?;
+        let segment = self
+            .snapshot
+            .segments
+            .get(candidate.segment as usize)?
+            .as_ref()?;
         segment.rows().ok()?.get(candidate.block)
     }
 
     /// Whether every entry of a block is outside of the time asked for.
     fn is_out_of_time(&self, row: &BlockRow, modified: i64) -> bool {
-        !self.scope.query.filters.admit_times(row.oldest, row.latest(modified))
+        !self
+            .scope
+            .query
+            .filters
+            .admit_times(row.oldest, row.latest(modified))
     }
 
     fn answer(self, mut candidates: Candidates) -> Results {
@@ -237,8 +309,12 @@ impl<'p> Plan<'p> {
         let decided = self.is_decided();
         if decided {
             // Blocks of one source stand side by side.
-            let sources = candidates.all.chunk_by(|a, b| a.source == b.source).filter_map(|blocks| blocks.first());
-            pile.found.extend(sources.map(|candidate| candidate.source as usize));
+            let sources = candidates
+                .all
+                .chunk_by(|a, b| a.source == b.source)
+                .filter_map(|blocks| blocks.first());
+            pile.found
+                .extend(sources.map(|candidate| candidate.source as usize));
         }
         let (done, skipped) = self.best(&mut candidates, &mut pile);
         let all_read = done == candidates.all.len();
@@ -261,8 +337,9 @@ impl<'p> Plan<'p> {
         pile.unfinished && !(self.scope.effort.go_on)()
     }
 
-    /// Reads candidates until none that is left can be better than what was found. Gives how many were dealt with, and whether
-    /// some of them were passed over because they came on earlier pages.
+    /// Reads candidates until none that is left can be better than what was found. Gives
+    /// how many were dealt with, and whether some of them were passed over because they
+    /// came on earlier pages.
     fn best(&self, candidates: &mut Candidates, pile: &mut Pile) -> (usize, bool) {
         let (mut done, mut skipped) = (0, false);
         while let [next, ..] = candidates.best(done, BATCH) {
@@ -270,8 +347,13 @@ impl<'p> Plan<'p> {
                 break;
             }
             let batch = candidates.best(done, BATCH);
-            let is_later = |it: &&Candidate| !self.row(it).is_some_and(|row| self.is_before(row.oldest));
-            let jobs: Vec<Job> = batch.iter().filter(is_later).filter_map(|it| self.job(it)).collect();
+            let is_later =
+                |it: &&Candidate| !self.row(it).is_some_and(|row| self.is_before(row.oldest));
+            let jobs: Vec<Job> = batch
+                .iter()
+                .filter(is_later)
+                .filter_map(|it| self.job(it))
+                .collect();
             skipped |= jobs.len() < batch.len();
             done += batch.len();
             scan::run(self.scope, &jobs, pile);
@@ -279,11 +361,15 @@ impl<'p> Plan<'p> {
         (done, skipped)
     }
 
-    /// Whether all of a block came on earlier pages and need not be counted: newest first, times tell.
+    /// Whether all of a block came on earlier pages and need not be counted:
+    /// newest first, times tell.
     fn is_before(&self, oldest: i64) -> bool {
         let query = self.scope.query;
         let counted = query.counting == Counting::Quick || self.is_decided();
-        let after = self.scope.after.filter(|_| query.order == Order::Newest && counted);
+        let after = self
+            .scope
+            .after
+            .filter(|_| query.order == Order::Newest && counted);
         after.is_some_and(|after| oldest as f64 > after.rank)
     }
 
@@ -291,9 +377,18 @@ impl<'p> Plan<'p> {
     fn count(&self, candidates: &mut Candidates, mut done: usize, pile: &mut Pile) {
         while done < candidates.all.len() && !self.time_is_up(pile) {
             let batch = candidates.best(done, BATCH * 32);
-            let is_new = |candidate: &&Candidate| !pile.found.contains(&(candidate.source as usize));
-            let only = |job: Job| Job { until: Until::Hit, ..job };
-            let jobs: Vec<Job> = batch.iter().filter(is_new).filter_map(|it| self.job(it)).map(only).collect();
+            let is_new =
+                |candidate: &&Candidate| !pile.found.contains(&(candidate.source as usize));
+            let only = |job: Job| Job {
+                until: Until::Hit,
+                ..job
+            };
+            let jobs: Vec<Job> = batch
+                .iter()
+                .filter(is_new)
+                .filter_map(|it| self.job(it))
+                .map(only)
+                .collect();
             done += batch.len();
             scan::run(self.scope, &jobs, pile);
         }
@@ -302,23 +397,52 @@ impl<'p> Plan<'p> {
     fn job(&self, candidate: &Candidate) -> Option<Job> {
         let row = self.row(candidate)?;
         let (source, from, to) = (candidate.source as usize, row.place(), row.at + row.len);
-        Some(Job { source, from, to, tail: Tail::Whole, until: Until::End })
+        Some(Job {
+            source,
+            from,
+            to,
+            tail: Tail::Whole,
+            until: Until::End,
+        })
     }
 
-    fn results(&self, pile: Pile, scanned: u64, sessions_counted: bool, entries_counted: bool) -> Results {
+    fn results(
+        &self,
+        pile: Pile,
+        scanned: u64,
+        sessions_counted: bool,
+        entries_counted: bool,
+    ) -> Results {
         let query = self.scope.query;
         let is_full = query.limit > 0 && pile.hits.len() == query.limit;
         let cursor = pile.hits.last().filter(|_| is_full).map(|hit| {
             let (rank, reference, slot) = hit.key();
-            Cursor { rank, reference: reference.clone(), slot }.encode(query)
+            Cursor {
+                rank,
+                reference: reference.clone(),
+                slot,
+            }
+            .encode(query)
         });
         let nothing = pile.found.is_empty();
-        let words = query.clauses.iter().filter(|clause| nothing && !clause.negated).filter_map(|clause| clause.word());
-        let nearest = words.filter_map(|word| nearest::nearest(self.snapshot, word)).collect();
+        let words = query
+            .clauses
+            .iter()
+            .filter(|clause| nothing && !clause.negated)
+            .filter_map(|clause| clause.word());
+        let nearest = words
+            .filter_map(|word| nearest::nearest(self.snapshot, word))
+            .collect();
         let complete = !pile.unfinished;
         Results {
-            sessions: Count { number: pile.found.len() as u64, exact: complete && sessions_counted },
-            entries: Count { number: pile.entries, exact: complete && entries_counted },
+            sessions: Count {
+                number: pile.found.len() as u64,
+                exact: complete && sessions_counted,
+            },
+            entries: Count {
+                number: pile.entries,
+                exact: complete && entries_counted,
+            },
             complete,
             cursor,
             scanned,

@@ -1,7 +1,8 @@
 //! Tells from the raw bytes of a record that it cannot be a hit, before its text is taken out.
 //!
-//! A word of ASCII letters stands in a record as it stands in its text, apart from case, unless the record holds `\u` escapes or one
-//! of the characters that fold to ASCII (full-width letters, ligatures) or to nothing. Such records are looked at in full.
+//! A word of ASCII letters stands in a record as it stands in its text, apart from case, unless the
+//! record holds `\u` escapes or one of the characters that fold to ASCII (full-width letters,
+//! ligatures) or to nothing. Such records are looked at in full.
 
 use boswell_model::EntryKind;
 use memchr::memmem::Finder;
@@ -24,20 +25,32 @@ impl Sieve {
         }
         stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.len()));
         stretches.truncate(4);
-        Sieve { needles: stretches.iter().map(|stretch| Finder::new(stretch).into_owned()).collect() }
+        Sieve {
+            needles: stretches
+                .iter()
+                .map(|stretch| Finder::new(stretch).into_owned())
+                .collect(),
+        }
     }
 
     /// Whether a record can be a hit. `room` is scratch space.
     pub(crate) fn lets_through(&self, kind: EntryKind, raw: &[u8], room: &mut Vec<u8>) -> bool {
-        // Only of these is everything that is shown also in the record: of others a dialect may say something of its own.
-        let faithful = matches!(kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult);
+        // Only of these is everything that is shown also in the record: of others a dialect may say
+        // something of its own.
+        let faithful = matches!(
+            kind,
+            EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
+        );
         if self.needles.is_empty() || !faithful {
             return true;
         }
         room.clear();
         room.extend_from_slice(raw);
         room.make_ascii_lowercase();
-        self.needles.iter().all(|needle| needle.find(room).is_some()) || !is_plain(raw)
+        self.needles
+            .iter()
+            .all(|needle| needle.find(room).is_some())
+            || !is_plain(raw)
     }
 }
 
@@ -73,8 +86,8 @@ fn is_plain(raw: &[u8]) -> bool {
     true
 }
 
-/// Common characters beyond ASCII that fold to something beyond ASCII again: accented Latin, Cyrillic, kana, Han, Hangul,
-/// typographic signs, frames, arrows, emoji.
+/// Common characters beyond ASCII that fold to something beyond ASCII again: accented Latin,
+/// Cyrillic, kana, Han, Hangul, typographic signs, frames, arrows, emoji.
 fn is_plain_char(lead: u8, second: u8, third: u8) -> bool {
     match (lead, second) {
         (0xC3, second) => second != 0x9F,
@@ -113,11 +126,16 @@ mod tests {
 
     #[test]
     fn no_plain_character_folds_to_ascii_letters_to_nothing_or_to_han() {
-        for c in ('\u{80}'..='\u{1FFFF}').filter(|c| is_plain(c.encode_utf8(&mut [0; 4]).as_bytes())) {
+        for c in
+            ('\u{80}'..='\u{1FFFF}').filter(|c| is_plain(c.encode_utf8(&mut [0; 4]).as_bytes()))
+        {
             let folded = fold(&c.to_string());
             let han = |f: char| ('\u{4E00}'..='\u{9FFF}').contains(&f) && f != c;
             assert!(!folded.is_empty(), "{c}");
-            assert!(!folded.chars().any(|f| f.is_ascii_alphanumeric() || han(f)), "{c} {folded}");
+            assert!(
+                !folded.chars().any(|f| f.is_ascii_alphanumeric() || han(f)),
+                "{c} {folded}"
+            );
         }
     }
 }

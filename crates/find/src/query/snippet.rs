@@ -12,35 +12,70 @@ const MOST_MARKS: usize = 20;
 
 /// A stretch of text around the first place where a clause is fulfilled, and the places inside it.
 pub(crate) fn snippet(text: &str, clauses: &[Clause]) -> (String, Vec<(usize, usize)>) {
-    // Tracing every place of a text of megabytes is too much for a line of output: only the first is looked for in all of it.
-    let first = if text.len() > 4 * LONGEST { first_place(text, clauses) } else { None };
-    let rough = first.map_or(0, |(from, _)| boundary(text, from.saturating_sub(BEFORE + 4)));
+    // Tracing every place of a text of megabytes is too much for a line of output: only the first
+    // is looked for in all of it.
+    let first = if text.len() > 4 * LONGEST {
+        first_place(text, clauses)
+    } else {
+        None
+    };
+    let rough = first.map_or(0, |(from, _)| {
+        boundary(text, from.saturating_sub(BEFORE + 4))
+    });
     let near = tail(text, rough);
     let mut places = places(near, clauses);
     if places.is_empty() {
         places.extend(first.map(|(from, to)| (from - rough, to - rough)));
     }
-    let start = boundary(near, places.first().map_or(0, |place| place.0).saturating_sub(BEFORE));
+    let start = boundary(
+        near,
+        places
+            .first()
+            .map_or(0, |place| place.0)
+            .saturating_sub(BEFORE),
+    );
     let end = boundary(near, (start + LONGEST).min(near.len()));
     let (from_start, to_end) = (rough + start == 0, rough + end == text.len());
     let mark = "…";
     let shift = if from_start { 0 } else { mark.len() };
     let shown = near.get(start..end).unwrap_or("");
-    let snippet = format!("{}{shown}{}", if from_start { "" } else { mark }, if to_end { "" } else { mark });
+    let snippet = format!(
+        "{}{shown}{}",
+        if from_start { "" } else { mark },
+        if to_end { "" } else { mark }
+    );
     // A place that is longer than the snippet is marked as far as it is shown.
-    let inside = places.into_iter().filter(|(from, _)| *from >= start && *from < end);
-    (snippet, inside.map(|(from, to)| (from - start + shift, to.min(end) - start + shift)).collect())
+    let inside = places
+        .into_iter()
+        .filter(|(from, _)| *from >= start && *from < end);
+    (
+        snippet,
+        inside
+            .map(|(from, to)| (from - start + shift, to.min(end) - start + shift))
+            .collect(),
+    )
 }
 
 /// The first place of any clause.
 fn first_place(text: &str, clauses: &[Clause]) -> Option<(usize, usize)> {
     let traced = Traced::new(text);
-    let piece = Piece { text, folded: &traced.text };
+    let piece = Piece {
+        text,
+        folded: &traced.text,
+    };
     let first = |clause: &Clause| {
         let (from, to) = clause.find(piece, 0)?;
-        Some(if clause.is_literal() { (from, to) } else { traced.origin(from, to) })
+        Some(if clause.is_literal() {
+            (from, to)
+        } else {
+            traced.origin(from, to)
+        })
     };
-    clauses.iter().filter(|clause| !clause.negated).filter_map(first).min()
+    clauses
+        .iter()
+        .filter(|clause| !clause.negated)
+        .filter_map(first)
+        .min()
 }
 
 fn tail(text: &str, from: usize) -> &str {
@@ -51,13 +86,22 @@ fn tail(text: &str, from: usize) -> &str {
 /// Where clauses are fulfilled, in order, none overlapping another.
 fn places(text: &str, clauses: &[Clause]) -> Vec<(usize, usize)> {
     let traced = Traced::new(text);
-    let piece = Piece { text, folded: &traced.text };
+    let piece = Piece {
+        text,
+        folded: &traced.text,
+    };
     let mut places = Vec::new();
     for clause in clauses.iter().filter(|clause| !clause.negated) {
         let mut from = 0;
         for _ in 0..MOST_MARKS {
-            let Some((start, end)) = clause.find(piece, from) else { break };
-            places.push(if clause.is_literal() { (start, end) } else { traced.origin(start, end) });
+            let Some((start, end)) = clause.find(piece, from) else {
+                break;
+            };
+            places.push(if clause.is_literal() {
+                (start, end)
+            } else {
+                traced.origin(start, end)
+            });
             from = end.max(start + 1);
         }
     }
@@ -73,7 +117,10 @@ fn places(text: &str, clauses: &[Clause]) -> Vec<(usize, usize)> {
 }
 
 fn boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+    (0..=at.min(text.len()))
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -82,16 +129,26 @@ mod tests {
 
     #[test]
     fn marks_are_places_in_the_snippet() {
-        let text = format!("{} the DeadLock and ＬＯＣＫ {}", "会话 ".repeat(500), "x ".repeat(500));
+        let text = format!(
+            "{} the DeadLock and ＬＯＣＫ {}",
+            "会话 ".repeat(500),
+            "x ".repeat(500)
+        );
         let (snippet, marks) = snippet(&text, &[Clause::text("lock".into())]);
-        let marked: Vec<&str> = marks.iter().map(|(from, to)| &snippet[*from..*to]).collect();
+        let marked: Vec<&str> = marks
+            .iter()
+            .map(|(from, to)| &snippet[*from..*to])
+            .collect();
         assert_eq!(marked, ["Lock", "ＬＯＣＫ"]);
         assert!(snippet.starts_with('…') && snippet.ends_with('…') && snippet.len() < 300);
     }
 
     #[test]
     fn a_short_text_is_shown_as_it_is() {
-        let (snippet, marks) = snippet("a lock", &[Clause::text("lock".into()), Clause::text("nothing".into())]);
+        let (snippet, marks) = snippet(
+            "a lock",
+            &[Clause::text("lock".into()), Clause::text("nothing".into())],
+        );
         assert_eq!((snippet.as_str(), marks), ("a lock", vec![(2, 6)]));
     }
 }

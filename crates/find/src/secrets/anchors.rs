@@ -1,7 +1,8 @@
 //! What a text is searched for: one pass over it for the words of all rules.
 //!
-//! A filter with a bit for every hash of three bytes says where a word may be, and only there words are compared. It stays in the
-//! processor's first cache and its steps do not wait for each other, so it is faster than an automaton of some hundred words.
+//! A filter with a bit for every hash of three bytes says where a word may be, and only there words
+//! are compared. It stays in the processor's first cache and its steps do not wait for each other,
+//! so it is faster than an automaton of some hundred words.
 
 use std::ops::Range;
 
@@ -12,8 +13,10 @@ pub(super) const WINDOW: usize = 3;
 const COMMON: &[u8] = b"etaoinsrlcdhumpfgbywvkxjqz";
 
 /// Three bytes that occur everywhere although none of them is rare.
-const EVERYWHERE: [&[u8]; 14] =
-    [b"ion", b"com", b"git", b"ver", b"er ", b"son", b"lin", b"enc", b"red", b"urc", b"on_", b"try", b"pla", b"key"];
+const EVERYWHERE: [&[u8]; 14] = [
+    b"ion", b"com", b"git", b"ver", b"er ", b"son", b"lin", b"enc", b"red", b"urc", b"on_", b"try",
+    b"pla", b"key",
+];
 
 /// Words, each with what it leads to.
 #[derive(Debug)]
@@ -39,15 +42,26 @@ impl<T: Copy> Anchors<T> {
         let entry = |(word, leads): &(&'static str, T)| {
             let word = word.as_bytes();
             let (offset, window) = rarest(word)?;
-            Some(Word { hash: hash(window), word, offset, leads: *leads })
+            Some(Word {
+                hash: hash(window),
+                word,
+                offset,
+                leads: *leads,
+            })
         };
         let mut words: Vec<Word<T>> = words.iter().filter_map(entry).collect();
         words.sort_by_key(|word| word.hash);
         let mut filter = Box::new([0; 1 << 10]);
-        words.iter().for_each(|word| filter[usize::from(word.hash >> 6)] |= 1 << (word.hash & 63));
+        words
+            .iter()
+            .for_each(|word| filter[usize::from(word.hash >> 6)] |= 1 << (word.hash & 63));
         let start = |slot: usize| words.partition_point(|word| usize::from(word.hash >> 6) < slot);
         let starts = (0..filter.len()).map(start).collect();
-        Anchors { filter, words, starts }
+        Anchors {
+            filter,
+            words,
+            starts,
+        }
     }
 
     /// Calls `see` for every word of a text, in any case, with its place.
@@ -61,12 +75,24 @@ impl<T: Copy> Anchors<T> {
     }
 
     fn compare(&self, text: &[u8], at: usize, hash: u16, see: &mut dyn FnMut(Range<usize>, T)) {
-        let first = self.starts.get(usize::from(hash >> 6)).copied().unwrap_or(0);
+        let first = self
+            .starts
+            .get(usize::from(hash >> 6))
+            .copied()
+            .unwrap_or(0);
         let words = self.words.get(first..).unwrap_or_default().iter();
-        for word in words.take_while(|word| word.hash <= hash).filter(|word| word.hash == hash) {
-            let Some(start) = at.checked_sub(word.offset) else { continue };
+        for word in words
+            .take_while(|word| word.hash <= hash)
+            .filter(|word| word.hash == hash)
+        {
+            let Some(start) = at.checked_sub(word.offset) else {
+                continue;
+            };
             let range = start..start + word.word.len();
-            if text.get(range.clone()).is_some_and(|it| it.eq_ignore_ascii_case(word.word)) {
+            if text
+                .get(range.clone())
+                .is_some_and(|it| it.eq_ignore_ascii_case(word.word))
+            {
                 see(range, word.leads);
             }
         }
@@ -82,7 +108,10 @@ fn hash(window: &[u8]) -> u16 {
 
 /// The rarest three bytes of a word, and where they are.
 fn rarest(word: &[u8]) -> Option<(usize, &[u8])> {
-    let rarity = |byte: &u8| match COMMON.iter().position(|it| *it == byte.to_ascii_lowercase()) {
+    let rarity = |byte: &u8| match COMMON
+        .iter()
+        .position(|it| *it == byte.to_ascii_lowercase())
+    {
         Some(rank) => rank,
         None if byte.is_ascii_digit() => 18,
         None => 20,
@@ -91,5 +120,7 @@ fn rarest(word: &[u8]) -> Option<(usize, &[u8])> {
         true => 0,
         false => window.iter().map(rarity).sum::<usize>(),
     };
-    word.windows(WINDOW).enumerate().max_by_key(|(at, window)| (score(window), std::cmp::Reverse(*at)))
+    word.windows(WINDOW)
+        .enumerate()
+        .max_by_key(|(at, window)| (score(window), std::cmp::Reverse(*at)))
 }

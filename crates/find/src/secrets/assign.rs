@@ -1,7 +1,7 @@
 //! Secrets without a form of their own: what a telling name is set to.
 //!
-//! Seen are `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`, `key is value` and their escaped
-//! forms inside JSON.
+//! Seen are `KEY=value`, `"key": "value"`, `key => 'value'`, `--key value`, `<key>value</key>`,
+//! `key is value` and their escaped forms inside JSON.
 
 use std::ops::Range;
 
@@ -115,20 +115,38 @@ pub(super) fn secret(text: &[u8], range: &Range<usize>, name: Name) -> Option<Ra
     if text.get(end) == Some(&b' ') && PROSE.iter().any(|word| word.as_bytes() == bytes) {
         return None;
     }
-    let real = is_secret(bytes, name, &value) && !value::is_reference(bytes) && !value::is_code(bytes);
+    let real =
+        is_secret(bytes, name, &value) && !value::is_reference(bytes) && !value::is_code(bytes);
     real.then_some(value.range)
 }
 
 /// Behind a name there may be a number or what it is for: `PASSWORD_2`, `API_KEY_PROD`.
 fn name_end(text: &[u8], end: usize) -> usize {
     let rest = text.get(end..).unwrap_or_default();
-    for suffix in ["_prod", "_production", "_dev", "_test", "_staging", "_live", "_old", "_new"] {
-        if rest.get(..suffix.len()).is_some_and(|it| it.eq_ignore_ascii_case(suffix.as_bytes())) {
+    for suffix in [
+        "_prod",
+        "_production",
+        "_dev",
+        "_test",
+        "_staging",
+        "_live",
+        "_old",
+        "_new",
+    ] {
+        if rest
+            .get(..suffix.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(suffix.as_bytes()))
+        {
             return end + suffix.len();
         }
     }
     let line = usize::from(rest.first() == Some(&b'_'));
-    let digits = rest.iter().skip(line).take(3).take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = rest
+        .iter()
+        .skip(line)
+        .take(3)
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     if digits > 0 { end + line + digits } else { end }
 }
 
@@ -140,7 +158,8 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
     }
     let mixed = letters.digits > 0 && letters.letters() > 0;
     let odd = mixed || letters.signs > 0;
-    // A name that is passed on (`password=password1`) is an identifier; a password has signs or is quoted.
+    // A name that is passed on (`password=password1`) is an identifier; a password
+    // has signs or is quoted.
     if !value.quoted && letters.signs == 0 && value::names_itself(bytes) && bits < 3.8 {
         return false;
     }
@@ -149,7 +168,9 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
     }
     let words = letters.digits == 0 && letters.signs == 0;
     match name {
-        Name::Password if value.quoted => (len >= 3 && odd) || (len >= 6 && !value::names_itself(bytes)),
+        Name::Password if value.quoted => {
+            (len >= 3 && odd) || (len >= 6 && !value::names_itself(bytes))
+        }
         Name::Password if value.shell => {
             (len >= 4 && odd) || (len >= 6 && !value::names_itself(bytes) && letters.lower > 0)
         }
@@ -170,7 +191,9 @@ fn is_secret(bytes: &[u8], name: Name, value: &Value) -> bool {
 
 /// Words with a number, joined by signs: `my-service-v2`, `claude-3-opus`, `step_1_done`.
 fn is_label(bytes: &[u8]) -> bool {
-    let parts: Vec<&[u8]> = bytes.split(|b| matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b',')).collect();
+    let parts: Vec<&[u8]> = bytes
+        .split(|b| matches!(b, b'-' | b'_' | b'.' | b'/' | b':' | b','))
+        .collect();
     let plain = |part: &&[u8]| {
         part.iter().all(u8::is_ascii_lowercase) && !part.is_empty()
             || part.iter().all(u8::is_ascii_alphabetic)
@@ -185,20 +208,31 @@ fn is_label(bytes: &[u8]) -> bool {
 
 /// A UUID or a hash: an id of something, unless its name says that it is a secret.
 fn is_id(bytes: &[u8]) -> bool {
-    bytes.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
+    bytes
+        .iter()
+        .all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
 }
 
 /// The value that has one of an issuer's forms, behind the issuer's name at `range`.
-pub(super) fn of_vendor(text: &[u8], range: &Range<usize>, forms: &[(Class, usize, usize)]) -> Option<Range<usize>> {
+pub(super) fn of_vendor(
+    text: &[u8],
+    range: &Range<usize>,
+    forms: &[(Class, usize, usize)],
+) -> Option<Range<usize>> {
     let rest = text.get(range.end..)?;
-    let same =
-        rest.iter().take(40).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')).count();
+    let same = rest
+        .iter()
+        .take(40)
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
+        .count();
     let between = rest.get(..same)?.to_ascii_lowercase();
     let own = text.get(range.clone())?.to_ascii_lowercase();
     let telling = |part: &[u8]| {
-        ["key", "token", "secret", "pass", "auth", "cred", "api", "pat", "pw"]
-            .iter()
-            .any(|word| memchr::memmem::find(part, word.as_bytes()).is_some())
+        [
+            "key", "token", "secret", "pass", "auth", "cred", "api", "pat", "pw",
+        ]
+        .iter()
+        .any(|word| memchr::memmem::find(part, word.as_bytes()).is_some())
     };
     if !(between.is_empty() || telling(&between) || telling(&own)) {
         return None;
@@ -216,7 +250,9 @@ pub(super) fn of_vendor(text: &[u8], range: &Range<usize>, forms: &[(Class, usiz
 
 /// Finds what the name that starts at `start` and ends at `end` is set to.
 pub(super) fn value(text: &[u8], start: usize, end: usize) -> Option<Value> {
-    let closed = skip(text, end, 24, |byte| matches!(byte, b'"' | b'\'' | b'`' | b']' | b'\\' | b'*'));
+    let closed = skip(text, end, 24, |byte| {
+        matches!(byte, b'"' | b'\'' | b'`' | b']' | b'\\' | b'*')
+    });
     let spaced = skip(text, closed, 40, |byte| matches!(byte, b' ' | b'\t'));
     let (mut at, sign) = separator(text, start, closed, spaced)?;
     at = skip(text, at, 40, |byte| matches!(byte, b' ' | b'\t' | b'*'));
@@ -226,19 +262,40 @@ pub(super) fn value(text: &[u8], start: usize, end: usize) -> Option<Value> {
     }
     if sign == b'>' {
         let rest = text.get(at..)?;
-        let len =
-            rest.iter().take(LONGEST).position(|byte| *byte == b'<').filter(|len| rest.get(len + 1) == Some(&b'/'))?;
-        return Some(Value { range: at..at + len, quoted: true, shell: false });
+        let len = rest
+            .iter()
+            .take(LONGEST)
+            .position(|byte| *byte == b'<')
+            .filter(|len| rest.get(len + 1) == Some(&b'/'))?;
+        return Some(Value {
+            range: at..at + len,
+            quoted: true,
+            shell: false,
+        });
     }
     if let Some(range) = quoted(text, at) {
-        return (!range.is_empty()).then_some(Value { range, quoted: true, shell });
+        return (!range.is_empty()).then_some(Value {
+            range,
+            quoted: true,
+            shell,
+        });
     }
     let range = bare(text, at);
-    (!range.is_empty()).then_some(Value { range, quoted: false, shell })
+    (!range.is_empty()).then_some(Value {
+        range,
+        quoted: false,
+        shell,
+    })
 }
 
 fn skip(text: &[u8], at: usize, most: usize, fits: fn(u8) -> bool) -> usize {
-    at + text.get(at..).unwrap_or_default().iter().take(most).take_while(|byte| fits(**byte)).count()
+    at + text
+        .get(at..)
+        .unwrap_or_default()
+        .iter()
+        .take(most)
+        .take_while(|byte| fits(**byte))
+        .count()
 }
 
 /// What joins name and value: the place behind it, and which sign it is.
@@ -263,8 +320,12 @@ fn separator(text: &[u8], start: usize, closed: usize, spaced: usize) -> Option<
         }
     }
     // The start of the whole word: `--db-password`, `<db_password>`.
-    let word =
-        text.get(..start)?.iter().rev().take(40).take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    let word = text
+        .get(..start)?
+        .iter()
+        .rev()
+        .take(40)
+        .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
     let word = word.count();
     let from = start - word;
     let dashes = text.get(from..)?.starts_with(b"--");
@@ -279,7 +340,10 @@ fn separator(text: &[u8], start: usize, closed: usize, spaced: usize) -> Option<
 fn behind_type(text: &[u8], at: usize) -> Option<usize> {
     let kind = skip(text, at, 40, |b| {
         b.is_ascii_alphanumeric()
-            || matches!(b, b'_' | b'&' | b'<' | b'>' | b'[' | b']' | b'\'' | b':' | b'|' | b'?' | b' ')
+            || matches!(
+                b,
+                b'_' | b'&' | b'<' | b'>' | b'[' | b']' | b'\'' | b':' | b'|' | b'?' | b' '
+            )
     });
     let sign = text.get(kind) == Some(&b'=') && kind > at;
     let behind = skip(text, kind + 1, 4, |byte| byte == b' ');
@@ -294,7 +358,9 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
     ));
     let slashes = skip(text, at + letter, 16, |byte| byte == b'\\');
     let depth = slashes - at - letter;
-    let quote = *text.get(slashes).filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
+    let quote = *text
+        .get(slashes)
+        .filter(|byte| matches!(byte, b'"' | b'\'' | b'`'))?;
     let from = slashes + 1;
     let rest = text.get(from..)?;
     let mut run = 0;
@@ -304,7 +370,9 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
             b'\n' => return None,
             it if *it == quote && run <= depth => return Some(from..from + len - run),
             // An escaped line end: the quote was not closed on its line.
-            b'n' if run > 0 && run <= depth.max(1) && run.is_power_of_two() && depth > 0 => return None,
+            b'n' if run > 0 && run <= depth.max(1) && run.is_power_of_two() && depth > 0 => {
+                return None;
+            }
             _ => run = 0,
         }
     }
@@ -315,15 +383,21 @@ pub(super) fn quoted(text: &[u8], at: usize) -> Option<Range<usize>> {
 pub(super) fn bare(text: &[u8], at: usize) -> Range<usize> {
     let rest = text.get(at..).unwrap_or_default();
     let ends = |byte: u8| {
-        byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`,;)]}<>|&".contains(&byte) || !byte.is_ascii()
+        byte.is_ascii_whitespace()
+            || byte.is_ascii_control()
+            || b"\"'`,;)]}<>|&".contains(&byte)
+            || !byte.is_ascii()
     };
     let mut len = 0;
     while let Some(byte) = rest.get(len).filter(|byte| len < LONGEST && !ends(**byte)) {
         let escape = *byte == b'\\'
-            && matches!(rest.get(len + 1), None | Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'/'));
+            && matches!(
+                rest.get(len + 1),
+                None | Some(b'n' | b'r' | b't' | b'u' | b'"' | b'\'' | b'\\' | b'/')
+            );
         // A place that a template fills ends with its own brackets.
-        let template =
-            matches!(byte, b'{' | b'(') && len == 0 || byte == &b'$' && matches!(rest.get(len + 1), Some(b'{' | b'('));
+        let template = matches!(byte, b'{' | b'(') && len == 0
+            || byte == &b'$' && matches!(rest.get(len + 1), Some(b'{' | b'('));
         if template {
             return at..at;
         }

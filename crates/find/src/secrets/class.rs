@@ -6,8 +6,9 @@ pub(super) struct Class(u8);
 
 /// Names of the sets; a set's place here is its bit.
 const NAMES: [&str; 23] = [
-    "alnum", "alpha", "digit", "hex", "upper", "lower", "base32", "word", "url", "ext", "dots", "b64", "b64tail",
-    "b64url", "azure", "slack", "path", "at", "percent", "vault", "hexdash", "colon", "twitter",
+    "alnum", "alpha", "digit", "hex", "upper", "lower", "base32", "word", "url", "ext", "dots",
+    "b64", "b64tail", "b64url", "azure", "slack", "path", "at", "percent", "vault", "hexdash",
+    "colon", "twitter",
 ];
 
 pub(super) const ALNUM: Class = Class(0);
@@ -69,7 +70,11 @@ const fn sets_of(byte: u8) -> u32 {
 
 impl Class {
     pub(super) fn named(name: &str) -> Option<Class> {
-        NAMES.iter().position(|it| *it == name).and_then(|at| u8::try_from(at).ok()).map(Class)
+        NAMES
+            .iter()
+            .position(|it| *it == name)
+            .and_then(|at| u8::try_from(at).ok())
+            .map(Class)
     }
 
     pub(super) fn has(self, byte: u8) -> bool {
@@ -77,8 +82,8 @@ impl Class {
     }
 }
 
-/// Where runs of a class end, remembered: rules that start again and again inside one long run cost its
-/// length once, so that hostile text cannot make the search quadratic.
+/// Where runs of a class end, remembered: rules that start again and again inside one long run cost
+/// its length once, so that hostile text cannot make the search quadratic.
 pub(super) struct Runs<'t> {
     pub(super) text: &'t [u8],
     known: [(usize, usize); NAMES.len()],
@@ -86,7 +91,10 @@ pub(super) struct Runs<'t> {
 
 impl<'t> Runs<'t> {
     pub(super) fn of(text: &'t [u8]) -> Runs<'t> {
-        Runs { text, known: [(0, 0); NAMES.len()] }
+        Runs {
+            text,
+            known: [(0, 0); NAMES.len()],
+        }
     }
 
     /// The end of the run of a class that contains or starts at `at`.

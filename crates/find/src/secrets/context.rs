@@ -99,7 +99,9 @@ pub(super) fn find(text: &[u8], context: Context, range: &Range<usize>, seen: &m
         Context::Netrc => found.extend(netrc(text, range.end).map(|it| ("netrc-password", it))),
         Context::Pgpass => found.extend(pgpass(text, range.end).map(|it| ("pgpass-password", it))),
         // A header is read to its end once, however often it says `cookie`.
-        Context::Cookie if range.start >= seen.cookies => seen.cookies = cookies(text, range.end, found),
+        Context::Cookie if range.start >= seen.cookies => {
+            seen.cookies = cookies(text, range.end, found)
+        }
         Context::Cookie => {}
         Context::Authorization => found.extend(authorization(text, range.end)),
         Context::Bearer => found.extend(bearer(text, range.end, false)),
@@ -146,13 +148,27 @@ fn address(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let rest = text.get(range.end..)?;
-    let stop = |byte: &u8| byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`<>\\|".contains(byte);
+    let stop = |byte: &u8| {
+        byte.is_ascii_whitespace() || byte.is_ascii_control() || b"\"'`<>\\|".contains(byte)
+    };
     let whole = rest.get(..rest.iter().take(512).take_while(|byte| !stop(byte)).count())?;
-    let authority = whole.get(..whole.iter().position(|byte| b"/?#".contains(byte)).unwrap_or(whole.len()))?;
+    let authority = whole.get(
+        ..whole
+            .iter()
+            .position(|byte| b"/?#".contains(byte))
+            .unwrap_or(whole.len()),
+    )?;
     // A `/` in a password should be escaped, and often is not; behind a host there is a number.
-    let port = |part: &[u8]| part.iter().rev().take_while(|b| b.is_ascii_digit()).count() > 0 && part.contains(&b':');
-    let web = text.get(..range.start)?.ends_with(b"http") || text.get(..range.start)?.ends_with(b"https");
-    let part = if authority.contains(&b'@') || web || port(authority) { authority } else { whole };
+    let port = |part: &[u8]| {
+        part.iter().rev().take_while(|b| b.is_ascii_digit()).count() > 0 && part.contains(&b':')
+    };
+    let web =
+        text.get(..range.start)?.ends_with(b"http") || text.get(..range.start)?.ends_with(b"https");
+    let part = if authority.contains(&b'@') || web || port(authority) {
+        authority
+    } else {
+        whole
+    };
     let end = memchr::memrchr(b'@', part)?;
     let colon = memchr::memchr(b':', part.get(..end)?)?;
     let (user, password) = (part.get(..colon)?, part.get(colon + 1..end)?);
@@ -185,7 +201,9 @@ fn command(
     let rest = text.get(range.end..).unwrap_or_default();
     let rest = rest.get(..rest.len().min(COMMAND)).unwrap_or_default();
     // The next command of the same name looks for its own options.
-    let rest = rest.get(..memchr::memmem::find(rest, own).unwrap_or(rest.len())).unwrap_or_default();
+    let rest = rest
+        .get(..memchr::memmem::find(rest, own).unwrap_or(rest.len()))
+        .unwrap_or_default();
     let rest = rest.get(..line_end(rest)).unwrap_or_default();
     for (option, takes) in options {
         for at in memchr::memmem::find_iter(rest, option.as_bytes()) {
@@ -198,14 +216,16 @@ fn command(
     }
 }
 
-/// The end of the line, or of a line that goes on behind a backslash; escaped line ends count as well.
+/// The end of the line, or of a line that goes on behind a backslash; escaped
+/// line ends count as well.
 fn line_end(rest: &[u8]) -> usize {
     let mut slashes = 0_usize;
     for (at, byte) in rest.iter().enumerate() {
         match byte {
             b'\\' => slashes += 1,
             b'\n' if slashes == 0 => return at,
-            // One, two or four backslashes are a line end, escaped so often; three and more are a continued line.
+            // One, two or four backslashes are a line end, escaped so often; three and more
+            // are a continued line.
             b'n' if slashes.is_power_of_two() => return at - slashes,
             _ => slashes = 0,
         }
@@ -214,8 +234,18 @@ fn line_end(rest: &[u8]) -> usize {
 }
 
 fn argument(text: &[u8], at: usize, takes: Takes) -> Option<Range<usize>> {
-    let long = text.get(..at)?.iter().rev().take_while(|b| b.is_ascii_alphanumeric() || **b == b'-').count() > 2;
-    let spaces = text.get(at..)?.iter().take_while(|byte| matches!(byte, b' ' | b'=')).count();
+    let long = text
+        .get(..at)?
+        .iter()
+        .rev()
+        .take_while(|b| b.is_ascii_alphanumeric() || **b == b'-')
+        .count()
+        > 2;
+    let spaces = text
+        .get(at..)?
+        .iter()
+        .take_while(|byte| matches!(byte, b' ' | b'='))
+        .count();
     match takes {
         Takes::Glued if spaces > 0 => return None,
         Takes::Word if spaces == 0 => return None,
@@ -227,13 +257,17 @@ fn argument(text: &[u8], at: usize, takes: Takes) -> Option<Range<usize>> {
     let digits = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_digit);
     if takes != Takes::Pair {
         // An option or a file is not the password of this one.
-        let plain = !word.is_empty() && !word.starts_with(b"-") && !value::is_reference(word) && !value::is_code(word);
+        let plain = !word.is_empty()
+            && !word.starts_with(b"-")
+            && !value::is_reference(word)
+            && !value::is_code(word);
         return plain.then_some(range);
     }
     let sign = word.iter().position(|byte| matches!(byte, b':' | b'='))?;
     let (user, password) = (word.get(..sign)?, word.get(sign + 1..)?);
     // `-u 1000:1000` are ids, `-u https://…` is an address.
-    let other = password.is_empty() || password.starts_with(b"//") || (digits(user) && digits(password));
+    let other =
+        password.is_empty() || password.starts_with(b"//") || (digits(user) && digits(password));
     (!other && !is_example(user, password)).then_some(range.start + sign + 1..range.end)
 }
 
@@ -242,15 +276,21 @@ fn next_word(text: &[u8], at: usize) -> (Range<usize>, usize) {
     let rest = text.get(at..).unwrap_or_default();
     let mut start = 0;
     while let Some(byte) = rest.get(start).filter(|_| start < 64) {
-        let escape =
-            *byte == b'\\' || (matches!(byte, b'n' | b'r' | b't') && start > 0 && rest.get(start - 1) == Some(&b'\\'));
+        let escape = *byte == b'\\'
+            || (matches!(byte, b'n' | b'r' | b't')
+                && start > 0
+                && rest.get(start - 1) == Some(&b'\\'));
         if !byte.is_ascii_whitespace() && !escape {
             break;
         }
         start += 1;
     }
-    let len =
-        rest.iter().skip(start).take(256).take_while(|b| !b.is_ascii_whitespace() && !b"\"'`\\{}".contains(b)).count();
+    let len = rest
+        .iter()
+        .skip(start)
+        .take(256)
+        .take_while(|b| !b.is_ascii_whitespace() && !b"\"'`\\{}".contains(b))
+        .count();
     (at + start..at + start + len, at + start + len)
 }
 
@@ -269,14 +309,27 @@ fn netrc(text: &[u8], at: usize) -> Option<Range<usize>> {
         }
         at = next;
     }
-    secret.filter(|range| login && !text.get(range.clone()).is_none_or(|it| it.is_empty() || value::is_reference(it)))
+    secret.filter(|range| {
+        login
+            && !text
+                .get(range.clone())
+                .is_none_or(|it| it.is_empty() || value::is_reference(it))
+    })
 }
 
 fn pgpass(text: &[u8], at: usize) -> Option<Range<usize>> {
     let rest = text.get(at..)?;
-    let mut colons =
-        rest.iter().take(256).enumerate().take_while(|(_, b)| !b.is_ascii_whitespace() && !b"\"'\\/".contains(b));
-    let mut part = || colons.by_ref().find(|(_, byte)| **byte == b':').map(|(at, _)| at);
+    let mut colons = rest
+        .iter()
+        .take(256)
+        .enumerate()
+        .take_while(|(_, b)| !b.is_ascii_whitespace() && !b"\"'\\/".contains(b));
+    let mut part = || {
+        colons
+            .by_ref()
+            .find(|(_, byte)| **byte == b':')
+            .map(|(at, _)| at)
+    };
     let (_, user) = (part()?, part()?);
     let range = bare(text, at + user + 1);
     let password = text.get(range.clone())?;
@@ -284,26 +337,60 @@ fn pgpass(text: &[u8], at: usize) -> Option<Range<usize>> {
 }
 
 /// Parts of a cookie that are not secret.
-const ATTRIBUTES: [&str; 9] =
-    ["path", "domain", "expires", "max-age", "samesite", "secure", "httponly", "priority", "partitioned"];
+const ATTRIBUTES: [&str; 9] = [
+    "path",
+    "domain",
+    "expires",
+    "max-age",
+    "samesite",
+    "secure",
+    "httponly",
+    "priority",
+    "partitioned",
+];
 
 /// Finds the cookies of a header and gives where it ends.
 fn cookies(text: &[u8], at: usize, found: &mut Vec<(&'static str, Range<usize>)>) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     // `Cookie: a=b`, `"cookie": "a=b"`, `'Cookie', 'a=b'`.
-    let open = rest.iter().take(48).take_while(|byte| b" \t\"'\\[]:,=(".contains(byte)).count();
-    if !rest.get(..open).unwrap_or_default().iter().any(|byte| matches!(byte, b':' | b',' | b'=')) {
+    let open = rest
+        .iter()
+        .take(48)
+        .take_while(|byte| b" \t\"'\\[]:,=(".contains(byte))
+        .count();
+    if !rest
+        .get(..open)
+        .unwrap_or_default()
+        .iter()
+        .any(|byte| matches!(byte, b':' | b',' | b'='))
+    {
         return at;
     }
     let line = rest.get(open..).unwrap_or_default();
-    let len = line.iter().take(8192).take_while(|byte| !b"\r\n\"'`\\<>{}()".contains(byte)).count();
+    let len = line
+        .iter()
+        .take(8192)
+        .take_while(|byte| !b"\r\n\"'`\\<>{}()".contains(byte))
+        .count();
     let mut from = at + open;
-    for pair in line.get(..len).unwrap_or_default().split(|byte| *byte == b';') {
+    for pair in line
+        .get(..len)
+        .unwrap_or_default()
+        .split(|byte| *byte == b';')
+    {
         let start = from;
         from += pair.len() + 1;
-        let Some(sign) = memchr::memchr(b'=', pair) else { continue };
-        let (name, value) = (pair.get(..sign).unwrap_or_default(), pair.get(sign + 1..).unwrap_or_default());
-        let value = value.split(|byte| *byte == b' ' || *byte == b',').next().unwrap_or_default();
+        let Some(sign) = memchr::memchr(b'=', pair) else {
+            continue;
+        };
+        let (name, value) = (
+            pair.get(..sign).unwrap_or_default(),
+            pair.get(sign + 1..).unwrap_or_default(),
+        );
+        let value = value
+            .split(|byte| *byte == b' ' || *byte == b',')
+            .next()
+            .unwrap_or_default();
         if is_cookie(name.trim_ascii(), value) {
             found.push(("cookie", start + sign + 1..start + sign + 1 + value.len()));
         }
@@ -314,7 +401,10 @@ fn cookies(text: &[u8], at: usize, found: &mut Vec<(&'static str, Range<usize>)>
 fn is_cookie(name: &[u8], value: &[u8]) -> bool {
     let lower = name.to_ascii_lowercase();
     let attribute = ATTRIBUTES.iter().any(|it| it.as_bytes() == lower);
-    let named = name.iter().all(|byte| ALNUM.has(*byte) || b"_-.!$".contains(byte)) && !name.is_empty();
+    let named = name
+        .iter()
+        .all(|byte| ALNUM.has(*byte) || b"_-.!$".contains(byte))
+        && !name.is_empty();
     let telling = [
         "sess",
         "sid",
@@ -332,24 +422,50 @@ fn is_cookie(name: &[u8], value: &[u8]) -> bool {
     ]
     .iter()
     .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some());
-    let long = value.len() >= 16 && value::bits(value) >= 3.0 && value.iter().any(u8::is_ascii_digit);
+    let long =
+        value.len() >= 16 && value::bits(value) >= 3.0 && value.iter().any(u8::is_ascii_digit);
     named && !attribute && ((telling && value.len() >= 4) || long) && !value::is_reference(value)
 }
 
 fn authorization(text: &[u8], at: usize) -> Option<(&'static str, Range<usize>)> {
     let rest = text.get(at..)?;
-    let joined = rest.iter().take(48).take_while(|byte| b"\"'\\]: =>`,".contains(byte)).count();
-    if !rest.get(..joined)?.iter().any(|byte| matches!(byte, b':' | b'=' | b',')) {
+    let joined = rest
+        .iter()
+        .take(48)
+        .take_while(|byte| b"\"'\\]: =>`,".contains(byte))
+        .count();
+    if !rest
+        .get(..joined)?
+        .iter()
+        .any(|byte| matches!(byte, b':' | b'=' | b','))
+    {
         return None;
     }
     let at = at + joined;
     let rest = text.get(at..)?;
-    for scheme in ["Bearer", "Basic", "Token", "ApiKey", "Api-Key", "GenieKey", "SSWS", "Bot", "Key"] {
-        if rest.get(..scheme.len()).is_some_and(|it| it.eq_ignore_ascii_case(scheme.as_bytes())) {
-            let spaces = rest.iter().skip(scheme.len()).take_while(|byte| matches!(byte, b' ' | b'=')).count();
+    for scheme in [
+        "Bearer", "Basic", "Token", "ApiKey", "Api-Key", "GenieKey", "SSWS", "Bot", "Key",
+    ] {
+        if rest
+            .get(..scheme.len())
+            .is_some_and(|it| it.eq_ignore_ascii_case(scheme.as_bytes()))
+        {
+            let spaces = rest
+                .iter()
+                .skip(scheme.len())
+                .take_while(|byte| matches!(byte, b' ' | b'='))
+                .count();
             if spaces > 0 {
-                return bearer(text, at + scheme.len() + spaces, true)
-                    .map(|(_, range)| (if scheme == "Basic" { "basic-auth" } else { "bearer-token" }, range));
+                return bearer(text, at + scheme.len() + spaces, true).map(|(_, range)| {
+                    (
+                        if scheme == "Basic" {
+                            "basic-auth"
+                        } else {
+                            "bearer-token"
+                        },
+                        range,
+                    )
+                });
             }
         }
     }
@@ -362,15 +478,30 @@ fn authorization(text: &[u8], at: usize) -> Option<(&'static str, Range<usize>)>
 /// A token behind `Bearer`; without the header's name only one that cannot be a word.
 fn bearer(text: &[u8], at: usize, header: bool) -> Option<(&'static str, Range<usize>)> {
     let rest = text.get(at..)?;
-    let token = |byte: &u8| URL.has(*byte) || matches!(byte, b'.' | b'=' | b'+' | b'/' | b'~' | b':' | b'%');
-    let len = rest.iter().take(8192).take_while(|byte| token(byte)).count();
+    let token = |byte: &u8| {
+        URL.has(*byte) || matches!(byte, b'.' | b'=' | b'+' | b'/' | b'~' | b':' | b'%')
+    };
+    let len = rest
+        .iter()
+        .take(8192)
+        .take_while(|byte| token(byte))
+        .count();
     let bytes = rest.get(..len)?;
     let odd = bytes.iter().any(u8::is_ascii_digit);
-    let enough = if header { len >= 8 && (odd || len >= 16) } else { len >= 16 && odd && value::bits(bytes) >= 3.0 };
+    let enough = if header {
+        len >= 8 && (odd || len >= 16)
+    } else {
+        len >= 16 && odd && value::bits(bytes) >= 3.0
+    };
     // Code such as `Bearer ${token}` or `Bearer token.value()` goes on with a bracket.
-    let code =
-        rest.get(len).is_some_and(|byte| b"({[$".contains(byte)) || value::is_code(bytes) || value::is_reference(bytes);
-    let len = bytes.iter().rev().take_while(|byte| matches!(byte, b'.' | b':')).count();
+    let code = rest.get(len).is_some_and(|byte| b"({[$".contains(byte))
+        || value::is_code(bytes)
+        || value::is_reference(bytes);
+    let len = bytes
+        .iter()
+        .rev()
+        .take_while(|byte| matches!(byte, b'.' | b':'))
+        .count();
     let end = at + bytes.len() - len;
     (enough && !code).then_some(("bearer-token", at..end))
 }
@@ -379,7 +510,11 @@ fn bearer(text: &[u8], at: usize, header: bool) -> Option<(&'static str, Range<u
 fn basic(text: &[u8], at: usize) -> Option<Range<usize>> {
     let class = Class::named("b64")?;
     let rest = text.get(at..)?;
-    let len = rest.iter().take(1024).take_while(|byte| class.has(**byte)).count();
+    let len = rest
+        .iter()
+        .take(1024)
+        .take_while(|byte| class.has(**byte))
+        .count();
     let pair = decode(rest.get(..len)?);
     let readable = pair.iter().all(|byte| (0x20..0x7f).contains(byte));
     (len >= 8 && readable && pair.contains(&b':')).then_some(at..at + len)
@@ -416,8 +551,11 @@ fn block(text: &[u8], range: &Range<usize>) -> Option<Range<usize>> {
         return None;
     }
     let body = range.end + head.len() + 5;
-    let inside =
-        |byte: &u8| byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=,:.()\\\"'_-".contains(byte);
+    let inside = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || byte.is_ascii_whitespace()
+            || b"+/=,:.()\\\"'_-".contains(byte)
+    };
     let mut end = body;
     let bytes = text.get(body..)?;
     let mut dashes = 0;
@@ -447,10 +585,24 @@ pub(super) fn discord(text: &[u8], found: &mut Vec<(&'static str, Range<usize>)>
         if text.get(dot + 7) != Some(&b'.') {
             continue;
         }
-        let before =
-            text.get(..dot).unwrap_or_default().iter().rev().take(28).take_while(|byte| URL.has(**byte)).count();
-        let time = text.get(dot + 1..dot + 7).is_some_and(|it| it.iter().all(|byte| URL.has(*byte)));
-        let code = text.get(dot + 8..).unwrap_or_default().iter().take(64).take_while(|byte| URL.has(**byte)).count();
+        let before = text
+            .get(..dot)
+            .unwrap_or_default()
+            .iter()
+            .rev()
+            .take(28)
+            .take_while(|byte| URL.has(**byte))
+            .count();
+        let time = text
+            .get(dot + 1..dot + 7)
+            .is_some_and(|it| it.iter().all(|byte| URL.has(*byte)));
+        let code = text
+            .get(dot + 8..)
+            .unwrap_or_default()
+            .iter()
+            .take(64)
+            .take_while(|byte| URL.has(**byte))
+            .count();
         if before < 22 || !time || code < 25 {
             continue;
         }

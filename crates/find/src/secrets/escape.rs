@@ -14,27 +14,38 @@ pub(super) struct Unescaped {
 pub(super) fn hides_text(text: &[u8]) -> bool {
     let telling = |at: usize| match text.get(at + 2..at + 6) {
         Some([b'0', b'0', high, _]) => matches!(high, b'2'..=b'7'),
-        Some(digits) => digits.eq_ignore_ascii_case(b"5bc6") || digits.eq_ignore_ascii_case(b"53e3"),
+        Some(digits) => {
+            digits.eq_ignore_ascii_case(b"5bc6") || digits.eq_ignore_ascii_case(b"53e3")
+        }
         None => false,
     };
-    memchr::memmem::find_iter(text, b"\\u").any(telling) || memchr::memmem::find(text, b"\\/").is_some()
+    memchr::memmem::find_iter(text, b"\\u").any(telling)
+        || memchr::memmem::find(text, b"\\/").is_some()
 }
 
 impl Unescaped {
     /// Resolves one level of escapes. What is not a valid escape stays as it is.
     pub(super) fn of(source: &[u8]) -> Unescaped {
-        let mut out = Unescaped { text: Vec::with_capacity(source.len()), escapes: Vec::new() };
+        let mut out = Unescaped {
+            text: Vec::with_capacity(source.len()),
+            escapes: Vec::new(),
+        };
         let mut at = 0;
         while let Some(rest) = source.get(at..).filter(|rest| !rest.is_empty()) {
             let plain = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-            out.text.extend_from_slice(rest.get(..plain).unwrap_or_default());
+            out.text
+                .extend_from_slice(rest.get(..plain).unwrap_or_default());
             at += plain;
-            let Some(escape) = source.get(at..).filter(|rest| !rest.is_empty()) else { break };
+            let Some(escape) = source.get(at..).filter(|rest| !rest.is_empty()) else {
+                break;
+            };
             let (character, len) = resolve(escape);
             at += len;
             let here = out.text.len();
             match character {
-                Some(character) => out.text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+                Some(character) => out
+                    .text
+                    .extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
                 // Half of a pair: it only matters that it is not part of a key.
                 None => out.text.push(0xff),
             }
@@ -50,7 +61,10 @@ impl Unescaped {
 
     fn place(&self, at: usize) -> usize {
         let before = self.escapes.partition_point(|(here, _)| here.start < at);
-        match before.checked_sub(1).and_then(|index| self.escapes.get(index)) {
+        match before
+            .checked_sub(1)
+            .and_then(|index| self.escapes.get(index))
+        {
             None => at,
             // What follows an escape is as far behind it as it was.
             Some((here, end)) => end + at.saturating_sub(here.end),
@@ -58,7 +72,8 @@ impl Unescaped {
     }
 }
 
-/// The character that an escape means, and how long the escape is. What is not a valid escape is its own first byte.
+/// The character that an escape means, and how long the escape is. What is not a valid escape
+/// is its own first byte.
 fn resolve(escape: &[u8]) -> (Option<char>, usize) {
     match escape.get(1) {
         Some(b'n') => (Some('\n'), 2),
@@ -66,7 +81,9 @@ fn resolve(escape: &[u8]) -> (Option<char>, usize) {
         Some(b't') => (Some('\t'), 2),
         Some(byte @ (b'"' | b'\\' | b'/' | b'\'')) => (Some(char::from(*byte)), 2),
         Some(b'u') => {
-            let digits = escape.get(2..6).and_then(|digits| std::str::from_utf8(digits).ok());
+            let digits = escape
+                .get(2..6)
+                .and_then(|digits| std::str::from_utf8(digits).ok());
             match digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) {
                 Some(code) => (char::from_u32(code), 6),
                 None => (Some('\\'), 1),

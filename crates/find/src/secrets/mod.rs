@@ -1,7 +1,9 @@
-//! Finds keys and passwords in what a session contains: known forms, known places, and values of telling names.
+//! Finds keys and passwords in what a session contains: known forms, known places, and
+//! values of telling names.
 //!
-//! Works on text and on JSON as it is in a log alike, also where a text was escaped more than once. It never changes a log: it says
-//! where secrets are, and redacts a copy. `rules.txt` and `vendors.txt` are the tables of forms.
+//! Works on text and on JSON as it is in a log alike, also where a text was escaped more than once.
+//! It never changes a log: it says where secrets are, and redacts a copy. `rules.txt` and
+//! `vendors.txt` are the tables of forms.
 
 mod anchors;
 mod assign;
@@ -40,8 +42,12 @@ impl Secret {
     /// The secret as it may be shown: enough to recognise it, not enough to use it.
     pub fn masked(&self, text: &[u8]) -> String {
         let secret = text.get(self.range.clone()).unwrap_or_default();
-        // Four bytes of a key are its issuer's prefix; of a short password they would be half of it.
-        let shown = secret.iter().take((secret.len() / 8).min(4)).map(|byte| char::from(*byte));
+        // Four bytes of a key are its issuer's prefix; of a short password they
+        // would be half of it.
+        let shown = secret
+            .iter()
+            .take((secret.len() / 8).min(4))
+            .map(|byte| char::from(*byte));
         let shown: String = shown.filter(char::is_ascii_graphic).collect();
         format!("{shown}… ({} bytes)", secret.len())
     }
@@ -73,14 +79,26 @@ impl Secrets {
         let (rules, vendors) = (rule::rules()?, rule::vendors()?);
         let mut words: Vec<(&'static str, Clue)> = Vec::new();
         for (index, rule) in rules.iter().enumerate() {
-            words.extend(rule.anchors().iter().map(|anchor| (*anchor, Clue::Rule(index, anchor))));
+            words.extend(
+                rule.anchors()
+                    .iter()
+                    .map(|anchor| (*anchor, Clue::Rule(index, anchor))),
+            );
         }
         for (index, vendor) in vendors.iter().enumerate() {
             words.extend(vendor.names.iter().map(|name| (*name, Clue::Vendor(index))));
         }
         words.extend(NAMES.iter().map(|(word, name)| (*word, Clue::Name(*name))));
-        words.extend(CONTEXTS.iter().map(|(word, context)| (*word, Clue::Context(*context))));
-        Ok(Secrets { anchors: Anchors::new(&words), rules, vendors })
+        words.extend(
+            CONTEXTS
+                .iter()
+                .map(|(word, context)| (*word, Clue::Context(*context))),
+        );
+        Ok(Secrets {
+            anchors: Anchors::new(&words),
+            rules,
+            vendors,
+        })
     }
 
     /// Every secret of a text, in order, none inside another.
@@ -88,7 +106,8 @@ impl Secrets {
         self.find_in(text, false)
     }
 
-    /// As [`Secrets::find`], of a text that was cut off: at its end the beginning of a key counts as one.
+    /// As [`Secrets::find`], of a text that was cut off: at its end the beginning of
+    /// a key counts as one.
     pub fn find_in_beginning(&self, text: &[u8]) -> Vec<Secret> {
         self.find_in(text, true)
     }
@@ -101,10 +120,15 @@ impl Secrets {
             let inner = Unescaped::of(&level);
             level = Cow::Owned(inner.text.clone());
             maps.push(inner);
-            let outer = |range: Range<usize>| maps.iter().rev().fold(range, |range, map| map.source(&range));
-            found.extend(
-                self.find_plain(&level, cut).into_iter().map(|it| Secret { range: outer(it.range), kind: it.kind }),
-            );
+            let outer = |range: Range<usize>| {
+                maps.iter()
+                    .rev()
+                    .fold(range, |range, map| map.source(&range))
+            };
+            found.extend(self.find_plain(&level, cut).into_iter().map(|it| Secret {
+                range: outer(it.range),
+                kind: it.kind,
+            }));
         }
         apart(found)
     }
@@ -115,30 +139,53 @@ impl Secrets {
         let mut seen = Seen::default();
         let mut covered = 0;
         self.anchors.each(text, &mut |range, clue| match clue {
-            // Inside a key that was found nothing else is looked for, which keeps long runs cheap. A key that
-            // follows without a gap begins inside the run that ends the first one.
-            Clue::Rule(index, word) if range.end > covered && text.get(range.clone()) == Some(word.as_bytes()) => {
-                let Some(rule) = self.rules.get(index) else { return };
-                let place = Place { start: range.start, end: range.end, cut };
+            // Inside a key that was found nothing else is looked for, which keeps long runs cheap.
+            // A key that follows without a gap begins inside the run that ends the first one.
+            Clue::Rule(index, word)
+                if range.end > covered && text.get(range.clone()) == Some(word.as_bytes()) =>
+            {
+                let Some(rule) = self.rules.get(index) else {
+                    return;
+                };
+                let place = Place {
+                    start: range.start,
+                    end: range.end,
+                    cut,
+                };
                 if let Some(range) = rule.matches(&mut runs, &place) {
                     covered = range.end;
-                    found.push(Secret { kind: rule.kind, range });
+                    found.push(Secret {
+                        kind: rule.kind,
+                        range,
+                    });
                 }
             }
             Clue::Rule(..) => {}
             Clue::Vendor(index) => {
-                let Some(vendor) = self.vendors.get(index) else { return };
+                let Some(vendor) = self.vendors.get(index) else {
+                    return;
+                };
                 let value = assign::of_vendor(text, &range, &vendor.forms);
-                found.extend(value.map(|range| Secret { kind: vendor.kind, range }));
+                found.extend(value.map(|range| Secret {
+                    kind: vendor.kind,
+                    range,
+                }));
             }
             Clue::Name(name) => {
                 let value = assign::secret(text, &range, name);
-                found.extend(value.map(|range| Secret { kind: "assigned", range }));
+                found.extend(value.map(|range| Secret {
+                    kind: "assigned",
+                    range,
+                }));
             }
             Clue::Context(context) => context::find(text, context, &range, &mut seen),
         });
         context::discord(text, &mut seen.found);
-        found.extend(seen.found.into_iter().map(|(kind, range)| Secret { kind, range }));
+        found.extend(
+            seen.found
+                .into_iter()
+                .map(|(kind, range)| Secret { kind, range }),
+        );
         found
     }
 
@@ -147,8 +194,14 @@ impl Secrets {
         self.redact_into(text, false, &mut SecretCount::default())
     }
 
-    /// As [`Secrets::redact`], and counts what it removed. `cut` says that the text is the beginning of a longer one.
-    pub fn redact_into<'t>(&self, text: &'t str, cut: bool, count: &mut SecretCount) -> Cow<'t, str> {
+    /// As [`Secrets::redact`], and counts what it removed. `cut` says that the text is the
+    /// beginning of a longer one.
+    pub fn redact_into<'t>(
+        &self,
+        text: &'t str,
+        cut: bool,
+        count: &mut SecretCount,
+    ) -> Cow<'t, str> {
         let found = self.find_in(text.as_bytes(), cut);
         if found.is_empty() {
             return Cow::Borrowed(text);
@@ -157,14 +210,19 @@ impl Secrets {
         let mut at = 0;
         for secret in found {
             // Secrets begin and end at ASCII bytes, and so at the ends of characters.
-            let (Some(before), true) = (text.get(at..secret.range.start), text.is_char_boundary(secret.range.end))
-            else {
+            let (Some(before), true) = (
+                text.get(at..secret.range.start),
+                text.is_char_boundary(secret.range.end),
+            ) else {
                 continue;
             };
             out.push_str(before);
             out.push_str(&format!("[{} removed]", secret.kind));
             at = secret.range.end;
-            count.add(secret.kind, text.as_bytes().get(secret.range).unwrap_or_default());
+            count.add(
+                secret.kind,
+                text.as_bytes().get(secret.range).unwrap_or_default(),
+            );
         }
         out.push_str(text.get(at..).unwrap_or(""));
         Cow::Owned(out)
@@ -173,10 +231,19 @@ impl Secrets {
 
 /// Sorts and joins what overlaps: a known form names what a guess only found.
 fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
-    found.sort_by_key(|it| (it.range.start, std::cmp::Reverse(it.range.end), guessed(it.kind)));
+    found.sort_by_key(|it| {
+        (
+            it.range.start,
+            std::cmp::Reverse(it.range.end),
+            guessed(it.kind),
+        )
+    });
     let mut out: Vec<Secret> = Vec::with_capacity(found.len());
     for it in found {
-        match out.last_mut().filter(|last| it.range.start < last.range.end) {
+        match out
+            .last_mut()
+            .filter(|last| it.range.start < last.range.end)
+        {
             Some(last) => {
                 // Nothing of either may stay.
                 last.range.end = last.range.end.max(it.range.end);
@@ -191,5 +258,8 @@ fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
 }
 
 fn guessed(kind: &str) -> bool {
-    matches!(kind, "assigned" | "bearer-token" | "cookie" | "password-in-command")
+    matches!(
+        kind,
+        "assigned" | "bearer-token" | "cookie" | "password-in-command"
+    )
 }

@@ -39,11 +39,18 @@ pub(super) struct Vendor {
 }
 
 fn wrong(line: &str, why: &str) -> Error {
-    Error::new(ErrorKind::Internal, format!("the rule `{line}` for secrets is not valid")).because(why)
+    Error::new(
+        ErrorKind::Internal,
+        format!("the rule `{line}` for secrets is not valid"),
+    )
+    .because(why)
 }
 
 fn lines(table: &'static str) -> impl Iterator<Item = &'static str> {
-    table.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
+    table
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 /// Reads `rules.txt`.
@@ -57,8 +64,13 @@ pub(super) fn vendors() -> Result<Vec<Vendor>> {
 }
 
 fn rule(line: &'static str) -> Result<Rule> {
-    let (kind, rest) = line.split_once(' ').ok_or_else(|| wrong(line, "it has no pieces"))?;
-    let mut rule = Rule { kind, ..Rule::default() };
+    let (kind, rest) = line
+        .split_once(' ')
+        .ok_or_else(|| wrong(line, "it has no pieces"))?;
+    let mut rule = Rule {
+        kind,
+        ..Rule::default()
+    };
     let mut secret = None;
     let mut end = None;
     for token in tokens(rest) {
@@ -69,18 +81,26 @@ fn rule(line: &'static str) -> Result<Rule> {
             "[" => secret = Some(rule.pieces.len()),
             "]" => end = Some(rule.pieces.len()),
             it if it.starts_with('\'') => {
-                let texts = it.split("'|'").map(|text| text.trim_matches('\'')).collect();
+                let texts = it
+                    .split("'|'")
+                    .map(|text| text.trim_matches('\''))
+                    .collect();
                 rule.pieces.push(Piece::Literal(texts));
             }
             it => {
-                let (class, least, most) = run(it).ok_or_else(|| wrong(line, "a run is not valid"))?;
+                let (class, least, most) =
+                    run(it).ok_or_else(|| wrong(line, "a run is not valid"))?;
                 rule.pieces.push(Piece::Run(class, least, most));
             }
         }
     }
     rule.secret = secret.unwrap_or(0)..end.unwrap_or(rule.pieces.len());
     let long = |piece: &Piece| matches!(piece, Piece::Literal(texts) if texts.iter().all(|text| text.len() >= WINDOW));
-    rule.anchor = rule.pieces.iter().position(long).ok_or_else(|| wrong(line, "it has no literal to search for"))?;
+    rule.anchor = rule
+        .pieces
+        .iter()
+        .position(long)
+        .ok_or_else(|| wrong(line, "it has no literal to search for"))?;
     Ok(rule)
 }
 
@@ -96,7 +116,9 @@ fn tokens(rest: &'static str) -> Vec<&'static str> {
 
 fn vendor(line: &'static str) -> Result<Vendor> {
     let mut words = line.split_whitespace();
-    let (Some(kind), Some(names), Some(forms), None) = (words.next(), words.next(), words.next(), words.next()) else {
+    let (Some(kind), Some(names), Some(forms), None) =
+        (words.next(), words.next(), words.next(), words.next())
+    else {
         return Err(wrong(line, "it needs a kind, names and forms"));
     };
     let forms: Option<Vec<_>> = forms.split('|').map(run).collect();
@@ -148,8 +170,10 @@ impl Rule {
         let range = secret.0..secret.1;
         let bytes = runs.text.get(range.clone())?;
         let whole = start..end;
-        let mixed = || bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(u8::is_ascii_alphabetic);
-        let real = (!self.mixed || mixed()) && !value::is_filler(bytes) && value::bits(bytes) >= 2.2;
+        let mixed =
+            || bytes.iter().any(u8::is_ascii_digit) && bytes.iter().any(u8::is_ascii_alphabetic);
+        let real =
+            (!self.mixed || mixed()) && !value::is_filler(bytes) && value::bits(bytes) >= 2.2;
         (real && !(self.blob && in_blob(runs.text, &whole))).then_some(range)
     }
 
@@ -158,9 +182,17 @@ impl Rule {
         for (index, piece) in self.pieces.iter().enumerate().take(self.anchor).rev() {
             let before = text.get(..at)?;
             let len = match piece {
-                Piece::Literal(texts) => texts.iter().find(|it| before.ends_with(it.as_bytes())).map(|it| it.len())?,
+                Piece::Literal(texts) => texts
+                    .iter()
+                    .find(|it| before.ends_with(it.as_bytes()))
+                    .map(|it| it.len())?,
                 Piece::Run(class, least, most) => {
-                    let len = before.iter().rev().take(*most).take_while(|byte| class.has(**byte)).count();
+                    let len = before
+                        .iter()
+                        .rev()
+                        .take(*most)
+                        .take_while(|byte| class.has(**byte))
+                        .count();
                     (len >= *least).then_some(len)?
                 }
             };
@@ -172,7 +204,12 @@ impl Rule {
         Some(at)
     }
 
-    fn forwards(&self, runs: &mut Runs<'_>, place: &Place, secret: &mut (usize, usize)) -> Option<usize> {
+    fn forwards(
+        &self,
+        runs: &mut Runs<'_>,
+        place: &Place,
+        secret: &mut (usize, usize),
+    ) -> Option<usize> {
         let mut at = place.end;
         for (index, piece) in self.pieces.iter().enumerate().skip(self.anchor + 1) {
             if index == self.secret.start {
@@ -196,7 +233,11 @@ impl Rule {
                         return None;
                     }
                     // What follows a key without a gap cannot be told from it, so it is hidden too.
-                    at = if last { end } else { end.min(at.saturating_add(*most)) };
+                    at = if last {
+                        end
+                    } else {
+                        end.min(at.saturating_add(*most))
+                    };
                 }
             }
             if index < self.secret.end {
@@ -210,10 +251,15 @@ impl Rule {
 /// Whether a match is a piece of a picture or another file in base64: a long run, and not a path.
 fn in_blob(text: &[u8], range: &Range<usize>) -> bool {
     const FAR: usize = 512;
-    let run = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take(FAR).take_while(|b| B64TAIL.has(**b)).count();
+    let run = |bytes: &mut dyn Iterator<Item = &u8>| {
+        bytes.take(FAR).take_while(|b| B64TAIL.has(**b)).count()
+    };
     let before = run(&mut text.get(..range.start).unwrap_or_default().iter().rev());
     let after = run(&mut text.get(range.end..).unwrap_or_default().iter());
-    let around = text.get(range.start - before..range.start).unwrap_or_default().iter();
+    let around = text
+        .get(range.start - before..range.start)
+        .unwrap_or_default()
+        .iter();
     let around = around.chain(text.get(range.end..range.end + after).unwrap_or_default());
     let slashes = around.filter(|byte| **byte == b'/').count();
     before + after > 160 && slashes * 20 < before + after

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// How many different secrets of each kind were removed. One that occurs often, or is shown twice on a page, counts once.
+/// How many different secrets of each kind were removed. One that occurs often, or is shown twice
+/// on a page, counts once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretCount {
     /// Hashes, so that what was removed is not kept.
@@ -22,7 +23,9 @@ impl SecretCount {
 
     /// How many there were of every kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&'static str, usize)> {
-        self.kinds.iter().map(|(kind, secrets)| (*kind, secrets.len()))
+        self.kinds
+            .iter()
+            .map(|(kind, secrets)| (*kind, secrets.len()))
     }
 
     /// How many there were in all.
@@ -35,7 +38,10 @@ impl fmt::Display for SecretCount {
     /// Writes `6 secrets (3 kinds)`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (secrets, kinds) = (self.total(), self.kinds.len());
-        let (s, k) = (if secrets == 1 { "" } else { "s" }, if kinds == 1 { "" } else { "s" });
+        let (s, k) = (
+            if secrets == 1 { "" } else { "s" },
+            if kinds == 1 { "" } else { "s" },
+        );
         write!(out, "{secrets} secret{s} ({kinds} kind{k})")
     }
 }

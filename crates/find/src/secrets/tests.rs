@@ -3,7 +3,10 @@ use super::*;
 fn found(text: &str) -> Vec<(&'static str, String)> {
     let secrets = Secrets::new().unwrap();
     let found = secrets.find(text.as_bytes());
-    found.into_iter().map(|it| (it.kind, text[it.range].to_owned())).collect()
+    found
+        .into_iter()
+        .map(|it| (it.kind, text[it.range].to_owned()))
+        .collect()
 }
 
 #[test]
@@ -47,7 +50,14 @@ fn a_picture_in_base64_is_not_searched_for_keys() {
     let mut rng = boswell_testkit::Rng::for_part(1, "picture");
     for _ in 0..40 {
         let mut picture = boswell_testkit::base64::encode(&rng.bytes(6_000));
-        for prefix in ["AKIA", "AIza", "EAAC", "LTAI", "AQVN", "AAAAAAAAAAAAAAAAAAAAAAAA"] {
+        for prefix in [
+            "AKIA",
+            "AIza",
+            "EAAC",
+            "LTAI",
+            "AQVN",
+            "AAAAAAAAAAAAAAAAAAAAAAAA",
+        ] {
             let at = rng.below(picture.len() - 100);
             picture.replace_range(at..at + prefix.len() + 1, &format!("+{prefix}"));
         }
@@ -58,13 +68,22 @@ fn a_picture_in_base64_is_not_searched_for_keys() {
 #[test]
 fn a_value_of_a_telling_name_is_found_however_it_is_written() {
     for (text, secret) in [
-        ("\"client_secret\": \"q7Zt2LmX9vKpR4wYb8Nc\"", "q7Zt2LmX9vKpR4wYb8Nc"),
+        (
+            "\"client_secret\": \"q7Zt2LmX9vKpR4wYb8Nc\"",
+            "q7Zt2LmX9vKpR4wYb8Nc",
+        ),
         ("password=\"hunter2\"", "hunter2"),
         ("api_key = \"abc123\"", "abc123"),
-        ("auth_token: 6f9619ff-8b86-d011-b42d-00cf4fc964ff", "6f9619ff-8b86-d011-b42d-00cf4fc964ff"),
+        (
+            "auth_token: 6f9619ff-8b86-d011-b42d-00cf4fc964ff",
+            "6f9619ff-8b86-d011-b42d-00cf4fc964ff",
+        ),
         ("{\\\"password\\\":\\\"hunter2\\\",\\\"x\\\":1}", "hunter2"),
         ("PASSWORD=p@ss!w0rd#1\\nNEXT=1", "p@ss!w0rd#1"),
-        ("login --token=9f8e7d6c5b4a39281706f5e4d3c2b1a0ffX", "9f8e7d6c5b4a39281706f5e4d3c2b1a0ffX"),
+        (
+            "login --token=9f8e7d6c5b4a39281706f5e4d3c2b1a0ffX",
+            "9f8e7d6c5b4a39281706f5e4d3c2b1a0ffX",
+        ),
         ("postgres://admin:PASS@db/x", "PASS"),
         ("redis://:pw@host", "pw"),
         ("curl -u user:pw https://x", "pw"),
@@ -85,7 +104,10 @@ fn a_masked_secret_cannot_be_used() {
     assert_eq!(found[0].masked(text.as_bytes()), "ghp_… (40 bytes)");
     assert_eq!(secrets.redact(text), "token [github-token removed]");
     let text = "password=\"hunter2\"";
-    assert_eq!(secrets.find(text.as_bytes())[0].masked(text.as_bytes()), "… (7 bytes)");
+    assert_eq!(
+        secrets.find(text.as_bytes())[0].masked(text.as_bytes()),
+        "… (7 bytes)"
+    );
 }
 
 #[test]
@@ -93,17 +115,30 @@ fn the_beginning_of_a_key_at_the_end_of_a_cut_text_is_removed() {
     let secrets = Secrets::new().unwrap();
     let text = "use ghp_0a1B2c3D";
     assert_eq!(secrets.redact(text), text);
-    assert_eq!(secrets.redact_into(text, true, &mut SecretCount::default()), "use [github-token removed]");
+    assert_eq!(
+        secrets.redact_into(text, true, &mut SecretCount::default()),
+        "use [github-token removed]"
+    );
     // A sentence that ends is not a key that was cut.
-    assert_eq!(secrets.redact_into("we use ghp_ tokens", true, &mut SecretCount::default()), "we use ghp_ tokens");
+    assert_eq!(
+        secrets.redact_into("we use ghp_ tokens", true, &mut SecretCount::default()),
+        "we use ghp_ tokens"
+    );
 }
 
 #[test]
 fn long_runs_of_prefixes_are_searched_in_linear_time() {
     let secrets = Secrets::new().unwrap();
-    for piece in
-        ["-eyJ", "password=", "curl -u ", "ghp_", "://a:", "-----BEGIN PRIVATE KEY-----", "\\u0067", "cookie: a=b;"]
-    {
+    for piece in [
+        "-eyJ",
+        "password=",
+        "curl -u ",
+        "ghp_",
+        "://a:",
+        "-----BEGIN PRIVATE KEY-----",
+        "\\u0067",
+        "cookie: a=b;",
+    ] {
         let text = piece.repeat((1 << 20) / piece.len());
         // Quadratic work on a megabyte would not come to an end.
         assert!(secrets.find(text.as_bytes()).len() < text.len());
@@ -114,7 +149,10 @@ fn long_runs_of_prefixes_are_searched_in_linear_time() {
 fn keys_that_follow_each_other_without_a_gap_are_both_removed() {
     let secrets = Secrets::new().unwrap();
     let key = "ghp_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R";
-    assert_eq!(secrets.redact(&format!("a {key}{key} b")), "a [github-token removed] b");
+    assert_eq!(
+        secrets.redact(&format!("a {key}{key} b")),
+        "a [github-token removed] b"
+    );
 }
 
 #[test]

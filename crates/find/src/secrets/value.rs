@@ -3,37 +3,62 @@
 /// Shannon's entropy: bits for each byte.
 pub(super) fn bits(bytes: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
-    bytes.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+    bytes
+        .iter()
+        .for_each(|byte| counts[usize::from(*byte)] += 1);
     let total = bytes.len() as f64;
-    counts.iter().filter(|count| **count > 0).map(|count| f64::from(*count) / total).map(|p| -p * p.log2()).sum()
+    counts
+        .iter()
+        .filter(|count| **count > 0)
+        .map(|count| f64::from(*count) / total)
+        .map(|p| -p * p.log2())
+        .sum()
 }
 
-/// Whether a word can begin here: not in the middle of a longer one, but right behind an escape such as
-/// `\n`, however often its backslash was escaped again.
+/// Whether a word can begin here: not in the middle of a longer one, but right behind an escape
+/// such as `\n`, however often its backslash was escaped again.
 pub(super) fn begins_a_word(text: &[u8], at: usize) -> bool {
-    let Some(before) = at.checked_sub(1).and_then(|before| text.get(before)) else { return true };
+    let Some(before) = at.checked_sub(1).and_then(|before| text.get(before)) else {
+        return true;
+    };
     if !before.is_ascii_alphanumeric() {
         return true;
     }
-    let slash = |back: usize| at.checked_sub(back).and_then(|place| text.get(place)) == Some(&b'\\');
+    let slash =
+        |back: usize| at.checked_sub(back).and_then(|place| text.get(place)) == Some(&b'\\');
     if matches!(before, b'n' | b'r' | b't' | b'b' | b'f') && slash(2) {
         return true;
     }
     let escape = at.checked_sub(5).and_then(|from| text.get(from..at));
-    slash(6) && escape.is_some_and(|it| it.starts_with(b"u") && it.iter().skip(1).all(u8::is_ascii_hexdigit))
+    slash(6)
+        && escape
+            .is_some_and(|it| it.starts_with(b"u") && it.iter().skip(1).all(u8::is_ascii_hexdigit))
 }
 
 /// Texts that no key contains by chance and that examples do, in capitals.
-const FILLERS: [&str; 10] =
-    ["XXXXXX", "YOUR_", "YOUR-", "PLACEHOLDER", "......", "REDACTED", "******", "EXAMPLE", "000000000000", "REMOVED]"];
+const FILLERS: [&str; 10] = [
+    "XXXXXX",
+    "YOUR_",
+    "YOUR-",
+    "PLACEHOLDER",
+    "......",
+    "REDACTED",
+    "******",
+    "EXAMPLE",
+    "000000000000",
+    "REMOVED]",
+];
 
 /// Whether something of a known form stands in for a real one.
 pub(super) fn is_filler(bytes: &[u8]) -> bool {
     let upper = bytes.to_ascii_uppercase();
-    FILLERS.iter().any(|word| memchr::memmem::find(&upper, word.as_bytes()).is_some())
+    FILLERS
+        .iter()
+        .any(|word| memchr::memmem::find(&upper, word.as_bytes()).is_some())
 }
 
-/// Texts that make a value of a telling name an example, a reference or a message, in small letters.
+/// Texts that make a value of a telling name an example, a reference or a
+/// message, in small letters.
 const REFERENCES: [&str; 30] = [
     "example",
     "placeholder",
@@ -168,11 +193,13 @@ pub(super) fn is_reference(bytes: &[u8]) -> bool {
         || framed(b'{', b'}')
         || framed(b'[', b']')
         || framed(b'%', b'%')
-        || [&b"${"[..], b"$(", b"{{", b"}}", b"<%", b"%(", b"%s", b"#{"].iter().any(|part| has(part))
-        || REFERENCES.iter().any(|word| has(word.as_bytes()))
-        || SHORT_REFERENCES
+        || [&b"${"[..], b"$(", b"{{", b"}}", b"<%", b"%(", b"%s", b"#{"]
             .iter()
-            .any(|word| memchr::memmem::find_iter(&lower, word.as_bytes()).any(|at| begins_a_word(&lower, at)))
+            .any(|part| has(part))
+        || REFERENCES.iter().any(|word| has(word.as_bytes()))
+        || SHORT_REFERENCES.iter().any(|word| {
+            memchr::memmem::find_iter(&lower, word.as_bytes()).any(|at| begins_a_word(&lower, at))
+        })
 }
 
 /// `****`, `xxxxxx`, `------`: at most two different bytes.
@@ -188,13 +215,18 @@ fn one_letter(bytes: &[u8]) -> bool {
 
 /// `$NAME`, `$name`, `$1`, `$env:NAME`.
 fn is_variable(bytes: &[u8]) -> bool {
-    let Some(name) = bytes.strip_prefix(b"$") else { return false };
+    let Some(name) = bytes.strip_prefix(b"$") else {
+        return false;
+    };
     let all = |fits: fn(&u8) -> bool| name.iter().all(|byte| fits(byte) || *byte == b'_');
     name.starts_with(b"env:")
         || all(u8::is_ascii_uppercase)
         || all(u8::is_ascii_lowercase)
         || name.iter().all(u8::is_ascii_digit)
-        || (name.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_') && name.contains(&b'_'))
+        || (name
+            .iter()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')
+            && name.contains(&b'_'))
 }
 
 /// Counts that tell words from passwords and keys.
@@ -235,16 +267,16 @@ pub(super) fn is_code(bytes: &[u8]) -> bool {
     let path = starts(b"/") && slashes > 1 || starts(b"./") || starts(b"../") || starts(b"~/");
     let address = memchr::memmem::find(bytes, b"://").is_some();
     // A call or an index: `read(`, `parts[`.
-    let call = bytes
-        .windows(2)
-        .any(|pair| matches!(pair, [name, b'(' | b'['] if name.is_ascii_alphanumeric() || *name == b'_'));
+    let call = bytes.windows(2).any(
+        |pair| matches!(pair, [name, b'(' | b'['] if name.is_ascii_alphanumeric() || *name == b'_'),
+    );
     path || address || call || is_file(bytes) || is_dotted(bytes) || is_constant(bytes)
 }
 
 fn is_file(bytes: &[u8]) -> bool {
     const ENDS: [&str; 16] = [
-        ".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".env", ".crt", ".pub", ".ts", ".js", ".py", ".rs", ".md",
-        ".toml", ".html",
+        ".pem", ".key", ".json", ".txt", ".yaml", ".yml", ".env", ".crt", ".pub", ".ts", ".js",
+        ".py", ".rs", ".md", ".toml", ".html",
     ];
     let lower = bytes.to_ascii_lowercase();
     ENDS.iter().any(|end| lower.ends_with(end.as_bytes()))
@@ -253,30 +285,51 @@ fn is_file(bytes: &[u8]) -> bool {
 /// `settings.DB_PASSWORD_2`, `self.token1`, `crypto::Secret`: names joined by dots.
 fn is_dotted(bytes: &[u8]) -> bool {
     let name = |part: &[u8]| {
-        part.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
-            && part.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']' | b'?' | b'!' | b':'))
+        part.first()
+            .is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+            && part.iter().all(|b| {
+                b.is_ascii_alphanumeric() || matches!(b, b'_' | b'[' | b']' | b'?' | b'!' | b':')
+            })
             && (part.len() < 12 || bits(part) < 3.6 || is_camel_case(part))
     };
     let parts: Vec<&[u8]> = bytes.split(|byte| *byte == b'.').collect();
     let joined = parts.len() > 1 && parts.iter().all(|part| name(part));
-    joined || memchr::memmem::find(bytes, b"::").is_some() || memchr::memmem::find(bytes, b"->").is_some()
+    joined
+        || memchr::memmem::find(bytes, b"::").is_some()
+        || memchr::memmem::find(bytes, b"->").is_some()
 }
 
 /// `DB_PASSWORD`, `OPENAI_API_KEY_2`: the name of a variable.
 fn is_constant(bytes: &[u8]) -> bool {
-    let parts = bytes.split(|byte| *byte == b'_').filter(|part| !part.is_empty());
-    let words = parts.clone().filter(|part| part.iter().all(u8::is_ascii_uppercase)).count();
+    let parts = bytes
+        .split(|byte| *byte == b'_')
+        .filter(|part| !part.is_empty());
+    let words = parts
+        .clone()
+        .filter(|part| part.iter().all(u8::is_ascii_uppercase))
+        .count();
     bytes.contains(&b'_')
-        && bytes.iter().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')
+        && bytes
+            .iter()
+            .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || *b == b'_')
         && words * 2 >= parts.count()
 }
 
 /// Whether a value says what it is itself, such as `current-password` or `newToken2`.
 pub(super) fn names_itself(bytes: &[u8]) -> bool {
     let lower = bytes.to_ascii_lowercase();
-    ["passw", "secret", "token", "apikey", "api_key", "api-key", "credential", "auth"]
-        .iter()
-        .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
+    [
+        "passw",
+        "secret",
+        "token",
+        "apikey",
+        "api_key",
+        "api-key",
+        "credential",
+        "auth",
+    ]
+    .iter()
+    .any(|word| memchr::memmem::find(&lower, word.as_bytes()).is_some())
 }
 
 /// `X509RequestOptions`: an identifier of several words with hardly a digit.

@@ -1,8 +1,9 @@
 //! Statistics: what was said, done and paid for, each message counted once.
 //!
-//! A message that stands in several sessions (a fork, a copy, a resumed session) counts for the one that was begun first. What a
-//! session repeats of its subagents counts only where they have no transcripts of their own. Of a conversation that is kept in
-//! two places, the place that knows messages by name counts. A cost that the agent recorded wins over one that is computed.
+//! A message that stands in several sessions (a fork, a copy, a resumed session) counts for the one
+//! that was begun first. What a session repeats of its subagents counts only where they have no
+//! transcripts of their own. Of a conversation that is kept in two places, the place that knows
+//! messages by name counts. A cost that the agent recorded wins over one that is computed.
 
 mod exact;
 mod price_list;

@@ -1,9 +1,10 @@
 //! List prices of models, in dollars for a million tokens, as they stood on one day.
 //!
-//! Entered from the price tables that two published packages carry (pi-ai 0.73.1 and oh-my-pi's catalog 18.2.3). Where both state a price
-//! they agree but for rounding and the cache of one model; where one of them is older or says nothing, the newer one stands. A price that
-//! is not charged apart (writing to or reading from a cache) stands as that of tokens sent. An hour in the cache is priced as oh-my-pi and Claude Code
-//! themselves do it.
+//! Entered from the price tables that two published packages carry (pi-ai 0.73.1 and oh-my-pi's
+//! catalog 18.2.3). Where both state a price they agree but for rounding and the cache of one
+//! model; where one of them is older or says nothing, the newer one stands. A price that is not
+//! charged apart (writing to or reading from a cache) stands as that of tokens sent. An hour in the
+//! cache is priced as oh-my-pi and Claude Code themselves do it.
 
 use super::prices::{Price, claude, price};
 
@@ -118,8 +119,14 @@ mod tests {
     #[test]
     fn every_model_stands_once_and_costs_something() {
         for (index, (name, price)) in TABLE.iter().enumerate() {
-            assert!(TABLE.iter().skip(index + 1).all(|(other, _)| other != name), "{name} stands twice");
-            assert!(price.input > 0.0 && price.output > price.input && price.cache_read <= price.input, "{name}");
+            assert!(
+                TABLE.iter().skip(index + 1).all(|(other, _)| other != name),
+                "{name} stands twice"
+            );
+            assert!(
+                price.input > 0.0 && price.output > price.input && price.cache_read <= price.input,
+                "{name}"
+            );
         }
     }
 }

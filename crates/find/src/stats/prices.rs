@@ -1,6 +1,7 @@
 //! What models cost: a table of list prices of one day, and what the user says instead.
 //!
-//! Nothing here is fetched, so the table grows old. Contracts, discounts, batch prices and surcharges for long contexts are not in it.
+//! Nothing here is fetched, so the table grows old. Contracts, discounts, batch prices and
+//! surcharges for long contexts are not in it.
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result, Usage};
@@ -23,12 +24,22 @@ pub struct Price {
 }
 
 pub(super) const fn price(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
-    Price { input, output, cache_read, cache_write, cache_write_1h: cache_write }
+    Price {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        cache_write_1h: cache_write,
+    }
 }
 
-/// The same where an hour in the cache has a price of its own: twice that of tokens sent, whatever the model.
+/// The same where an hour in the cache has a price of its own: twice that of tokens
+/// sent, whatever the model.
 pub(super) const fn claude(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
-    Price { cache_write_1h: 2.0 * input, ..price(input, output, cache_read, cache_write) }
+    Price {
+        cache_write_1h: 2.0 * input,
+        ..price(input, output, cache_read, cache_write)
+    }
 }
 
 /// Prices of models: those that the user named, then those of the table.
@@ -38,8 +49,9 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// Reads `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`, dollars for a million tokens. What is
-    /// not named of a model costs what tokens sent cost, and an hour in the cache (`cache_write_1h`) what writing to it costs.
+    /// Reads `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`,
+    /// dollars for a million tokens. What is not named of a model costs what tokens sent cost, and
+    /// an hour in the cache (`cache_write_1h`) what writing to it costs.
     pub fn parse(json: &[u8]) -> Result<Prices> {
         let bad = |why: String| {
             Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
@@ -50,16 +62,29 @@ impl Prices {
         let mut own = Vec::new();
         for (name, value) in raw.members() {
             let name = name.to_text().into_owned();
-            let part = |key: &str| value.get(key).map(|n| n.f64().filter(|n| n.is_finite() && *n >= 0.0));
+            let part = |key: &str| {
+                value
+                    .get(key)
+                    .map(|n| n.f64().filter(|n| n.is_finite() && *n >= 0.0))
+            };
             let number = |key: &str, otherwise: Option<f64>| match part(key) {
                 Some(Some(number)) => Ok(number),
                 None if otherwise.is_some() => Ok(otherwise.unwrap_or_default()),
                 _ => Err(bad(format!("`{}` has no fit `{key}`", name.escape_debug()))),
             };
             let (input, output) = (number("input", None)?, number("output", None)?);
-            let (read, write) = (number("cache_read", Some(input))?, number("cache_write", Some(input))?);
+            let (read, write) = (
+                number("cache_read", Some(input))?,
+                number("cache_write", Some(input))?,
+            );
             let hour = number("cache_write_1h", Some(write))?;
-            own.push((name.clone(), Price { cache_write_1h: hour, ..price(input, output, read, write) }));
+            own.push((
+                name.clone(),
+                Price {
+                    cache_write_1h: hour,
+                    ..price(input, output, read, write)
+                },
+            ));
         }
         // The longest name that fits is meant.
         own.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
@@ -71,18 +96,29 @@ impl Prices {
         self.own.is_empty()
     }
 
-    /// The price of a model; none for one that nobody knows. A date behind its name does not matter, a provider before it neither.
+    /// The price of a model; none for one that nobody knows. A date behind its name does not
+    /// matter, a provider before it neither.
     pub fn of(&self, model: &str) -> Option<Price> {
         let bare = model.rsplit('/').next().unwrap_or(model);
         let bare = bare.split(['@', ':', '[']).next().unwrap_or(bare);
         let fits = |known: &str| model == known || bare.strip_prefix(known).is_some_and(is_date);
-        let own = self.own.iter().find(|(known, _)| fits(known)).map(|(_, price)| *price);
-        own.or_else(|| TABLE.iter().find(|(known, _)| fits(known)).map(|(_, price)| *price))
+        let own = self
+            .own
+            .iter()
+            .find(|(known, _)| fits(known))
+            .map(|(_, price)| *price);
+        own.or_else(|| {
+            TABLE
+                .iter()
+                .find(|(known, _)| fits(known))
+                .map(|(_, price)| *price)
+        })
     }
 }
 
 fn is_date(rest: &str) -> bool {
-    let date = |date: &str| date.len() >= 8 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+    let date =
+        |date: &str| date.len() >= 8 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
     rest.is_empty() || rest == "-latest" || rest.strip_prefix('-').is_some_and(date)
 }
 
@@ -91,7 +127,9 @@ impl Price {
     pub fn cost(&self, usage: &Usage) -> f64 {
         let part = |count: Option<u64>, price: f64| count.unwrap_or(0) as f64 * price / 1e6;
         // What is written for an hour is a part of what is written, whatever a log says.
-        let hour = usage.cache_write_1h.map(|hour| hour.min(usage.cache_write.unwrap_or(0)));
+        let hour = usage
+            .cache_write_1h
+            .map(|hour| hour.min(usage.cache_write.unwrap_or(0)));
         let rest = usage.cache_write.map(|written| written - hour.unwrap_or(0));
         part(usage.input, self.input)
             + part(usage.output, self.output)
@@ -108,7 +146,10 @@ mod tests {
     #[test]
     fn models_are_found_by_name_and_never_by_likeness() {
         let prices = Prices::default();
-        assert_eq!(prices.of("claude-sonnet-4-5-20250929").unwrap().output, 15.0);
+        assert_eq!(
+            prices.of("claude-sonnet-4-5-20250929").unwrap().output,
+            15.0
+        );
         assert_eq!(prices.of("anthropic/claude-opus-4-5").unwrap().input, 5.0);
         assert_eq!(prices.of("claude-opus-4-20250514").unwrap().input, 15.0);
         assert_eq!(prices.of("claude-opus-4-9"), None);
@@ -118,17 +159,38 @@ mod tests {
 
     #[test]
     fn an_hour_in_the_cache_costs_twice_what_is_sent_and_the_rest_as_before() {
-        let million = |cache_write, cache_write_1h| Usage { cache_write, cache_write_1h, ..Usage::default() };
+        let million = |cache_write, cache_write_1h| Usage {
+            cache_write,
+            cache_write_1h,
+            ..Usage::default()
+        };
         let price = Prices::default().of("claude-opus-4-5").unwrap();
         assert_eq!(price.cost(&million(Some(4_000_000), None)), 25.0);
-        assert_eq!(price.cost(&million(Some(4_000_000), Some(1_000_000))), 3.0 * 6.25 + 10.0);
-        assert_eq!(price.cost(&million(Some(1_000_000), Some(9_000_000))), 10.0, "no more than was written");
+        assert_eq!(
+            price.cost(&million(Some(4_000_000), Some(1_000_000))),
+            3.0 * 6.25 + 10.0
+        );
+        assert_eq!(
+            price.cost(&million(Some(1_000_000), Some(9_000_000))),
+            10.0,
+            "no more than was written"
+        );
         let own = Prices::parse(
             br#"{"m":{"input":1,"output":2,"cache_write":3},"n":{"input":1,"output":2,"cache_write_1h":5}}"#,
         )
         .unwrap();
-        assert_eq!(own.of("m").unwrap().cost(&million(Some(1_000_000), Some(1_000_000))), 3.0);
-        assert_eq!(own.of("n").unwrap().cost(&million(Some(2_000_000), Some(1_000_000))), 1.0 + 5.0);
+        assert_eq!(
+            own.of("m")
+                .unwrap()
+                .cost(&million(Some(1_000_000), Some(1_000_000))),
+            3.0
+        );
+        assert_eq!(
+            own.of("n")
+                .unwrap()
+                .cost(&million(Some(2_000_000), Some(1_000_000))),
+            1.0 + 5.0
+        );
     }
 
     #[test]
@@ -137,10 +199,23 @@ mod tests {
             Prices::parse(br#"{"gpt-5-wide":{"input":1,"output":2},"gpt-5":{"input":7,"output":8,"cache_read":0}}"#);
         let prices = prices.unwrap();
         assert_eq!(prices.of("gpt-5-wide"), Some(price(1.0, 2.0, 1.0, 1.0)));
-        assert_eq!(prices.of("openai/gpt-5-2026-01-01"), Some(price(7.0, 8.0, 0.0, 7.0)));
+        assert_eq!(
+            prices.of("openai/gpt-5-2026-01-01"),
+            Some(price(7.0, 8.0, 0.0, 7.0))
+        );
         assert_eq!(prices.of("gpt-5-mini"), Prices::default().of("gpt-5-mini"));
-        for bad in ["", "[", r#"{"m":{}}"#, r#"{"m":{"input":-1,"output":1}}"#, r#"{"m":{"input":"1","output":1}}"#] {
-            assert_eq!(Prices::parse(bad.as_bytes()).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+        for bad in [
+            "",
+            "[",
+            r#"{"m":{}}"#,
+            r#"{"m":{"input":-1,"output":1}}"#,
+            r#"{"m":{"input":"1","output":1}}"#,
+        ] {
+            assert_eq!(
+                Prices::parse(bad.as_bytes()).unwrap_err().kind(),
+                ErrorKind::Invalid,
+                "{bad}"
+            );
         }
     }
 }

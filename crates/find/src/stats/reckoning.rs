@@ -1,7 +1,8 @@
 //! Decides what counts for whom, and adds it up.
 //!
-//! It is told of every session first, then which conversations are meant; it looks at what sessions share, because a session may
-//! hold nothing else; then it takes everything in. What it keeps in between is a few numbers a session.
+//! It is told of every session first, then which conversations are meant; it looks at what sessions
+//! share, because a session may hold nothing else; then it takes everything in. What it keeps in
+//! between is a few numbers a session.
 
 use std::collections::{HashMap, HashSet};
 
@@ -46,7 +47,9 @@ impl Keys {
             By::Model => return model,
             By::Day => {
                 let call = |day: Instant| day.to_rfc3339().chars().take(10).collect();
-                return day.map_or("unknown", |day| self.days.entry(day).or_insert_with(|| call(day)));
+                return day.map_or("unknown", |day| {
+                    self.days.entry(day).or_insert_with(|| call(day))
+                });
             }
             By::Project => side.project,
             By::Agent => side.agent,
@@ -93,7 +96,11 @@ impl<'e> Reckoning<'e> {
         Reckoning {
             stores,
             entries,
-            keys: Keys { by, names: Names::default(), days: HashMap::new() },
+            keys: Keys {
+                by,
+                names: Names::default(),
+                days: HashMap::new(),
+            },
             sides: vec![None; entries.len()],
             links: Vec::new(),
             other_ids: HashMap::new(),
@@ -105,7 +112,9 @@ impl<'e> Reckoning<'e> {
 
     /// Takes a session in.
     pub(crate) fn enter(&mut self, place: usize, head: Head) {
-        let Some((entry, side)) = self.entries.get(place).zip(self.sides.get_mut(place)) else { return };
+        let Some((entry, side)) = self.entries.get(place).zip(self.sides.get_mut(place)) else {
+            return;
+        };
         *side = Some(Side {
             created: head.created,
             last_active: head.last_active,
@@ -121,11 +130,17 @@ impl<'e> Reckoning<'e> {
             holds: false,
         });
         if head.marks.has(Marks::FAMILY) {
-            let id = head.other_id.clone().unwrap_or_else(|| entry.located.id.clone());
+            let id = head
+                .other_id
+                .clone()
+                .unwrap_or_else(|| entry.located.id.clone());
             self.family.add(place, id, head.parent);
         }
-        let links: Vec<Elsewhere> =
-            head.links.into_iter().filter_map(|(dialect, id)| Some((by_name(&dialect)?.name(), id))).collect();
+        let links: Vec<Elsewhere> = head
+            .links
+            .into_iter()
+            .filter_map(|(dialect, id)| Some((by_name(&dialect)?.name(), id)))
+            .collect();
         if !links.is_empty() {
             self.links.push((place, links));
         }
@@ -137,9 +152,22 @@ impl<'e> Reckoning<'e> {
         self.tally.partial = self.sides.iter().any(Option::is_none);
         self.links.sort_unstable_by_key(|(place, _)| *place);
         let ties = Ties::of(std::mem::take(&mut self.links), |name| {
-            for (place, entry) in self.entries.iter().enumerate().filter(|(place, _)| self.side(*place).is_some()) {
-                let dialect = self.stores.get(entry.store).map_or("", |store| store.dialect().name());
-                name(place, dialect, &entry.located.id, self.other_ids.get(&place).map(String::as_str));
+            for (place, entry) in self
+                .entries
+                .iter()
+                .enumerate()
+                .filter(|(place, _)| self.side(*place).is_some())
+            {
+                let dialect = self
+                    .stores
+                    .get(entry.store)
+                    .map_or("", |store| store.dialect().name());
+                name(
+                    place,
+                    dialect,
+                    &entry.located.id,
+                    self.other_ids.get(&place).map(String::as_str),
+                );
             }
         });
         for place in 0..self.entries.len() {
@@ -159,10 +187,16 @@ impl<'e> Reckoning<'e> {
         let places = || self.meant.iter().flatten().copied();
         let entry = |place: usize| self.entries.get(place);
         let owners: HashSet<(usize, &str)> = places()
-            .filter_map(|place| entry(place).and_then(|it| Some((it.store.0, it.located.owner.as_deref()?))))
+            .filter_map(|place| {
+                entry(place).and_then(|it| Some((it.store.0, it.located.owner.as_deref()?)))
+            })
             .collect();
         for place in self.meant.iter().flatten().copied() {
-            let Some((side, entry)) = self.sides.get_mut(place).and_then(Option::as_mut).zip(self.entries.get(place))
+            let Some((side, entry)) = self
+                .sides
+                .get_mut(place)
+                .and_then(Option::as_mut)
+                .zip(self.entries.get(place))
             else {
                 continue;
             };
@@ -176,8 +210,8 @@ impl<'e> Reckoning<'e> {
         }
     }
 
-    /// Whether it matters who holds what is shared: where a conversation has several sides, and where all that a session cost is stated
-    /// too.
+    /// Whether it matters who holds what is shared: where a conversation has several sides, and
+    /// where all that a session cost is stated too.
     pub(crate) fn must_look(&self) -> bool {
         let open = |place: &usize, alone: bool| {
             self.side(*place).is_some_and(|side| match alone {
@@ -185,29 +219,35 @@ impl<'e> Reckoning<'e> {
                 false => !side.is_named,
             })
         };
-        self.meant.iter().any(|sides| sides.iter().any(|place| open(place, sides.len() == 1)))
+        self.meant
+            .iter()
+            .any(|sides| sides.iter().any(|place| open(place, sides.len() == 1)))
     }
 
     /// Notes who holds what is shared.
     pub(crate) fn look(&mut self, mut held: Vec<(usize, Item)>) {
         self.family.settle(&mut held);
         for (place, item) in held {
-            let Some(side) = self.sides.get_mut(place).and_then(Option::as_mut) else { continue };
+            let Some(side) = self.sides.get_mut(place).and_then(Option::as_mut) else {
+                continue;
+            };
             if !side.leaves_out(item.relayed) {
                 side.saw(true, item.key.is_some());
             }
         }
     }
 
-    /// Decides which side of each conversation counts: of what was spent the first that knows messages by name, else the first that
-    /// knows any; of what was said the one that holds most.
+    /// Decides which side of each conversation counts: of what was spent the first that knows
+    /// messages by name, else the first that knows any; of what was said the one that holds most.
     pub(crate) fn settle(&mut self) {
         for sides in std::mem::take(&mut self.meant) {
             let mut spends: Option<(bool, usize)> = None;
             let mut holds: Option<((u64, u64), usize)> = None;
             let is_alone = sides.len() == 1;
             for place in sides {
-                let Some(side) = self.side(place) else { continue };
+                let Some(side) = self.side(place) else {
+                    continue;
+                };
                 let knows = is_alone || side.has_items || side.marks.has(Marks::STATES);
                 if knows && spends.is_none_or(|(named, _)| side.is_named && !named) {
                     spends = Some((side.is_named, place));
@@ -227,20 +267,31 @@ impl<'e> Reckoning<'e> {
 
     /// Takes in what a session holds and what it spent alone.
     pub(crate) fn add(&mut self, place: usize, sums: &Sums<'_>) {
-        let Some(side) = self.side(place).copied() else { return };
+        let Some(side) = self.side(place).copied() else {
+            return;
+        };
         if side.holds {
-            // A subagent works in the conversation of another: what it says and costs counts, it is no session of its own.
+            // A subagent works in the conversation of another: what it says and costs counts, it is
+            // no session of its own.
             let one = u64::from(!side.marks.has(Marks::SUBAGENT));
             if self.keys.by == By::Model {
-                sums.models.iter().for_each(|model| self.tally.count(model, one));
+                sums.models
+                    .iter()
+                    .for_each(|model| self.tally.count(model, one));
             } else {
                 let key = self.keys.of(&side, side.last_active.map(day_of), "");
                 self.tally.hold(key, one, sums);
             }
         }
         if side.spends {
-            for group in sums.groups.iter().chain(&stated(&side, sums)).filter(|it| !side.leaves_out(it.relayed)) {
-                self.tally.spend(self.keys.of(&side, group.day, group.model), group);
+            for group in sums
+                .groups
+                .iter()
+                .chain(&stated(&side, sums))
+                .filter(|it| !side.leaves_out(it.relayed))
+            {
+                self.tally
+                    .spend(self.keys.of(&side, group.day, group.model), group);
             }
         }
     }
@@ -248,19 +299,45 @@ impl<'e> Reckoning<'e> {
     /// Takes in what sessions share: every message once, for the session that was begun first.
     pub(crate) fn add_shared(&mut self, mut held: Vec<(usize, Item)>) {
         self.family.settle(&mut held);
-        held.retain(|(place, item)| self.side(*place).is_some_and(|it| it.spends && !it.leaves_out(item.relayed)));
-        held.sort_by(|(a, one), (b, other)| one.key.cmp(&other.key).then_with(|| self.begun(*a).cmp(&self.begun(*b))));
+        held.retain(|(place, item)| {
+            self.side(*place)
+                .is_some_and(|it| it.spends && !it.leaves_out(item.relayed))
+        });
+        held.sort_by(|(a, one), (b, other)| {
+            one.key
+                .cmp(&other.key)
+                .then_with(|| self.begun(*a).cmp(&self.begun(*b)))
+        });
         for same in held.chunk_by(|(_, one), (_, next)| one.key == next.key) {
-            let Some((place, first)) = same.first() else { continue };
-            let Some(side) = self.side(*place).copied() else { continue };
-            // A copy may have been taken while the answer was still streaming: the fullest one tells.
+            let Some((place, first)) = same.first() else {
+                continue;
+            };
+            let Some(side) = self.side(*place).copied() else {
+                continue;
+            };
+            // A copy may have been taken while the answer was still streaming:
+            // the fullest one tells.
             let fullest = |most: &Usage, (_, item): &(usize, Item)| item.usage.output > most.output;
-            let usage =
-                same.iter().fold(first.usage, |most, next| if fullest(&most, next) { next.1.usage } else { most });
-            let at = same.iter().find_map(|(_, item)| item.at).or(side.last_active);
+            let usage = same.iter().fold(first.usage, |most, next| {
+                if fullest(&most, next) {
+                    next.1.usage
+                } else {
+                    most
+                }
+            });
+            let at = same
+                .iter()
+                .find_map(|(_, item)| item.at)
+                .or(side.last_active);
             let model = first.model.as_deref().unwrap_or(NO_MODEL);
-            let group = Group { day: at.map(day_of), model, relayed: false, spent: Spent::of(&usage) };
-            self.tally.spend(self.keys.of(&side, group.day, model), &group);
+            let group = Group {
+                day: at.map(day_of),
+                model,
+                relayed: false,
+                spent: Spent::of(&usage),
+            };
+            self.tally
+                .spend(self.keys.of(&side, group.day, model), &group);
         }
     }
 
@@ -270,9 +347,17 @@ impl<'e> Reckoning<'e> {
 
     /// Orders sessions by who was first.
     fn begun(&self, place: usize) -> (i64, &str, &str, usize) {
-        let created = self.side(place).and_then(|side| side.created).map_or(i64::MAX, Instant::millis);
-        let Some(entry) = self.entries.get(place) else { return (created, "", "", place) };
-        let dialect = self.stores.get(entry.store).map_or("", |store| store.dialect().name());
+        let created = self
+            .side(place)
+            .and_then(|side| side.created)
+            .map_or(i64::MAX, Instant::millis);
+        let Some(entry) = self.entries.get(place) else {
+            return (created, "", "", place);
+        };
+        let dialect = self
+            .stores
+            .get(entry.store)
+            .map_or("", |store| store.dialect().name());
         (created, dialect, &entry.located.id, place)
     }
 
@@ -285,11 +370,30 @@ impl<'e> Reckoning<'e> {
     }
 }
 
-/// What an index or a last line states of a session: everything, or the cost alone where its messages are known.
+/// What an index or a last line states of a session: everything, or the cost alone where
+/// its messages are known.
 fn stated<'s>(side: &Side, sums: &Sums<'s>) -> Option<Group<'s>> {
     let stated = sums.stated;
-    let usage = if side.has_items { Usage { cost: stated.cost, ..Usage::default() } } else { stated };
-    let model = sums.models.first().filter(|_| sums.models.len() == 1 || !side.has_items);
-    let (day, model) = (side.last_active.map(day_of), model.copied().unwrap_or(NO_MODEL));
-    (!usage.is_unknown()).then(|| Group { day, model, relayed: false, spent: Spent::of(&usage) })
+    let usage = if side.has_items {
+        Usage {
+            cost: stated.cost,
+            ..Usage::default()
+        }
+    } else {
+        stated
+    };
+    let model = sums
+        .models
+        .first()
+        .filter(|_| sums.models.len() == 1 || !side.has_items);
+    let (day, model) = (
+        side.last_active.map(day_of),
+        model.copied().unwrap_or(NO_MODEL),
+    );
+    (!usage.is_unknown()).then(|| Group {
+        day,
+        model,
+        relayed: false,
+        spent: Spent::of(&usage),
+    })
 }

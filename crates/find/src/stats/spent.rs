@@ -15,13 +15,24 @@ pub(crate) struct Spent {
 
 impl Spent {
     pub(crate) fn of(usage: &Usage) -> Spent {
-        let tokens = Usage { cost: None, premium_requests: None, ..*usage };
-        Spent { tokens, cost: usage.cost.map(Exact::of), requests: usage.premium_requests.map(Exact::of) }
+        let tokens = Usage {
+            cost: None,
+            premium_requests: None,
+            ..*usage
+        };
+        Spent {
+            tokens,
+            cost: usage.cost.map(Exact::of),
+            requests: usage.premium_requests.map(Exact::of),
+        }
     }
 
     pub(crate) fn add(&mut self, more: &Spent) {
         self.tokens.add(&more.tokens);
-        for (sum, more) in [(&mut self.cost, more.cost), (&mut self.requests, more.requests)] {
+        for (sum, more) in [
+            (&mut self.cost, more.cost),
+            (&mut self.requests, more.requests),
+        ] {
             if let Some(more) = more {
                 sum.get_or_insert_default().add(more);
             }
@@ -29,7 +40,12 @@ impl Spent {
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        let (cost, premium_requests) = (self.cost.map(Exact::value), self.requests.map(Exact::value));
-        Usage { cost, premium_requests, ..self.tokens }
+        let (cost, premium_requests) =
+            (self.cost.map(Exact::value), self.requests.map(Exact::value));
+        Usage {
+            cost,
+            premium_requests,
+            ..self.tokens
+        }
     }
 }

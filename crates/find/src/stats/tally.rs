@@ -39,7 +39,11 @@ impl Tally {
     /// Adds what was spent on a model.
     pub(crate) fn spend(&mut self, key: &str, group: &Group<'_>) {
         at(&mut self.rows, key, |row| {
-            let spent = if group.spent.cost.is_some() { &mut row.recorded } else { &mut row.priced };
+            let spent = if group.spent.cost.is_some() {
+                &mut row.recorded
+            } else {
+                &mut row.priced
+            };
             at(spent, group.model, |sum| sum.add(&group.spent));
         });
     }
@@ -60,29 +64,49 @@ impl Tally {
             if let Some(millis) = sums.duration_ms {
                 *held.duration_ms.get_or_insert(0) += millis;
             }
-            sums.kinds.iter().for_each(|(word, count)| at(&mut held.kinds, word, |sum| *sum += count));
+            sums.kinds
+                .iter()
+                .for_each(|(word, count)| at(&mut held.kinds, word, |sum| *sum += count));
         });
     }
 
     /// The sums, with what they cost at these prices.
     pub fn sums(&self, prices: &Prices) -> BTreeMap<String, Sum> {
         let priced = |row: &Row| {
-            let mut sum = Sum { partial: self.partial, ..row.held.clone() };
+            let mut sum = Sum {
+                partial: self.partial,
+                ..row.held.clone()
+            };
             for (model, spent) in row.recorded.iter().chain(&row.priced) {
                 sum.spend(model, &spent.usage(), prices);
             }
             sum
         };
-        self.rows.iter().map(|(key, row)| (key.clone(), priced(row))).collect()
+        self.rows
+            .iter()
+            .map(|(key, row)| (key.clone(), priced(row)))
+            .collect()
     }
 }
 
 impl Sum {
     /// A cost that the agent recorded wins over one that is computed.
     fn spend(&mut self, model: &str, usage: &Usage, prices: &Prices) {
-        self.usage.add(&Usage { cost: None, ..*usage });
-        let tokens = Usage { cost: None, premium_requests: None, ..*usage };
-        let computed = || prices.of(model).filter(|_| !tokens.is_unknown()).map(|price| price.cost(usage));
+        self.usage.add(&Usage {
+            cost: None,
+            ..*usage
+        });
+        let tokens = Usage {
+            cost: None,
+            premium_requests: None,
+            ..*usage
+        };
+        let computed = || {
+            prices
+                .of(model)
+                .filter(|_| !tokens.is_unknown())
+                .map(|price| price.cost(usage))
+        };
         match usage.cost.or_else(computed) {
             Some(cost) => *self.usage.cost.get_or_insert(0.0) += cost,
             None if !tokens.is_unknown() && !self.unpriced.iter().any(|known| known == model) => {

@@ -21,7 +21,9 @@ struct Dying {
 impl Dying {
     /// The index in a folder of a disk that dies at its `changes`th change.
     fn index(folder: &Path, changes: usize) -> Index {
-        let hook = Dying { left: AtomicUsize::new(changes) };
+        let hook = Dying {
+            left: AtomicUsize::new(changes),
+        };
         Index::on(Arc::new(HookedDisk::real(Arc::new(hook))), folder)
     }
 }
@@ -31,7 +33,11 @@ impl Hook for Dying {
         if !call.changes() {
             return Verdict::Proceed;
         }
-        let left = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let left = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            });
         let died = io::Error::from(io::ErrorKind::StorageFull);
         match (left, call) {
             (Ok(1), Call::Append { bytes, .. }) => Verdict::PartialThenFail(bytes.len() / 2, died),
@@ -44,13 +50,20 @@ impl Hook for Dying {
 fn shelf() -> Shelf {
     let mut shelf = Shelf::default();
     for session in 0..12 {
-        shelf.say(&format!("s{session:02}"), &format!("deadlock in session{session}"));
+        shelf.say(
+            &format!("s{session:02}"),
+            &format!("deadlock in session{session}"),
+        );
     }
     shelf
 }
 
 fn update_one_by_one(index: &Index, shelf: &Shelf) -> bool {
-    shelf.sources().into_iter().all(|source| index.update(&mut [source].into_iter(), shelf, &mut || true).is_ok())
+    shelf.sources().into_iter().all(|source| {
+        index
+            .update(&mut [source].into_iter(), shelf, &mut || true)
+            .is_ok()
+    })
 }
 
 /// After a death the index answers rightly, and the next update repairs it.
@@ -62,9 +75,15 @@ fn survives(folder: &Path, shelf: &Shelf) {
     assert!(update_one_by_one(&index, shelf));
     let again = Index::open(folder);
     let results = search(&again, &all("deadlock"), &shelf.sources(), shelf);
-    assert_eq!((sessions(&results).len(), results.scanned), (shelf.logs.len(), 0));
+    assert_eq!(
+        (sessions(&results).len(), results.scanned),
+        (shelf.logs.len(), 0)
+    );
     let left = RealDisk.list(folder).unwrap();
-    assert!(left.iter().all(|(name, _)| !name.ends_with(".tmp")), "{left:?}");
+    assert!(
+        left.iter().all(|(name, _)| !name.ends_with(".tmp")),
+        "{left:?}"
+    );
 }
 
 #[test]
@@ -91,8 +110,15 @@ fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
     loop {
         let folder = tempfile::tempdir().unwrap();
         let index = Index::open(folder.path());
-        assert!(index.update(&mut shelf.sources().into_iter(), &shelf, &mut || true).unwrap().complete);
-        let done = Dying::index(folder.path(), deaths + 1).purge(&purged).is_ok();
+        assert!(
+            index
+                .update(&mut shelf.sources().into_iter(), &shelf, &mut || true)
+                .unwrap()
+                .complete
+        );
+        let done = Dying::index(folder.path(), deaths + 1)
+            .purge(&purged)
+            .is_ok();
         let (_, log) = shelf.logs.remove_entry("s03").unwrap();
         let index = Index::open(folder.path());
         let results = search(&index, &all("deadlock"), &shelf.sources(), &shelf);
@@ -100,7 +126,9 @@ fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
         index.purge(&purged).unwrap();
         let holds = |word: &str| {
             let files = boswell_testkit::corpus::files(folder.path());
-            files.iter().any(|file| memchr::memmem::find(&boswell_testkit::disk::read(file), word.as_bytes()).is_some())
+            files.iter().any(|file| {
+                memchr::memmem::find(&boswell_testkit::disk::read(file), word.as_bytes()).is_some()
+            })
         };
         assert!(!holds("session3\n") && holds("session4\n"));
         survives(folder.path(), &shelf);

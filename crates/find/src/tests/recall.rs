@@ -1,11 +1,14 @@
-//! The permanent gate: whatever stands in the text is found, and nothing else, compared with a search by brute force.
+//! The permanent gate: whatever stands in the text is found, and nothing else, compared with a
+//! search by brute force.
 
 use std::path::Path;
 
 use boswell_testkit::{Rng, bench_corpus, corpus};
 
 use super::support::{FolderSources, Shelf};
-use super::{Counting, Index, Order, Query, Source, SourceReader, all, build, key, ordered, search, sessions};
+use super::{
+    Counting, Index, Order, Query, Source, SourceReader, all, build, key, ordered, search, sessions,
+};
 use crate::fold::fold;
 use crate::runs;
 use crate::source::{Body, Place, Step, Tail, walk};
@@ -23,15 +26,32 @@ impl Truth {
     fn read(sources: &[Source], reader: &dyn SourceReader) -> Truth {
         let mut entries = Vec::new();
         for (index, source) in sources.iter().enumerate() {
-            walk(source, reader, Place::START, source.len, Tail::Whole, &mut |step| {
-                let Step::Record(record) = step else { return true };
-                let Body::Object(object) = record.body else { return true };
-                let mut pieces = Vec::new();
-                let mut push = |_, text: &str| pieces.push((text.to_owned(), fold(text)));
-                extract(reader.dialect(source), object, record.head.kind, record.head.flags, &mut push);
-                entries.push((index, record.slot, pieces));
-                true
-            })
+            walk(
+                source,
+                reader,
+                Place::START,
+                source.len,
+                Tail::Whole,
+                &mut |step| {
+                    let Step::Record(record) = step else {
+                        return true;
+                    };
+                    let Body::Object(object) = record.body else {
+                        return true;
+                    };
+                    let mut pieces = Vec::new();
+                    let mut push = |_, text: &str| pieces.push((text.to_owned(), fold(text)));
+                    extract(
+                        reader.dialect(source),
+                        object,
+                        record.head.kind,
+                        record.head.flags,
+                        &mut push,
+                    );
+                    entries.push((index, record.slot, pieces));
+                    true
+                },
+            )
             .unwrap();
         }
         Truth { entries }
@@ -39,7 +59,12 @@ impl Truth {
 
     fn matching(&self, fits: impl Fn(&str) -> bool) -> Vec<(usize, u32)> {
         let hit = |pieces: &[(String, String)]| pieces.iter().any(|(_, folded)| fits(folded));
-        let mut found: Vec<_> = self.entries.iter().filter(|e| hit(&e.2)).map(|e| (e.0, e.1)).collect();
+        let mut found: Vec<_> = self
+            .entries
+            .iter()
+            .filter(|e| hit(&e.2))
+            .map(|e| (e.0, e.1))
+            .collect();
         found.sort_unstable();
         found
     }
@@ -73,47 +98,83 @@ fn stretch(rng: &mut Rng, text: &str, len: usize, fits: impl Fn(&str) -> bool) -
 /// Draws a query and what it must find: words, stretches, phrases, ideographs.
 fn draw(rng: &mut Rng, truth: &Truth, class: &str) -> Option<(Query, Vec<(usize, u32)>)> {
     let (text, folded) = truth.piece(rng);
-    let unlimited = |query: Query| Query { limit: usize::MAX >> 1, ..query };
+    let unlimited = |query: Query| Query {
+        limit: usize::MAX >> 1,
+        ..query
+    };
     match class {
         "word" => {
-            let words: Vec<&str> = folded.split(|c| runs::class_of(c).is_none()).filter(|w| !w.is_empty()).collect();
+            let words: Vec<&str> = folded
+                .split(|c| runs::class_of(c).is_none())
+                .filter(|w| !w.is_empty())
+                .collect();
             let word = (*words.get(rng.below(words.len().max(1)))?).to_owned();
-            Some((unlimited(Query::parse(&format!("\"{word}\""), None).ok()?), truth.matching(|t| t.contains(&word))))
+            Some((
+                unlimited(Query::parse(&format!("\"{word}\""), None).ok()?),
+                truth.matching(|t| t.contains(&word)),
+            ))
         }
         "stretch" => {
             let len = rng.between(3, 70);
             let part = stretch(rng, text, len, |_| true)?;
             let wanted = fold(&part);
-            Some((unlimited(Query::substring(&part).ok()?), truth.matching(|t| t.contains(&wanted))))
+            Some((
+                unlimited(Query::substring(&part).ok()?),
+                truth.matching(|t| t.contains(&wanted)),
+            ))
         }
         "phrase" => {
             let words: Vec<&str> = text.split_whitespace().collect();
             let first = rng.below(words.len().max(1));
-            let phrase = words.get(first..(first + rng.between(2, 4)).min(words.len()))?.join(" ");
+            let phrase = words
+                .get(first..(first + rng.between(2, 4)).min(words.len()))?
+                .join(" ");
             if phrase.contains(['"', '\\']) {
                 return None;
             }
-            let wanted = fold(&phrase).split_whitespace().collect::<Vec<_>>().join(" ");
+            let wanted = fold(&phrase)
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
             let query = unlimited(Query::parse(&format!("\"{phrase}\""), None).ok()?);
-            let found = truth.matching(|t| t.split_whitespace().collect::<Vec<_>>().join(" ").contains(&wanted));
+            let found = truth.matching(|t| {
+                t.split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+                    .contains(&wanted)
+            });
             Some((query, found))
         }
         _ => {
             let len = rng.between(1, 6);
-            let part = stretch(rng, folded, len, |part| part.chars().all(runs::is_ideograph))?;
-            Some((unlimited(Query::parse(&part, None).ok()?), truth.matching(|t| t.contains(&part))))
+            let part = stretch(rng, folded, len, |part| {
+                part.chars().all(runs::is_ideograph)
+            })?;
+            Some((
+                unlimited(Query::parse(&part, None).ok()?),
+                truth.matching(|t| t.contains(&part)),
+            ))
         }
     }
 }
 
-/// Compares `count` queries of each class with brute force; also the first hits of each order with the best of all hits.
-fn compare(index: &Index, sources: &[Source], reader: &dyn SourceReader, seed: u64, count: usize) -> usize {
+/// Compares `count` queries of each class with brute force; also the first hits of each order with
+/// the best of all hits.
+fn compare(
+    index: &Index,
+    sources: &[Source],
+    reader: &dyn SourceReader,
+    seed: u64,
+    count: usize,
+) -> usize {
     let truth = Truth::read(sources, reader);
     let mut rng = Rng::for_part(seed, "recall");
     let mut compared = 0;
     for class in ["word", "stretch", "phrase", "ideographs"] {
         for _ in 0..count {
-            let Some((query, wanted)) = draw(&mut rng, &truth, class) else { continue };
+            let Some((query, wanted)) = draw(&mut rng, &truth, class) else {
+                continue;
+            };
             // A stretch that begins with a mark alone is cut from its letter and stands nowhere.
             compared += usize::from(!wanted.is_empty());
             let results = search(index, &query, sources, reader);
@@ -121,13 +182,33 @@ fn compare(index: &Index, sources: &[Source], reader: &dyn SourceReader, seed: u
             found.sort_unstable();
             assert_eq!(found, wanted, "{class}: {:?}", query.clauses);
             assert!(results.complete && results.sessions.exact && results.entries.exact);
-            assert!(results.hits.iter().all(|hit| !hit.ranges.is_empty() && hit.snippet.len() < 400), "{class}");
+            assert!(
+                results
+                    .hits
+                    .iter()
+                    .all(|hit| !hit.ranges.is_empty() && hit.snippet.len() < 400),
+                "{class}"
+            );
             for order in [Order::Relevance, Order::Newest] {
-                let full = search(index, &ordered(&query, order, usize::MAX >> 1, Counting::Quick), sources, reader);
-                let page = search(index, &ordered(&query, order, 3, Counting::Exact), sources, reader);
+                let full = search(
+                    index,
+                    &ordered(&query, order, usize::MAX >> 1, Counting::Quick),
+                    sources,
+                    reader,
+                );
+                let page = search(
+                    index,
+                    &ordered(&query, order, 3, Counting::Exact),
+                    sources,
+                    reader,
+                );
                 let best = full.hits.get(..3.min(full.hits.len())).unwrap();
                 assert_eq!(page.hits, best, "{class}: {:?}", query.clauses);
-                assert_eq!(page.sessions, results.sessions, "{class}: {:?}", query.clauses);
+                assert_eq!(
+                    page.sessions, results.sessions,
+                    "{class}: {:?}",
+                    query.clauses
+                );
             }
         }
     }
@@ -154,7 +235,9 @@ fn languages(seed: u64) -> Shelf {
     let mut shelf = Shelf::default();
     for session in 0..40 {
         for _ in 0..rng.between(1, 40) {
-            let sentences: Vec<&str> = (0..rng.between(1, 9)).map(|_| *rng.pick(&SENTENCES)).collect();
+            let sentences: Vec<&str> = (0..rng.between(1, 9))
+                .map(|_| *rng.pick(&SENTENCES))
+                .collect();
             let mut text = sentences.join(if rng.chance(0.3) { "\n  " } else { "" });
             if rng.chance(0.3) {
                 text.push_str(&rng.hex(180));
@@ -171,12 +254,21 @@ fn every_query_of_many_languages_finds_what_brute_force_finds() {
     let sources = shelf.sources();
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open(folder.path());
-    assert!(compare(&index, &sources, &shelf, 1, 6) > 15, "without an index");
+    assert!(
+        compare(&index, &sources, &shelf, 1, 6) > 15,
+        "without an index"
+    );
     build(&index, sources.get(..25).unwrap(), &shelf);
-    assert!(compare(&index, &sources, &shelf, 2, 15) > 40, "half indexed");
+    assert!(
+        compare(&index, &sources, &shelf, 2, 15) > 40,
+        "half indexed"
+    );
     build(&index, &sources, &shelf);
     assert!(compare(&index, &sources, &shelf, 3, 40) > 130, "indexed");
-    assert_eq!(search(&index, &all("会话恢复"), &sources, &shelf).scanned, 0);
+    assert_eq!(
+        search(&index, &all("会话恢复"), &sources, &shelf).scanned,
+        0
+    );
 }
 
 fn compare_folder(root: &Path, seed: u64, count: usize) -> usize {
@@ -199,7 +291,9 @@ fn every_query_drawn_from_generated_sessions_finds_what_brute_force_finds() {
 
 #[test]
 fn every_query_drawn_from_real_files_finds_what_brute_force_finds() {
-    let Some(root) = corpus::require_or_skip(corpus::CORPUS) else { return };
+    let Some(root) = corpus::require_or_skip(corpus::CORPUS) else {
+        return;
+    };
     assert!(compare_folder(&root, 13, 25) > 50);
 }
 
@@ -220,7 +314,10 @@ fn markers_of_a_generated_corpus_are_found_in_every_session_that_holds_them() {
         assert_eq!(count(bench_corpus::RARE), manifest.rare.len());
         assert_eq!(count(bench_corpus::RARE_TOOL), manifest.rare_tool.len());
         assert_eq!(count(bench_corpus::MIDDLE), manifest.deadlock);
-        assert_eq!(count(&format!("\"{}\"", bench_corpus::PHRASE)), manifest.phrase);
+        assert_eq!(
+            count(&format!("\"{}\"", bench_corpus::PHRASE)),
+            manifest.phrase
+        );
         assert_eq!(count("\"ebsocket reconn\""), manifest.phrase);
         for cjk in [bench_corpus::CJK, "会话", "恢"] {
             assert_eq!(count(cjk), manifest.cjk, "{cjk}");

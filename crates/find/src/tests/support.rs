@@ -1,15 +1,18 @@
-//! What the tests of searching share: a small dialect, and sources in a folder or in memory that count what is read.
+//! What the tests of searching share: a small dialect, and sources in a folder or in memory
+//! that count what is read.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use boswell_dialect::{Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support};
+use boswell_dialect::{
+    Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support,
+};
 use boswell_find::{Source, SourceReader};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{
-    Block, Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Head, Instant, Message, Names, Result, SessionRef,
-    SessionView, Tip, View,
+    Block, Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Head, Instant, Message, Names,
+    Result, SessionRef, SessionView, Tip, View,
 };
 use boswell_store::{Backend, FsBackend};
 
@@ -20,22 +23,41 @@ pub(crate) struct Plain;
 pub(crate) static PLAIN: Plain = Plain;
 
 fn block(raw: Raw<'_>) -> Option<Block> {
-    let text = |key: &str| raw.get(key).and_then(|v| v.text()).unwrap_or_default().into_owned();
+    let text = |key: &str| {
+        raw.get(key)
+            .and_then(|v| v.text())
+            .unwrap_or_default()
+            .into_owned()
+    };
     Some(match raw.get("type")?.text()?.as_ref() {
         "text" => Block::Text(text("text")),
         "thinking" => Block::Thinking(text("thinking")),
         "tool_use" => Block::Call {
             id: text("id"),
             name: text("name"),
-            input: raw.get("input").map(|v| String::from_utf8_lossy(v.bytes()).into_owned()).unwrap_or_default(),
+            input: raw
+                .get("input")
+                .map(|v| String::from_utf8_lossy(v.bytes()).into_owned())
+                .unwrap_or_default(),
         },
         "tool_result" => {
             let content = raw.get("content")?;
-            let texts = content.items().filter_map(|b| b.get("text")?.text().map(|t| t.into_owned()));
-            let joined = content.text().map_or_else(|| texts.collect::<Vec<_>>().join("\n"), |t| t.into_owned());
-            Block::Result { call: text("tool_use_id"), text: joined, is_error: false }
+            let texts = content
+                .items()
+                .filter_map(|b| b.get("text")?.text().map(|t| t.into_owned()));
+            let joined = content
+                .text()
+                .map_or_else(|| texts.collect::<Vec<_>>().join("\n"), |t| t.into_owned());
+            Block::Result {
+                call: text("tool_use_id"),
+                text: joined,
+                is_error: false,
+            }
         }
-        word => Block::Other { word: word.to_owned(), json: String::from_utf8_lossy(raw.bytes()).into_owned() },
+        word => Block::Other {
+            word: word.to_owned(),
+            json: String::from_utf8_lossy(raw.bytes()).into_owned(),
+        },
     })
 }
 
@@ -74,9 +96,16 @@ impl Dialect for Plain {
 
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
         head.id = object.text("uuid").and_then(|id| names.intern(&id));
-        head.time = object.text("timestamp").and_then(|t| Instant::parse(&t)).map(Into::into);
+        head.time = object
+            .text("timestamp")
+            .and_then(|t| Instant::parse(&t))
+            .map(Into::into);
         let content = object.get("message").and_then(|m| m.get("content"));
-        let is_result = || content.and_then(|c| c.items().next()?.get("type")).is_some_and(|t| t.is("tool_result"));
+        let is_result = || {
+            content
+                .and_then(|c| c.items().next()?.get("type"))
+                .is_some_and(|t| t.is("tool_result"))
+        };
         head.kind = match object.text("type").unwrap_or_default().as_ref() {
             "user" if is_result() => EntryKind::ToolResult,
             "user" => EntryKind::User,
@@ -96,13 +125,26 @@ impl Dialect for Plain {
         if let Some(title) = object.text("summary") {
             return View::remark(title);
         }
-        let Some(message) = object.get("message") else { return View::default() };
+        let Some(message) = object.get("message") else {
+            return View::default();
+        };
         let content = message.get("content");
         let blocks = match content.and_then(|c| c.text()) {
             Some(text) => vec![Block::Text(text.into_owned())],
-            None => content.into_iter().flat_map(|c| c.items()).filter_map(block).collect(),
+            None => content
+                .into_iter()
+                .flat_map(|c| c.items())
+                .filter_map(block)
+                .collect(),
         };
-        View { blocks, model: message.get("model").and_then(|m| m.text()).map(|m| m.into_owned()), ..View::default() }
+        View {
+            blocks,
+            model: message
+                .get("model")
+                .and_then(|m| m.text())
+                .map(|m| m.into_owned()),
+            ..View::default()
+        }
     }
 
     fn context(&self, _view: &SessionView<'_>, _tip: Tip) -> Result<Context> {
@@ -110,7 +152,11 @@ impl Dialect for Plain {
     }
 
     fn render(&self, _item: &ContextItem, _records: &[Object<'_>]) -> Message {
-        Message { role: String::new(), content: Vec::new(), native: None }
+        Message {
+            role: String::new(),
+            content: Vec::new(),
+            native: None,
+        }
     }
 }
 
@@ -123,27 +169,41 @@ pub(crate) struct FolderSources {
 
 /// The dialect of a file, by the folder it lies in.
 fn dialect_of(key: &str) -> &'static dyn Dialect {
-    let named = |name: &str| key.split('/').any(|part| part.trim_start_matches('.').starts_with(name));
-    let known = ["claude", "codex", "pi"].into_iter().find(|name| named(name));
+    let named = |name: &str| {
+        key.split('/')
+            .any(|part| part.trim_start_matches('.').starts_with(name))
+    };
+    let known = ["claude", "codex", "pi"]
+        .into_iter()
+        .find(|name| named(name));
     boswell_dialect::by_name(known.unwrap_or("unknown")).unwrap_or(&PLAIN)
 }
 
 impl FolderSources {
     pub(crate) fn new(root: &Path) -> FolderSources {
-        FolderSources { backend: FsBackend::new(root), read: AtomicU64::new(0) }
+        FolderSources {
+            backend: FsBackend::new(root),
+            read: AtomicU64::new(0),
+        }
     }
 
     /// Every `.jsonl` file as a source.
     pub(crate) fn sources(&self, root: &Path) -> Vec<Source> {
         let files = boswell_testkit::corpus::files(root);
-        let logs = files.iter().filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
-        logs.map(|path| self.source(path.strip_prefix(root).unwrap())).collect()
+        let logs = files
+            .iter()
+            .filter(|path| path.extension().is_some_and(|e| e == "jsonl"));
+        logs.map(|path| self.source(path.strip_prefix(root).unwrap()))
+            .collect()
     }
 
     pub(crate) fn source(&self, key: &Path) -> Source {
         let info = self.backend.stat(&key.to_string_lossy()).unwrap().unwrap();
         let mut source = Source::log(
-            SessionRef::new(dialect_of(&key.to_string_lossy()).name(), key.to_string_lossy()),
+            SessionRef::new(
+                dialect_of(&key.to_string_lossy()).name(),
+                key.to_string_lossy(),
+            ),
             0,
             info.size,
         );
@@ -195,7 +255,8 @@ impl Shelf {
 
     pub(crate) fn sources(&self) -> Vec<Source> {
         let source = |(id, (generation, log)): (&String, &(u64, Vec<u8>))| {
-            let mut source = Source::log(SessionRef::new("plain", id), *generation, log.len() as u64);
+            let mut source =
+                Source::log(SessionRef::new("plain", id), *generation, log.len() as u64);
             source.modified = Some(Instant::from_millis(1_790_000_000_000));
             source
         };

@@ -45,18 +45,32 @@ impl Lab {
     fn look(&self, catalog: &mut Catalog) -> Vec<Entry> {
         let mut refreshed = catalog.refresh(&self.stores, later(60)).unwrap();
         assert!(refreshed.unwritten.is_none());
-        catalog.fill(&self.stores, &mut refreshed.entries, Wanted::Whole, 2, &|| true).unwrap();
+        catalog
+            .fill(
+                &self.stores,
+                &mut refreshed.entries,
+                Wanted::Whole,
+                2,
+                &|| true,
+            )
+            .unwrap();
         refreshed.entries
     }
 
     fn summary(&self, entry: &Entry) -> boswell_store::Summary {
-        entry.summary(self.stores.get(entry.store).unwrap()).unwrap()
+        entry
+            .summary(self.stores.get(entry.store).unwrap())
+            .unwrap()
     }
 }
 
 fn generation(entries: &[Entry], path: &Path) -> u64 {
     let name = path.file_name().unwrap().to_str().unwrap();
-    entries.iter().find(|entry| entry.located.key.as_deref().unwrap().ends_with(name)).unwrap().generation
+    entries
+        .iter()
+        .find(|entry| entry.located.key.as_deref().unwrap().ends_with(name))
+        .unwrap()
+        .generation
 }
 
 fn append(path: &Path, line: &str) {
@@ -72,18 +86,31 @@ fn what_was_read_is_known_without_reading_again_and_equals_a_fresh_look() {
     drop(catalog);
     let mut catalog = lab.catalog();
     let mut entries = catalog.refresh(&lab.stores, later(70)).unwrap().entries;
-    let filled = catalog.fill(&lab.stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
+    let filled = catalog
+        .fill(&lab.stores, &mut entries, Wanted::Whole, 2, &|| true)
+        .unwrap();
     assert_eq!((filled.read, filled.complete), (0, true));
     for entry in &entries {
         let store = lab.stores.get(entry.store).unwrap();
-        let (kept, fresh) = (lab.summary(entry), store.read(&entry.located, boswell_dialect::Depth::Facts).unwrap());
+        let (kept, fresh) = (
+            lab.summary(entry),
+            store
+                .read(&entry.located, boswell_dialect::Depth::Facts)
+                .unwrap(),
+        );
         let facts = fresh.facts();
         assert!(kept.complete);
         assert_eq!(kept.facts.messages, facts.messages);
         assert_eq!(kept.facts.kinds, facts.kinds);
         assert_eq!(kept.facts.usage.total(), facts.usage.total());
         assert_eq!(kept.facts.first_prompt, facts.first_prompt);
-        assert_eq!(kept.leaf, fresh.leaf().unwrap().map(|slot| fresh.log().label(slot).into_owned()));
+        assert_eq!(
+            kept.leaf,
+            fresh
+                .leaf()
+                .unwrap()
+                .map(|slot| fresh.log().label(slot).into_owned())
+        );
     }
 }
 
@@ -93,11 +120,18 @@ fn growing_keeps_the_generation_and_every_other_change_raises_it() {
     let mut catalog = lab.catalog();
     let before = lab.look(&mut catalog);
     let logs = lab.logs();
-    append(&logs[0], "{\"type\":\"user\",\"message\":{\"content\":\"more\"}}\n");
+    append(
+        &logs[0],
+        "{\"type\":\"user\",\"message\":{\"content\":\"more\"}}\n",
+    );
 
     // Same size, and the time of change put back: only the time of the inode tells.
     let modified = std::fs::metadata(&logs[1]).unwrap().modified().unwrap();
-    let mut file = std::fs::OpenOptions::new().read(true).write(true).open(&logs[1]).unwrap();
+    let mut file = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&logs[1])
+        .unwrap();
     file.seek(std::io::SeekFrom::Start(40)).unwrap();
     file.write_all(b"#").unwrap();
     file.set_modified(modified).unwrap();
@@ -105,25 +139,43 @@ fn growing_keeps_the_generation_and_every_other_change_raises_it() {
 
     let bytes = disk::read(&logs[2]);
     disk::write(&logs[2], &[]);
-    disk::write(&logs[2], &[&bytes[..bytes.len() / 2], &vec![b' '; bytes.len()][..]].concat());
+    disk::write(
+        &logs[2],
+        &[&bytes[..bytes.len() / 2], &vec![b' '; bytes.len()][..]].concat(),
+    );
 
     let bytes = disk::read(&logs[3]);
     std::fs::remove_file(&logs[3]).unwrap();
     disk::write(&logs[3], &[&bytes[..], b"{\"type\":\"user\"}\n"].concat());
 
     let after = lab.look(&mut catalog);
-    assert_eq!(generation(&after, &logs[0]), generation(&before, &logs[0]), "grown");
-    assert!(generation(&after, &logs[1]) > generation(&before, &logs[1]), "edited in place");
-    assert!(generation(&after, &logs[2]) > generation(&before, &logs[2]), "truncated and grown again");
-    // The new file may have got the inode of the old one; its first bytes are the same, so it may count as grown.
+    assert_eq!(
+        generation(&after, &logs[0]),
+        generation(&before, &logs[0]),
+        "grown"
+    );
+    assert!(
+        generation(&after, &logs[1]) > generation(&before, &logs[1]),
+        "edited in place"
+    );
+    assert!(
+        generation(&after, &logs[2]) > generation(&before, &logs[2]),
+        "truncated and grown again"
+    );
+    // The new file may have got the inode of the old one; its first bytes are the same, so
+    // it may count as grown.
     let recreated = (generation(&before, &logs[3]), generation(&after, &logs[3]));
     assert!(recreated.1 >= recreated.0);
     for log in &logs[4..] {
         assert_eq!(generation(&after, log), generation(&before, log));
     }
-    let grown = after
-        .iter()
-        .find(|e| e.located.key.as_deref().unwrap().ends_with(logs[0].file_name().unwrap().to_str().unwrap()));
+    let grown = after.iter().find(|e| {
+        e.located
+            .key
+            .as_deref()
+            .unwrap()
+            .ends_with(logs[0].file_name().unwrap().to_str().unwrap())
+    });
     assert!(lab.summary(grown.unwrap()).complete);
 }
 
@@ -135,7 +187,10 @@ fn a_file_made_anew_with_other_bytes_is_another_generation() {
     let log = &lab.logs()[0];
     let longer = disk::read(log).len() + 500;
     std::fs::remove_file(log).unwrap();
-    disk::write(log, format!("{{\"type\":\"user\",\"pad\":\"{}\"}}\n", "x".repeat(longer)).as_bytes());
+    disk::write(
+        log,
+        format!("{{\"type\":\"user\",\"pad\":\"{}\"}}\n", "x".repeat(longer)).as_bytes(),
+    );
     let after = lab.look(&mut catalog);
     assert!(generation(&after, log) > generation(&before, log));
 }
@@ -145,14 +200,26 @@ fn what_is_too_young_is_looked_at_again() {
     let lab = Lab::new(5);
     let mut catalog = lab.catalog();
     let log = &lab.logs()[0];
-    append(log, "{\"type\":\"user\",\"message\":{\"content\":\"aaaa\"}}\n");
+    append(
+        log,
+        "{\"type\":\"user\",\"message\":{\"content\":\"aaaa\"}}\n",
+    );
     // The clock says the file changed this very moment.
     let first = catalog.refresh(&lab.stores, later(0)).unwrap().entries;
-    catalog.fill(&lab.stores, &mut first.clone(), Wanted::Whole, 1, &|| true).unwrap();
+    catalog
+        .fill(&lab.stores, &mut first.clone(), Wanted::Whole, 1, &|| true)
+        .unwrap();
     let again = catalog.refresh(&lab.stores, later(60)).unwrap().entries;
     let young = |entries: &[Entry]| entries.iter().filter(|entry| !entry.is_current()).count();
-    assert!(young(&again) >= 1, "a file that was too young is read again once");
-    assert_eq!(generation(&first, log), generation(&again, log), "nothing changed, so the index holds");
+    assert!(
+        young(&again) >= 1,
+        "a file that was too young is read again once"
+    );
+    assert_eq!(
+        generation(&first, log),
+        generation(&again, log),
+        "nothing changed, so the index holds"
+    );
     lab.look(&mut catalog);
     let last = catalog.refresh(&lab.stores, later(90)).unwrap().entries;
     assert_eq!(young(&last), 0);
@@ -172,7 +239,10 @@ fn garbage_and_other_versions_are_replaced() {
         let after = lab.look(&mut catalog);
         assert_eq!(after.len(), before.len());
         assert!(after.iter().all(Entry::is_current));
-        assert_ne!(after[0].generation, before[0].generation, "numbers given out before are not given out again");
+        assert_ne!(
+            after[0].generation, before[0].generation,
+            "numbers given out before are not given out again"
+        );
     }
     drop(lab.catalog());
     let mut bytes = disk::read(&path);
@@ -202,14 +272,24 @@ fn two_at_once_agree() {
         let one = || {
             let mut catalog = lab.catalog();
             let entries = lab.look(&mut catalog);
-            let sums = catalog.tally(&lab.stores, &entries, By::Day, &|_| true).unwrap().sums(&Prices::default());
+            let sums = catalog
+                .tally(&lab.stores, &entries, By::Day, &|_| true)
+                .unwrap()
+                .sums(&Prices::default());
             (entries, sums)
         };
         let running: Vec<_> = (0..4).map(|_| scope.spawn(one)).collect();
-        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+        running
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
-    let generations =
-        |entries: &[Entry]| entries.iter().map(|e| (e.located.key.clone(), e.generation)).collect::<Vec<_>>();
+    let generations = |entries: &[Entry]| {
+        entries
+            .iter()
+            .map(|e| (e.located.key.clone(), e.generation))
+            .collect::<Vec<_>>()
+    };
     for (other, sums) in &both[1..] {
         assert_eq!(generations(other), generations(&both[0].0));
         assert_eq!(*sums, both[0].1);
@@ -228,15 +308,24 @@ fn a_session_that_is_gone_leaves_a_ghost_until_it_is_forgotten() {
     let id = log.file_stem().unwrap().to_str().unwrap();
     assert_eq!((ghosts.len(), ghosts[0].reference.id.as_str()), (1, id));
     let prompt = ghosts[0].facts.first_prompt.clone().unwrap();
-    catalog.forget(&|session, _| *session == ghosts[0].reference).unwrap();
+    catalog
+        .forget(&|session, _| *session == ghosts[0].reference)
+        .unwrap();
     assert!(catalog.ghosts().unwrap().is_empty());
     drop(catalog);
     let holds = |path: PathBuf| {
-        let bytes = if path.exists() { disk::read(&path) } else { Vec::new() };
+        let bytes = if path.exists() {
+            disk::read(&path)
+        } else {
+            Vec::new()
+        };
         String::from_utf8_lossy(&bytes).contains(prompt.get(..20).unwrap_or(&prompt))
     };
     for ending in ["", "-wal"] {
-        assert!(!holds(lab.folder.path().join(format!("catalog.db{ending}"))), "nothing of a forgotten session stays");
+        assert!(
+            !holds(lab.folder.path().join(format!("catalog.db{ending}"))),
+            "nothing of a forgotten session stays"
+        );
     }
 }
 
@@ -245,10 +334,16 @@ fn brute_force(logs: &[PathBuf]) -> u64 {
     let mut unique: HashMap<(String, String), u64> = HashMap::new();
     for log in logs {
         for line in String::from_utf8_lossy(&disk::read(log)).lines() {
-            let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
-            let Some(output) = record["message"]["usage"]["output_tokens"].as_u64() else { continue };
+            let Ok(record) = serde_json::from_str::<Value>(line) else {
+                continue;
+            };
+            let Some(output) = record["message"]["usage"]["output_tokens"].as_u64() else {
+                continue;
+            };
             let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-            let counted = unique.entry((text(&record["message"]["id"]), text(&record["requestId"]))).or_default();
+            let counted = unique
+                .entry((text(&record["message"]["id"]), text(&record["requestId"])))
+                .or_default();
             *counted = output.max(*counted);
         }
     }
@@ -265,13 +360,22 @@ fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
     for (number, log) in logs.iter().take(3).enumerate() {
         let bytes = String::from_utf8_lossy(&disk::read(log)).into_owned();
         let id = log.file_stem().unwrap().to_str().unwrap();
-        // A fork under another id, a copy in another project, a subagent that repeats lines of its owner.
+        // A fork under another id, a copy in another project, a subagent that
+        // repeats lines of its owner.
         let fork = bytes.replace(id, &fork_id.replace("0f0e", &format!("{number}f0e")));
         disk::write(
-            &log.with_file_name(format!("{}.jsonl", fork_id.replace("0f0e", &format!("{number}f0e")))),
+            &log.with_file_name(format!(
+                "{}.jsonl",
+                fork_id.replace("0f0e", &format!("{number}f0e"))
+            )),
             fork.as_bytes(),
         );
-        disk::write(&lab.folder.path().join(format!(".claude/projects/-elsewhere/{id}.jsonl")), bytes.as_bytes());
+        disk::write(
+            &lab.folder
+                .path()
+                .join(format!(".claude/projects/-elsewhere/{id}.jsonl")),
+            bytes.as_bytes(),
+        );
         let agent = log.with_extension("").join("subagents/agent-a1.jsonl");
         disk::write(&agent, bytes.as_bytes());
         append(log, &bytes);
@@ -280,7 +384,10 @@ fn every_message_counts_once_in_forks_subagents_copies_and_repeated_lines() {
     let mut catalog = lab.catalog();
     let entries = lab.look(&mut catalog);
     for by in [By::Total, By::Day, By::Project, By::Agent, By::Model] {
-        let sums = catalog.tally(&lab.stores, &entries, by, &|_| true).unwrap().sums(&Prices::default());
+        let sums = catalog
+            .tally(&lab.stores, &entries, by, &|_| true)
+            .unwrap()
+            .sums(&Prices::default());
         let output: u64 = sums.values().filter_map(|sum| sum.usage.output).sum();
         assert_eq!(output, honest, "{by:?}");
     }
@@ -309,31 +416,74 @@ fn pi_output(folder: &Path, dialect: &str) -> u64 {
     stores.add(dialect, folder).unwrap();
     let mut catalog = Catalog::in_memory().unwrap();
     let mut entries = catalog.refresh(&stores, later(60)).unwrap().entries;
-    catalog.fill(&stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
-    let tally = catalog.tally(&stores, &entries, By::Total, &|_| true).unwrap();
-    tally.sums(&Prices::default()).values().filter_map(|sum| sum.usage.output).sum()
+    catalog
+        .fill(&stores, &mut entries, Wanted::Whole, 2, &|| true)
+        .unwrap();
+    let tally = catalog
+        .tally(&stores, &entries, By::Total, &|_| true)
+        .unwrap();
+    tally
+        .sums(&Prices::default())
+        .values()
+        .filter_map(|sum| sum.usage.output)
+        .sum()
 }
 
 #[test]
 fn forks_of_the_pi_family_count_once_and_short_ids_of_others_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let log = |name: &str| folder.path().join(format!("sessions/--p--/2026-01-01T00-00-00-000Z_{name}.jsonl"));
-    let first = [pi_header("one", 1), pi_answer("a1", 1, 7), pi_answer("a2", 2, 5)].concat();
+    let log = |name: &str| {
+        folder.path().join(format!(
+            "sessions/--p--/2026-01-01T00-00-00-000Z_{name}.jsonl"
+        ))
+    };
+    let first = [
+        pi_header("one", 1),
+        pi_answer("a1", 1, 7),
+        pi_answer("a2", 2, 5),
+    ]
+    .concat();
     disk::write(&log("one"), first.as_bytes());
-    let fork = [pi_header("two", 2), pi_answer("a1", 1, 7), pi_answer("b1", 3, 100)].concat();
+    let fork = [
+        pi_header("two", 2),
+        pi_answer("a1", 1, 7),
+        pi_answer("b1", 3, 100),
+    ]
+    .concat();
     disk::write(&log("two"), fork.as_bytes());
     // The same short id, said at another time: another message.
-    disk::write(&log("three"), [pi_header("three", 3), pi_answer("a1", 9, 1000)].concat().as_bytes());
+    disk::write(
+        &log("three"),
+        [pi_header("three", 3), pi_answer("a1", 9, 1000)]
+            .concat()
+            .as_bytes(),
+    );
     assert_eq!(pi_output(folder.path(), "pi"), 7 + 5 + 100 + 1000);
 }
 
 #[test]
 fn what_a_session_repeats_of_its_subagents_counts_only_without_their_transcripts() {
     let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("sessions/--p--/2026-01-01T00-00-00-000Z_one.jsonl");
-    disk::write(&log, [pi_header("one", 1), pi_answer("a1", 1, 7), pi_task("t1", 50)].concat().as_bytes());
+    let log = folder
+        .path()
+        .join("sessions/--p--/2026-01-01T00-00-00-000Z_one.jsonl");
+    disk::write(
+        &log,
+        [
+            pi_header("one", 1),
+            pi_answer("a1", 1, 7),
+            pi_task("t1", 50),
+        ]
+        .concat()
+        .as_bytes(),
+    );
     assert_eq!(pi_output(folder.path(), "omp"), 57);
     let transcript = log.with_extension("").join("0-Task.jsonl");
-    disk::write(&transcript, [pi_header("sub", 1), pi_answer("s1", 20, 48)].concat().as_bytes());
+    disk::write(
+        &transcript,
+        [pi_header("sub", 1), pi_answer("s1", 20, 48)]
+            .concat()
+            .as_bytes(),
+    );
     assert_eq!(pi_output(folder.path(), "omp"), 55);
 }

@@ -1,4 +1,5 @@
-//! Forks of agents that state only what everything cost so far: every token counts once, for whoever spent it.
+//! Forks of agents that state only what everything cost so far: every token counts once,
+//! for whoever spent it.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -11,7 +12,12 @@ use boswell_testkit::make::codex::{Shape, Taken, fork, rollout};
 use boswell_testkit::{corpus, disk, jsonl};
 use serde_json::Value;
 
-const EVERY: [Taken; 4] = [Taken::Copied, Taken::WithoutHeader, Taken::OldTurns, Taken::Referred];
+const EVERY: [Taken; 4] = [
+    Taken::Copied,
+    Taken::WithoutHeader,
+    Taken::OldTurns,
+    Taken::Referred,
+];
 
 /// Tokens sent and received.
 type Spent = (u64, u64);
@@ -20,20 +26,29 @@ type Spent = (u64, u64);
 fn requests(bytes: &[u8]) -> Vec<Spent> {
     let stated = |line: &Value| {
         let newest = line["payload"]["info"].get("last_token_usage")?;
-        Some((newest["input_tokens"].as_u64()?, newest["output_tokens"].as_u64()?))
+        Some((
+            newest["input_tokens"].as_u64()?,
+            newest["output_tokens"].as_u64()?,
+        ))
     };
     jsonl::parse(bytes).iter().filter_map(stated).collect()
 }
 
 fn sum(requests: &[Spent]) -> Spent {
-    requests.iter().fold((0, 0), |(sent, received), one| (sent + one.0, received + one.1))
+    requests.iter().fold((0, 0), |(sent, received), one| {
+        (sent + one.0, received + one.1)
+    })
 }
 
 fn spent(usage: &Usage) -> Spent {
-    (usage.input.unwrap_or(0) + usage.cache_read.unwrap_or(0), usage.output.unwrap_or(0))
+    (
+        usage.input.unwrap_or(0) + usage.cache_read.unwrap_or(0),
+        usage.output.unwrap_or(0),
+    )
 }
 
-/// What all sessions below a folder cost together by the catalog's count, and each by its own figures.
+/// What all sessions below a folder cost together by the catalog's count, and
+/// each by its own figures.
 fn counted(folder: &Path) -> (Spent, Vec<(String, Spent)>) {
     let mut stores = Stores::default();
     stores.add("codex", folder).unwrap();
@@ -41,17 +56,31 @@ fn counted(folder: &Path) -> (Spent, Vec<(String, Spent)>) {
     let now = Instant::from_millis(i64::try_from(now.as_millis()).unwrap());
     let mut catalog = Catalog::in_memory().unwrap();
     let mut entries = catalog.refresh(&stores, now).unwrap().entries;
-    catalog.fill(&stores, &mut entries, Wanted::Whole, 2, &|| true).unwrap();
-    let summaries: Vec<_> = entries.iter().map(|e| e.summary(stores.get(e.store).unwrap()).unwrap()).collect();
+    catalog
+        .fill(&stores, &mut entries, Wanted::Whole, 2, &|| true)
+        .unwrap();
+    let summaries: Vec<_> = entries
+        .iter()
+        .map(|e| e.summary(stores.get(e.store).unwrap()).unwrap())
+        .collect();
     let totals: Vec<Spent> = [By::Total, By::Day, By::Project, By::Model]
         .into_iter()
         .map(|by| {
-            let sums = catalog.tally(&stores, &entries, by, &|_| true).unwrap().sums(&Prices::default());
-            sum(&sums.values().map(|sum| spent(&sum.usage)).collect::<Vec<_>>())
+            let sums = catalog
+                .tally(&stores, &entries, by, &|_| true)
+                .unwrap()
+                .sums(&Prices::default());
+            sum(&sums
+                .values()
+                .map(|sum| spent(&sum.usage))
+                .collect::<Vec<_>>())
         })
         .collect();
     assert!(totals.iter().all(|total| *total == totals[0]), "{totals:?}");
-    let own = summaries.iter().map(|it| (it.reference.id.clone(), spent(&it.facts.usage.total()))).collect();
+    let own = summaries
+        .iter()
+        .map(|it| (it.reference.id.clone(), spent(&it.facts.usage.total())))
+        .collect();
     (totals[0], own)
 }
 
@@ -80,7 +109,11 @@ fn a_fork_counts_what_it_spent_itself_however_it_keeps_what_it_took() {
         let (first, second) = (sum(&requests(parent.bytes())), own(&child, 2));
         assert_eq!(total, sum(&[first, second]), "{taken:?}");
         let of = |made: &Made| each.iter().find(|(id, _)| *id == made.id).unwrap().1;
-        assert_eq!((of(&parent), of(&child), of(&idle)), (first, second, (0, 0)), "{taken:?}");
+        assert_eq!(
+            (of(&parent), of(&child), of(&idle)),
+            (first, second, (0, 0)),
+            "{taken:?}"
+        );
     }
 }
 
@@ -91,10 +124,19 @@ fn chains_of_forks_count_once_with_and_without_their_middle() {
         let middle = fork(&root, 2, 2, taken, 5);
         let last = fork(&middle, 4, 1, taken, 6);
         let whole = [sum(&requests(root.bytes())), own(&middle, 2), own(&last, 1)];
-        assert_eq!(counted(written(&[&root, &middle, &last]).path()).0, sum(&whole), "{taken:?}");
+        assert_eq!(
+            counted(written(&[&root, &middle, &last]).path()).0,
+            sum(&whole),
+            "{taken:?}"
+        );
         if taken == Taken::Copied {
-            // What the middle one spent stands only in the last one now; the root is still known by name.
-            assert_eq!(counted(written(&[&root, &last]).path()).0, sum(&whole), "{taken:?}");
+            // What the middle one spent stands only in the last one now; the root is
+            // still known by name.
+            assert_eq!(
+                counted(written(&[&root, &last]).path()).0,
+                sum(&whole),
+                "{taken:?}"
+            );
         }
     }
 }
@@ -102,10 +144,19 @@ fn chains_of_forks_count_once_with_and_without_their_middle() {
 #[test]
 fn what_a_lost_parent_spent_counts_once_among_its_forks() {
     let parent = rollout(Shape::Plain, "/p", None, 7);
-    let (one, two) = (fork(&parent, 2, 1, Taken::Copied, 8), fork(&parent, 3, 1, Taken::Copied, 9));
+    let (one, two) = (
+        fork(&parent, 2, 1, Taken::Copied, 8),
+        fork(&parent, 3, 1, Taken::Copied, 9),
+    );
     let (total, each) = counted(written(&[&one, &two]).path());
-    assert_eq!(total, sum(&[sum(&requests(parent.bytes())), own(&one, 1), own(&two, 1)]));
-    assert_eq!(each.iter().find(|(id, _)| *id == one.id).unwrap().1, own(&one, 1));
+    assert_eq!(
+        total,
+        sum(&[sum(&requests(parent.bytes())), own(&one, 1), own(&two, 1)])
+    );
+    assert_eq!(
+        each.iter().find(|(id, _)| *id == one.id).unwrap().1,
+        own(&one, 1)
+    );
 }
 
 #[test]
@@ -115,21 +166,42 @@ fn siblings_that_spend_the_same_are_two_and_copies_of_a_file_are_one() {
     let folder = written(&[&parent, &one]);
     let once = counted(folder.path()).0;
     // A copy that was put away keeps its id.
-    disk::write(&folder.path().join(one.main.replacen("sessions/", "archived_sessions/", 1)), one.bytes());
+    disk::write(
+        &folder
+            .path()
+            .join(one.main.replacen("sessions/", "archived_sessions/", 1)),
+        one.bytes(),
+    );
     assert_eq!(counted(folder.path()).0, once);
     // Another fork with the very same numbers is another session.
     let twin = one.id.replacen(&one.id[24..], "123456789abc", 1);
     let text = String::from_utf8(one.bytes().to_vec()).unwrap();
-    disk::write(&folder.path().join(one.main.replace(&one.id, &twin)), text.replace(&one.id, &twin).as_bytes());
+    disk::write(
+        &folder.path().join(one.main.replace(&one.id, &twin)),
+        text.replace(&one.id, &twin).as_bytes(),
+    );
     assert_eq!(counted(folder.path()).0, sum(&[once, own(&one, 2)]));
 }
 
 #[test]
 fn strangers_with_equal_numbers_are_counted_apart() {
-    let one = rollout(Shape::Plain, "/p", Some("019d7e3d-0164-79d1-af76-e4ee6689b94f"), 12);
-    let two = rollout(Shape::Plain, "/p", Some("019d7e3d-0164-79d1-af76-e4ee6689b950"), 12);
+    let one = rollout(
+        Shape::Plain,
+        "/p",
+        Some("019d7e3d-0164-79d1-af76-e4ee6689b94f"),
+        12,
+    );
+    let two = rollout(
+        Shape::Plain,
+        "/p",
+        Some("019d7e3d-0164-79d1-af76-e4ee6689b950"),
+        12,
+    );
     let spent = sum(&requests(one.bytes()));
-    assert_eq!(counted(written(&[&one, &two]).path()).0, sum(&[spent, spent]));
+    assert_eq!(
+        counted(written(&[&one, &two]).path()).0,
+        sum(&[spent, spent])
+    );
 }
 
 #[test]
@@ -137,44 +209,70 @@ fn copies_of_other_agents_count_once_beside_forks() {
     let folder = written(&[&rollout(Shape::Plain, "/p", None, 13)]);
     let alone = counted(folder.path()).0;
     let line = r#"{"type":"assistant","uuid":"u","requestId":"r","timestamp":"2026-01-02T03:04:05.000Z","message":{"id":"m","model":"x","content":[],"usage":{"input_tokens":3,"output_tokens":5}}}"#;
-    for id in ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"] {
-        disk::write(&folder.path().join(format!("claude/projects/-p/{id}.jsonl")), format!("{line}\n").as_bytes());
+    for id in [
+        "00000000-0000-4000-8000-000000000001",
+        "00000000-0000-4000-8000-000000000002",
+    ] {
+        disk::write(
+            &folder.path().join(format!("claude/projects/-p/{id}.jsonl")),
+            format!("{line}\n").as_bytes(),
+        );
     }
     let mut stores = Stores::default();
     stores.add("codex", folder.path()).unwrap();
     stores.add("claude", folder.path().join("claude")).unwrap();
     let mut catalog = Catalog::in_memory().unwrap();
-    let mut entries = catalog.refresh(&stores, Instant::from_millis(i64::MAX >> 22)).unwrap().entries;
-    catalog.fill(&stores, &mut entries, Wanted::Whole, 1, &|| true).unwrap();
+    let mut entries = catalog
+        .refresh(&stores, Instant::from_millis(i64::MAX >> 22))
+        .unwrap()
+        .entries;
+    catalog
+        .fill(&stores, &mut entries, Wanted::Whole, 1, &|| true)
+        .unwrap();
     assert_eq!(entries.len(), 3);
-    let sums = catalog.tally(&stores, &entries, By::Total, &|_| true).unwrap().sums(&Prices::default());
+    let sums = catalog
+        .tally(&stores, &entries, By::Total, &|_| true)
+        .unwrap()
+        .sums(&Prices::default());
     assert_eq!(spent(&sums[""].usage), sum(&[alone, (3, 5)]));
 }
 
 #[test]
 fn real_sessions_cost_what_their_requests_add_up_to() {
-    let Some(root) = corpus::require_or_skip("BOSWELL_CORPUS") else { return };
+    let Some(root) = corpus::require_or_skip("BOSWELL_CORPUS") else {
+        return;
+    };
     let mut compared = 0;
     for path in corpus::files(&root.join("codex")) {
         let bytes = disk::read(&path);
         // Every sum that was not stated before, by the agent's own account of what it added.
         let mut seen = std::collections::HashSet::new();
         let text = String::from_utf8_lossy(&bytes);
-        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let lines = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
         // The first versions stated the sum without an envelope.
         let bare = |payload: &Value| serde_json::json!({"total_token_usage": payload});
-        let infos = lines.map(|line| line["payload"].clone()).filter(|it| it["type"] == "token_count");
+        let infos = lines
+            .map(|line| line["payload"].clone())
+            .filter(|it| it["type"] == "token_count");
         let infos = infos.map(|it| it.get("info").cloned().unwrap_or_else(|| bare(&it)));
         let infos = infos.filter(|info| info["total_token_usage"].is_object());
         let new = infos.filter(|info| seen.insert(info["total_token_usage"].to_string()));
         let newest = new.map(|info| {
-            let newest = info.get("last_token_usage").unwrap_or(&info["total_token_usage"]);
-            (newest["input_tokens"].as_u64().unwrap_or(0), newest["output_tokens"].as_u64().unwrap_or(0))
+            let newest = info
+                .get("last_token_usage")
+                .unwrap_or(&info["total_token_usage"]);
+            (
+                newest["input_tokens"].as_u64().unwrap_or(0),
+                newest["output_tokens"].as_u64().unwrap_or(0),
+            )
         });
         let honest = sum(&newest.collect::<Vec<_>>());
         let folder = tempfile::tempdir().unwrap();
-        let name =
-            format!("sessions/rollout-2026-01-01T00-00-00-019d7e3d-0164-79d1-af76-e4ee6689b9{compared:02}.jsonl");
+        let name = format!(
+            "sessions/rollout-2026-01-01T00-00-00-019d7e3d-0164-79d1-af76-e4ee6689b9{compared:02}.jsonl"
+        );
         disk::write(&folder.path().join(name), &bytes);
         let (total, _) = counted(folder.path());
         assert_eq!(total, honest, "{}", path.display());

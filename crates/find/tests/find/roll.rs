@@ -1,4 +1,5 @@
-//! Whatever happens to logs, a catalog that compares them with its roll finds what one finds that goes through all rows.
+//! Whatever happens to logs, a catalog that compares them with its roll finds what one finds that
+//! goes through all rows.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,12 @@ impl Lab {
         let folder = tempfile::tempdir().unwrap();
         let mut stores = Stores::default();
         stores.add("claude", folder.path().join(".claude")).unwrap();
-        let mut lab = Lab { folder, stores, dice: seed, asked: 0 };
+        let mut lab = Lab {
+            folder,
+            stores,
+            dice: seed,
+            asked: 0,
+        };
         for number in 0..SESSIONS {
             lab.write(number, "first");
         }
@@ -34,13 +40,19 @@ impl Lab {
 
     /// A number below `most`, another one each time.
     fn roll(&mut self, most: u64) -> u64 {
-        self.dice = self.dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.dice = self
+            .dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.dice >> 33) % most
     }
 
     fn path(&self, number: u64) -> PathBuf {
         let project = format!(".claude/projects/-p{}", number % 7);
-        self.folder.path().join(project).join(format!("{number:08x}-0000-4000-8000-000000000000.jsonl"))
+        self.folder
+            .path()
+            .join(project)
+            .join(format!("{number:08x}-0000-4000-8000-000000000000.jsonl"))
     }
 
     fn line(number: u64, text: &str) -> String {
@@ -80,19 +92,35 @@ impl Lab {
     }
 
     /// What a catalog says of every session, and of those that are gone.
-    fn seen(&mut self, catalog: &mut Catalog, now: Instant, fill: bool) -> (Vec<Seen>, Vec<SessionRef>) {
+    fn seen(
+        &mut self,
+        catalog: &mut Catalog,
+        now: Instant,
+        fill: bool,
+    ) -> (Vec<Seen>, Vec<SessionRef>) {
         let mut entries = catalog.refresh(&self.stores, now).unwrap().entries;
         if fill {
-            catalog.read_missing(&self.stores, &mut entries, Wanted::Whole, 1, &|| true).unwrap();
+            catalog
+                .read_missing(&self.stores, &mut entries, Wanted::Whole, 1, &|| true)
+                .unwrap();
         }
-        let gone = catalog.ghosts().unwrap().into_iter().map(|ghost| ghost.reference).collect();
+        let gone = catalog
+            .ghosts()
+            .unwrap()
+            .into_iter()
+            .map(|ghost| ghost.reference)
+            .collect();
         (entries.iter().map(seen).collect(), gone)
     }
 
     /// Some time later each time, and sometimes before the files are old enough to be trusted.
     fn now(&mut self) -> Instant {
         self.asked += 1;
-        let ahead = if self.roll(4) == 0 { 0 } else { 60 + self.asked };
+        let ahead = if self.roll(4) == 0 {
+            0
+        } else {
+            60 + self.asked
+        };
         let now = SystemTime::UNIX_EPOCH.elapsed().unwrap() + Duration::from_secs(ahead);
         Instant::from_millis(i64::try_from(now.as_millis()).unwrap())
     }
@@ -102,13 +130,21 @@ type Seen = (Option<String>, u64, bool, Option<Glance>, Option<Traits>);
 
 fn seen(entry: &Entry) -> Seen {
     let located = &entry.located;
-    (located.key.clone(), entry.generation, entry.is_current(), entry.glance(), entry.traits().cloned())
+    (
+        located.key.clone(),
+        entry.generation,
+        entry.is_current(),
+        entry.glance(),
+        entry.traits().cloned(),
+    )
 }
 
 fn copy_without_roll(from: &Path, to: &Path) -> i64 {
     std::fs::copy(from, to).unwrap();
     let db = rusqlite::Connection::open(to).unwrap();
-    let parts = db.query_row("SELECT count(*) FROM roll", [], |row| row.get(0)).unwrap();
+    let parts = db
+        .query_row("SELECT count(*) FROM roll", [], |row| row.get(0))
+        .unwrap();
     db.execute_batch("DELETE FROM roll").unwrap();
     parts
 }
@@ -117,7 +153,10 @@ fn copy_without_roll(from: &Path, to: &Path) -> i64 {
 fn a_roll_never_changes_what_a_refresh_finds() {
     for seed in [1, 2, 3] {
         let mut lab = Lab::new(seed);
-        let (with, without) = (lab.folder.path().join("with.db"), lab.folder.path().join("without.db"));
+        let (with, without) = (
+            lab.folder.path().join("with.db"),
+            lab.folder.path().join("without.db"),
+        );
         let mut most_parts = 0;
         for round in 0..40 {
             let changes = if lab.roll(8) == 0 { 150 } else { lab.roll(6) };
@@ -129,14 +168,21 @@ fn a_roll_never_changes_what_a_refresh_finds() {
             let wanted = lab.seen(&mut catalog, now, fill);
             drop(catalog);
             let mut catalog = lab.catalog("with.db");
-            assert_eq!(lab.seen(&mut catalog, now, fill), wanted, "seed {seed}, round {round}");
+            assert_eq!(
+                lab.seen(&mut catalog, now, fill),
+                wanted,
+                "seed {seed}, round {round}"
+            );
             if lab.roll(10) == 0
                 && let Some(gone) = wanted.1.first()
             {
                 catalog.forget(&|session, _| session == gone).unwrap();
             }
         }
-        assert!(most_parts >= 3, "a head and two parts were compared: {most_parts}");
+        assert!(
+            most_parts >= 3,
+            "a head and two parts were compared: {most_parts}"
+        );
     }
 }
 
@@ -166,7 +212,11 @@ fn a_damaged_roll_is_of_no_use_and_does_no_harm() {
         assert_eq!(lab.seen(&mut catalog, now, false), wanted, "{hurt}");
         drop(catalog);
         let db = rusqlite::Connection::open(&path).unwrap();
-        let parts: i64 = db.query_row("SELECT count(*) FROM roll WHERE part<100", [], |row| row.get(0)).unwrap();
+        let parts: i64 = db
+            .query_row("SELECT count(*) FROM roll WHERE part<100", [], |row| {
+                row.get(0)
+            })
+            .unwrap();
         assert_eq!(parts, 3, "it is written anew after: {hurt}");
     }
 }

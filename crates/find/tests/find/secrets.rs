@@ -5,7 +5,8 @@ use boswell_testkit::credential::{self, Credential};
 use boswell_testkit::{Rng, corpus, disk};
 use serde_json::Value;
 
-/// Resolves every level of JSON that a text was wrapped in; none where what is left is not valid JSON.
+/// Resolves every level of JSON that a text was wrapped in; none where what is
+/// left is not valid JSON.
 fn unwrapped(form: &str, text: &str) -> Option<String> {
     let parse = |text: &str| serde_json::from_str::<Value>(text).ok();
     let string = |text: &str| parse(text)?.as_str().map(str::to_owned);
@@ -24,9 +25,13 @@ fn check(secrets: &Secrets, credential: &Credential, missed: &mut Vec<String>) -
         for (form, text) in credential::escaped(&text) {
             asked += 1;
             let redacted = secrets.redact(&text);
-            let clean = |left: &String| !left.contains(&credential.secret) && left.contains(" removed]");
+            let clean =
+                |left: &String| !left.contains(&credential.secret) && left.contains(" removed]");
             if !unwrapped(form, &redacted).is_some_and(|left| clean(&left)) {
-                missed.push(format!("{} in {around}, {form}: {text} -> {redacted}", credential.issuer));
+                missed.push(format!(
+                    "{} in {around}, {form}: {text} -> {redacted}",
+                    credential.issuer
+                ));
             }
         }
     }
@@ -45,7 +50,11 @@ fn every_kind_of_credential_is_removed_from_every_surrounding_and_form() {
     }
     assert!(asked > 50_000, "only {asked} were asked for");
     let some: Vec<&String> = missed.iter().take(20).collect();
-    assert!(missed.is_empty(), "missed {} of {asked}: {some:#?}", missed.len());
+    assert!(
+        missed.is_empty(),
+        "missed {} of {asked}: {some:#?}",
+        missed.len()
+    );
 }
 
 /// Strings of real files that have the form of a secret, and why they are none.
@@ -55,15 +64,24 @@ const PINNED: &[(&str, &str)] = &[];
 fn real_sessions_give_no_false_alarm() {
     let secrets = Secrets::new().unwrap();
     for variable in [corpus::CORPUS, corpus::CAPTURES] {
-        let Some(folder) = corpus::require_or_skip(variable) else { return };
+        let Some(folder) = corpus::require_or_skip(variable) else {
+            return;
+        };
         for path in corpus::files(&folder) {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             let text = disk::read(&path);
             for secret in secrets.find(&text) {
-                let pinned = PINNED.iter().any(|(file, kind)| *file == name && *kind == secret.kind);
+                let pinned = PINNED
+                    .iter()
+                    .any(|(file, kind)| *file == name && *kind == secret.kind);
                 let from = secret.range.start.saturating_sub(60);
                 let around = String::from_utf8_lossy(&text[from..secret.range.start]);
-                assert!(pinned, "{name}: {} {} behind {around}", secret.kind, secret.masked(&text));
+                assert!(
+                    pinned,
+                    "{name}: {} {} behind {around}",
+                    secret.kind,
+                    secret.masked(&text)
+                );
             }
         }
     }

@@ -1,7 +1,7 @@
 //! New JSON, printed as ECMAScript's `JSON.stringify` prints it.
 //!
-//! Agents read our lines with text searches as well as with parsers, so spacing, key order, number form and escapes
-//! must be those of the programs that wrote the rest of the file.
+//! Agents read our lines with text searches as well as with parsers, so spacing, key order, number
+//! form and escapes must be those of the programs that wrote the rest of the file.
 
 /// A value to be written. Members keep the order in which they were given.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +57,8 @@ impl Json {
         out
     }
 
-    /// About how long its text is; escapes may make it longer. A buffer that grows step by step is copied at every step.
+    /// About how long its text is; escapes may make it longer. A buffer that grows step by step is
+    /// copied at every step.
     fn about(&self) -> usize {
         match self {
             Json::Null | Json::Bool(_) | Json::Int(_) | Json::Float(_) => 16,
@@ -65,7 +66,11 @@ impl Json {
             Json::Wtf8(bytes) | Json::Raw(bytes) => bytes.len() + 8,
             Json::Array(items) => items.iter().map(Json::about).sum::<usize>() + 8,
             Json::Object(members) => {
-                members.iter().map(|(key, value)| key.len() + 8 + value.about()).sum::<usize>() + 8
+                members
+                    .iter()
+                    .map(|(key, value)| key.len() + 8 + value.about())
+                    .sum::<usize>()
+                    + 8
             }
         }
     }
@@ -148,9 +153,14 @@ impl<T: Into<Json>> From<Vec<T>> for Json {
     }
 }
 
-/// A number as ECMAScript prints it: shortest form that reads back, `5e-7`, `1e+21`, no `.0`, `null` when not finite.
+/// A number as ECMAScript prints it: shortest form that reads back, `5e-7`, `1e+21`, no `.0`,
+/// `null` when not finite.
 pub fn number_text(n: f64) -> String {
-    if n.is_finite() { ryu_js::Buffer::new().format(n).to_owned() } else { "null".to_owned() }
+    if n.is_finite() {
+        ryu_js::Buffer::new().format(n).to_owned()
+    } else {
+        "null".to_owned()
+    }
 }
 
 /// Appends a string token made of WTF-8 text, escaped as well-formed `JSON.stringify` escapes it.
@@ -166,13 +176,15 @@ pub fn write_string(wtf8: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Splits before the first byte that may have to be escaped; none if there is none. Blocks are looked at as a whole, so that
-/// a machine can take many bytes at once: most text needs no escape for long.
+/// Splits before the first byte that may have to be escaped; none if there is none. Blocks
+/// are looked at as a whole, so that a machine can take many bytes at once: most text
+/// needs no escape for long.
 fn split_at_odd(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_odd = |byte: &u8| (*byte < 0x20) | (*byte == b'"') | (*byte == b'\\') | (*byte == 0xED);
     let blocks = bytes.chunks(64);
-    let (block, within) =
-        blocks.enumerate().find(|(_, block)| block.iter().fold(false, |odd, byte| odd | is_odd(byte)))?;
+    let (block, within) = blocks
+        .enumerate()
+        .find(|(_, block)| block.iter().fold(false, |odd, byte| odd | is_odd(byte)))?;
     bytes.split_at_checked(block * 64 + within.iter().position(is_odd)?)
 }
 

@@ -1,10 +1,11 @@
 //! JSON as agents wrote it, byte for byte.
 //!
-//! A store that other programs own must give back exactly what it was given: number tokens, key order, doubled
-//! keys, lone surrogates. So nothing here turns a record into a tree and back. `scan` finds where values end and
-//! refuses what `JSON.parse` would refuse; [`Raw`] looks into a value without copying it; `splice` changes one
-//! member and leaves every other byte alone; [`Json`] builds new values and prints them as ECMAScript does, and
-//! [`print_object`] prints them without building them.
+//! A store that other programs own must give back exactly what it was given: number tokens, key
+//! order, doubled keys, lone surrogates. So nothing here turns a record into a tree and back.
+//! `scan` finds where values end and refuses what `JSON.parse` would refuse; [`Raw`] looks into a
+//! value without copying it; `splice` changes one member and leaves every other byte alone;
+//! [`Json`] builds new values and prints them as ECMAScript does, and [`print_object`] prints them
+//! without building them.
 //!
 //! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
 

@@ -25,19 +25,32 @@ pub struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Joins the bytes that were scanned with the members that [`scan_object`](super::scan_object) found in them.
+    /// Joins the bytes that were scanned with the members that
+    /// [`scan_object`](super::scan_object) found in them.
     pub fn new(bytes: &'a [u8], members: &'a [Member]) -> Self {
-        Object { bytes, members, outline: None }
+        Object {
+            bytes,
+            members,
+            outline: None,
+        }
     }
 
     /// The same for an object at the start of a line of which there is an outline.
     pub(super) fn outlined(bytes: &'a [u8], members: &'a [Member], outline: &'a Outline) -> Self {
-        Object { bytes, members, outline: Some(outline) }
+        Object {
+            bytes,
+            members,
+            outline: Some(outline),
+        }
     }
 
     /// The value of `key`; of a doubled key the last one, as `JSON.parse` has it.
     pub fn get(&self, key: &str) -> Option<Raw<'a>> {
-        self.members.iter().rev().find(|m| self.key(m).is(key)).map(|m| self.value(m))
+        self.members
+            .iter()
+            .rev()
+            .find(|m| self.key(m).is(key))
+            .map(|m| self.value(m))
     }
 
     /// The text of a string member.
@@ -48,12 +61,21 @@ impl<'a> Object<'a> {
     /// The members in file order.
     pub fn members(&self) -> impl Iterator<Item = (Str<'a>, Raw<'a>)> + use<'a> {
         let this = *self;
-        self.members.iter().map(move |m| (this.key(m), this.value(m)))
+        self.members
+            .iter()
+            .map(move |m| (this.key(m), this.value(m)))
     }
 
     /// The object as a value.
     pub fn raw(&self) -> Raw<'a> {
-        Raw::outlined(self.bytes, self.outline.map(|outline| Place { outline, at: 0, is_member: false }))
+        Raw::outlined(
+            self.bytes,
+            self.outline.map(|outline| Place {
+                outline,
+                at: 0,
+                is_member: false,
+            }),
+        )
     }
 
     /// Whether it was seen while it was scanned that all of it is ASCII.
@@ -66,7 +88,11 @@ impl<'a> Object<'a> {
     }
 
     fn value(&self, m: &Member) -> Raw<'a> {
-        let place = self.outline.map(|outline| Place { outline, at: m.start, is_member: true });
+        let place = self.outline.map(|outline| Place {
+            outline,
+            at: m.start,
+            is_member: true,
+        });
         match self.bytes.get(m.start..m.end) {
             Some(bytes) => Raw::outlined(bytes, place),
             None => Raw::trusted(b"null"),

@@ -1,4 +1,5 @@
-//! Where the strings and containers of a line end, so that whoever looks into it passes over them at once.
+//! Where the strings and containers of a line end, so that whoever looks into it
+//! passes over them at once.
 
 use super::quotes::Sweep;
 use super::scan::{Fault, FaultKind, Guide, scan};
@@ -7,7 +8,8 @@ use super::{Member, Quotes};
 /// Longer lines are rare enough to go without: places are kept in four bytes.
 const LONGEST: usize = u32::MAX as usize;
 
-/// No more containers than these are remembered, or a line of brackets would cost many times its length.
+/// No more containers than these are remembered, or a line of brackets would cost
+/// many times its length.
 const MOST_CONTAINERS: usize = 1 << 16;
 
 /// The same for members of inner objects.
@@ -31,7 +33,8 @@ pub(super) struct Container {
 }
 
 impl Outline {
-    /// Looks at a line once. False if it must be scanned byte by byte: it is no JSON, or longer than any.
+    /// Looks at a line once. False if it must be scanned byte by byte: it is no
+    /// JSON, or longer than any.
     pub(super) fn begin(&mut self, line: &[u8]) -> bool {
         line.len() < LONGEST && self.quotes.index(line)
     }
@@ -41,7 +44,13 @@ impl Outline {
         self.containers.clear();
         self.inner.clear();
         let (containers, inner) = (&mut self.containers, &mut self.inner);
-        let mut pen = Pen { quotes: self.quotes.sweep(), containers, inner, around: 0, unnoted: 0 };
+        let mut pen = Pen {
+            quotes: self.quotes.sweep(),
+            containers,
+            inner,
+            around: 0,
+            unnoted: 0,
+        };
         scan(line, 0, Some(members), &mut pen)
     }
 
@@ -53,23 +62,33 @@ impl Outline {
     /// The index after the string whose opening quote is at `at`.
     #[inline]
     pub(super) fn string_end(&self, at: usize) -> usize {
-        self.quotes.next(at + 1).map_or(usize::MAX, |quote| quote + 1)
+        self.quotes
+            .next(at + 1)
+            .map_or(usize::MAX, |quote| quote + 1)
     }
 
     /// The index after the container that begins at `at`, if it was noted.
     #[inline]
     pub(super) fn container_end(&self, at: usize) -> Option<usize> {
-        let found = self.containers.binary_search_by(|container| (container.start as usize).cmp(&at)).ok()?;
-        self.containers.get(found).map(|container| container.end as usize)
+        let found = self
+            .containers
+            .binary_search_by(|container| (container.start as usize).cmp(&at))
+            .ok()?;
+        self.containers
+            .get(found)
+            .map(|container| container.end as usize)
     }
 
-    /// The members of the object from `start` to `end` that is itself a member of the line; none if there were too many to note.
+    /// The members of the object from `start` to `end` that is itself a member of the line; none if
+    /// there were too many to note.
     #[inline]
     pub(super) fn inner_of(&self, start: usize, end: usize) -> Option<&[Member]> {
         if self.inner.len() == MOST_INNER {
             return None;
         }
-        let from = self.inner.partition_point(|member| member.key_start < start);
+        let from = self
+            .inner
+            .partition_point(|member| member.key_start < start);
         let to = self.inner.partition_point(|member| member.key_start < end);
         self.inner.get(from..to)
     }
@@ -91,7 +110,10 @@ impl Guide for Pen<'_> {
     fn string_end(&mut self, bytes: &[u8], _at: usize) -> Result<usize, Fault> {
         // The one at which the string begins.
         self.quotes.next();
-        let end = self.quotes.next().ok_or(Fault { at: bytes.len(), kind: FaultKind::Truncated })?;
+        let end = self.quotes.next().ok_or(Fault {
+            at: bytes.len(),
+            kind: FaultKind::Truncated,
+        })?;
         Ok(end + 1)
     }
 
@@ -103,7 +125,10 @@ impl Guide for Pen<'_> {
             return;
         }
         // Both fit: lines are shorter than four gigabytes.
-        self.containers.push(Container { start: at as u32, end: self.around });
+        self.containers.push(Container {
+            start: at as u32,
+            end: self.around,
+        });
         self.around = number as u32;
     }
 
@@ -135,8 +160,14 @@ mod tests {
     fn ends(text: &str) -> Vec<Option<usize>> {
         let mut outline = Outline::default();
         assert!(outline.begin(text.as_bytes()));
-        assert_eq!(outline.scan(text.as_bytes(), &mut Vec::new()), Ok(text.len()));
-        text.char_indices().filter(|(_, c)| "{[".contains(*c)).map(|(at, _)| outline.container_end(at)).collect()
+        assert_eq!(
+            outline.scan(text.as_bytes(), &mut Vec::new()),
+            Ok(text.len())
+        );
+        text.char_indices()
+            .filter(|(_, c)| "{[".contains(*c))
+            .map(|(at, _)| outline.container_end(at))
+            .collect()
     }
 
     #[test]
@@ -147,7 +178,10 @@ mod tests {
         assert_eq!(found[0], text.len());
         assert_eq!(found[1], close("]") - "],\"d\":{\"e\":[[2]]".len() + 1);
         assert_eq!(&found[2..6], [16, 15, 25, 24]);
-        assert_eq!(&found[6..], [text.len() - 1, text.len() - 2, text.len() - 3]);
+        assert_eq!(
+            &found[6..],
+            [text.len() - 1, text.len() - 2, text.len() - 3]
+        );
     }
 
     #[test]
@@ -176,7 +210,13 @@ mod tests {
     /// A line of a log; some are much alike, some are of another shape, some are damaged.
     fn line() -> impl Strategy<Value = Vec<u8>> {
         let text = prop_oneof![Just(3usize), Just(36), Just(200), 0usize..90];
-        let kind = prop_oneof![Just("user"), Just("assistant"), Just("a\\\"}],{["), Just("\\\\"), Just("会话")];
+        let kind = prop_oneof![
+            Just("user"),
+            Just("assistant"),
+            Just("a\\\"}],{["),
+            Just("\\\\"),
+            Just("会话")
+        ];
         let shape = prop_oneof![6 => Just(0), 2 => 1..4];
         (text, kind, shape, proptest::option::weighted(0.3, (any::<u16>(), damage()))).prop_map(
             |(len, kind, shape, damage)| {
@@ -201,7 +241,16 @@ mod tests {
     }
 
     fn damage() -> impl Strategy<Value = u8> {
-        prop_oneof![Just(b'"'), Just(b'\\'), Just(b' '), Just(b'}'), Just(b'{'), Just(b','), Just(b'\t'), any::<u8>()]
+        prop_oneof![
+            Just(b'"'),
+            Just(b'\\'),
+            Just(b' '),
+            Just(b'}'),
+            Just(b'{'),
+            Just(b','),
+            Just(b'\t'),
+            any::<u8>()
+        ]
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! New JSON that is printed straight into a buffer, as [`Json`] prints it.
 //!
-//! A record that is written once need not become a tree of values first: an append that is not synced costs a microsecond,
-//! and the tree would take as long.
+//! A record that is written once need not become a tree of values first: an append that is not
+//! synced costs a microsecond, and the tree would take as long.
 
 use std::io::Write;
 
@@ -46,7 +46,11 @@ impl Printer<'_> {
     }
 
     /// Prints a member that is an object.
-    pub fn with_object(&mut self, key: &'static str, fill: impl FnOnce(&mut Printer<'_>)) -> &mut Self {
+    pub fn with_object(
+        &mut self,
+        key: &'static str,
+        fill: impl FnOnce(&mut Printer<'_>),
+    ) -> &mut Self {
         self.key(key);
         print_object(self.out, fill);
         self
@@ -72,7 +76,11 @@ impl Printer<'_> {
     }
 
     fn key(&mut self, key: &'static str) {
-        debug_assert!(key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "`{key}` needs an escape");
+        debug_assert!(
+            key.bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'),
+            "`{key}` needs an escape"
+        );
         self.out.reserve(key.len() + 4);
         if !std::mem::take(&mut self.first) {
             self.out.push(b',');

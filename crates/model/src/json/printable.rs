@@ -25,10 +25,11 @@ fn look<S: Simd>(simd: S, text: &[u8]) -> bool {
 #[inline(always)]
 fn odd_in<S: Simd>(simd: S, block: &[u8; 64], after_slash: &mut u64) -> u64 {
     let bytes = u8x64::simd_from(simd, *block);
-    let shown =
-        bytes.simd_ge(u8x64::splat(simd, b' ')).to_bitmask() & bytes.simd_lt(u8x64::splat(simd, 0x7f)).to_bitmask();
+    let shown = bytes.simd_ge(u8x64::splat(simd, b' ')).to_bitmask()
+        & bytes.simd_lt(u8x64::splat(simd, 0x7f)).to_bitmask();
     let slashes = bytes.simd_eq(u8x64::splat(simd, b'\\')).to_bitmask();
-    let numbers = bytes.simd_eq(u8x64::splat(simd, b'u')).to_bitmask() & (slashes << 1 | *after_slash);
+    let numbers =
+        bytes.simd_eq(u8x64::splat(simd, b'u')).to_bitmask() & (slashes << 1 | *after_slash);
     *after_slash = slashes >> 63;
     !shown | numbers
 }

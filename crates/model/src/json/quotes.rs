@@ -1,8 +1,9 @@
 //! Where strings end, found for a whole line at once.
 //!
-//! Text is full of escapes, and going from one to the next costs more than everything else that scanning does. This index
-//! looks at sixty-four bytes at a time and keeps one bit for each quote that no backslash escapes. It also checks what
-//! strings may hold; on a line that fails, the scanner goes byte by byte and says where and why.
+//! Text is full of escapes, and going from one to the next costs more than everything else that
+//! scanning does. This index looks at sixty-four bytes at a time and keeps one bit for each quote
+//! that no backslash escapes. It also checks what strings may hold; on a line that fails, the
+//! scanner goes byte by byte and says where and why.
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
 
@@ -14,8 +15,8 @@ pub(super) struct Quotes {
 }
 
 impl Quotes {
-    /// Indexes a line. False if it holds a control character or a backslash that starts no escape: then it must be scanned
-    /// byte by byte.
+    /// Indexes a line. False if it holds a control character or a backslash that starts no escape:
+    /// then it must be scanned byte by byte.
     pub(super) fn index(&mut self, line: &[u8]) -> bool {
         self.words.clear();
         self.words.reserve(line.len() / 64 + 1);
@@ -31,8 +32,15 @@ impl Quotes {
 
     /// All unescaped quotes, in order.
     pub(super) fn sweep(&self) -> Sweep<'_> {
-        let (word, words) = self.words.split_first().map_or((0, &[][..]), |(word, rest)| (*word, rest));
-        Sweep { words, base: 0, word }
+        let (word, words) = self
+            .words
+            .split_first()
+            .map_or((0, &[][..]), |(word, rest)| (*word, rest));
+        Sweep {
+            words,
+            base: 0,
+            word,
+        }
     }
 
     /// The first quote at or after `from` that is not escaped.
@@ -83,7 +91,14 @@ struct Seen {
 /// Leaves a word for every sixty-four bytes of the line.
 #[inline(always)]
 fn look<S: Simd>(simd: S, line: &[u8], words: &mut Vec<u64>) -> Seen {
-    let mut eye = Eye { simd, line, carry: 0, controls: 0, sound: true, all: u8x64::splat(simd, 0) };
+    let mut eye = Eye {
+        simd,
+        line,
+        carry: 0,
+        controls: 0,
+        sound: true,
+        all: u8x64::splat(simd, 0),
+    };
     let (blocks, rest) = line.as_chunks::<64>();
     for (number, block) in blocks.iter().enumerate() {
         words.push(eye.block(block, number * 64));
@@ -96,7 +111,10 @@ fn look<S: Simd>(simd: S, line: &[u8], words: &mut Vec<u64>) -> Seen {
         words.push(eye.block(&last, blocks.len() * 64));
     }
     let high = eye.all.simd_ge(u8x64::splat(simd, 0x80)).to_bitmask();
-    Seen { sound: eye.sound && eye.controls == 0, ascii: high == 0 }
+    Seen {
+        sound: eye.sound && eye.controls == 0,
+        ascii: high == 0,
+    }
 }
 
 /// Looks at sixty-four bytes after the other.
@@ -131,8 +149,9 @@ impl<S: Simd> Eye<'_, S> {
     }
 }
 
-/// Bits of characters that a backslash escapes. A run of backslashes escapes what follows it if it is of odd length; runs
-/// are told apart by adding their first bit, which carries through to their end.
+/// Bits of characters that a backslash escapes. A run of backslashes escapes what follows it
+/// if it is of odd length; runs are told apart by adding their first bit, which carries
+/// through to their end.
 #[inline(always)]
 fn escaped(slashes: u64, carry: &mut u64) -> u64 {
     if slashes == 0 {
@@ -155,7 +174,10 @@ fn escapes_are_sound(mut escaped: u64, line: &[u8], at: usize) -> bool {
         match line.get(place) {
             Some(b'n' | b't' | b'"' | b'\\' | b'/' | b'r' | b'b' | b'f') => {}
             Some(b'u') => {
-                if !line.get(place + 1..place + 5).is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit)) {
+                if !line
+                    .get(place + 1..place + 5)
+                    .is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+                {
                     return false;
                 }
             }
@@ -200,14 +222,18 @@ mod tests {
         // What every machine can do must give the same as what this one can.
         let mut words = Vec::new();
         let seen = dispatch!(Level::baseline(), simd => look(simd, line, &mut words));
-        assert_eq!((seen.sound, seen.ascii, &words), (sound, quotes.is_ascii(), &quotes.words));
+        assert_eq!(
+            (seen.sound, seen.ascii, &words),
+            (sound, quotes.is_ascii(), &quotes.words)
+        );
         assert_eq!(seen.ascii, line.is_ascii());
         if !sound {
             return None;
         }
         let mut swept = quotes.sweep();
         assert!(
-            std::iter::from_fn(|| swept.next()).eq(std::iter::successors(quotes.next(0), |at| quotes.next(at + 1)))
+            std::iter::from_fn(|| swept.next())
+                .eq(std::iter::successors(quotes.next(0), |at| quotes.next(at + 1)))
         );
         let mut found = Vec::new();
         let mut from = 0;
@@ -223,7 +249,11 @@ mod tests {
         for lead in 55..75 {
             for slashes in 0..6 {
                 let line = format!("{}{}\"x\"", "a".repeat(lead), "\\".repeat(slashes));
-                assert_eq!(indexed(line.as_bytes()), plainly(line.as_bytes()), "{lead} {slashes}");
+                assert_eq!(
+                    indexed(line.as_bytes()),
+                    plainly(line.as_bytes()),
+                    "{lead} {slashes}"
+                );
             }
         }
     }

@@ -8,7 +8,8 @@ use super::{Member, Outline, Str};
 
 /// The bytes of one JSON value.
 ///
-/// Made from spans that the scanner accepted. On other bytes every question is answered with "no", never with a panic.
+/// Made from spans that the scanner accepted. On other bytes every question is answered with
+/// "no", never with a panic.
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a> {
     bytes: &'a [u8],
@@ -54,10 +55,21 @@ impl<'a> Raw<'a> {
 
     /// Checks that `bytes` are one value, white space around it allowed.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, super::Fault> {
-        let start = bytes.iter().position(|b| !is_space(*b)).unwrap_or(bytes.len());
+        let start = bytes
+            .iter()
+            .position(|b| !is_space(*b))
+            .unwrap_or(bytes.len());
         let end = super::value_end(bytes, start)?;
-        match bytes.get(end..).unwrap_or(b"").iter().position(|b| !is_space(*b)) {
-            Some(extra) => Err(super::Fault { at: end + extra, kind: super::FaultKind::Unexpected }),
+        match bytes
+            .get(end..)
+            .unwrap_or(b"")
+            .iter()
+            .position(|b| !is_space(*b))
+        {
+            Some(extra) => Err(super::Fault {
+                at: end + extra,
+                kind: super::FaultKind::Unexpected,
+            }),
             None => Ok(Raw::trusted(bytes.get(start..end).unwrap_or(b"null"))),
         }
     }
@@ -116,13 +128,19 @@ impl<'a> Raw<'a> {
         std::str::from_utf8(self.bytes).ok()?.parse().ok()
     }
 
-    /// The number as a whole one: integers as written, floats rounded towards zero when they are finite.
+    /// The number as a whole one: integers as written, floats rounded towards zero
+    /// when they are finite.
     pub fn i64(&self) -> Option<i64> {
         if self.kind() != Kind::Number {
             return None;
         }
         let text = std::str::from_utf8(self.bytes).ok()?;
-        text.parse().ok().or_else(|| text.parse::<f64>().ok().filter(|n| n.is_finite()).map(|n| n as i64))
+        text.parse().ok().or_else(|| {
+            text.parse::<f64>()
+                .ok()
+                .filter(|n| n.is_finite())
+                .map(|n| n as i64)
+        })
     }
 
     /// The number as a count: negative ones are none.
@@ -148,8 +166,14 @@ impl<'a> Raw<'a> {
 
     /// The members in file order; none if it is not an object.
     pub fn members(&self) -> Members<'a> {
-        let noted = self.place.filter(|place| place.is_member && self.kind() == Kind::Object);
-        let noted = noted.and_then(|place| place.outline.inner_of(place.at, place.at + self.bytes.len()));
+        let noted = self
+            .place
+            .filter(|place| place.is_member && self.kind() == Kind::Object);
+        let noted = noted.and_then(|place| {
+            place
+                .outline
+                .inner_of(place.at, place.at + self.bytes.len())
+        });
         let steps = match noted {
             Some(noted) => Steps::Noted(*self, noted.iter()),
             None => Steps::Walk(Walk::into(*self, b'{')),
@@ -159,15 +183,27 @@ impl<'a> Raw<'a> {
 
     fn noted(&self, member: &Member) -> Option<(Str<'a>, Raw<'a>)> {
         let place = self.place?;
-        let piece = |from: usize, to: usize| self.bytes.get(from.checked_sub(place.at)?..to.checked_sub(place.at)?);
+        let piece = |from: usize, to: usize| {
+            self.bytes
+                .get(from.checked_sub(place.at)?..to.checked_sub(place.at)?)
+        };
         let key = piece(member.key_start, member.key_end)?;
-        let place = Place { at: member.start, is_member: false, ..place };
-        Some((Str::trusted(key), Raw::outlined(piece(member.start, member.end)?, Some(place))))
+        let place = Place {
+            at: member.start,
+            is_member: false,
+            ..place
+        };
+        Some((
+            Str::trusted(key),
+            Raw::outlined(piece(member.start, member.end)?, Some(place)),
+        ))
     }
 
     /// The items in order; none if it is not an array.
     pub fn items(&self) -> Items<'a> {
-        Items { walk: Walk::into(*self, b'[') }
+        Items {
+            walk: Walk::into(*self, b'['),
+        }
     }
 }
 
@@ -216,7 +252,8 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Goes from value to value inside a container that is known to be well formed: punctuation is skipped, not checked.
+/// Goes from value to value inside a container that is known to be well formed: punctuation is
+/// skipped, not checked.
 #[derive(Debug, Clone)]
 struct Walk<'a> {
     container: Raw<'a>,
@@ -225,7 +262,11 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn into(container: Raw<'a>, open: u8) -> Self {
-        let at = if container.bytes.first() == Some(&open) { 1 } else { container.bytes.len() };
+        let at = if container.bytes.first() == Some(&open) {
+            1
+        } else {
+            container.bytes.len()
+        };
         Walk { container, at }
     }
 
@@ -243,13 +284,23 @@ impl<'a> Walk<'a> {
         };
         self.at = end;
         let value = bytes.get(start..end).filter(|value| !value.is_empty())?;
-        Some(Raw::outlined(value, place.map(|place| Place { at: place.at + start, is_member: false, ..place })))
+        Some(Raw::outlined(
+            value,
+            place.map(|place| Place {
+                at: place.at + start,
+                is_member: false,
+                ..place
+            }),
+        ))
     }
 }
 
 fn skip_string(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
     if let Some(Place { outline, at, .. }) = place {
-        return outline.string_end(at + start).saturating_sub(at).min(bytes.len());
+        return outline
+            .string_end(at + start)
+            .saturating_sub(at)
+            .min(bytes.len());
     }
     let mut at = start + 1;
     loop {
@@ -265,7 +316,9 @@ fn skip_string(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
 }
 
 fn skip_container(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
-    if let Some(end) = place.and_then(|place| Some(place.outline.container_end(place.at + start)? - place.at)) {
+    if let Some(end) =
+        place.and_then(|place| Some(place.outline.container_end(place.at + start)? - place.at))
+    {
         return end.min(bytes.len());
     }
     let mut depth = 0usize;
@@ -321,14 +374,20 @@ mod tests {
     #[test]
     fn items_and_members_keep_their_bytes() {
         let raw = Raw::parse(b" [ 1.50 , \"a,]\" ,{\"k\" : [ ]}, null,-0 ] \n").unwrap();
-        let items: Vec<_> = raw.items().map(|v| std::str::from_utf8(v.bytes()).unwrap()).collect();
+        let items: Vec<_> = raw
+            .items()
+            .map(|v| std::str::from_utf8(v.bytes()).unwrap())
+            .collect();
         assert_eq!(items, ["1.50", "\"a,]\"", "{\"k\" : [ ]}", "null", "-0"]);
         assert!(Raw::parse(b"{} x").is_err());
     }
 
     #[test]
     fn numbers_keep_their_meaning() {
-        assert_eq!(Raw::trusted(b"1763681581544").i64(), Some(1_763_681_581_544));
+        assert_eq!(
+            Raw::trusted(b"1763681581544").i64(),
+            Some(1_763_681_581_544)
+        );
         assert_eq!(Raw::trusted(b"1e3").i64(), Some(1000));
         assert_eq!(Raw::trusted(b"-1").u64(), None);
         assert_eq!(Raw::trusted(b"\"1\"").i64(), None);

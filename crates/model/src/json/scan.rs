@@ -1,7 +1,7 @@
 //! Finds where a JSON value ends, and refuses exactly what ECMAScript's `JSON.parse` refuses.
 //!
-//! The one exception is bytes that are not UTF-8: every agent decodes them to U+FFFD before it parses, so they are
-//! content here, and the span that holds them carries a flag.
+//! The one exception is bytes that are not UTF-8: every agent decodes them to U+FFFD before it
+//! parses, so they are content here, and the span that holds them carries a flag.
 
 use memchr::memchr2;
 
@@ -45,11 +45,15 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// Scans the object that starts at `bytes[0]`, leaves its own members in `members` and returns where it ends.
+/// Scans the object that starts at `bytes[0]`, leaves its own members in `members` and
+/// returns where it ends.
 pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
     members.clear();
     if bytes.first() != Some(&b'{') {
-        return Err(Fault { at: 0, kind: FaultKind::Unexpected });
+        return Err(Fault {
+            at: 0,
+            kind: FaultKind::Unexpected,
+        });
     }
     scan(bytes, 0, Some(members), &mut Bytewise)
 }
@@ -68,7 +72,16 @@ pub(super) fn scan<G: Guide>(
     guide: &mut G,
 ) -> Result<usize, Fault> {
     let (own, inner) = (Member::default(), Member::default());
-    Scanner { bytes, at, open: Containers::default(), own, inner, members, guide }.run()
+    Scanner {
+        bytes,
+        at,
+        open: Containers::default(),
+        own,
+        inner,
+        members,
+        guide,
+    }
+    .run()
 }
 
 /// Knows where strings end, and may take note of containers.
@@ -133,7 +146,8 @@ impl<G: Guide> Scanner<'_, '_, G> {
     #[inline(always)]
     fn run(mut self) -> Result<usize, Fault> {
         loop {
-            // A value starts here. Containers open and go on with their first child; the rest ends at once.
+            // A value starts here. Containers open and go on with their first child;
+            // the rest ends at once.
             match self.peek()? {
                 b'"' => self.string()?,
                 b'{' => {
@@ -208,7 +222,10 @@ impl<G: Guide> Scanner<'_, '_, G> {
     }
 
     fn peek(&self) -> Result<u8, Fault> {
-        self.bytes.get(self.at).copied().ok_or(Fault { at: self.bytes.len(), kind: FaultKind::Truncated })
+        self.bytes.get(self.at).copied().ok_or(Fault {
+            at: self.bytes.len(),
+            kind: FaultKind::Truncated,
+        })
     }
 
     fn fault(&self, kind: FaultKind) -> Fault {
@@ -246,7 +263,12 @@ impl<G: Guide> Scanner<'_, '_, G> {
         }
         self.at += 1;
         self.visible()?;
-        let member = Member { key_start, key_end, start: self.at, end: self.at };
+        let member = Member {
+            key_start,
+            key_end,
+            start: self.at,
+            end: self.at,
+        };
         match self.open.depth {
             1 => self.own = member,
             2 => self.inner = member,
@@ -259,8 +281,18 @@ impl<G: Guide> Scanner<'_, '_, G> {
         for (i, want) in word.iter().enumerate() {
             match self.bytes.get(self.at + i) {
                 Some(found) if found == want => {}
-                Some(_) => return Err(Fault { at: self.at + i, kind: FaultKind::Unexpected }),
-                None => return Err(Fault { at: self.bytes.len(), kind: FaultKind::Truncated }),
+                Some(_) => {
+                    return Err(Fault {
+                        at: self.at + i,
+                        kind: FaultKind::Unexpected,
+                    });
+                }
+                None => {
+                    return Err(Fault {
+                        at: self.bytes.len(),
+                        kind: FaultKind::Truncated,
+                    });
+                }
             }
         }
         self.at += word.len();
@@ -300,7 +332,11 @@ impl<G: Guide> Scanner<'_, '_, G> {
 
     fn some_digits(&mut self) -> Result<(), Fault> {
         self.peek()?;
-        if self.digits() == 0 { Err(self.fault(FaultKind::Number)) } else { Ok(()) }
+        if self.digits() == 0 {
+            Err(self.fault(FaultKind::Number))
+        } else {
+            Ok(())
+        }
     }
 
     fn digits(&mut self) -> usize {
@@ -321,7 +357,10 @@ impl Guide for Bytewise {
         let mut at = start;
         loop {
             let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
-                let fault = Fault { at: bytes.len(), kind: FaultKind::Truncated };
+                let fault = Fault {
+                    at: bytes.len(),
+                    kind: FaultKind::Truncated,
+                };
                 return Err(control(bytes, start, bytes.len()).unwrap_or(fault));
             };
             at += step;
@@ -344,24 +383,44 @@ fn escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
             for i in at + 2..at + 6 {
                 match bytes.get(i) {
                     Some(byte) if byte.is_ascii_hexdigit() => {}
-                    Some(_) => return Err(Fault { at: i, kind: FaultKind::Escape }),
-                    None => return Err(Fault { at: bytes.len(), kind: FaultKind::Truncated }),
+                    Some(_) => {
+                        return Err(Fault {
+                            at: i,
+                            kind: FaultKind::Escape,
+                        });
+                    }
+                    None => {
+                        return Err(Fault {
+                            at: bytes.len(),
+                            kind: FaultKind::Truncated,
+                        });
+                    }
                 }
             }
             Ok(at + 6)
         }
-        Some(_) => Err(Fault { at, kind: FaultKind::Escape }),
-        None => Err(Fault { at: bytes.len(), kind: FaultKind::Truncated }),
+        Some(_) => Err(Fault {
+            at,
+            kind: FaultKind::Escape,
+        }),
+        None => Err(Fault {
+            at: bytes.len(),
+            kind: FaultKind::Truncated,
+        }),
     }
 }
 
 fn control(bytes: &[u8], start: usize, end: usize) -> Option<Fault> {
     let text = bytes.get(start..end)?;
-    // Written as a fold so that it compiles to wide compares; the search below runs only on broken input.
+    // Written as a fold so that it compiles to wide compares; the search below runs
+    // only on broken input.
     if !text.iter().fold(false, |seen, b| seen | (*b < 0x20)) {
         return None;
     }
-    text.iter().position(|b| *b < 0x20).map(|i| Fault { at: start + i, kind: FaultKind::Control })
+    text.iter().position(|b| *b < 0x20).map(|i| Fault {
+        at: start + i,
+        kind: FaultKind::Control,
+    })
 }
 
 #[cfg(test)]
@@ -376,15 +435,31 @@ mod tests {
         let end = scan_object(text.as_bytes(), &mut members).unwrap();
         Object::new(&text.as_bytes()[..end], &members)
             .members()
-            .map(|(k, v)| (k.to_text().into_owned(), String::from_utf8(v.bytes().to_vec()).unwrap()))
+            .map(|(k, v)| {
+                (
+                    k.to_text().into_owned(),
+                    String::from_utf8(v.bytes().to_vec()).unwrap(),
+                )
+            })
             .collect()
     }
 
     #[test]
     fn members_of_nested_objects_are_not_mistaken_for_own_ones() {
         let found = members_of(r#"{ "a" : {"b":1,"c":[{"d":2}]} ,"e":[ ],"f":{},"g":"x\"}" }tail"#);
-        let keys: Vec<_> = found.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
-        assert_eq!(keys, [("a", r#"{"b":1,"c":[{"d":2}]}"#), ("e", "[ ]"), ("f", "{}"), ("g", r#""x\"}""#)]);
+        let keys: Vec<_> = found
+            .iter()
+            .map(|(k, v)| (k.as_str(), v.as_str()))
+            .collect();
+        assert_eq!(
+            keys,
+            [
+                ("a", r#"{"b":1,"c":[{"d":2}]}"#),
+                ("e", "[ ]"),
+                ("f", "{}"),
+                ("g", r#""x\"}""#)
+            ]
+        );
     }
 
     #[test]
@@ -416,7 +491,10 @@ mod tests {
             "{\"a\":\"\\u12g4\"}",
             "{\"a\":[1,]}",
         ] {
-            assert!(scan_object(bad.as_bytes(), &mut Vec::new()).is_err(), "{bad}");
+            assert!(
+                scan_object(bad.as_bytes(), &mut Vec::new()).is_err(),
+                "{bad}"
+            );
         }
     }
 
@@ -439,7 +517,8 @@ mod tests {
             if let Ok(text) = std::str::from_utf8(&bytes) {
                 let theirs = serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
                 let ours = value_end(&bytes, 0).is_ok_and(|end| end == bytes.len());
-                // serde_json also takes white space around a value and refuses lone surrogates; we leave both to the caller.
+                // serde_json also takes white space around a value and refuses lone surrogates; we
+                // leave both to the caller.
                 if !text.starts_with([' ', '\n', '\t', '\r']) && !text.ends_with([' ', '\n', '\t', '\r']) && !text.contains("\\u") {
                     prop_assert_eq!(ours, theirs, "{}", text);
                 }

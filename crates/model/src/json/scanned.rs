@@ -8,7 +8,8 @@ const WORTH_AN_OUTLINE: usize = 192;
 /// How many members an entry has, about: a list that grows step by step is copied at every step.
 const USUAL_MEMBERS: usize = 16;
 
-/// The places of an object's members, and the scratch space for finding them: one serves a whole file.
+/// The places of an object's members, and the scratch space for finding them: one
+/// serves a whole file.
 #[derive(Debug, Default)]
 pub struct Scanned {
     members: Vec<Member>,
@@ -24,7 +25,9 @@ impl Scanned {
     pub fn scan(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
         self.members.clear();
         self.members.reserve(USUAL_MEMBERS);
-        self.outlined = bytes.len() >= WORTH_AN_OUTLINE && bytes.first() == Some(&b'{') && self.outline.begin(bytes);
+        self.outlined = bytes.len() >= WORTH_AN_OUTLINE
+            && bytes.first() == Some(&b'{')
+            && self.outline.begin(bytes);
         let end = if self.outlined {
             self.outline.scan(bytes, &mut self.members)
         } else {
@@ -60,17 +63,30 @@ mod tests {
     #[test]
     fn an_outline_changes_nothing_of_what_is_found() {
         let long = "a\\\"b\\u00e9 会话 ".repeat(40);
-        let text =
-            format!(r#"{{"type":"message","message":{{"content":[{{"text":"{long}"}},"}}"],"n":1}},"id":"x"}} tail"#);
+        let text = format!(
+            r#"{{"type":"message","message":{{"content":[{{"text":"{long}"}},"}}"],"n":1}},"id":"x"}} tail"#
+        );
         let (mut with, mut without) = (Scanned::default(), Scanned::default());
         let end = with.scan(text.as_bytes()).unwrap();
         assert_eq!(without.scan_plainly(text.as_bytes()), Ok(end));
-        let (with, without) = (with.object(text.as_bytes()), without.object(text.as_bytes()));
+        let (with, without) = (
+            with.object(text.as_bytes()),
+            without.object(text.as_bytes()),
+        );
         assert_eq!(with.raw().bytes().len(), end);
         let found = |object: &Object<'_>| {
             let message = object.get("message").unwrap();
-            let items = message.get("content").unwrap().items().map(|it| it.bytes().to_vec()).collect::<Vec<_>>();
-            (items, message.get("n").unwrap().i64(), object.text("id").unwrap().into_owned())
+            let items = message
+                .get("content")
+                .unwrap()
+                .items()
+                .map(|it| it.bytes().to_vec())
+                .collect::<Vec<_>>();
+            (
+                items,
+                message.get("n").unwrap().i64(),
+                object.text("id").unwrap().into_owned(),
+            )
         };
         assert_eq!(found(&with), found(&without));
         assert_eq!(found(&with).1, Some(1));
@@ -89,7 +105,12 @@ mod tests {
             scanned.scan(text.as_bytes()).unwrap();
             let object = scanned.object(text.as_bytes());
             let many = object.get("many").unwrap();
-            assert!(many.members().map(|(_, value)| value.i64()).eq((0..count).map(Some)), "{count}");
+            assert!(
+                many.members()
+                    .map(|(_, value)| value.i64())
+                    .eq((0..count).map(Some)),
+                "{count}"
+            );
             assert_eq!(object.get("first").unwrap().members().count(), 1);
             assert_eq!(object.get("last").unwrap().members().count(), 0);
         }
@@ -105,8 +126,15 @@ mod tests {
             &format!("{{\"{}\t\":1}}", "x".repeat(300)),
         ] {
             let mut scanned = Scanned::default();
-            assert_eq!(scanned.scan(text.as_bytes()), Scanned::default().scan_plainly(text.as_bytes()), "{text}");
-            assert!(scanned.object(text.as_bytes()).raw().bytes().is_empty(), "{text}");
+            assert_eq!(
+                scanned.scan(text.as_bytes()),
+                Scanned::default().scan_plainly(text.as_bytes()),
+                "{text}"
+            );
+            assert!(
+                scanned.object(text.as_bytes()).raw().bytes().is_empty(),
+                "{text}"
+            );
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Fault, Member, Object, scan_object};
 
-/// Replaces the value of the member at `path`; adds it at the end of its object when it is not there.
+/// Replaces the value of the member at `path`; adds it at the end of its object
+/// when it is not there.
 ///
 /// Of doubled keys the last one is changed, because that is the one every reader takes.
 pub fn set_member(record: &[u8], path: &[&str], value: &[u8]) -> Result<Vec<u8>, Fault> {
@@ -18,7 +19,10 @@ pub fn set_member(record: &[u8], path: &[&str], value: &[u8]) -> Result<Vec<u8>,
             Ok(replace(record, found.start, found.end, &changed))
         }
         None => {
-            let nested = rest.iter().rev().fold(value.to_vec(), |inner, key| wrap(key, &inner));
+            let nested = rest
+                .iter()
+                .rev()
+                .fold(value.to_vec(), |inner, key| wrap(key, &inner));
             Ok(insert_at_end(record, end, &members, key, &nested))
         }
     }
@@ -31,7 +35,8 @@ pub fn insert_member(record: &[u8], key: &str, value: &[u8]) -> Result<Vec<u8>, 
     Ok(insert_at_end(record, end, &members, key, value))
 }
 
-/// Takes out every member of that name, with the comma that belonged to it. Absent: the bytes as they were.
+/// Takes out every member of that name, with the comma that belonged to it. Absent:
+/// the bytes as they were.
 pub fn remove_member(record: &[u8], key: &str) -> Result<Vec<u8>, Fault> {
     let mut out = record.to_vec();
     loop {
@@ -40,23 +45,32 @@ pub fn remove_member(record: &[u8], key: &str) -> Result<Vec<u8>, Fault> {
         let Some(index) = members.iter().position(|m| key_is(&out, m, key)) else {
             return Ok(out);
         };
-        let (from, to) =
-            match (members.get(index), members.get(index + 1), index.checked_sub(1).and_then(|i| members.get(i))) {
-                (Some(it), Some(next), _) => (it.key_start, next.key_start),
-                (Some(it), None, Some(before)) => (before.end, it.end),
-                (Some(it), None, None) => (it.key_start, it.end),
-                (None, _, _) => return Ok(out),
-            };
+        let (from, to) = match (
+            members.get(index),
+            members.get(index + 1),
+            index.checked_sub(1).and_then(|i| members.get(i)),
+        ) {
+            (Some(it), Some(next), _) => (it.key_start, next.key_start),
+            (Some(it), None, Some(before)) => (before.end, it.end),
+            (Some(it), None, None) => (it.key_start, it.end),
+            (None, _, _) => return Ok(out),
+        };
         out.drain(from..to);
     }
 }
 
 fn find(record: &[u8], members: &[Member], key: &str) -> Option<Member> {
-    members.iter().rev().find(|m| key_is(record, m, key)).copied()
+    members
+        .iter()
+        .rev()
+        .find(|m| key_is(record, m, key))
+        .copied()
 }
 
 fn key_is(record: &[u8], member: &Member, key: &str) -> bool {
-    Object::new(record, std::slice::from_ref(member)).get(key).is_some()
+    Object::new(record, std::slice::from_ref(member))
+        .get(key)
+        .is_some()
 }
 
 fn replace(record: &[u8], start: usize, end: usize, with: &[u8]) -> Vec<u8> {
@@ -67,7 +81,13 @@ fn replace(record: &[u8], start: usize, end: usize, with: &[u8]) -> Vec<u8> {
     out
 }
 
-fn insert_at_end(record: &[u8], end: usize, members: &[Member], key: &str, value: &[u8]) -> Vec<u8> {
+fn insert_at_end(
+    record: &[u8],
+    end: usize,
+    members: &[Member],
+    key: &str,
+    value: &[u8],
+) -> Vec<u8> {
     let mut member = Vec::new();
     let at = match members.last() {
         Some(last) => {
@@ -120,10 +140,22 @@ mod tests {
     fn members_can_be_added_and_taken_out_at_every_place() {
         assert_eq!(text(insert_member(b"{}", "k", b"1").unwrap()), r#"{"k":1}"#);
         let record = br#"{"a":1, "b":2, "c":3}"#;
-        assert_eq!(text(remove_member(record, "a").unwrap()), r#"{"b":2, "c":3}"#);
-        assert_eq!(text(remove_member(record, "b").unwrap()), r#"{"a":1, "c":3}"#);
-        assert_eq!(text(remove_member(record, "c").unwrap()), r#"{"a":1, "b":2}"#);
-        assert_eq!(text(remove_member(record, "z").unwrap()), text(record.to_vec()));
+        assert_eq!(
+            text(remove_member(record, "a").unwrap()),
+            r#"{"b":2, "c":3}"#
+        );
+        assert_eq!(
+            text(remove_member(record, "b").unwrap()),
+            r#"{"a":1, "c":3}"#
+        );
+        assert_eq!(
+            text(remove_member(record, "c").unwrap()),
+            r#"{"a":1, "b":2}"#
+        );
+        assert_eq!(
+            text(remove_member(record, "z").unwrap()),
+            text(record.to_vec())
+        );
         assert_eq!(text(remove_member(br#"{"a":1,"a":2}"#, "a").unwrap()), "{}");
     }
 

@@ -1,7 +1,8 @@
 //! String tokens, decoded on demand to WTF-8.
 //!
-//! JavaScript strings may hold lone surrogates and agents write them as `\ud83d`. Rust's `str` cannot, so the exact
-//! form of a string is WTF-8 bytes; the text for people replaces what is not Unicode by U+FFFD.
+//! JavaScript strings may hold lone surrogates and agents write them as `\ud83d`. Rust's `str`
+//! cannot, so the exact form of a string is WTF-8 bytes; the text for people replaces what is
+//! not Unicode by U+FFFD.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -44,7 +45,8 @@ impl<'a> Str<'a> {
         first_escape(self.escaped()).is_none()
     }
 
-    /// The string as WTF-8: UTF-8, with lone surrogates as three bytes. Bytes that were not UTF-8 stay as they are.
+    /// The string as WTF-8: UTF-8, with lone surrogates as three bytes. Bytes that were not
+    /// UTF-8 stay as they are.
     pub fn to_wtf8(&self) -> Cow<'a, [u8]> {
         let inner = self.escaped();
         match first_escape(inner) {
@@ -53,7 +55,8 @@ impl<'a> Str<'a> {
         }
     }
 
-    /// Where a part of the decoded string, [`to_wtf8`](Str::to_wtf8), stands between the quotes. Escapes are taken whole.
+    /// Where a part of the decoded string, [`to_wtf8`](Str::to_wtf8), stands between the quotes.
+    /// Escapes are taken whole.
     pub fn escaped_range(&self, decoded: Range<usize>) -> Range<usize> {
         let mut at = 0;
         self.covering(|_, len| {
@@ -68,7 +71,8 @@ impl<'a> Str<'a> {
         self.covering(|raw, _| raw.start < part.end && raw.end > part.start)
     }
 
-    /// From the first to the last unit that is wanted: a byte or an escape, told where it stands and how long it is decoded.
+    /// From the first to the last unit that is wanted: a byte or an escape, told where it stands
+    /// and how long it is decoded.
     fn covering(&self, mut wanted: impl FnMut(&Range<usize>, usize) -> bool) -> Range<usize> {
         let inner = self.escaped();
         let (mut at, mut found) = (0, None::<Range<usize>>);
@@ -90,12 +94,15 @@ impl<'a> Str<'a> {
                 Ok(text) => Cow::Borrowed(text),
                 Err(_) => Cow::Owned(lossy(bytes)),
             },
-            Cow::Owned(bytes) => Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|bad| lossy(bad.as_bytes()))),
+            Cow::Owned(bytes) => {
+                Cow::Owned(String::from_utf8(bytes).unwrap_or_else(|bad| lossy(bad.as_bytes())))
+            }
         }
     }
 }
 
-/// Where the first backslash stands. Most strings are keys, words and ids: for those a call would take longer than looking.
+/// Where the first backslash stands. Most strings are keys, words and ids: for those a call would
+/// take longer than looking.
 #[inline]
 fn first_escape(inner: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
@@ -111,7 +118,8 @@ fn first_escape(inner: &[u8]) -> Option<usize> {
     memchr(b'\\', inner)
 }
 
-/// Text with one U+FFFD for each lone surrogate, which takes three bytes of WTF-8, and for each run of other stray bytes.
+/// Text with one U+FFFD for each lone surrogate, which takes three bytes of WTF-8, and for each run
+/// of other stray bytes.
 fn lossy(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -158,7 +166,8 @@ fn unescape(inner: &[u8], first: usize) -> Vec<u8> {
     out
 }
 
-/// Writes a UTF-16 unit, taking the low half of its pair from the input when it is there. Returns what it consumed.
+/// Writes a UTF-16 unit, taking the low half of its pair from the input when it is there.
+/// Returns what it consumed.
 fn push_unit(out: &mut Vec<u8>, unit: u32, inner: &[u8], at: usize) -> usize {
     if (0xD800..0xDC00).contains(&unit) && inner.get(at..at + 2) == Some(b"\\u") {
         let low = hex4(inner, at + 2);
@@ -193,12 +202,18 @@ fn push_scalar(out: &mut Vec<u8>, scalar: char) {
 }
 
 fn push_surrogate(out: &mut Vec<u8>, unit: u32) {
-    out.extend_from_slice(&[0xED, 0x80 | ((unit >> 6) & 0x3F) as u8, 0x80 | (unit & 0x3F) as u8]);
+    out.extend_from_slice(&[
+        0xED,
+        0x80 | ((unit >> 6) & 0x3F) as u8,
+        0x80 | (unit & 0x3F) as u8,
+    ]);
 }
 
 fn hex4(bytes: &[u8], at: usize) -> u32 {
     let digits = bytes.get(at..at + 4).unwrap_or(b"fffd");
-    digits.iter().fold(0, |value, d| value << 4 | char::from(*d).to_digit(16).unwrap_or(0))
+    digits.iter().fold(0, |value, d| {
+        value << 4 | char::from(*d).to_digit(16).unwrap_or(0)
+    })
 }
 
 #[cfg(test)]
@@ -228,8 +243,19 @@ mod tests {
         assert!(Str::trusted(br#""type""#).is("type"));
         assert!(Str::trusted(br#""\u0074ype""#).is("type"));
         assert!(Str::trusted(br#""typ\u0065""#).is("type") && Str::trusted(br#""\\n""#).is("\\n"));
-        assert!(Str::trusted(br#""""#).is("") && !Str::trusted(br#""""#).is("t") && !Str::trusted(br#""t""#).is(""));
-        for other in [r#""types""#, r#""typ""#, r#""kype""#, r#""\u0074ypes""#, r#""\\ype""#, r#""typ\n""#] {
+        assert!(
+            Str::trusted(br#""""#).is("")
+                && !Str::trusted(br#""""#).is("t")
+                && !Str::trusted(br#""t""#).is("")
+        );
+        for other in [
+            r#""types""#,
+            r#""typ""#,
+            r#""kype""#,
+            r#""\u0074ypes""#,
+            r#""\\ype""#,
+            r#""typ\n""#,
+        ] {
             assert!(!Str::trusted(other.as_bytes()).is("type"), "{other}");
         }
     }
@@ -251,7 +277,18 @@ mod tests {
     fn a_part_of_the_text_is_found_where_it_stands_escaped() {
         let token = Str::trusted(br#""a\n\u0067hp\u005f1\ud83d\ude80\u4f1az\\n""#);
         let text = token.to_text().into_owned();
-        for part in ["a", "\n", "ghp_1", "_", "🚀", "会", "z", "\\", "n", "p_1🚀会"] {
+        for part in [
+            "a",
+            "\n",
+            "ghp_1",
+            "_",
+            "🚀",
+            "会",
+            "z",
+            "\\",
+            "n",
+            "p_1🚀会",
+        ] {
             let at = text.rfind(part).unwrap();
             let raw = token.escaped_range(at..at + part.len());
             let again = [b"\"", token.escaped().get(raw.clone()).unwrap(), b"\""].concat();
@@ -266,7 +303,10 @@ mod tests {
     fn odd_tokens_do_not_panic() {
         for token in [&b""[..], b"\"", b"\"\\", b"\"\\u12\"", b"\"\\"] {
             let _ = Str::trusted(token).to_text();
-            let _ = (Str::trusted(token).escaped_range(0..9), Str::trusted(token).whole_escapes(0..9));
+            let _ = (
+                Str::trusted(token).escaped_range(0..9),
+                Str::trusted(token).whole_escapes(0..9),
+            );
         }
     }
 }

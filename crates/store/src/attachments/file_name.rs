@@ -28,17 +28,32 @@ pub fn safe_names(attachments: &[Attachment]) -> Vec<String> {
     names
 }
 
-/// The last part of a name, without anything that a file system, shell or screen could take for something else.
+/// The last part of a name, without anything that a file system, shell or screen could
+/// take for something else.
 fn safe(name: &str, mime: &str) -> String {
-    let last = name.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or("");
+    let last = name
+        .rsplit(['/', '\\'])
+        .find(|part| !part.is_empty())
+        .unwrap_or("");
     // Marks that change the direction or hide let `gpj.exe` pass for a picture.
     let seen = without_hostile(last, |c, out| out.extend(is_special(c).then_some('_')));
-    let plain: String = seen.chars().map(|c| if is_special(c) { '_' } else { c }).collect();
-    let mut name = plain.trim_matches([' ', '.']).trim_start_matches('-').to_owned();
+    let plain: String = seen
+        .chars()
+        .map(|c| if is_special(c) { '_' } else { c })
+        .collect();
+    let mut name = plain
+        .trim_matches([' ', '.'])
+        .trim_start_matches('-')
+        .to_owned();
     if name.is_empty() {
         "attachment".clone_into(&mut name);
     }
-    let first = name.split('.').next().unwrap_or("").trim_end_matches(|c: char| c.is_ascii_digit()).to_lowercase();
+    let first = name
+        .split('.')
+        .next()
+        .unwrap_or("")
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .to_lowercase();
     if DEVICES.contains(&first.as_str()) {
         name.insert(0, '_');
     }
@@ -115,6 +130,9 @@ mod tests {
 
     #[test]
     fn names_are_told_apart_and_get_a_missing_extension() {
-        assert_eq!(names(&["a.png", "x/A.png", "a"], "image/png"), ["a.png", "A-2.png", "a-3.png"]);
+        assert_eq!(
+            names(&["a.png", "x/A.png", "a"], "image/png"),
+            ["a.png", "A-2.png", "a-3.png"]
+        );
     }
 }

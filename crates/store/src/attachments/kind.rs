@@ -26,7 +26,9 @@ const KNOWN: &[Known] = &[
 /// The MIME type of a file, if nothing contradicts it.
 pub(super) fn checked(bytes: &[u8], name: &str, mime: Option<&str>) -> Result<String> {
     let extension = extension(name);
-    let by_extension = extension.as_deref().and_then(|ext| KNOWN.iter().find(|known| known.1.contains(&ext)));
+    let by_extension = extension
+        .as_deref()
+        .and_then(|ext| KNOWN.iter().find(|known| known.1.contains(&ext)));
     let mime = match mime {
         Some(given) => grammar(given)?,
         None => by_extension.map_or(UNKNOWN, |known| known.0).to_owned(),
@@ -37,19 +39,30 @@ pub(super) fn checked(bytes: &[u8], name: &str, mime: Option<&str>) -> Result<St
         && known.0 != mime
         && !generic
     {
-        return Err(contradiction(name, &mime, &format!("`.{ext}` means {}", known.0)));
+        return Err(contradiction(
+            name,
+            &mime,
+            &format!("`.{ext}` means {}", known.0),
+        ));
     }
     if let Some((_, _, start)) = by_mime
         && !bytes.starts_with(start)
     {
-        return Err(contradiction(name, &mime, "its first bytes are not those of such a file"));
+        return Err(contradiction(
+            name,
+            &mime,
+            "its first bytes are not those of such a file",
+        ));
     }
     Ok(mime)
 }
 
 /// The usual extension of a MIME type.
 pub(super) fn usual_extension(mime: &str) -> Option<&'static str> {
-    KNOWN.iter().find(|known| known.0 == mime).and_then(|known| known.1.first().copied())
+    KNOWN
+        .iter()
+        .find(|known| known.0 == mime)
+        .and_then(|known| known.1.first().copied())
 }
 
 /// What follows the last dot of a name, in lower case.
@@ -60,27 +73,43 @@ pub(super) fn extension(name: &str) -> Option<String> {
 
 /// A MIME type in lower case without its parameters.
 fn grammar(given: &str) -> Result<String> {
-    let bare = given.split(';').next().unwrap_or(given).trim().to_ascii_lowercase();
+    let bare = given
+        .split(';')
+        .next()
+        .unwrap_or(given)
+        .trim()
+        .to_ascii_lowercase();
     let token = |part: &str| {
         (1..=100).contains(&part.len())
-            && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
-            && part.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric)
+            && part
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+            && part
+                .as_bytes()
+                .first()
+                .is_some_and(u8::is_ascii_alphanumeric)
     };
     match bare.split_once('/') {
         Some((kind, subtype)) if token(kind) && token(subtype) => Ok(bare),
         _ => {
             let shown: String = given.chars().take(40).collect();
-            Err(Error::new(ErrorKind::Invalid, format!("`{}` is no MIME type", shown.escape_debug()))
-                .hinting("use one like `image/png`, or leave it out"))
+            Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{}` is no MIME type", shown.escape_debug()),
+            )
+            .hinting("use one like `image/png`, or leave it out"))
         }
     }
 }
 
 fn contradiction(name: &str, mime: &str, why: &str) -> Error {
     let shown: String = name.chars().take(80).collect();
-    Error::new(ErrorKind::Invalid, format!("`{}` is not {mime}", shown.escape_debug()))
-        .because(why)
-        .hinting("leave the type out, or name the file after what it is")
+    Error::new(
+        ErrorKind::Invalid,
+        format!("`{}` is not {mime}", shown.escape_debug()),
+    )
+    .because(why)
+    .hinting("leave the type out, or name the file after what it is")
 }
 
 #[cfg(test)]
@@ -96,7 +125,12 @@ mod tests {
             (PNG, "a", Some("Image/PNG; q=1"), "image/png"),
             (b"{}", "a.json", None, "application/json"),
             (b"{}", "a.json", Some("text/plain"), "text/plain"),
-            (b"x", "a.weird", Some("application/x-weird"), "application/x-weird"),
+            (
+                b"x",
+                "a.weird",
+                Some("application/x-weird"),
+                "application/x-weird",
+            ),
             (b"x", "noext", None, "application/octet-stream"),
             (b"x", ".png", None, "application/octet-stream"),
         ] {
@@ -115,7 +149,11 @@ mod tests {
             (b"x", "a", Some("-x/y")),
             (b"x", "a", Some("")),
         ] {
-            assert_eq!(checked(bytes, name, given).unwrap_err().kind(), ErrorKind::Invalid, "{name} {given:?}");
+            assert_eq!(
+                checked(bytes, name, given).unwrap_err().kind(),
+                ErrorKind::Invalid,
+                "{name} {given:?}"
+            );
         }
     }
 }

@@ -71,8 +71,7 @@ fn item() -> impl Strategy<Value = Item> {
     ]
 }
 
-const HEADER: &str =
-    "{\"type\":\"session\",\"version\":3,\"id\":\"S\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"cwd\":\"/p\"}\n";
+const HEADER: &str = "{\"type\":\"session\",\"version\":3,\"id\":\"S\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"cwd\":\"/p\"}\n";
 
 /// Writes a log line by line.
 struct Pen {
@@ -83,16 +82,26 @@ struct Pen {
 
 impl Pen {
     fn new(header: &str) -> Pen {
-        Pen { text: header.to_owned(), ids: Vec::new(), next: 0 }
+        Pen {
+            text: header.to_owned(),
+            ids: Vec::new(),
+            next: 0,
+        }
     }
 
     fn back(&self, steps: usize) -> Option<&String> {
-        self.ids.len().checked_sub(1 + steps).and_then(|at| self.ids.get(at))
+        self.ids
+            .len()
+            .checked_sub(1 + steps)
+            .and_then(|at| self.ids.get(at))
     }
 
     fn entry(&mut self, id: Option<String>, parent: Option<&str>, kind: &str, rest: &str) {
         let parent = parent.map_or_else(|| "null".to_owned(), |parent| format!("\"{parent}\""));
-        let id_field = id.as_ref().map(|id| format!("\"id\":\"{id}\",")).unwrap_or_default();
+        let id_field = id
+            .as_ref()
+            .map(|id| format!("\"id\":\"{id}\","))
+            .unwrap_or_default();
         self.text += &format!(
             "{{\"type\":\"{kind}\",{id_field}\"parentId\":{parent},\"timestamp\":\"2026-01-01T00:00:00Z\"{rest}}}\n"
         );
@@ -110,7 +119,9 @@ impl Pen {
     }
 
     fn message(role: &str, text: &str, more: &str) -> String {
-        format!(",\"message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]{more}}}")
+        format!(
+            ",\"message\":{{\"role\":\"{role}\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]{more}}}"
+        )
     }
 
     fn write(&mut self, item: &Item) {
@@ -124,13 +135,22 @@ impl Pen {
                 self.entry(Some(id), parent.as_deref(), "message", &says("asks"));
             }
             Item::Answer { model, long } => {
-                let model = if *model { format!(",\"provider\":\"p\",\"model\":\"m{number}\"") } else { String::new() };
+                let model = if *model {
+                    format!(",\"provider\":\"p\",\"model\":\"m{number}\"")
+                } else {
+                    String::new()
+                };
                 let text = format!("答 {number} {}", "x".repeat(if *long { 900 } else { 3 }));
                 self.under_tip("message", &Pen::message("assistant", &text, &model));
             }
             Item::Compaction { kept } => {
-                let kept = self.back(kept / 4).cloned().unwrap_or_else(|| "nowhere".to_owned());
-                let rest = format!(",\"summary\":\"sum {number}\",\"firstKeptEntryId\":\"{kept}\",\"tokensBefore\":1");
+                let kept = self
+                    .back(kept / 4)
+                    .cloned()
+                    .unwrap_or_else(|| "nowhere".to_owned());
+                let rest = format!(
+                    ",\"summary\":\"sum {number}\",\"firstKeptEntryId\":\"{kept}\",\"tokensBefore\":1"
+                );
                 self.under_tip("compaction", &rest);
             }
             Item::Restated { thinking } => {
@@ -139,26 +159,42 @@ impl Pen {
                     thinking_level: thinking.then(|| "high".to_owned()),
                     ..Settings::default()
                 };
-                let Draft { body: boswell_dialect::Body::Custom { kind, data }, .. } =
-                    boswell_dialect::pi::restate(&settings)
+                let Draft {
+                    body: boswell_dialect::Body::Custom { kind, data },
+                    ..
+                } = boswell_dialect::pi::restate(&settings)
                 else {
                     unreachable!()
                 };
                 let data = data.unwrap_or(Json::Null).to_string();
-                self.under_tip("custom", &format!(",\"customType\":\"{kind}\",\"data\":{data}"));
+                self.under_tip(
+                    "custom",
+                    &format!(",\"customType\":\"{kind}\",\"data\":{data}"),
+                );
             }
-            Item::Thinking(level) => {
-                self.under_tip("thinking_level_change", &format!(",\"thinkingLevel\":\"l{level}\""))
-            }
+            Item::Thinking(level) => self.under_tip(
+                "thinking_level_change",
+                &format!(",\"thinkingLevel\":\"l{level}\""),
+            ),
             Item::Mode => self.under_tip("mode_change", &format!(",\"mode\":\"mode{number}\"")),
             Item::Leaf(back) => {
                 let (id, to) = (self.fresh(), self.back(*back).cloned());
-                self.entry(Some(id), to.as_deref(), "custom", ",\"customType\":\"boswell.leaf\"");
+                self.entry(
+                    Some(id),
+                    to.as_deref(),
+                    "custom",
+                    ",\"customType\":\"boswell.leaf\"",
+                );
             }
             Item::Label => self.under_tip("label", ",\"targetId\":\"e1\",\"label\":\"x\""),
             Item::Again(back) => {
                 let (id, tip) = (self.back(*back).cloned(), self.ids.last().cloned());
-                self.entry(id.or(Some("e1".to_owned())), tip.as_deref(), "message", &says("again"));
+                self.entry(
+                    id.or(Some("e1".to_owned())),
+                    tip.as_deref(),
+                    "message",
+                    &says("again"),
+                );
             }
             Item::NoId => {
                 let tip = self.ids.last().cloned();
@@ -193,7 +229,10 @@ fn said(read: &ReadSession, bytes: &[u8], tip: Tip) -> Vec<String> {
     let view = read.view(&payloads);
     let label = |slot: Slot| read.log.label(slot).into_owned();
     let context = own().context(&view, tip).unwrap();
-    let mut said = vec![format!("{:?}", context.settings), format!("leaf {:?}", own().leaf(&view, tip).map(label))];
+    let mut said = vec![
+        format!("{:?}", context.settings),
+        format!("leaf {:?}", own().leaf(&view, tip).map(label)),
+    ];
     said.push(format!("tip {:?}", tip.slot().map(label)));
     for item in &context.items {
         // The header goes along with old messages; it is the same line in both.
@@ -221,7 +260,11 @@ fn from_the_end(bytes: &[u8], at: Option<&str>, block: u64) -> Option<EnoughRead
     let mut backend = MemoryBackend::default();
     backend.put("s.jsonl", bytes.to_vec(), None);
     let object = backend.open("s.jsonl").unwrap();
-    let measure = Measure { small: 0, block, in_vain: u64::MAX };
+    let measure = Measure {
+        small: 0,
+        block,
+        in_vain: u64::MAX,
+    };
     enough_in_steps(own(), object.as_ref(), &located(bytes.len()), at, measure).unwrap()
 }
 
@@ -254,7 +297,10 @@ proptest! {
 /// A log of many turns with a compaction near the end, behind which the settings stand.
 fn long_log(turns: usize) -> Vec<u8> {
     let mut pen = Pen::new(HEADER);
-    let answer = Item::Answer { model: true, long: true };
+    let answer = Item::Answer {
+        model: true,
+        long: true,
+    };
     pen.write(&Item::Mode);
     for _ in 0..turns {
         pen.write(&Item::User(1));
@@ -271,26 +317,44 @@ fn long_log(turns: usize) -> Vec<u8> {
 fn of_a_long_log_only_the_end_is_read() {
     let bytes = long_log(1_000);
     let enough = from_the_end(&bytes, None, 1_000).unwrap();
-    assert!(enough.read.log.bytes < 6_000, "{} of {} bytes were read", enough.read.log.bytes, bytes.len());
+    assert!(
+        enough.read.log.bytes < 6_000,
+        "{} of {} bytes were read",
+        enough.read.log.bytes,
+        bytes.len()
+    );
     assert!(!enough.read.log.whole);
     let (all, tip) = whole(&bytes, None);
-    assert_eq!(said(&enough.read, &bytes, enough.tip), said(&all, &bytes, tip.unwrap()));
+    assert_eq!(
+        said(&enough.read, &bytes, enough.tip),
+        said(&all, &bytes, tip.unwrap())
+    );
 }
 
 #[test]
 fn without_restated_settings_or_with_damage_the_whole_log_is_read() {
     let text = String::from_utf8(long_log(50)).unwrap();
-    let without = text.lines().filter(|line| !line.contains("boswell.settings")).collect::<Vec<_>>().join("\n") + "\n";
+    let without = text
+        .lines()
+        .filter(|line| !line.contains("boswell.settings"))
+        .collect::<Vec<_>>()
+        .join("\n")
+        + "\n";
     // Whoever drops the line must hang what follows it elsewhere.
     let without = without.replace("\"parentId\":\"e103\"", "\"parentId\":\"e102\"");
     assert!(from_the_end(without.as_bytes(), None, 1_000).is_none());
-    for damaged in
-        [format!("{text}{{\"torn"), format!("{text}\0\0\0\n"), text.replacen("\"version\":3", "\"version\":1", 1)]
-    {
+    for damaged in [
+        format!("{text}{{\"torn"),
+        format!("{text}\0\0\0\n"),
+        text.replacen("\"version\":3", "\"version\":1", 1),
+    ] {
         assert!(from_the_end(damaged.as_bytes(), None, 1_000).is_none());
     }
     assert!(from_the_end(text.as_bytes(), None, 1_000).is_some());
-    assert!(from_the_end(text.as_bytes(), Some("#3"), 1_000).is_none(), "lines are not counted from the end");
+    assert!(
+        from_the_end(text.as_bytes(), Some("#3"), 1_000).is_none(),
+        "lines are not counted from the end"
+    );
 }
 
 #[test]
@@ -305,14 +369,35 @@ fn a_session_that_was_compacted_is_resumed_from_its_end() {
         }
     }
     let (session, tip) = writer.read_for_context(None).unwrap();
-    assert!(!session.log().whole && session.log().heads.len() < 120, "{}", session.log().heads.len());
+    assert!(
+        !session.log().whole && session.log().heads.len() < 120,
+        "{}",
+        session.log().heads.len()
+    );
     let whole = writer.session().unwrap();
     let rendered = |session: &Session, tip: Tip| {
         let context = session.context(tip).unwrap();
-        let messages = context.items.iter().map(|item| format!("{:?}", session.render(item).unwrap().message));
-        (context.settings, messages.collect::<Vec<_>>(), session.revision())
+        let messages = context
+            .items
+            .iter()
+            .map(|item| format!("{:?}", session.render(item).unwrap().message));
+        (
+            context.settings,
+            messages.collect::<Vec<_>>(),
+            session.revision(),
+        )
     };
-    assert_eq!(rendered(&session, tip), rendered(&whole, whole.tip().unwrap()));
+    assert_eq!(
+        rendered(&session, tip),
+        rendered(&whole, whole.tip().unwrap())
+    );
     let located = store.find(&writer.reference().id).unwrap();
-    assert!(!store.read_for_context(&located, None).unwrap().0.log().whole);
+    assert!(
+        !store
+            .read_for_context(&located, None)
+            .unwrap()
+            .0
+            .log()
+            .whole
+    );
 }

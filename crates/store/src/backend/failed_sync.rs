@@ -1,9 +1,10 @@
 //! The failed-sync marker: a file that says that the last `fsync` of a log failed.
 //!
-//! After a failed `fsync` the kernel may show bytes that are not on disk, and a later `fsync` reports success
-//! without writing them. So every writer looks for the marker before it appends: a writer that has the log
-//! open stops, and one that opens it copies the log to a new file first. A failed `write` (a full disk)
-//! leaves no marker: at worst it leaves a torn last line, which the next writer separates.
+//! After a failed `fsync` the kernel may show bytes that are not on disk, and a later `fsync`
+//! reports success without writing them. So every writer looks for the marker before it appends: a
+//! writer that has the log open stops, and one that opens it copies the log to a new file first. A
+//! failed `write` (a full disk) leaves no marker: at worst it leaves a torn last line, which the
+//! next writer separates.
 
 use std::io;
 
@@ -15,17 +16,19 @@ use crate::lease::AppendLock;
 /// Whether a log has the marker. It lies in the folder of locks, next to the log's append lock.
 pub(super) fn is_marked(disk: &dyn Disk, lock: &AppendLock) -> Result<bool> {
     let path = lock.failed_sync_marker();
-    let marker = disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+    let marker = disk
+        .stat(&path)
+        .map_err(|error| Error::io(path.display(), "look at", error))?;
     Ok(marker.is_some())
 }
 
-/// Marks a log. Best effort: on a disk that failed, creating the marker may fail too, and then only the
-/// error that the caller gets tells of it.
+/// Marks a log. Best effort: on a disk that failed, creating the marker may fail too, and then only
+/// the error that the caller gets tells of it.
 pub(super) fn mark(disk: &dyn Disk, lock: &AppendLock) {
     let path = lock.failed_sync_marker();
     match disk.open(&path, Open::CreateNew) {
-        // Without the sync a machine that dies now forgets the marker, but also the cached pages that were
-        // never written: what it then finds is what the disk has.
+        // Without the sync a machine that dies now forgets the marker, but also the cached pages
+        // that were never written: what it then finds is what the disk has.
         Ok(_) => drop(durable::sync_parent(disk, &path)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(_) => {}

@@ -1,7 +1,7 @@
 //! A log in a file that is open for adding to it.
 //!
-//! Those who take the append lock wait for each other. Agents take none: whoever replaced or cut the file is noticed before
-//! a write, and who wrote at the same moment after it.
+//! Those who take the append lock wait for each other. Agents take none: whoever replaced or cut
+//! the file is noticed before a write, and who wrote at the same moment after it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,13 +49,21 @@ impl FileAppender {
     /// Opens a log, and says where it ends. One in doubt is copied first.
     pub(super) fn open(logs: &FsLogs, name: &LogName<'_>) -> Result<(FileAppender, u64)> {
         let disk = logs.disk.as_ref();
-        let place = |key: &str| Ok(Place { key: key.to_owned(), path: path_below(&logs.root, key)?.into() });
+        let place = |key: &str| {
+            Ok(Place {
+                key: key.to_owned(),
+                path: path_below(&logs.root, key)?.into(),
+            })
+        };
         let (visible, place) = (name.visible.map(place).transpose()?, place(name.key)?);
         let (append_lock, mut known) = match logs.take_remembered(name.key) {
             Some(Remembered { append_lock, log }) => (append_lock, Some(log)),
             None => (AppendLock::new(&logs.locks, &lock_name(name.session)), None),
         };
-        let open = || disk.open_seen(&place.path, Open::Append).map_err(|error| cannot_open(&place.path, error));
+        let open = || {
+            disk.open_seen(&place.path, Open::Append)
+                .map_err(|error| cannot_open(&place.path, error))
+        };
         let (mut file, mut stat) = open()?;
         if name.just_made {
             known = Some(remember(disk, &append_lock, &place, stat.identity));
@@ -89,21 +97,29 @@ impl FileAppender {
         Error::io(self.place.path.display(), what, error)
     }
 
-    /// Fails if a sync of another writer failed, which may have thrown away bytes of ours: later syncs do not tell.
+    /// Fails if a sync of another writer failed, which may have thrown away bytes of ours:
+    /// later syncs do not tell.
     fn check_marker(&self) -> Attempt<()> {
         if is_marked(self.disk.as_ref(), &self.append_lock)? {
-            let what = format!("another writer could not sync the log `{}`", self.place.path.display());
-            let error = Error::new(ErrorKind::Unavailable, what).hinting("open the session again and append there");
+            let what = format!(
+                "another writer could not sync the log `{}`",
+                self.place.path.display()
+            );
+            let error = Error::new(ErrorKind::Unavailable, what)
+                .hinting("open the session again and append there");
             return Err(Refused::Over(error));
         }
         Ok(())
     }
 
-    /// The open file, if the path still leads to it. Another writer may have made a deferred log visible meanwhile.
+    /// The open file, if the path still leads to it. Another writer may have made a deferred
+    /// log visible meanwhile.
     fn still_there(&mut self) -> Attempt<Stat> {
         let (disk, mine) = (self.disk.as_ref(), self.identity);
         let seen_at = |place: &Place| -> Result<Option<Stat>> {
-            let there = disk.stat(&place.path).map_err(|error| self.fault("look at", error))?;
+            let there = disk
+                .stat(&place.path)
+                .map_err(|error| self.fault("look at", error))?;
             Ok(there.filter(|there| there.identity == mine))
         };
         if let Some(seen) = seen_at(&self.place)? {
@@ -127,16 +143,26 @@ impl FileAppender {
     }
 
     fn fenced(&self, what: &str) -> Refused {
-        let what = format!("the log `{}` {what} by somebody else", self.place.path.display());
-        Refused::Over(Error::new(ErrorKind::Conflict, what).hinting("open the session again and append there"))
+        let what = format!(
+            "the log `{}` {what} by somebody else",
+            self.place.path.display()
+        );
+        Refused::Over(
+            Error::new(ErrorKind::Conflict, what)
+                .hinting("open the session again and append there"),
+        )
     }
 
     fn len(&self) -> Result<u64> {
-        self.file.stat().map(|stat| stat.len).map_err(|error| self.fault("look at", error))
+        self.file
+            .stat()
+            .map(|stat| stat.len)
+            .map_err(|error| self.fault("look at", error))
     }
 
     fn append_bytes(&self, bytes: &[u8]) -> Result<()> {
-        durable::append_all(self.file.as_ref(), bytes).map_err(|error| self.fault("append to", error))
+        durable::append_all(self.file.as_ref(), bytes)
+            .map_err(|error| self.fault("append to", error))
     }
 
     /// Appends bytes and finds out where they landed.
@@ -145,17 +171,24 @@ impl FileAppender {
             return Ok(end);
         }
         self.append_bytes(bytes)?;
-        let ended = self.file.appended_to().map_err(|error| self.fault("look at", error))?;
+        let ended = self
+            .file
+            .appended_to()
+            .map_err(|error| self.fault("look at", error))?;
         if ended == end + bytes.len() as u64 {
             return Ok(end);
         }
         self.after_race(end, bytes)
     }
 
-    /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again as long as they share a line.
+    /// Somebody without a lock wrote at the same moment: finds our bytes, and writes them again as
+    /// long as they share a line.
     fn after_race(&mut self, end: u64, bytes: &[u8]) -> Result<u64> {
         // A line end before them belongs to what stood there, and is wherever it landed.
-        let lines = bytes.strip_prefix(b"\n").filter(|lines| !lines.is_empty()).unwrap_or(bytes);
+        let lines = bytes
+            .strip_prefix(b"\n")
+            .filter(|lines| !lines.is_empty())
+            .unwrap_or(bytes);
         for _ in 0..RACES {
             self.races += 1;
             if let Some(start) = self.own_line(end, lines)? {
@@ -163,7 +196,10 @@ impl FileAppender {
             }
             self.append_bytes(&[b"\n", lines].concat())?;
         }
-        let what = format!("others keep writing into our lines of `{}`", self.place.path.display());
+        let what = format!(
+            "others keep writing into our lines of `{}`",
+            self.place.path.display()
+        );
         Err(Error::new(ErrorKind::Conflict, what)
             .hinting("end the program that writes the session without a lock, then append again"))
     }
@@ -172,11 +208,16 @@ impl FileAppender {
     fn own_line(&self, end: u64, lines: &[u8]) -> Result<Option<u64>> {
         let from = end.saturating_sub(1);
         let mut region = vec![0; usize::try_from(self.len()?.saturating_sub(from)).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut region, from).map_err(|error| self.fault("read back", error))?;
+        let done = read_full(self.file.as_ref(), &mut region, from)
+            .map_err(|error| self.fault("read back", error))?;
         region.truncate(done);
-        let on_own_line =
-            |at: &usize| from + *at as u64 == 0 || *at > 0 && region.get(*at - 1).is_some_and(|byte| *byte == b'\n');
-        Ok(memchr::memmem::find_iter(&region, lines).find(on_own_line).map(|at| from + at as u64))
+        let on_own_line = |at: &usize| {
+            from + *at as u64 == 0
+                || *at > 0 && region.get(*at - 1).is_some_and(|byte| *byte == b'\n')
+        };
+        Ok(memchr::memmem::find_iter(&region, lines)
+            .find(on_own_line)
+            .map(|at| from + at as u64))
     }
 }
 
@@ -186,12 +227,16 @@ impl LogAppender for FileAppender {
             self.held = Some(self.append_lock.hold(self.disk.as_ref())?);
         }
         let end = self.look()?.len;
-        if end < known { Err(self.fenced("was cut shorter")) } else { Ok(end) }
+        if end < known {
+            Err(self.fenced("was cut shorter"))
+        } else {
+            Ok(end)
+        }
     }
 
     fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
-        // A failed `write`, such as on a full disk, leaves no marker: what it wrote is a torn last line at
-        // worst, which the next writer separates.
+        // A failed `write`, such as on a full disk, leaves no marker: what it wrote is a torn last
+        // line at worst, which the next writer separates.
         Ok(self.write(end, lines)?)
     }
 
@@ -211,13 +256,19 @@ impl LogAppender for FileAppender {
         let file = Arc::clone(&self.file);
         let unnamed = (!self.named).then(|| (Arc::clone(&self.disk), Arc::clone(&self.root)));
         Some(Box::new(move || {
-            file.sync().map_err(|error| Error::io(path.display(), "sync", error))?;
-            unnamed.map_or(Ok(()), |(disk, root)| sync_names(disk.as_ref(), &path, &root))
+            file.sync()
+                .map_err(|error| Error::io(path.display(), "sync", error))?;
+            unnamed.map_or(Ok(()), |(disk, root)| {
+                sync_names(disk.as_ref(), &path, &root)
+            })
         }))
     }
 
     fn synced(&mut self, outcome: Result<()>) -> Result<bool> {
-        let path = self.syncing.take().unwrap_or_else(|| Arc::clone(&self.place.path));
+        let path = self
+            .syncing
+            .take()
+            .unwrap_or_else(|| Arc::clone(&self.place.path));
         // Only a failed `fsync` makes bytes doubtful that the kernel shows.
         outcome.inspect_err(|_| mark(self.disk.as_ref(), &self.append_lock))?;
         // What was synced in a file that its path no longer leads to is lost.
@@ -231,13 +282,21 @@ impl LogAppender for FileAppender {
         }
         if !self.named {
             self.named = true;
-            remember(self.disk.as_ref(), &self.append_lock, &self.place, self.identity);
+            remember(
+                self.disk.as_ref(),
+                &self.append_lock,
+                &self.place,
+                self.identity,
+            );
         }
         Ok(true)
     }
 
     fn reader(&self) -> Result<Box<dyn ObjectReader>> {
-        Ok(Box::new(FsObject::new(Arc::clone(&self.file), Arc::clone(&self.place.path))))
+        Ok(Box::new(FsObject::new(
+            Arc::clone(&self.file),
+            Arc::clone(&self.place.path),
+        )))
     }
 
     fn key(&self) -> &str {
@@ -245,7 +304,9 @@ impl LogAppender for FileAppender {
     }
 
     fn publish(&mut self) -> Result<()> {
-        let Some(visible) = self.visible.clone() else { return Ok(()) };
+        let Some(visible) = self.visible.clone() else {
+            return Ok(());
+        };
         let renamed = self.disk.rename(&self.place.path, &visible.path);
         renamed.map_err(|error| Error::io(visible.path.display(), "make visible", error))?;
         (self.place, self.visible, self.named) = (visible, None, false);
@@ -254,12 +315,14 @@ impl LogAppender for FileAppender {
 
     /// Writes a line over itself, so that the next sync covers it.
     ///
-    /// The process that wrote it may have been killed right after its `fsync` failed, before it could create the
-    /// failed-sync marker. The kernel then shows bytes that are not on disk, and takes them for synced.
+    /// The process that wrote it may have been killed right after its `fsync` failed, before it
+    /// could create the failed-sync marker. The kernel then shows bytes that are not on disk, and
+    /// takes them for synced.
     fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
         // With the line end, if it has one already.
         let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
-        let done = read_full(self.file.as_ref(), &mut bytes, at).map_err(|error| self.fault("read", error))?;
+        let done = read_full(self.file.as_ref(), &mut bytes, at)
+            .map_err(|error| self.fault("read", error))?;
         bytes.truncate(done);
         self.disk
             .write_again(&self.place.path, self.identity, &bytes, at)
@@ -274,12 +337,16 @@ impl LogAppender for FileAppender {
 
 /// Notes that a log is durable under its name.
 fn remember(disk: &dyn Disk, lock: &AppendLock, place: &Place, identity: (u64, u64)) -> NamedLog {
-    let log = NamedLog { identity, key: place.key.clone() };
+    let log = NamedLog {
+        identity,
+        key: place.key.clone(),
+    };
     lock.remember(disk, &log);
     log
 }
 
-/// Makes the name of a log durable with all folders that lead to it: whoever made those may have died before it synced them.
+/// Makes the name of a log durable with all folders that lead to it: whoever made those may have
+/// died before it synced them.
 fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
     let mut at = path;
     loop {
@@ -296,9 +363,14 @@ fn sync_names(disk: &dyn Disk, path: &Path, root: &Path) -> Result<()> {
 
 fn cannot_open(path: &Path, error: std::io::Error) -> Error {
     if is_link(&error) {
-        return Error::new(ErrorKind::Invalid, format!("`{}` is a symbolic link", path.display()))
-            .because("boswell writes to regular files only, so that a planted link cannot lead it elsewhere")
-            .hinting("put the file itself where the link is");
+        return Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is a symbolic link", path.display()),
+        )
+        .because(
+            "boswell writes to regular files only, so that a planted link cannot lead it elsewhere",
+        )
+        .hinting("put the file itself where the link is");
     }
     Error::io(path.display(), "open", error)
 }

@@ -1,8 +1,9 @@
 //! Files below a root folder.
 //!
-//! Only regular files are ever opened: without blocking, and checked again after opening, so that a pipe or a device
-//! in the place of a log neither hangs nor feeds us. Keys never leave the root, and symbolic links are followed only as long as
-//! they stay below it: one that leads elsewhere is remembered, so that it can be reported, and is never opened.
+//! Only regular files are ever opened: without blocking, and checked again after opening, so that a
+//! pipe or a device in the place of a log neither hangs nor feeds us. Keys never leave the root,
+//! and symbolic links are followed only as long as they stay below it: one that leads elsewhere is
+//! remembered, so that it can be reported, and is never opened.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -30,7 +31,8 @@ const LARGEST_KEPT: usize = 1 << 20;
 /// How much is read at once for one who asks for one record after the other.
 const AHEAD: usize = 1 << 17;
 
-/// How many links that lead elsewhere are remembered: enough to report them, and a bound for a folder full of them.
+/// How many links that lead elsewhere are remembered: enough to report them, and a bound for a
+/// folder full of them.
 const MOST_OUTSIDE: usize = 1000;
 
 /// A folder of files.
@@ -51,7 +53,12 @@ impl FsBackend {
 
     /// The files below `root` of a given disk.
     pub fn on(disk: Arc<dyn Disk>, root: impl Into<PathBuf>) -> Self {
-        FsBackend { root: root.into(), disk, unpacked: LastUnpacked::default(), outside: Arc::default() }
+        FsBackend {
+            root: root.into(),
+            disk,
+            unpacked: LastUnpacked::default(),
+            outside: Arc::default(),
+        }
     }
 
     fn path(&self, key: &str) -> Result<PathBuf> {
@@ -63,7 +70,10 @@ impl FsBackend {
         let ends = key.match_indices('/').map(|(at, _)| at).chain([key.len()]);
         let seen = |part: &str| self.disk.stat_below(&self.root, part).ok().flatten();
         let leads_out = |part: &&str| seen(part).is_some_and(|stat| stat.kind == StatKind::Outside);
-        let link = ends.filter_map(|end| key.get(..end)).find(leads_out).unwrap_or(key);
+        let link = ends
+            .filter_map(|end| key.get(..end))
+            .find(leads_out)
+            .unwrap_or(key);
         let mut outside = self.outside.lock().unwrap_or_else(PoisonError::into_inner);
         if outside.len() < MOST_OUTSIDE {
             outside.insert(link.to_owned());
@@ -84,9 +94,13 @@ pub(super) fn path_below(root: &Path, key: &str) -> Result<PathBuf> {
 
 /// A key as a relative path without `..`.
 fn below(key: &str) -> Result<&str> {
-    let leaves = |part: &str| matches!(part, ".." | ".") || (cfg!(windows) && part.contains(['\\', ':']));
+    let leaves =
+        |part: &str| matches!(part, ".." | ".") || (cfg!(windows) && part.contains(['\\', ':']));
     if key.contains('\0') || key.split('/').any(leaves) {
-        return Err(Error::new(ErrorKind::Invalid, format!("`{}` leaves the store", key.escape_debug())));
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` leaves the store", key.escape_debug()),
+        ));
     }
     // A path that begins with a separator would take the place of the root.
     Ok(key.trim_start_matches('/'))
@@ -97,12 +111,18 @@ impl Backend for FsBackend {
         let path = self.path(folder)?;
         let mut entries = match self.disk.list_below(&self.root, below(folder)?) {
             Ok(entries) => entries,
-            // Reported as a link by the one who asks for those, and no reason to give up on all else.
+            // Reported as a link by the one who asks for those, and no reason to
+            // give up on all else.
             Err(error) if LeadsOutside::of(&error).is_some() => {
                 self.remember_outside(folder);
                 return Ok(Vec::new());
             }
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
                 return Ok(Vec::new());
             }
             Err(error) => return Err(Error::io(path.display(), "list", error)),
@@ -115,7 +135,8 @@ impl Backend for FsBackend {
         };
         let found = entries.into_iter().map(|(name, stat)| {
             let key = key(name);
-            // At the root people keep settings and notes of their own behind links. What is asked for by name there is remembered.
+            // At the root people keep settings and notes of their own behind links. What is asked
+            // for by name there is remembered.
             if stat.kind == StatKind::Outside && !folder.is_empty() {
                 self.remember_outside(&key);
             }
@@ -152,20 +173,35 @@ impl Backend for FsBackend {
         let path = self.path(key)?;
         let fault = |error| Error::io(path.display(), "read", error);
         match self.disk.stat(&path).map_err(fault)? {
-            Some(Stat { kind: StatKind::File, len, .. }) if len <= limit => {}
+            Some(Stat {
+                kind: StatKind::File,
+                len,
+                ..
+            }) if len <= limit => {}
             _ => return Ok(None),
         }
         let file = self.disk.open(&path, Open::Read).map_err(fault)?;
-        FsObject::new(file.into(), path.as_path()).read(0, limit).map(Some)
+        FsObject::new(file.into(), path.as_path())
+            .read(0, limit)
+            .map(Some)
     }
 
     fn outside_links(&self) -> Vec<String> {
-        self.outside.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.outside
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .cloned()
+            .collect()
     }
 
     fn describe(&self, key: &str) -> String {
-        let path = self.path(key).unwrap_or_else(|_| self.root.clone()).into_os_string();
-        path.into_string().unwrap_or_else(|path| path.to_string_lossy().into_owned())
+        let path = self
+            .path(key)
+            .unwrap_or_else(|_| self.root.clone())
+            .into_os_string();
+        path.into_string()
+            .unwrap_or_else(|path| path.to_string_lossy().into_owned())
     }
 }
 
@@ -174,7 +210,10 @@ impl FsBackend {
     fn unpacked(&self, packed: FsObject) -> Result<Box<dyn ObjectReader>> {
         let stat = packed.file.stat().map_err(|error| packed.fault(error))?;
         let bytes = self.unpacked.bytes((packed.path.to_path_buf(), stat), || {
-            unpack(&packed.read(0, stat.len)?, &packed.path.display().to_string())
+            unpack(
+                &packed.read(0, stat.len)?,
+                &packed.path.display().to_string(),
+            )
         })?;
         Ok(Box::new(MemoryObject::of(bytes)))
     }
@@ -216,8 +255,18 @@ fn info(key: String, stat: &Stat) -> FileInfo {
     };
     let size = if kind == FileKind::File { stat.len } else { 0 };
     let millis = i64::try_from(stat.modified.div_euclid(1_000_000)).ok();
-    let identity = Identity { file: stat.identity, modified: stat.modified, changed: stat.changed };
-    FileInfo { key, kind, size, modified: millis.map(Instant::from_millis), identity: Some(identity) }
+    let identity = Identity {
+        file: stat.identity,
+        modified: stat.modified,
+        changed: stat.changed,
+    };
+    FileInfo {
+        key,
+        kind,
+        size,
+        modified: millis.map(Instant::from_millis),
+        identity: Some(identity),
+    }
 }
 
 #[derive(Debug)]
@@ -238,10 +287,19 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// A short piece, if it stands here, or follows the last one that was asked for: then `fill` reads on from there.
-    fn piece(&mut self, at: u64, len: usize, fill: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<Option<Vec<u8>>> {
+    /// A short piece, if it stands here, or follows the last one that was asked for: then `fill`
+    /// reads on from there.
+    fn piece(
+        &mut self,
+        at: u64,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<usize>,
+    ) -> Result<Option<Vec<u8>>> {
         // Records of a log stand one line end apart.
-        let follows = self.next.and_then(|next| at.checked_sub(next)).is_some_and(|apart| apart <= 2);
+        let follows = self
+            .next
+            .and_then(|next| at.checked_sub(next))
+            .is_some_and(|apart| apart <= 2);
         self.next = at.checked_add(len as u64);
         if let Some(piece) = self.held(at, len) {
             return Ok(Some(piece));
@@ -259,13 +317,20 @@ impl Ahead {
 
     fn held(&self, at: u64, len: usize) -> Option<Vec<u8>> {
         let start = usize::try_from(at.checked_sub(self.from)?).ok()?;
-        self.bytes.get(start..start.checked_add(len)?).map(<[u8]>::to_vec)
+        self.bytes
+            .get(start..start.checked_add(len)?)
+            .map(<[u8]>::to_vec)
     }
 }
 
 impl FsObject {
     pub(super) fn new(file: Arc<dyn DiskFile>, path: impl Into<Arc<Path>>) -> FsObject {
-        FsObject { file, path: path.into(), ahead: RefCell::default(), block: RefCell::default() }
+        FsObject {
+            file,
+            path: path.into(),
+            ahead: RefCell::default(),
+            block: RefCell::default(),
+        }
     }
 
     fn fault(&self, error: io::Error) -> Error {
@@ -279,18 +344,33 @@ impl FsObject {
 
 impl ObjectReader for FsObject {
     fn end(&self) -> Result<u64> {
-        self.file.stat().map(|stat| stat.len).map_err(|error| self.fault(error))
+        self.file
+            .stat()
+            .map(|stat| stat.len)
+            .map_err(|error| self.fault(error))
     }
 
     fn identity(&self) -> Result<Option<(u64, u64)>> {
-        self.file.stat().map(|stat| Some(stat.identity)).map_err(|error| self.fault(error))
+        self.file
+            .stat()
+            .map(|stat| Some(stat.identity))
+            .map_err(|error| self.fault(error))
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
-        // The length comes from a head or a listing; the file may have shrunk since, and must not cost much more than it holds.
-        let len = if len <= CHUNK as u64 { len } else { len.min(self.end()?.saturating_sub(at)) };
+        // The length comes from a head or a listing; the file may have shrunk since, and must not
+        // cost much more than it holds.
+        let len = if len <= CHUNK as u64 {
+            len
+        } else {
+            len.min(self.end()?.saturating_sub(at))
+        };
         let len = usize::try_from(len).unwrap_or(usize::MAX);
-        if let Some(piece) = self.ahead.borrow_mut().piece(at, len, |buffer| self.fill(at, buffer))? {
+        if let Some(piece) = self
+            .ahead
+            .borrow_mut()
+            .piece(at, len, |buffer| self.fill(at, buffer))?
+        {
             return Ok(piece);
         }
         let mut buffer = vec![0; len];
@@ -300,7 +380,11 @@ impl ObjectReader for FsObject {
     }
 
     fn read_into(&self, buffer: &mut Vec<u8>, at: u64, len: u64) -> Result<()> {
-        let len = if len <= LARGEST_KEPT as u64 { len } else { len.min(self.end()?.saturating_sub(at)) };
+        let len = if len <= LARGEST_KEPT as u64 {
+            len
+        } else {
+            len.min(self.end()?.saturating_sub(at))
+        };
         buffer.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
         let done = self.fill(at, buffer)?;
         buffer.truncate(done);
@@ -351,7 +435,11 @@ mod tests {
         let backend = FsBackend::new(folder.path().join("root"));
         std::fs::write(folder.path().join("secret"), "x").unwrap();
         for key in ["../secret", "a/../../secret", "./x", "a/\0"] {
-            assert_eq!(backend.open(key).unwrap_err().kind(), ErrorKind::Invalid, "{key}");
+            assert_eq!(
+                backend.open(key).unwrap_err().kind(),
+                ErrorKind::Invalid,
+                "{key}"
+            );
         }
         assert!(backend.open("nothing").unwrap_err().is_not_found());
         assert!(backend.list("nothing").unwrap().is_empty());
@@ -364,14 +452,26 @@ mod tests {
         let root = folder.path();
         std::fs::create_dir(root.join("dir.jsonl")).unwrap();
         std::os::unix::fs::symlink("loop.jsonl", root.join("loop.jsonl")).unwrap();
-        let status = std::process::Command::new("mkfifo").arg(root.join("pipe.jsonl")).status().unwrap();
+        let status = std::process::Command::new("mkfifo")
+            .arg(root.join("pipe.jsonl"))
+            .status()
+            .unwrap();
         assert!(status.success());
         let _socket = std::os::unix::net::UnixListener::bind(root.join("sock.jsonl")).unwrap();
         let backend = FsBackend::new(root);
-        let kinds: Vec<_> = backend.list("").unwrap().into_iter().map(|i| (i.key, i.kind)).collect();
+        let kinds: Vec<_> = backend
+            .list("")
+            .unwrap()
+            .into_iter()
+            .map(|i| (i.key, i.kind))
+            .collect();
         let other = FileKind::Other;
-        let expected =
-            [("dir.jsonl", FileKind::Folder), ("loop.jsonl", other), ("pipe.jsonl", other), ("sock.jsonl", other)];
+        let expected = [
+            ("dir.jsonl", FileKind::Folder),
+            ("loop.jsonl", other),
+            ("pipe.jsonl", other),
+            ("sock.jsonl", other),
+        ];
         assert_eq!(kinds, expected.map(|(k, v)| (k.to_owned(), v)));
         for key in ["dir.jsonl", "loop.jsonl", "pipe.jsonl", "sock.jsonl"] {
             assert!(backend.open(key).is_err(), "{key}");
@@ -386,39 +486,74 @@ mod tests {
         std::fs::write(folder.path().join("f"), &text).unwrap();
         let object = FsBackend::new(folder.path()).open("f").unwrap();
         let mut seen = Vec::new();
-        object.lines(0, 1, &mut |line| seen.push((line.at, line.number, line.bytes.len()))).unwrap();
+        object
+            .lines(0, 1, &mut |line| {
+                seen.push((line.at, line.number, line.bytes.len()))
+            })
+            .unwrap();
         let at = long.len() as u64;
-        assert_eq!(seen, [(0, 1, 2), (2, 2, long.len() + 1), (at + 3, 3, 1), (at + 4, 4, 4)]);
+        assert_eq!(
+            seen,
+            [
+                (0, 1, 2),
+                (2, 2, long.len() + 1),
+                (at + 3, 3, 1),
+                (at + 4, 4, 4)
+            ]
+        );
         assert_eq!(object.read(at + 4, 1 << 40).unwrap(), b"last");
         let mut tail = Vec::new();
-        object.lines(at + 3, 3, &mut |line| tail.push(line.number)).unwrap();
+        object
+            .lines(at + 3, 3, &mut |line| tail.push(line.number))
+            .unwrap();
         assert_eq!(tail, [3, 4]);
     }
 
     #[test]
     fn records_that_are_asked_for_one_after_the_other_are_the_ones_that_stand_there() {
         let folder = tempfile::tempdir().unwrap();
-        let lines: Vec<String> = (0..3000).map(|n| format!("{n}:{}\n", "x".repeat(n * 7 % 500))).collect();
+        let lines: Vec<String> = (0..3000)
+            .map(|n| format!("{n}:{}\n", "x".repeat(n * 7 % 500)))
+            .collect();
         let long = format!("{}\n", "y".repeat(AHEAD));
         let text = lines.concat() + &long + &lines.concat();
         std::fs::write(folder.path().join("f"), &text).unwrap();
         let object = FsBackend::new(folder.path()).open("f").unwrap();
         let mut places = Vec::new();
-        object.lines(0, 1, &mut |line| places.push((line.at, line.bytes.len() as u64 - 1))).unwrap();
+        object
+            .lines(0, 1, &mut |line| {
+                places.push((line.at, line.bytes.len() as u64 - 1))
+            })
+            .unwrap();
         let there = |at: u64, len: u64| {
-            text.as_bytes()[usize::try_from(at).unwrap()..][..usize::try_from(len).unwrap()].to_vec()
+            text.as_bytes()[usize::try_from(at).unwrap()..][..usize::try_from(len).unwrap()]
+                .to_vec()
         };
         let in_order = places.iter();
-        let in_leaps = places.iter().step_by(7).chain(places.iter().rev().step_by(11));
+        let in_leaps = places
+            .iter()
+            .step_by(7)
+            .chain(places.iter().rev().step_by(11));
         for (at, len) in in_order.chain(in_leaps) {
-            assert_eq!(object.read(*at, *len).unwrap(), there(*at, *len), "{len} at {at}");
+            assert_eq!(
+                object.read(*at, *len).unwrap(),
+                there(*at, *len),
+                "{len} at {at}"
+            );
         }
         let end = text.len() as u64;
         assert_eq!(object.read(end - 3, 2).unwrap(), there(end - 3, 2));
-        assert_eq!(object.read(end - 1, 100).unwrap(), b"\n", "fewer when it ends before");
+        assert_eq!(
+            object.read(end - 1, 100).unwrap(),
+            b"\n",
+            "fewer when it ends before"
+        );
         // What comes later is read later.
         std::io::Write::write_all(
-            &mut std::fs::OpenOptions::new().append(true).open(folder.path().join("f")).unwrap(),
+            &mut std::fs::OpenOptions::new()
+                .append(true)
+                .open(folder.path().join("f"))
+                .unwrap(),
             b"new",
         )
         .unwrap();

@@ -20,7 +20,8 @@ use crate::vault::{Doubted, Vault};
 pub(crate) struct FsLogs {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) chance: Arc<dyn Chance>,
-    /// The folder of the store: names below it, and its own, are made durable with the first receipt.
+    /// The folder of the store: names below it, and its own, are made durable
+    /// with the first receipt.
     pub(crate) root: Arc<Path>,
     pub(crate) locks: PathBuf,
     /// The log that was found last by what its append lock remembers.
@@ -58,7 +59,10 @@ impl LogBackend for FsLogs {
 
     fn append_to(&self, log: &LogName<'_>, _lease: Option<&Lease>) -> Result<OpenLog> {
         let (log, end) = FileAppender::open(self, log)?;
-        Ok(OpenLog { log: Box::new(log), end })
+        Ok(OpenLog {
+            log: Box::new(log),
+            end,
+        })
     }
 }
 
@@ -73,23 +77,36 @@ impl FsLogs {
     }
 
     /// Copies a log with a failed-sync marker before anything is acknowledged in it.
-    pub(super) fn settle(&self, log: &LogName<'_>, path: &Path, append_lock: &AppendLock) -> Result<()> {
+    pub(super) fn settle(
+        &self,
+        log: &LogName<'_>,
+        path: &Path,
+        append_lock: &AppendLock,
+    ) -> Result<()> {
         let (disk, mark) = (self.disk.as_ref(), append_lock.failed_sync_marker());
         let held = append_lock.hold(disk)?;
-        // Another writer may have copied it while we waited: a second copy would fence that one off.
-        if disk.stat(&mark).map_err(|error| Error::io(mark.display(), "look at", error))?.is_some() {
+        // Another writer may have copied it while we waited: a second copy
+        // would fence that one off.
+        if disk
+            .stat(&mark)
+            .map_err(|error| Error::io(mark.display(), "look at", error))?
+            .is_some()
+        {
             self.copy_after_failed_sync(log, path)?;
-            disk.remove(&mark).map_err(|error| Error::io(mark.display(), "remove", error))?;
+            disk.remove(&mark)
+                .map_err(|error| Error::io(mark.display(), "remove", error))?;
             durable::sync_parent(disk, &mark)?;
         }
         append_lock.release(held);
         Ok(())
     }
 
-    /// After a failed `fsync` the kernel may show bytes that are not on disk: a copy that was synced is the truth.
+    /// After a failed `fsync` the kernel may show bytes that are not on disk: a copy that was
+    /// synced is the truth.
     ///
-    /// The copy is streamed, because the log may be larger than memory. A program that still has the old file
-    /// open goes on writing there, so the old file stays under another name (a hard link) in the vault.
+    /// The copy is streamed, because the log may be larger than memory. A program that still
+    /// has the old file open goes on writing there, so the old file stays under another name (a
+    /// hard link) in the vault.
     fn copy_after_failed_sync(&self, log: &LogName<'_>, path: &Path) -> Result<()> {
         let disk = self.disk.as_ref();
         let fault = |error| Error::io(path.display(), "copy", error);
@@ -104,17 +121,35 @@ impl FsLogs {
                 sink(chunk)
             });
             copied.map_err(fault)?;
-            // Before the copy takes the name of the log: from then on only the vault leads to the old file.
+            // Before the copy takes the name of the log: from then on only the vault
+            // leads to the old file.
             let (session, root, key) = (log.session, self.root.as_ref(), log.key);
-            self.vault().keep_doubted(&Doubted { session, root, key, path, stat, copied: &hasher })
+            self.vault().keep_doubted(&Doubted {
+                session,
+                root,
+                key,
+                path,
+                stat,
+                copied: &hasher,
+            })
         })
     }
 
     /// The vault of the home that the locks belong to.
     fn vault(&self) -> Vault {
         let (disk, chance) = (&self.disk, &self.chance);
-        let locks = Locks::new(Arc::clone(disk), &self.locks, Owner::this("boswell"), Arc::clone(chance));
-        Vault::new(Arc::clone(disk), self.locks.parent().unwrap_or(&self.root), locks, Arc::clone(chance))
+        let locks = Locks::new(
+            Arc::clone(disk),
+            &self.locks,
+            Owner::this("boswell"),
+            Arc::clone(chance),
+        );
+        Vault::new(
+            Arc::clone(disk),
+            self.locks.parent().unwrap_or(&self.root),
+            locks,
+            Arc::clone(chance),
+        )
     }
 }
 

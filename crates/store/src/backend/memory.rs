@@ -1,4 +1,5 @@
-//! Objects in memory: for tests, for sessions that are never kept, for files handed over one by one.
+//! Objects in memory: for tests, for sessions that are never kept, for files
+//! handed over one by one.
 
 use std::sync::Arc;
 
@@ -47,7 +48,9 @@ pub(super) struct MemoryObject {
 
 impl MemoryObject {
     pub(super) fn new(bytes: Vec<u8>) -> Self {
-        MemoryObject { bytes: bytes.into() }
+        MemoryObject {
+            bytes: bytes.into(),
+        }
     }
 
     /// Bytes that others hold too.
@@ -62,14 +65,23 @@ impl ObjectReader for MemoryObject {
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
-        let from = usize::try_from(at).unwrap_or(usize::MAX).min(self.bytes.len());
-        let to = from.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)).min(self.bytes.len());
+        let from = usize::try_from(at)
+            .unwrap_or(usize::MAX)
+            .min(self.bytes.len());
+        let to = from
+            .saturating_add(usize::try_from(len).unwrap_or(usize::MAX))
+            .min(self.bytes.len());
         Ok(self.bytes.get(from..to).unwrap_or(b"").to_vec())
     }
 
     fn lines(&self, from: u64, number: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
         let mut lines = Lines::new(from, number);
-        lines.push(self.bytes.get(usize::try_from(from).unwrap_or(usize::MAX)..).unwrap_or(b""), sink);
+        lines.push(
+            self.bytes
+                .get(usize::try_from(from).unwrap_or(usize::MAX)..)
+                .unwrap_or(b""),
+            sink,
+        );
         lines.finish(sink);
         self.end()
     }

@@ -1,6 +1,8 @@
-//! Logs that their agent compressed: unpacked as a whole when they are opened, so that everybody reads a plain log.
+//! Logs that their agent compressed: unpacked as a whole when they are opened, so that
+//! everybody reads a plain log.
 //!
-//! Listings show such a file as it lies there, with its packed length; positions are those of the log inside.
+//! Listings show such a file as it lies there, with its packed length; positions are
+//! those of the log inside.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +12,8 @@ use ruzstd::decoding::StreamingDecoder;
 
 /// How names of such logs end.
 const ENDING: &str = ".jsonl.zst";
-/// A log that becomes longer is refused: it is held in memory, and a few bytes can stand for terabytes.
+/// A log that becomes longer is refused: it is held in memory, and a few bytes can
+/// stand for terabytes.
 const LONGEST: u64 = 1 << 30;
 /// How far back a file may refer, which costs as much memory.
 const WIDEST: u64 = 128 << 20;
@@ -41,7 +44,10 @@ fn unpack_within(packed: &[u8], longest: u64) -> std::result::Result<Vec<u8>, St
         let decoder = StreamingDecoder::new_with_max_window_size(&mut rest, WIDEST);
         let decoder = decoder.map_err(|error| error.to_string())?;
         let left = longest.saturating_sub(log.len() as u64);
-        decoder.take(left + 1).read_to_end(&mut log).map_err(|error| error.to_string())?;
+        decoder
+            .take(left + 1)
+            .read_to_end(&mut log)
+            .map_err(|error| error.to_string())?;
         if log.len() as u64 > longest {
             return Err(format!("it becomes longer than {longest} bytes"));
         }
@@ -55,13 +61,17 @@ fn behind_skipped(bytes: &[u8]) -> std::result::Result<Option<&[u8]>, String> {
     match (word(0).map(|magic| magic & 0xFFFF_FFF0), word(4)) {
         (Some(SKIPPED), Some(len)) => {
             let end = 8_usize.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
-            bytes.get(end..).map(Some).ok_or_else(|| "it ends in the middle".to_owned())
+            bytes
+                .get(end..)
+                .map(Some)
+                .ok_or_else(|| "it ends in the middle".to_owned())
         }
         _ => Ok(None),
     }
 }
 
-/// The object that was unpacked last, and what tells it from others: a search opens a log for every piece that it reads.
+/// The object that was unpacked last, and what tells it from others: a search opens a log for every
+/// piece that it reads.
 #[derive(Debug, Clone)]
 pub(super) struct LastUnpacked<K>(Arc<Mutex<Option<Unpacked<K>>>>);
 
@@ -76,7 +86,11 @@ impl<K> Default for LastUnpacked<K> {
 
 impl<K: PartialEq> LastUnpacked<K> {
     /// The bytes of an object: those that are there, else what `unpack` gives.
-    pub(super) fn bytes(&self, of: K, unpack: impl FnOnce() -> Result<Vec<u8>>) -> Result<Arc<[u8]>> {
+    pub(super) fn bytes(
+        &self,
+        of: K,
+        unpack: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Arc<[u8]>> {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, bytes)) = last.as_ref().filter(|(known, _)| *known == of) {
             return Ok(Arc::clone(bytes));
@@ -100,8 +114,16 @@ mod tests {
     #[test]
     fn what_was_packed_comes_out_frame_by_frame_and_stretches_without_content_are_passed_over() {
         let long = "{\"type\":\"会话\"}\n".repeat(50_000);
-        assert_eq!(unpack_within(&packed(&long), LONGEST), Ok(long.clone().into_bytes()));
-        let skipped = [SKIPPED.to_le_bytes().as_slice(), &3_u32.to_le_bytes(), b"abc"].concat();
+        assert_eq!(
+            unpack_within(&packed(&long), LONGEST),
+            Ok(long.clone().into_bytes())
+        );
+        let skipped = [
+            SKIPPED.to_le_bytes().as_slice(),
+            &3_u32.to_le_bytes(),
+            b"abc",
+        ]
+        .concat();
         let several = [packed("a\n"), skipped.clone(), packed("b\n")].concat();
         assert_eq!(unpack_within(&several, LONGEST), Ok(b"a\nb\n".to_vec()));
         assert_eq!(unpack_within(b"", LONGEST), Ok(Vec::new()));
@@ -112,7 +134,10 @@ mod tests {
     fn a_bomb_is_refused_once_it_grows_too_long() {
         let bomb = packed(&"\0".repeat(10 << 20));
         assert!(bomb.len() < 100_000, "{}", bomb.len());
-        assert!(unpack_within(&bomb, 1 << 20).is_err_and(|why| why.contains("longer than 1048576 bytes")));
+        assert!(
+            unpack_within(&bomb, 1 << 20)
+                .is_err_and(|why| why.contains("longer than 1048576 bytes"))
+        );
         assert!(unpack_within(&bomb, 10 << 20).is_ok());
     }
 
@@ -120,7 +145,10 @@ mod tests {
     fn garbage_and_what_is_cut_short_are_damage_and_say_so() {
         let whole = packed(&"some text that is worth packing\n".repeat(1_000));
         for cut in 1..whole.len() {
-            assert!(unpack_within(&whole[..cut], LONGEST).is_err(), "cut at {cut}");
+            assert!(
+                unpack_within(&whole[..cut], LONGEST).is_err(),
+                "cut at {cut}"
+            );
         }
         let error = unpack(b"not zstd at all", "/x.jsonl.zst").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Damaged);
@@ -140,6 +168,10 @@ mod tests {
         }
         assert_eq!(times, 3);
         assert!(last.bytes("c", || unpack(b"garbage", "c")).is_err());
-        assert_eq!(&*last.bytes("a", || unpack(b"garbage", "c")).unwrap(), b"a", "what fails takes nobody's place");
+        assert_eq!(
+            &*last.bytes("a", || unpack(b"garbage", "c")).unwrap(),
+            b"a",
+            "what fails takes nobody's place"
+        );
     }
 }

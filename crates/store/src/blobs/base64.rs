@@ -11,7 +11,11 @@ pub fn encode(bytes: &[u8]) -> String {
         for i in 0..4 {
             let sextet = (bits >> (18 - 6 * i)) & 0x3F;
             let letter = ALPHABET.get(sextet as usize).copied().unwrap_or(b'A');
-            text.push(if i > group.len() { '=' } else { char::from(letter) });
+            text.push(if i > group.len() {
+                '='
+            } else {
+                char::from(letter)
+            });
         }
     }
     text
@@ -57,7 +61,13 @@ mod tests {
 
     #[test]
     fn the_vectors_of_the_standard_hold() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             assert_eq!(encode(bytes.as_bytes()), text);
             assert_eq!(decode_canonical(text.as_bytes()).unwrap(), bytes.as_bytes());
         }
@@ -65,7 +75,9 @@ mod tests {
 
     #[test]
     fn text_that_would_not_come_back_the_same_is_refused() {
-        for text in ["Zg", "Zh==", "Zm9=", "Zm 9v", "====", "Z===", "Zg==Zg==", "Zm-v", "Zg=="] {
+        for text in [
+            "Zg", "Zh==", "Zm9=", "Zm 9v", "====", "Z===", "Zg==Zg==", "Zm-v", "Zg==",
+        ] {
             let exact = decode_canonical(text.as_bytes()).map(|bytes| encode(&bytes));
             assert_eq!(exact.as_deref(), (text == "Zg==").then_some(text), "{text}");
         }

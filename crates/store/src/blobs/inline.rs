@@ -1,8 +1,9 @@
 //! Moves large values out of a record into blobs, and back again byte for byte.
 //!
-//! Images go the way that readers of the pi family know: the data is replaced by a reference. Long text has no such way
-//! there, so it keeps its beginning and says where the rest is: a reader that knows nothing of it shows the beginning.
-//! Whatever would not come back exactly as it was (base64 in an unusual form, unusual escapes) stays where it is.
+//! Images go the way that readers of the pi family know: the data is replaced by a reference. Long
+//! text has no such way there, so it keeps its beginning and says where the rest is: a reader that
+//! knows nothing of it shows the beginning. Whatever would not come back exactly as it was (base64
+//! in an unusual form, unusual escapes) stays where it is.
 
 use std::borrow::Cow;
 
@@ -27,7 +28,8 @@ const MORE: &str = " more characters in ";
 pub struct Externalised {
     /// The record as it is to be written.
     pub record: Vec<u8>,
-    /// What was taken out. It must be kept before the record is written, or a crash leaves a record that names nothing.
+    /// What was taken out. It must be kept before the record is written, or a crash leaves a
+    /// record that names nothing.
     pub blobs: Vec<(BlobId, Vec<u8>)>,
 }
 
@@ -40,7 +42,8 @@ pub struct Internalised {
     pub unresolved: Vec<(BlobId, Error)>,
 }
 
-/// Takes large values out of a record: images, image URLs with their data, text of more than `threshold` UTF-16 units.
+/// Takes large values out of a record: images, image URLs with their data, text of more than
+/// `threshold` UTF-16 units.
 pub fn externalise(record: &[u8], threshold: usize) -> Result<Externalised> {
     let mut edits = Edits::default();
     let mut blobs = Vec::new();
@@ -57,7 +60,10 @@ pub fn externalise(record: &[u8], threshold: usize) -> Result<Externalised> {
         }
     });
     walked.map_err(|_| not_json())?;
-    Ok(Externalised { record: edits.apply(record), blobs })
+    Ok(Externalised {
+        record: edits.apply(record),
+        blobs,
+    })
 }
 
 /// Whether some blob may be named in these bytes.
@@ -79,13 +85,16 @@ pub fn references(record: &[u8]) -> Vec<BlobId> {
 }
 
 impl Blobs {
-    /// Takes large values out of a record and keeps them; the record may be written when this returns.
+    /// Takes large values out of a record and keeps them; the record may be
+    /// written when this returns.
     pub fn externalise(&self, record: &[u8], threshold: usize) -> Result<Vec<u8>> {
         if let Some(agent) = &self.agent {
             return self.persist(agent, record);
         }
         let Externalised { record, blobs } = externalise(record, threshold)?;
-        blobs.iter().try_for_each(|(_, bytes)| self.put(bytes).map(|_| ()))?;
+        blobs
+            .iter()
+            .try_for_each(|(_, bytes)| self.put(bytes).map(|_| ()))?;
         Ok(record)
     }
 
@@ -103,14 +112,19 @@ impl Blobs {
         let mut unresolved = Vec::new();
         let walked = strings(record, &mut |place, start, end| {
             let token = record.get(start..end).unwrap_or(b"\"\"");
-            let Some(named) = Named::read(place, token) else { return };
+            let Some(named) = Named::read(place, token) else {
+                return;
+            };
             match self.get(&named.id).and_then(|bytes| named.whole(bytes)) {
                 Ok(text) => edits.replace(start, end, &text),
                 Err(error) => unresolved.push((named.id, error)),
             }
         });
         walked.map_err(|_| not_json())?;
-        Ok(Internalised { record: edits.apply(record), unresolved })
+        Ok(Internalised {
+            record: edits.apply(record),
+            unresolved,
+        })
     }
 }
 
@@ -214,9 +228,17 @@ struct Named<'a> {
 impl<'a> Named<'a> {
     fn read(place: Place, token: &'a [u8]) -> Option<Self> {
         let inner = Str::trusted(token).escaped();
-        let reference = std::str::from_utf8(inner).ok().and_then(BlobId::from_reference);
+        let reference = std::str::from_utf8(inner)
+            .ok()
+            .and_then(BlobId::from_reference);
         match (place, reference) {
-            (Place::Image | Place::ImageUrl, Some(id)) => return Some(Named { id, place, kept: None }),
+            (Place::Image | Place::ImageUrl, Some(id)) => {
+                return Some(Named {
+                    id,
+                    place,
+                    kept: None,
+                });
+            }
             (Place::Image, None) => return None,
             _ if !inner.ends_with(b"]") => return None,
             _ => {}
@@ -230,7 +252,11 @@ impl<'a> Named<'a> {
                 Cow::Owned(text)
             }
         };
-        Some(Named { id, place, kept: Some((kept, more)) })
+        Some(Named {
+            id,
+            place,
+            kept: Some((kept, more)),
+        })
     }
 
     /// The string, given the bytes of the blob.

@@ -1,6 +1,7 @@
 //! Goes over the strings of a record in one pass, and says where each of them stands.
 //!
-//! One pass without recursion: a record may be nested as deep as it likes and costs time in proportion to its length.
+//! One pass without recursion: a record may be nested as deep as it likes and costs time in
+//! proportion to its length.
 
 use boswell_model::json::{Fault, Raw, Str};
 use memchr::memchr2;
@@ -22,10 +23,18 @@ const SIGNATURES: [&str; 3] = ["thinkingSignature", "thoughtSignature", "textSig
 
 /// Calls `visit` with the place, start and end of every string value of a record, quotes included.
 ///
-/// Strings are visited when it is known what they are: the data of an image at the end of its object.
-pub(super) fn strings(record: &[u8], visit: &mut dyn FnMut(Place, usize, usize)) -> Result<(), Fault> {
+/// Strings are visited when it is known what they are: the data of an image at
+/// the end of its object.
+pub(super) fn strings(
+    record: &[u8],
+    visit: &mut dyn FnMut(Place, usize, usize),
+) -> Result<(), Fault> {
     Raw::parse(record)?;
-    let mut walk = Walk { bytes: record, open: Vec::new(), visit };
+    let mut walk = Walk {
+        bytes: record,
+        open: Vec::new(),
+        visit,
+    };
     let mut at = 0;
     while let Some(byte) = record.get(at) {
         at = match byte {
@@ -80,7 +89,12 @@ impl Walk<'_> {
     }
 
     fn leave(&mut self, at: usize) -> usize {
-        if let Some(Open { image, data: Some((start, end)), .. }) = self.open.pop() {
+        if let Some(Open {
+            image,
+            data: Some((start, end)),
+            ..
+        }) = self.open.pop()
+        {
             (self.visit)(if image { Place::Image } else { Place::Other }, start, end);
         }
         at + 1
@@ -101,7 +115,9 @@ impl Walk<'_> {
     fn plain(&mut self, start: usize) -> usize {
         self.value(None);
         let rest = self.bytes.get(start..).unwrap_or(b"");
-        let len = rest.iter().position(|b| matches!(b, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t'));
+        let len = rest
+            .iter()
+            .position(|b| matches!(b, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t'));
         start + len.unwrap_or(rest.len()).max(1)
     }
 
@@ -109,7 +125,10 @@ impl Walk<'_> {
     fn value(&mut self, text: Option<Range>) {
         let key = self.open.last().and_then(|open| open.key);
         let block = self.open.last().is_some_and(|open| open.block);
-        let (is_type, is_data) = (block && self.key_is(key, "type"), block && self.key_is(key, "data"));
+        let (is_type, is_data) = (
+            block && self.key_is(key, "type"),
+            block && self.key_is(key, "data"),
+        );
         let image = is_type && text.is_some_and(|range| self.text_is(range, "image"));
         let mut visited = text;
         if let Some(open) = self.open.last_mut() {
@@ -140,7 +159,9 @@ impl Walk<'_> {
     }
 
     fn text_is(&self, (start, end): Range, text: &str) -> bool {
-        self.bytes.get(start..end).is_some_and(|token| Str::trusted(token).is(text))
+        self.bytes
+            .get(start..end)
+            .is_some_and(|token| Str::trusted(token).is(text))
     }
 }
 
@@ -163,15 +184,23 @@ mod tests {
 
     fn found(record: &str) -> Vec<(Place, String)> {
         let mut found = Vec::new();
-        strings(record.as_bytes(), &mut |place, start, end| found.push((place, record[start + 1..end - 1].to_owned())))
-            .unwrap();
+        strings(record.as_bytes(), &mut |place, start, end| {
+            found.push((place, record[start + 1..end - 1].to_owned()))
+        })
+        .unwrap();
         found
     }
 
     #[test]
     fn an_image_is_known_whatever_the_order_of_its_members() {
-        let both = found(r#"{"content":[{"type":"image","data":"A"},{"data":"B","x":[1,{"y":null}],"type":"image"}]}"#);
-        let images: Vec<_> = both.iter().filter(|(place, _)| *place == Place::Image).map(|(_, text)| text).collect();
+        let both = found(
+            r#"{"content":[{"type":"image","data":"A"},{"data":"B","x":[1,{"y":null}],"type":"image"}]}"#,
+        );
+        let images: Vec<_> = both
+            .iter()
+            .filter(|(place, _)| *place == Place::Image)
+            .map(|(_, text)| text)
+            .collect();
         assert_eq!(images, ["A", "B"]);
     }
 
@@ -185,20 +214,31 @@ mod tests {
             r#"{"content":[{"type":"image","data":"A","data":1}]}"#,
             r#"{"content":[{"type":"image","type":"text","data":"A"}]}"#,
         ] {
-            assert!(found(record).contains(&(Place::Other, "A".to_owned())), "{record}");
+            assert!(
+                found(record).contains(&(Place::Other, "A".to_owned())),
+                "{record}"
+            );
         }
     }
 
     #[test]
     fn items_of_an_array_stand_under_its_key() {
         let all = found(r#"{"a":{"image_url":["x",{"y":"z"},"v"]},"image_url":"w"}"#);
-        let urls: Vec<_> = all.iter().filter(|(place, _)| *place == Place::ImageUrl).map(|(_, text)| text).collect();
+        let urls: Vec<_> = all
+            .iter()
+            .filter(|(place, _)| *place == Place::ImageUrl)
+            .map(|(_, text)| text)
+            .collect();
         assert_eq!(urls, ["x", "v", "w"]);
     }
 
     #[test]
     fn depth_costs_no_stack() {
-        let deep = format!("{}\"x\"{}", "{\"content\":[".repeat(100_000), "]}".repeat(100_000));
+        let deep = format!(
+            "{}\"x\"{}",
+            "{\"content\":[".repeat(100_000),
+            "]}".repeat(100_000)
+        );
         assert_eq!(found(&deep), [(Place::Other, "x".to_owned())]);
     }
 }

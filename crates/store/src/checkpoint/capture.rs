@@ -20,10 +20,11 @@ impl Checkpoints {
         Checkpoints { blobs }
     }
 
-    /// Keeps files of a project as they are now. Their bytes are durable when this returns; the snapshot is not: append
-    /// it.
+    /// Keeps files of a project as they are now. Their bytes are durable when this returns; the
+    /// snapshot is not: append it.
     ///
-    /// Paths are relative to `root`, or absolute and below it. What cannot be kept is recorded with the reason.
+    /// Paths are relative to `root`, or absolute and below it. What cannot be kept is
+    /// recorded with the reason.
     pub fn capture(
         &self,
         disk: &dyn Disk,
@@ -39,10 +40,16 @@ impl Checkpoints {
                     let content = self.capture_one(disk, root, &name)?;
                     (name, content)
                 }
-                None => (path.to_string_lossy().into_owned(), Captured::Skipped(Skipped::Outside)),
+                None => (
+                    path.to_string_lossy().into_owned(),
+                    Captured::Skipped(Skipped::Outside),
+                ),
             };
             if !files.iter().any(|file| file.path == name) {
-                files.push(CapturedFile { path: name, content });
+                files.push(CapturedFile {
+                    path: name,
+                    content,
+                });
             }
         }
         Ok(Snapshot { files, moment, at })
@@ -52,10 +59,13 @@ impl Checkpoints {
         match place::read(disk, root, name) {
             place::Found::Absent => Ok(Captured::Absent),
             place::Found::Skipped(why) => Ok(Captured::Skipped(why)),
-            // A blob that cannot be kept is an error: the edit must not go on as if it could be taken back.
-            place::Found::File { bytes, mode } => {
-                Ok(Captured::File { blob: self.blobs.put(&bytes)?, mode, len: bytes.len() as u64 })
-            }
+            // A blob that cannot be kept is an error: the edit must not go on as if it
+            // could be taken back.
+            place::Found::File { bytes, mode } => Ok(Captured::File {
+                blob: self.blobs.put(&bytes)?,
+                mode,
+                len: bytes.len() as u64,
+            }),
         }
     }
 }

@@ -48,14 +48,18 @@ pub enum TextDiff {
 
 const TOO_LARGE: usize = 8 << 20;
 const AROUND: usize = 3;
-/// How many changed lines are looked for before the whole middle counts as changed; memory grows with its square.
+/// How many changed lines are looked for before the whole middle counts as changed; memory
+/// grows with its square.
 const MOST_CHANGES: usize = 1000;
 
 impl Checkpoints {
     /// Compares what files were with what they are now, by path.
     pub fn diff(&self, state: &State, disk: &dyn Disk, root: &Path) -> Vec<(String, FileDiff)> {
         let compare = |(path, tracked): (&str, &super::Tracked)| {
-            (path.to_owned(), self.compare(&tracked.then, place::read(disk, root, path)))
+            (
+                path.to_owned(),
+                self.compare(&tracked.then, place::read(disk, root, path)),
+            )
         };
         state.files().map(compare).collect()
     }
@@ -74,7 +78,11 @@ impl Checkpoints {
                         Err(error) => FileDiff::Unavailable(error),
                     };
                 }
-                if *mode == now { FileDiff::Unchanged } else { FileDiff::Mode { then: *mode, now } }
+                if *mode == now {
+                    FileDiff::Unchanged
+                } else {
+                    FileDiff::Mode { then: *mode, now }
+                }
             }
         }
     }
@@ -85,11 +93,16 @@ pub fn text_diff(old: &[u8], new: &[u8]) -> TextDiff {
     if old.contains(&0) || new.contains(&0) {
         return TextDiff::Binary;
     }
-    let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else { return TextDiff::Binary };
+    let (Ok(old), Ok(new)) = (std::str::from_utf8(old), std::str::from_utf8(new)) else {
+        return TextDiff::Binary;
+    };
     if old.len() + new.len() > TOO_LARGE {
         return TextDiff::TooLarge;
     }
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
+    let (old, new): (Vec<&str>, Vec<&str>) = (
+        old.split_inclusive('\n').collect(),
+        new.split_inclusive('\n').collect(),
+    );
     TextDiff::Hunks(hunks(&script(&old, &new)))
 }
 
@@ -103,8 +116,16 @@ enum Line<'a> {
 /// All lines of both texts, in an order that turns one into the other.
 fn script<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    let (old_rest, new_rest) = (old.get(head..).unwrap_or(&[]), new.get(head..).unwrap_or(&[]));
-    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(|(a, b)| a == b).count();
+    let (old_rest, new_rest) = (
+        old.get(head..).unwrap_or(&[]),
+        new.get(head..).unwrap_or(&[]),
+    );
+    let tail = old_rest
+        .iter()
+        .rev()
+        .zip(new_rest.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
     let old_middle = old_rest.get(..old_rest.len() - tail).unwrap_or(&[]);
     let new_middle = new_rest.get(..new_rest.len() - tail).unwrap_or(&[]);
     let mut lines: Vec<Line<'a>> = old.iter().take(head).map(|line| Line::Same(line)).collect();
@@ -115,11 +136,17 @@ fn script<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<Line<'a>> {
             lines.extend(new_middle.iter().map(|line| Line::New(line)));
         }
     }
-    lines.extend(old_rest.iter().skip(old_middle.len()).map(|line| Line::Same(line)));
+    lines.extend(
+        old_rest
+            .iter()
+            .skip(old_middle.len())
+            .map(|line| Line::Same(line)),
+    );
     lines
 }
 
-/// Myers' greedy search: for each number of changes the furthest point on each diagonal. None beyond the limit.
+/// Myers' greedy search: for each number of changes the furthest point on each diagonal.
+/// None beyond the limit.
 fn shortest<'a>(old: &[&'a str], new: &[&'a str]) -> Option<Vec<Line<'a>>> {
     let mut rows: Vec<Vec<usize>> = Vec::new();
     for changes in 0..=(old.len() + new.len()).min(MOST_CHANGES) {
@@ -144,9 +171,14 @@ fn shortest<'a>(old: &[&'a str], new: &[&'a str]) -> Option<Vec<Line<'a>>> {
 
 /// Where diagonal `i` of a row starts, and the diagonal of the row before that it comes from.
 fn from(before: Option<&Vec<usize>>, i: usize, changes: usize) -> (usize, usize) {
-    let Some(before) = before.filter(|_| changes > 0) else { return (0, 0) };
+    let Some(before) = before.filter(|_| changes > 0) else {
+        return (0, 0);
+    };
     let down = before.get(i).copied();
-    let right = i.checked_sub(1).and_then(|left| before.get(left)).map(|x| x + 1);
+    let right = i
+        .checked_sub(1)
+        .and_then(|left| before.get(left))
+        .map(|x| x + 1);
     match (down, right) {
         (Some(down), Some(right)) if right > down => (right, i - 1),
         (Some(down), _) => (down, i),
@@ -154,7 +186,12 @@ fn from(before: Option<&Vec<usize>>, i: usize, changes: usize) -> (usize, usize)
     }
 }
 
-fn walk_back<'a>(rows: &[Vec<usize>], end: usize, old: &[&'a str], new: &[&'a str]) -> Option<Vec<Line<'a>>> {
+fn walk_back<'a>(
+    rows: &[Vec<usize>],
+    end: usize,
+    old: &[&'a str],
+    new: &[&'a str],
+) -> Option<Vec<Line<'a>>> {
     let mut lines = Vec::with_capacity(old.len() + new.len());
     let mut i = end;
     let mut x = old.len();
@@ -181,23 +218,41 @@ fn walk_back<'a>(rows: &[Vec<usize>], end: usize, old: &[&'a str], new: &[&'a st
 
 fn hunks(lines: &[Line<'_>]) -> String {
     let mut out = String::new();
-    let changed: Vec<usize> =
-        lines.iter().enumerate().filter(|(_, line)| !matches!(line, Line::Same(_))).map(|(at, _)| at).collect();
+    let changed: Vec<usize> = lines
+        .iter()
+        .enumerate()
+        .filter(|(_, line)| !matches!(line, Line::Same(_)))
+        .map(|(at, _)| at)
+        .collect();
     let (mut at, mut old, mut new) = (0, 1, 1);
     let mut rest = changed.as_slice();
     while let Some(first) = rest.first() {
-        let close = rest.windows(2).take_while(|pair| matches!(pair, [a, b] if b - a <= 2 * AROUND + 1)).count();
+        let close = rest
+            .windows(2)
+            .take_while(|pair| matches!(pair, [a, b] if b - a <= 2 * AROUND + 1))
+            .count();
         let last = rest.get(close).unwrap_or(first);
         let start = first.saturating_sub(AROUND).max(at);
         let end = (last + AROUND + 1).min(lines.len());
         old += start - at;
         new += start - at;
         let hunk = lines.get(start..end).unwrap_or(&[]);
-        let olds = hunk.iter().filter(|line| !matches!(line, Line::New(_))).count();
-        let news = hunk.iter().filter(|line| !matches!(line, Line::Old(_))).count();
+        let olds = hunk
+            .iter()
+            .filter(|line| !matches!(line, Line::New(_)))
+            .count();
+        let news = hunk
+            .iter()
+            .filter(|line| !matches!(line, Line::Old(_)))
+            .count();
         // An empty side is counted from the line before it.
         let number = |line: usize, count: usize| line - usize::from(count == 0);
-        let _ = writeln!(out, "@@ -{},{olds} +{},{news} @@", number(old, olds), number(new, news));
+        let _ = writeln!(
+            out,
+            "@@ -{},{olds} +{},{news} @@",
+            number(old, olds),
+            number(new, news)
+        );
         hunk.iter().for_each(|line| show(*line, &mut out));
         (at, old, new) = (end, old + olds, new + news);
         rest = rest.get(close + 1..).unwrap_or(&[]);
@@ -228,19 +283,27 @@ mod tests {
     fn a_changed_line_is_shown_with_three_around_it() {
         let old: String = (1..=9).map(|n| format!("{n}\n")).collect();
         let diff = text_diff(old.as_bytes(), old.replace("5\n", "five\n").as_bytes());
-        assert_eq!(diff, TextDiff::Hunks("@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n".to_owned()));
+        assert_eq!(
+            diff,
+            TextDiff::Hunks("@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n".to_owned())
+        );
     }
 
     #[test]
     fn far_changes_make_two_hunks_and_a_missing_newline_is_said() {
         let old: String = (1..=20).map(|n| format!("{n}\n")).collect();
         let new = old.replacen("2\n", "", 1).trim_end().to_owned();
-        let TextDiff::Hunks(text) = text_diff(old.as_bytes(), new.as_bytes()) else { panic!("text") };
+        let TextDiff::Hunks(text) = text_diff(old.as_bytes(), new.as_bytes()) else {
+            panic!("text")
+        };
         assert_eq!(
             text,
             "@@ -1,5 +1,4 @@\n 1\n-2\n 3\n 4\n 5\n@@ -17,4 +16,4 @@\n 17\n 18\n 19\n-20\n+20\n\\ No newline at end of file\n"
         );
-        assert_eq!(text_diff(b"", b"a\n"), TextDiff::Hunks("@@ -0,0 +1,1 @@\n+a\n".to_owned()));
+        assert_eq!(
+            text_diff(b"", b"a\n"),
+            TextDiff::Hunks("@@ -0,0 +1,1 @@\n+a\n".to_owned())
+        );
     }
 
     #[test]
@@ -252,7 +315,9 @@ mod tests {
     #[test]
     fn texts_with_nothing_in_common_are_still_compared() {
         let side = |c: char| (0..3000).map(|n| format!("{c}{n}\n")).collect::<String>();
-        let TextDiff::Hunks(text) = text_diff(side('a').as_bytes(), side('b').as_bytes()) else { panic!("text") };
+        let TextDiff::Hunks(text) = text_diff(side('a').as_bytes(), side('b').as_bytes()) else {
+            panic!("text")
+        };
         assert_eq!(text.lines().count(), 6001);
     }
 

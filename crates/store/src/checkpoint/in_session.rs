@@ -12,14 +12,16 @@ use crate::session::Session;
 pub struct SessionState {
     /// The state.
     pub state: State,
-    /// Entries of the branch whose snapshot cannot be read, and why: files that only they captured are missing.
+    /// Entries of the branch whose snapshot cannot be read, and why: files that only they
+    /// captured are missing.
     pub damaged: Vec<(String, Error)>,
 }
 
 impl State {
     /// The state at an entry of the branch that a session stands on.
     ///
-    /// Going back moves the session to another branch, so files must be looked for before it goes back.
+    /// Going back moves the session to another branch, so files must be looked for
+    /// before it goes back.
     pub fn in_session(session: &Session, entry: &str) -> Result<SessionState> {
         let log = session.log();
         let entry = log.label(session.find(entry)?);
@@ -28,7 +30,9 @@ impl State {
         let mut damaged = Vec::new();
         for slot in slots {
             let label = log.label(slot);
-            let snapshot = custom::data(session, slot, CUSTOM_TYPE, |data: Raw<'_>| Snapshot::from_json(data))?;
+            let snapshot = custom::data(session, slot, CUSTOM_TYPE, |data: Raw<'_>| {
+                Snapshot::from_json(data)
+            })?;
             match snapshot.transpose() {
                 Ok(snapshot) => snapshots.push((label, snapshot)),
                 Err(error) => {
@@ -37,8 +41,16 @@ impl State {
                 }
             }
         }
-        let branch: Vec<OnBranch<'_>> =
-            snapshots.iter().map(|(id, snapshot)| OnBranch { id, snapshot: snapshot.as_ref() }).collect();
-        Ok(SessionState { state: State::at(&branch, &entry)?, damaged })
+        let branch: Vec<OnBranch<'_>> = snapshots
+            .iter()
+            .map(|(id, snapshot)| OnBranch {
+                id,
+                snapshot: snapshot.as_ref(),
+            })
+            .collect();
+        Ok(SessionState {
+            state: State::at(&branch, &entry)?,
+            damaged,
+        })
     }
 }

@@ -1,9 +1,10 @@
 //! Files as they were before an agent changed them.
 //!
-//! An agent captures files before each edit, and after it if it can: bytes go to blobs, and what is known goes into the
-//! session as the data of a `custom` entry. From the entries on a branch follows the [`State`] at any of them, which
-//! can be compared with the disk and put back. What changes without being captured (by a shell command, by the user) is
-//! not seen; it shows as a conflict when files are put back.
+//! An agent captures files before each edit, and after it if it can: bytes go to blobs, and what is
+//! known goes into the session as the data of a `custom` entry. From the entries on a branch
+//! follows the [`State`] at any of them, which can be compared with the disk and put back. What
+//! changes without being captured (by a shell command, by the user) is not seen; it shows as a
+//! conflict when files are put back.
 
 mod capture;
 mod diff;

@@ -12,9 +12,14 @@ pub(super) enum Found {
     Skipped(Skipped),
 }
 
-/// A path as it is recorded: relative to the project, with `/`. None if it leads outside or is not Unicode.
+/// A path as it is recorded: relative to the project, with `/`. None if it leads
+/// outside or is not Unicode.
 pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
-    let inside = if path.is_absolute() { path.strip_prefix(root).ok()? } else { path };
+    let inside = if path.is_absolute() {
+        path.strip_prefix(root).ok()?
+    } else {
+        path
+    };
     let mut parts = Vec::new();
     for part in inside.components() {
         match part {
@@ -28,17 +33,21 @@ pub(super) fn relative(root: &Path, path: &Path) -> Option<String> {
     below(root, &name).map(|_| name)
 }
 
-/// The path for a recorded name, if the name is one that we would have recorded. Sessions are hostile: it is checked
-/// again.
+/// The path for a recorded name, if the name is one that we would have recorded. Sessions are
+/// hostile: it is checked again.
 pub(super) fn below(root: &Path, name: &str) -> Option<PathBuf> {
     let foreign = |c: char| c == '\0' || !cfg!(unix) && matches!(c, '\\' | ':');
     let fine = |part: &str| !matches!(part, "" | "." | "..") && !part.contains(foreign);
-    name.split('/').all(fine).then(|| name.split('/').fold(root.to_path_buf(), |path, part| path.join(part)))
+    name.split('/').all(fine).then(|| {
+        name.split('/')
+            .fold(root.to_path_buf(), |path, part| path.join(part))
+    })
 }
 
 /// Whether a name lies inside git's own folder, where a file can be a command that runs later.
 pub(super) fn is_git(name: &str) -> bool {
-    name.split('/').any(|part| part.eq_ignore_ascii_case(".git"))
+    name.split('/')
+        .any(|part| part.eq_ignore_ascii_case(".git"))
 }
 
 /// Whether any part of a name below the project is a symbolic link.
@@ -76,7 +85,10 @@ fn try_read(disk: &dyn Disk, root: &Path, name: &str) -> std::io::Result<Found> 
     let mut bytes = vec![0; usize::try_from(stat.len).unwrap_or(usize::MAX)];
     let done = read_full(file.as_ref(), &mut bytes, 0)?;
     bytes.truncate(done);
-    Ok(Found::File { bytes, mode: stat.mode & 0o777 })
+    Ok(Found::File {
+        bytes,
+        mode: stat.mode & 0o777,
+    })
 }
 
 #[cfg(test)]
@@ -86,9 +98,19 @@ mod tests {
     #[test]
     fn only_names_below_the_project_are_accepted() {
         let root = Path::new("/project");
-        assert_eq!(relative(root, Path::new("/project/src/a b.rs")).as_deref(), Some("src/a b.rs"));
+        assert_eq!(
+            relative(root, Path::new("/project/src/a b.rs")).as_deref(),
+            Some("src/a b.rs")
+        );
         assert_eq!(relative(root, Path::new("./x")).as_deref(), Some("x"));
-        for bad in ["/etc/passwd", "../x", "a/../../x", "", "/project", "/projects/x"] {
+        for bad in [
+            "/etc/passwd",
+            "../x",
+            "a/../../x",
+            "",
+            "/project",
+            "/projects/x",
+        ] {
             assert_eq!(relative(root, Path::new(bad)), None, "{bad}");
         }
         for bad in ["", "/etc", "a//b", "..", "a/../b", "./a", "a/", "a\0b"] {

@@ -1,7 +1,8 @@
 //! Puts files back to what they were.
 //!
-//! First everything is looked at, then, if nothing stands in the way, the present content goes to blobs, and only then
-//! are files replaced, each in one step. What was done comes back as a snapshot, so that it can be taken back.
+//! First everything is looked at, then, if nothing stands in the way, the present content goes to
+//! blobs, and only then are files replaced, each in one step. What was done comes back as a
+//! snapshot, so that it can be taken back.
 
 use std::path::Path;
 
@@ -51,7 +52,8 @@ pub enum Done {
 pub struct Restored {
     /// What was done, by path.
     pub done: Vec<(String, Done)>,
-    /// What was not done, by path, and why. Files that were already as they should be are in neither list.
+    /// What was not done, by path, and why. Files that were already as they should be
+    /// are in neither list.
     pub refused: Vec<(String, Refusal)>,
     /// The files that were to be changed, as they were before.
     pub undo: Snapshot,
@@ -73,7 +75,8 @@ struct Step<'a> {
 }
 
 impl Checkpoints {
-    /// Puts the files of a state back, below `root` only. `unique` must never be used twice: it names temporary files.
+    /// Puts the files of a state back, below `root` only. `unique` must never be used twice: it
+    /// names temporary files.
     pub fn restore(
         &self,
         state: &State,
@@ -92,23 +95,41 @@ impl Checkpoints {
                 Err(refusal) => refused.push((path.to_owned(), refusal)),
             }
         }
-        let conflict = refused.iter().any(|(_, refusal)| matches!(refusal, Refusal::Conflict));
+        let conflict = refused
+            .iter()
+            .any(|(_, refusal)| matches!(refusal, Refusal::Conflict));
         if conflict && on_conflict == OnConflict::Stop {
             steps.clear();
         }
-        let undo = Snapshot { files: self.keep(&steps)?, moment: Moment::Before, at };
-        let mut after = Snapshot { files: Vec::new(), moment: Moment::After, at };
+        let undo = Snapshot {
+            files: self.keep(&steps)?,
+            moment: Moment::Before,
+            at,
+        };
+        let mut after = Snapshot {
+            files: Vec::new(),
+            moment: Moment::After,
+            at,
+        };
         let mut done = Vec::new();
         for step in &steps {
             match self.apply(disk, root, step, unique) {
                 Ok(did) => {
-                    after.files.push(CapturedFile { path: step.path.to_owned(), content: step.then.clone() });
+                    after.files.push(CapturedFile {
+                        path: step.path.to_owned(),
+                        content: step.then.clone(),
+                    });
                     done.push((step.path.to_owned(), did));
                 }
                 Err(error) => refused.push((step.path.to_owned(), Refusal::Failed(error))),
             }
         }
-        Ok(Restored { done, refused, undo, after })
+        Ok(Restored {
+            done,
+            refused,
+            undo,
+            after,
+        })
     }
 
     /// Keeps the present content of all files before the first of them is touched.
@@ -117,17 +138,27 @@ impl Checkpoints {
         for step in steps {
             let content = match &step.now {
                 None => Captured::Absent,
-                Some((bytes, mode)) => {
-                    Captured::File { blob: self.blobs.put(bytes)?, mode: *mode, len: bytes.len() as u64 }
-                }
+                Some((bytes, mode)) => Captured::File {
+                    blob: self.blobs.put(bytes)?,
+                    mode: *mode,
+                    len: bytes.len() as u64,
+                },
             };
-            files.push(CapturedFile { path: step.path.to_owned(), content });
+            files.push(CapturedFile {
+                path: step.path.to_owned(),
+                content,
+            });
         }
         Ok(files)
     }
 
     fn apply(&self, disk: &dyn Disk, root: &Path, step: &Step<'_>, unique: &str) -> Result<Done> {
-        let outside = || Error::new(ErrorKind::Denied, format!("`{}` is not below the project", step.path));
+        let outside = || {
+            Error::new(
+                ErrorKind::Denied,
+                format!("`{}` is not below the project", step.path),
+            )
+        };
         let path = place::below(root, step.path).ok_or_else(outside)?;
         match step.then {
             Captured::File { blob, mode, .. } => {
@@ -141,7 +172,8 @@ impl Checkpoints {
             }
             _ => {
                 unchanged(disk, root, step)?;
-                disk.remove(&path).map_err(|error| Error::io(path.display(), "remove", error))?;
+                disk.remove(&path)
+                    .map_err(|error| Error::io(path.display(), "remove", error))?;
                 durable::sync_parent(disk, &path)?;
                 Ok(Done::Removed)
             }
@@ -185,7 +217,11 @@ fn look<'a>(
     if !known && on_conflict != OnConflict::Overwrite {
         return Err(Refusal::Conflict);
     }
-    Ok(Some(Step { path, then: &tracked.then, now }))
+    Ok(Some(Step {
+        path,
+        then: &tracked.then,
+        now,
+    }))
 }
 
 /// Looks once more just before the change: somebody may have written since the content was kept.
@@ -198,9 +234,12 @@ fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
     if same {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Conflict, format!("`{}` changed while files were put back", step.path))
-        .because("its content is not the one that was kept a moment ago")
-        .hinting("look at it, then put it back again"))
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("`{}` changed while files were put back", step.path),
+    )
+    .because("its content is not the one that was kept a moment ago")
+    .hinting("look at it, then put it back again"))
 }
 
 /// Replaces a file in one step, with its permission bits.

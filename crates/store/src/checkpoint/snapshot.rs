@@ -81,7 +81,9 @@ impl Skipped {
 
     fn from_word(word: &str) -> Option<Self> {
         use Skipped::{Folder, Link, Other, Outside, Unreadable};
-        [Link, Folder, Other, Unreadable, Outside].into_iter().find(|why| why.word() == word)
+        [Link, Folder, Other, Unreadable, Outside]
+            .into_iter()
+            .find(|why| why.word() == word)
     }
 }
 
@@ -90,22 +92,34 @@ impl Snapshot {
     pub fn to_json(&self) -> Json {
         let files: Vec<Json> = self.files.iter().map(CapturedFile::to_json).collect();
         let after = (self.moment == Moment::After).then_some(true);
-        Json::object().with("files", files).with("at", self.at.to_rfc3339()).with_some("after", after)
+        Json::object()
+            .with("files", files)
+            .with("at", self.at.to_rfc3339())
+            .with_some("after", after)
     }
 
     /// Reads the data of a `custom` entry; members that it does not know are ignored.
     pub fn from_json(data: Raw<'_>) -> Result<Self> {
-        let at = data.get("at").and_then(|at| at.text()).and_then(|text| Instant::parse(&text));
-        let files = data.get("files").map(|files| files.items().map(CapturedFile::from_json).collect());
+        let at = data
+            .get("at")
+            .and_then(|at| at.text())
+            .and_then(|text| Instant::parse(&text));
+        let files = data
+            .get("files")
+            .map(|files| files.items().map(CapturedFile::from_json).collect());
         let moment = match data.get("after").and_then(|after| after.bool()) {
             Some(true) => Moment::After,
             _ => Moment::Before,
         };
         match (at, files) {
             (Some(at), Some(Some(files))) => Ok(Snapshot { files, moment, at }),
-            _ => Err(Error::new(ErrorKind::Damaged, "checkpoint entry cannot be understood")
-                .because("it lacks `at`, or one of its `files` has no path or a blob that is none")
-                .hinting("files can still be taken from the other checkpoints of the session")),
+            _ => Err(
+                Error::new(ErrorKind::Damaged, "checkpoint entry cannot be understood")
+                    .because(
+                        "it lacks `at`, or one of its `files` has no path or a blob that is none",
+                    )
+                    .hinting("files can still be taken from the other checkpoints of the session"),
+            ),
         }
     }
 }
@@ -115,9 +129,10 @@ impl CapturedFile {
         let file = Json::object().with("path", self.path.as_str());
         match &self.content {
             Captured::Absent => file.with("blob", Json::Null),
-            Captured::File { blob, mode, len } => {
-                file.with("blob", blob.reference()).with("mode", *mode).with("len", *len)
-            }
+            Captured::File { blob, mode, len } => file
+                .with("blob", blob.reference())
+                .with("mode", *mode)
+                .with("len", *len),
             Captured::Skipped(why) => file.with("blob", Json::Null).with("skipped", why.word()),
         }
     }
@@ -131,7 +146,10 @@ impl CapturedFile {
         } else if blob.is_null() {
             Captured::Absent
         } else {
-            let mode = file.get("mode").and_then(|mode| mode.u64()).and_then(|mode| u32::try_from(mode).ok());
+            let mode = file
+                .get("mode")
+                .and_then(|mode| mode.u64())
+                .and_then(|mode| u32::try_from(mode).ok());
             Captured::File {
                 blob: BlobId::from_reference(&blob.text()?)?,
                 mode: mode.unwrap_or(0o600) & 0o777,

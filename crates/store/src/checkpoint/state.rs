@@ -26,21 +26,26 @@ pub struct State {
 pub struct Tracked {
     /// What it was at the entry.
     pub then: Captured,
-    /// Everything that it was ever captured as on this branch: content that can be got back, so overwriting it loses
-    /// nothing.
+    /// Everything that it was ever captured as on this branch: content that can be got back, so
+    /// overwriting it loses nothing.
     pub known: Vec<Captured>,
 }
 
 impl State {
-    /// The state at an entry of a branch: of each file that was captured after it, what it was first.
+    /// The state at an entry of a branch: of each file that was captured after
+    /// it, what it was first.
     ///
-    /// A file is changed only after it was captured, so the first capture after the entry is what it was at the entry.
-    /// Files that were never captured after it are taken to be unchanged and are not part of the state.
+    /// A file is changed only after it was captured, so the first capture after the entry is what
+    /// it was at the entry. Files that were never captured after it are taken to be unchanged and
+    /// are not part of the state.
     pub fn at(branch: &[OnBranch<'_>], entry: &str) -> Result<State> {
         let Some(place) = branch.iter().position(|on| on.id == entry) else {
-            return Err(Error::new(ErrorKind::NotFound, format!("entry {entry} is not on this branch"))
-                .because("files are known only along the branch that the session is on")
-                .hinting("see the branches with `boswell tree`"));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("entry {entry} is not on this branch"),
+            )
+            .because("files are known only along the branch that the session is on")
+            .hinting("see the branches with `boswell tree`"));
         };
         let after = branch.get(place + 1..).unwrap_or(&[]);
         let mut state = State::before(after.iter().filter_map(|on| on.snapshot));
@@ -64,7 +69,10 @@ impl State {
                     // Only what was there before an edit says what was there at the entry.
                     None if snapshot.moment == Moment::After => {}
                     None => {
-                        let tracked = Tracked { then: file.content.clone(), known: vec![file.content.clone()] };
+                        let tracked = Tracked {
+                            then: file.content.clone(),
+                            known: vec![file.content.clone()],
+                        };
                         files.insert(file.path.clone(), tracked);
                     }
                 }
@@ -75,7 +83,9 @@ impl State {
 
     /// The files, by path.
     pub fn files(&self) -> impl Iterator<Item = (&str, &Tracked)> {
-        self.files.iter().map(|(path, tracked)| (path.as_str(), tracked))
+        self.files
+            .iter()
+            .map(|(path, tracked)| (path.as_str(), tracked))
     }
 
     /// What is known of one file.
@@ -87,9 +97,14 @@ impl State {
     #[must_use]
     pub fn only(mut self, paths: &[&str]) -> State {
         let below = |path: &str, wanted: &str| {
-            path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            path.strip_prefix(wanted)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        self.files.retain(|path, _| paths.iter().any(|wanted| below(path, wanted.trim_end_matches('/'))));
+        self.files.retain(|path, _| {
+            paths
+                .iter()
+                .any(|wanted| below(path, wanted.trim_end_matches('/')))
+        });
         self
     }
 }

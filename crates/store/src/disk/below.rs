@@ -1,7 +1,8 @@
 //! Opens what is below a folder, and follows no symbolic link out of it.
 //!
-//! Anything in a store may have been planted. A link there must not put a file from elsewhere into an export, an import, an index or
-//! the vault. Links that stay inside the folder are followed, and the folder itself may be reached through links.
+//! Anything in a store may have been planted. A link there must not put a file from elsewhere into
+//! an export, an import, an index or the vault. Links that stay inside the folder are followed, and
+//! the folder itself may be reached through links.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +11,10 @@ use std::path::{Path, PathBuf};
 use super::{LeadsOutside, NOTHING, Stat, StatKind, real};
 
 /// What a link that leads out of the folder looks like from inside.
-const OUTSIDE: Stat = Stat { kind: StatKind::Outside, ..NOTHING };
+const OUTSIDE: Stat = Stat {
+    kind: StatKind::Outside,
+    ..NOTHING
+};
 
 /// What a path is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,13 +45,32 @@ pub(super) fn open(root: &Path, below: &str, what_for: For) -> io::Result<File> 
         Err(Errno::NOSYS | Errno::PERM) => return open_and_compare(root, &path, what_for),
         Err(error) => return Err(error.into()),
     }
-    let folder = openat(CWD, root, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    match openat2(&folder, below, flags, Mode::empty(), ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS) {
+    let folder = openat(
+        CWD,
+        root,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    match openat2(
+        &folder,
+        below,
+        flags,
+        Mode::empty(),
+        ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS,
+    ) {
         Ok(file) => Ok(file.into()),
-        // The kernel gives up at every absolute link, also at one that leads back inside, and at races with a rename.
+        // The kernel gives up at every absolute link, also at one that leads back inside, and at
+        // races with a rename.
         Err(Errno::XDEV | Errno::AGAIN) => {
             let inside = real_path(root, &path)?;
-            Ok(openat2(CWD, &inside, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)?.into())
+            Ok(openat2(
+                CWD,
+                &inside,
+                flags,
+                Mode::empty(),
+                ResolveFlags::NO_SYMLINKS,
+            )?
+            .into())
         }
         Err(error) => Err(error.into()),
     }
@@ -68,12 +91,22 @@ fn flags(what_for: For) -> rustix::fs::OFlags {
 #[cfg(not(target_os = "linux"))]
 pub(super) fn open(root: &Path, below: &str, what_for: For) -> io::Result<File> {
     let path = root.join(below);
-    if below.is_empty() { open_following(&path, what_for) } else { open_and_compare(root, &path, what_for) }
+    if below.is_empty() {
+        open_following(&path, what_for)
+    } else {
+        open_and_compare(root, &path, what_for)
+    }
 }
 
 #[cfg(target_os = "linux")]
 fn open_following(path: &Path, what_for: For) -> io::Result<File> {
-    Ok(rustix::fs::openat(rustix::fs::CWD, path, flags(what_for), rustix::fs::Mode::empty())?.into())
+    Ok(rustix::fs::openat(
+        rustix::fs::CWD,
+        path,
+        flags(what_for),
+        rustix::fs::Mode::empty(),
+    )?
+    .into())
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -81,21 +114,30 @@ fn open_following(path: &Path, _what_for: For) -> io::Result<File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+    );
     options.open(path)
 }
 
-/// Where the system cannot refuse links by itself: opens the path, and compares what was opened with what its real path leads to.
+/// Where the system cannot refuse links by itself: opens the path, and compares what was opened
+/// with what its real path leads to.
 ///
 /// Looked at after opening, because what was at the path a moment ago proves nothing.
 fn open_and_compare(root: &Path, path: &Path, what_for: For) -> io::Result<File> {
     let file = open_following(path, what_for)?;
     let inside = real_path(root, path)?;
-    let (opened, there) = (real::stat(&file.metadata()?), real::stat(&std::fs::symlink_metadata(inside)?));
+    let (opened, there) = (
+        real::stat(&file.metadata()?),
+        real::stat(&std::fs::symlink_metadata(inside)?),
+    );
     if opened.identity == there.identity {
         return Ok(file);
     }
-    Err(io::Error::other("it was replaced while it was opened; try again"))
+    Err(io::Error::other(
+        "it was replaced while it was opened; try again",
+    ))
 }
 
 /// The path without links, if it is below the folder.
@@ -104,14 +146,27 @@ fn real_path(root: &Path, path: &Path) -> io::Result<PathBuf> {
     if target.starts_with(root) {
         return Ok(target);
     }
-    Err(io::Error::new(io::ErrorKind::PermissionDenied, LeadsOutside { path: path.to_owned(), target }))
+    Err(io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        LeadsOutside {
+            path: path.to_owned(),
+            target,
+        },
+    ))
 }
 
 /// What is at `root/below`; none if nothing is there.
 pub(super) fn stat(root: &Path, below: &str) -> io::Result<Option<Stat>> {
     match open(root, below, For::Looking).and_then(|file| file.metadata()) {
         Ok(meta) => Ok(Some(real::stat(&meta))),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(None)
+        }
         Err(error) if LeadsOutside::of(&error).is_some() => Ok(Some(OUTSIDE)),
         Err(error) => Err(error),
     }
@@ -129,7 +184,10 @@ pub(super) fn behind_link(root: &Path, path: &Path) -> Stat {
 
 #[cfg(unix)]
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "files and links are made to be opened")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "files and links are made to be opened"
+)]
 mod tests {
     use std::io::Read;
     use std::os::unix::fs::symlink;
@@ -159,8 +217,19 @@ mod tests {
         (folder, store)
     }
 
-    const INSIDE: [&str; 4] = ["s/results/a.txt", "s/results/relative", "s/results/absolute", "again/results/relative"];
-    const OUT: [&str; 5] = ["s/absolute", "s/relative", "s/deep/secret", "s/deep/deep/secret", "again/deep/secret"];
+    const INSIDE: [&str; 4] = [
+        "s/results/a.txt",
+        "s/results/relative",
+        "s/results/absolute",
+        "again/results/relative",
+    ];
+    const OUT: [&str; 5] = [
+        "s/absolute",
+        "s/relative",
+        "s/deep/secret",
+        "s/deep/deep/secret",
+        "again/deep/secret",
+    ];
 
     #[test]
     fn links_inside_a_store_are_read_and_links_out_of_it_are_refused() {
@@ -173,16 +242,23 @@ mod tests {
         for way in ways {
             for below in INSIDE {
                 let mut text = String::new();
-                way(&root, below).unwrap().read_to_string(&mut text).unwrap();
+                way(&root, below)
+                    .unwrap()
+                    .read_to_string(&mut text)
+                    .unwrap();
                 assert_eq!(text, "inside", "{below}");
             }
             for below in OUT {
                 let error = way(&root, below).unwrap_err();
-                let refused = LeadsOutside::of(&error).unwrap_or_else(|| panic!("{below}: {error}"));
+                let refused =
+                    LeadsOutside::of(&error).unwrap_or_else(|| panic!("{below}: {error}"));
                 assert!(refused.target.ends_with("secret"), "{refused}");
             }
             for below in ["s/loop", "s/dangling", "s/nothing"] {
-                assert!(LeadsOutside::of(&way(&root, below).unwrap_err()).is_none(), "{below}");
+                assert!(
+                    LeadsOutside::of(&way(&root, below).unwrap_err()).is_none(),
+                    "{below}"
+                );
             }
         }
     }
@@ -198,7 +274,11 @@ mod tests {
             assert_eq!(stat(&root, below).unwrap(), Some(OUTSIDE), "{below}");
         }
         assert_eq!(stat(&root, "s/dangling").unwrap(), None);
-        assert_eq!(stat(&root, "").unwrap().unwrap().kind, StatKind::Folder, "the store itself may be a link");
+        assert_eq!(
+            stat(&root, "").unwrap().unwrap().kind,
+            StatKind::Folder,
+            "the store itself may be a link"
+        );
     }
 
     #[test]
@@ -206,7 +286,10 @@ mod tests {
         let (_folder, root) = planted();
         let mut listed = super::super::listing::list_below(&root, "s").unwrap();
         listed.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let kinds: Vec<_> = listed.iter().map(|(name, stat)| (name.as_str(), stat.kind)).collect();
+        let kinds: Vec<_> = listed
+            .iter()
+            .map(|(name, stat)| (name.as_str(), stat.kind))
+            .collect();
         let (folder, other, outside) = (StatKind::Folder, StatKind::Other, StatKind::Outside);
         let expected = [
             ("absolute", outside),
@@ -220,6 +303,11 @@ mod tests {
         assert_eq!(kinds, expected);
         let error = super::super::listing::list_below(&root, "s/deep").unwrap_err();
         assert!(LeadsOutside::of(&error).is_some(), "{error}");
-        assert_eq!(super::super::listing::list_below(&root, "again").unwrap().len(), 7);
+        assert_eq!(
+            super::super::listing::list_below(&root, "again")
+                .unwrap()
+                .len(),
+            7
+        );
     }
 }

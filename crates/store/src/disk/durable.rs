@@ -7,7 +7,8 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::{Disk, DiskFile, Open, Stat, StatKind, read_full};
 
-/// How many folders above a new name are synced again: whoever made them may have died before doing so.
+/// How many folders above a new name are synced again: whoever made them may have
+/// died before doing so.
 const SYNCED_AGAIN: usize = 3;
 
 /// Makes a folder and those above it that are missing, each durable in the one above it.
@@ -16,7 +17,10 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
     let mut at = path;
     loop {
         match disk.stat(at) {
-            Ok(Some(Stat { kind: StatKind::Folder, .. })) => break,
+            Ok(Some(Stat {
+                kind: StatKind::Folder,
+                ..
+            })) => break,
             Ok(Some(_)) => {
                 return Err(Error::new(
                     ErrorKind::Invalid,
@@ -32,7 +36,11 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
             None => break,
         }
     }
-    for there in at.ancestors().take(SYNCED_AGAIN).filter(|there| there.parent().is_some()) {
+    for there in at
+        .ancestors()
+        .take(SYNCED_AGAIN)
+        .filter(|there| there.parent().is_some())
+    {
         sync_above(disk, there)?;
     }
     for folder in missing.into_iter().rev() {
@@ -47,7 +55,8 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces a file as a whole: temp, sync, rename, sync of the folder. The mode of the old file is kept.
+/// Replaces a file as a whole: temp, sync, rename, sync of the folder. The mode of
+/// the old file is kept.
 pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<()> {
     let fault = |error| Error::io(path.display(), "replace", error);
     let temp = temp_beside(path, unique);
@@ -120,17 +129,22 @@ pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     sync_parent(disk, path)
 }
 
-/// Appends lines to a file, made if it is not there, and makes them durable. A torn last line stays on a line of its own.
+/// Appends lines to a file, made if it is not there, and makes them durable. A torn last line stays
+/// on a line of its own.
 ///
-/// The caller holds a lock: nobody else appends meanwhile. Lines that could not be made durable are cut off again, so that
-/// nobody who reads the file next takes them for acknowledged.
+/// The caller holds a lock: nobody else appends meanwhile. Lines that could not be made durable are
+/// cut off again, so that nobody who reads the file next takes them for acknowledged.
 pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "append to", error);
     let file = match disk.open(path, Open::Append) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match disk.open(path, Open::CreateNew) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => disk.open(path, Open::Append),
-            other => other,
-        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            match disk.open(path, Open::CreateNew) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    disk.open(path, Open::Append)
+                }
+                other => other,
+            }
+        }
         other => other,
     }
     .map_err(fault)?;
@@ -140,11 +154,14 @@ pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     }
     bytes.extend_from_slice(lines);
     let end = file.stat().map_err(fault)?.len;
-    let durable = append_all(file.as_ref(), &bytes).and_then(|()| file.sync()).map_err(fault);
+    let durable = append_all(file.as_ref(), &bytes)
+        .and_then(|()| file.sync())
+        .map_err(fault);
     // Also when it was there: whoever made it may have died before its name was durable.
     let durable = durable.and_then(|()| sync_parent(disk, path));
     if durable.is_err() {
-        // Best effort, and not synced: a crash leaves the lines or not, and both are right for what was not acknowledged.
+        // Best effort, and not synced: a crash leaves the lines or not, and both are right for what
+        // was not acknowledged.
         let _ = file.truncate(end);
     }
     durable
@@ -153,7 +170,9 @@ pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
 /// Whether a file is empty or its last byte is a newline.
 pub fn ends_with_newline(file: &dyn DiskFile) -> io::Result<bool> {
     let len = file.stat()?.len;
-    let Some(last) = len.checked_sub(1) else { return Ok(true) };
+    let Some(last) = len.checked_sub(1) else {
+        return Ok(true);
+    };
     let mut byte = [0];
     let read = read_full(file, &mut byte, last)?;
     Ok(read == 0 || byte == [b'\n'])
@@ -164,7 +183,12 @@ pub fn append_all(file: &dyn DiskFile, bytes: &[u8]) -> io::Result<()> {
     let mut rest = bytes;
     while !rest.is_empty() {
         match file.append(rest) {
-            Ok(0) => return Err(io::Error::new(io::ErrorKind::WriteZero, "nothing more was taken")),
+            Ok(0) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::WriteZero,
+                    "nothing more was taken",
+                ));
+            }
             Ok(count) => rest = rest.get(count..).unwrap_or(b""),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
@@ -200,19 +224,27 @@ fn whole(opened: io::Result<Box<dyn DiskFile>>, path: &Path) -> Result<Option<Ve
 /// Makes the name of a file durable.
 pub fn sync_parent(disk: &dyn Disk, path: &Path) -> Result<()> {
     let parent = parent_of(path);
-    disk.sync_folder(parent).map_err(|error| Error::io(parent.display(), "sync the folder", error))
+    disk.sync_folder(parent)
+        .map_err(|error| Error::io(parent.display(), "sync the folder", error))
 }
 
-/// As [`sync_parent`], for a folder that may not be ours: one above the home, or above an agent's store.
+/// As [`sync_parent`], for a folder that may not be ours: one above the home, or
+/// above an agent's store.
 ///
-/// Where we may not open it, or its file system has no such thing as a sync of a folder (a read-only system image), the name
-/// was there before us and is not ours to make durable. Any other failure counts: the folder may have been made a
-/// moment ago by a process that died before it was durable, and what is acknowledged below it would go with it.
+/// Where we may not open it, or its file system has no such thing as a sync of a folder (a
+/// read-only system image), the name was there before us and is not ours to make durable. Any other
+/// failure counts: the folder may have been made a moment ago by a process that died before it was
+/// durable, and what is acknowledged below it would go with it.
 pub fn sync_above(disk: &dyn Disk, path: &Path) -> Result<()> {
     use io::ErrorKind::{InvalidInput, PermissionDenied, ReadOnlyFilesystem, Unsupported};
     let parent = parent_of(path);
     match disk.sync_folder(parent) {
-        Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem | Unsupported | InvalidInput) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                PermissionDenied | ReadOnlyFilesystem | Unsupported | InvalidInput
+            ) =>
+        {
             Ok(())
         }
         synced => synced.map_err(|error| Error::io(parent.display(), "sync the folder", error)),
@@ -220,10 +252,13 @@ pub fn sync_above(disk: &dyn Disk, path: &Path) -> Result<()> {
 }
 
 fn parent_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."))
 }
 
-/// As [`sync_parent`], for a name that was removed; a folder that is gone as well has nothing to sync.
+/// As [`sync_parent`], for a name that was removed; a folder that is gone as well
+/// has nothing to sync.
 pub(crate) fn sync_removal(disk: &dyn Disk, path: &Path) -> Result<()> {
     match sync_parent(disk, path) {
         Err(error) if error.is_not_found() => Ok(()),
@@ -233,13 +268,21 @@ pub(crate) fn sync_removal(disk: &dyn Disk, path: &Path) -> Result<()> {
 
 /// A hidden name beside a file. `unique` keeps two writers apart.
 pub fn temp_beside(path: &Path, unique: &str) -> PathBuf {
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned())
+        .unwrap_or_default();
     path.with_file_name(format!(".{name}.{unique}.tmp"))
 }
 
 pub(crate) fn remove_if_there(disk: &dyn Disk, path: &Path) -> Result<()> {
     match disk.remove(path) {
-        Err(error) if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if !matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             Err(Error::io(path.display(), "remove", error))
         }
         _ => Ok(()),
@@ -257,7 +300,10 @@ mod tests {
         let path = folder.path().join("a/b/file");
         make_folders(&RealDisk, path.parent().unwrap()).unwrap();
         create(&RealDisk, &path, b"one").unwrap();
-        assert!(create(&RealDisk, &path, b"two").is_err(), "a new file replaces nothing");
+        assert!(
+            create(&RealDisk, &path, b"two").is_err(),
+            "a new file replaces nothing"
+        );
         let file = RealDisk.open(&path, Open::Append).unwrap();
         file.set_mode_and_time(0o640, 0).unwrap();
         put(&RealDisk, &path, b"three", "1").unwrap();
@@ -274,7 +320,10 @@ mod tests {
         let file = RealDisk.open(&path, Open::Append).unwrap();
         append_all(file.as_ref(), b"{\"torn").unwrap();
         append_lines(&RealDisk, &path, b"{\"b\":2}\n").unwrap();
-        assert_eq!(read(&RealDisk, &path).unwrap().unwrap(), b"{\"a\":1}\n{\"torn\n{\"b\":2}\n");
+        assert_eq!(
+            read(&RealDisk, &path).unwrap().unwrap(),
+            b"{\"a\":1}\n{\"torn\n{\"b\":2}\n"
+        );
         assert_eq!(read(&RealDisk, &folder.path().join("none")).unwrap(), None);
     }
 }

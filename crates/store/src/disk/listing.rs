@@ -1,10 +1,14 @@
 //! What stands in a folder, as cheaply as the system can tell.
 //!
-//! Lists and searches look at every file of every store each time, and that look is most of what they cost.
+//! Lists and searches look at every file of every store each time, and that look is
+//! most of what they cost.
 
 #![cfg_attr(
     not(target_os = "linux"),
-    expect(clippy::disallowed_methods, reason = "part of the one place that touches the file system")
+    expect(
+        clippy::disallowed_methods,
+        reason = "part of the one place that touches the file system"
+    )
 )]
 
 use std::fs::File;
@@ -16,7 +20,8 @@ use super::{NOTHING, Stat, StatKind};
 
 /// The names in a folder and what each leads to. Names that are not UTF-8 are left out.
 pub(super) fn list(path: &Path) -> io::Result<Vec<(String, Stat)>> {
-    let behind = |path: &Path| std::fs::metadata(path).map_or(NOTHING, |meta| super::real::stat(&meta));
+    let behind =
+        |path: &Path| std::fs::metadata(path).map_or(NOTHING, |meta| super::real::stat(&meta));
     names(below::open(path, "", For::Listing)?, path, &behind)
 }
 
@@ -28,7 +33,11 @@ pub(super) fn list_below(root: &Path, below: &str) -> io::Result<Vec<(String, St
 
 /// `behind` looks at what a link leads to.
 #[cfg(target_os = "linux")]
-fn names(folder: File, path: &Path, behind: &dyn Fn(&Path) -> Stat) -> io::Result<Vec<(String, Stat)>> {
+fn names(
+    folder: File,
+    path: &Path,
+    behind: &dyn Fn(&Path) -> Stat,
+) -> io::Result<Vec<(String, Stat)>> {
     use rustix::fs::{AtFlags, FileType, RawDir, statat};
     /// No name that a file system holds comes near it.
     const ROOM: usize = 1 << 15;
@@ -38,7 +47,9 @@ fn names(folder: File, path: &Path, behind: &dyn Fn(&Path) -> Stat) -> io::Resul
     let mut found = Vec::new();
     while let Some(entry) = entries.next() {
         let entry = entry?;
-        let Ok(name) = entry.file_name().to_str() else { continue };
+        let Ok(name) = entry.file_name().to_str() else {
+            continue;
+        };
         if matches!(name, "." | "..") {
             continue;
         }
@@ -74,14 +85,22 @@ fn stat(seen: &rustix::fs::Stat) -> Stat {
     }
 }
 
-/// `behind` looks at what a link leads to. The folder was opened to find out that it may be listed; its names come by its path.
+/// `behind` looks at what a link leads to. The folder was opened to find out that it may be listed;
+/// its names come by its path.
 #[cfg(not(target_os = "linux"))]
-fn names(_folder: File, path: &Path, behind: &dyn Fn(&Path) -> Stat) -> io::Result<Vec<(String, Stat)>> {
+fn names(
+    _folder: File,
+    path: &Path,
+    behind: &dyn Fn(&Path) -> Stat,
+) -> io::Result<Vec<(String, Stat)>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(path)? {
         let entry = entry?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        // Only a link needs the walk along its path; all else is looked at from the folder that is open.
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        // Only a link needs the walk along its path; all else is looked at from the
+        // folder that is open.
         let stat = match entry.metadata() {
             Ok(meta) if !meta.file_type().is_symlink() => super::real::stat(&meta),
             _ => behind(&entry.path()),
@@ -120,7 +139,13 @@ mod tests {
                 None => assert_eq!((name.as_str(), *stat), ("dangling", NOTHING)),
             }
         }
-        assert_eq!(list(&at("nowhere")).unwrap_err().kind(), io::ErrorKind::NotFound);
-        assert_eq!(list(&at("link")).unwrap_err().kind(), io::ErrorKind::NotADirectory);
+        assert_eq!(
+            list(&at("nowhere")).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
+        assert_eq!(
+            list(&at("link")).unwrap_err().kind(),
+            io::ErrorKind::NotADirectory
+        );
     }
 }

@@ -50,7 +50,11 @@ impl MemoryDisk {
     }
 
     fn file(&self, inode: &Arc<Inode>) -> Box<dyn DiskFile> {
-        Box::new(MemoryFile { inode: Arc::clone(inode), ticks: Arc::clone(&self.ticks), mine: Mutex::default() })
+        Box::new(MemoryFile {
+            inode: Arc::clone(inode),
+            ticks: Arc::clone(&self.ticks),
+            mine: Mutex::default(),
+        })
     }
 }
 
@@ -75,7 +79,10 @@ impl Disk for MemoryDisk {
             (Some(Node::File(inode)), _) => Ok(self.file(inode)),
             (None, Open::Read | Open::Append | Open::OldLock) => Err(not_found()),
             (None, Open::CreateNew | Open::Lock) => {
-                if !path.parent().is_none_or(|parent| matches!(nodes.get(parent), Some(Node::Folder))) {
+                if !path
+                    .parent()
+                    .is_none_or(|parent| matches!(nodes.get(parent), Some(Node::Folder)))
+                {
                     return Err(not_found());
                 }
                 let number = self.ticks.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +108,9 @@ impl Disk for MemoryDisk {
             return Err(not_found());
         }
         let below = nodes.iter().filter(|(p, _)| p.parent() == Some(path));
-        Ok(below.filter_map(|(p, node)| Some((p.file_name()?.to_str()?.to_owned(), stat_of(node)))).collect())
+        Ok(below
+            .filter_map(|(p, node)| Some((p.file_name()?.to_str()?.to_owned(), stat_of(node))))
+            .collect())
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
@@ -115,12 +124,18 @@ impl Disk for MemoryDisk {
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         let mut nodes = self.nodes();
-        let moved: Vec<PathBuf> = nodes.keys().filter(|p| p.starts_with(from)).cloned().collect();
+        let moved: Vec<PathBuf> = nodes
+            .keys()
+            .filter(|p| p.starts_with(from))
+            .cloned()
+            .collect();
         if moved.is_empty() {
             return Err(not_found());
         }
         for path in moved {
-            let Some(node) = nodes.remove(&path) else { continue };
+            let Some(node) = nodes.remove(&path) else {
+                continue;
+            };
             let target = path
                 .strip_prefix(from)
                 .ok()
@@ -165,7 +180,13 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
-    fn write_again(&self, _path: &Path, _file: (u64, u64), _bytes: &[u8], _at: u64) -> io::Result<()> {
+    fn write_again(
+        &self,
+        _path: &Path,
+        _file: (u64, u64),
+        _bytes: &[u8],
+        _at: u64,
+    ) -> io::Result<()> {
         // They stand there, and nothing is ever synced.
         Ok(())
     }
@@ -177,9 +198,15 @@ impl Disk for MemoryDisk {
 
 fn stat_of(node: &Node) -> Stat {
     match node {
-        Node::Folder => {
-            Stat { kind: StatKind::Folder, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0o700, links: 1 }
-        }
+        Node::Folder => Stat {
+            kind: StatKind::Folder,
+            len: 0,
+            modified: 0,
+            changed: 0,
+            identity: (0, 0),
+            mode: 0o700,
+            links: 1,
+        },
         Node::File(inode) => inode.stat(),
     }
 }
@@ -207,7 +234,9 @@ impl DiskFile for MemoryFile {
 
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
         let bytes = guard(&self.inode.bytes);
-        let rest = bytes.get(usize::try_from(at).unwrap_or(usize::MAX)..).unwrap_or(b"");
+        let rest = bytes
+            .get(usize::try_from(at).unwrap_or(usize::MAX)..)
+            .unwrap_or(b"");
         let count = rest.len().min(buffer.len());
         if let (Some(to), Some(from)) = (buffer.get_mut(..count), rest.get(..count)) {
             to.copy_from_slice(from);
@@ -217,7 +246,10 @@ impl DiskFile for MemoryFile {
 
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
         guard(&self.inode.bytes).extend_from_slice(bytes);
-        self.inode.modified.store(self.ticks.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
+        self.inode.modified.store(
+            self.ticks.fetch_add(1, Ordering::Relaxed),
+            Ordering::Relaxed,
+        );
         Ok(bytes.len())
     }
 

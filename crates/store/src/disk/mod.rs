@@ -1,8 +1,9 @@
 //! The seam between the store and the operating system.
 //!
-//! Everything that the store does to files goes through these calls, so that a disk in memory can take their place in
-//! tests: one that keeps data, length and folder entries of every file as separate unsynced facts and loses any of them at a
-//! crash, one that fails, one that lies about syncing.
+//! Everything that the store does to files goes through these calls, so that a disk in
+//! memory can take their place in tests: one that keeps data, length and folder entries of
+//! every file as separate unsynced facts and loses any of them at a crash, one that fails,
+//! one that lies about syncing.
 
 mod below;
 pub mod durable;
@@ -44,17 +45,26 @@ pub enum StatKind {
     File,
     /// A folder.
     Folder,
-    /// A symbolic link that leads out of the folder in which it was looked for. Nothing is known of what is there.
+    /// A symbolic link that leads out of the folder in which it was looked for. Nothing is
+    /// known of what is there.
     Outside,
     /// Anything else.
     Other,
 }
 
 /// Of a link that leads nowhere: it is there, and it is nothing that can be opened.
-const NOTHING: Stat =
-    Stat { kind: StatKind::Other, len: 0, modified: 0, changed: 0, identity: (0, 0), mode: 0, links: 0 };
+const NOTHING: Stat = Stat {
+    kind: StatKind::Other,
+    len: 0,
+    modified: 0,
+    changed: 0,
+    identity: (0, 0),
+    mode: 0,
+    links: 0,
+};
 
-/// Why a path was not opened: a symbolic link on the way leads out of the folder that the path must stay in.
+/// Why a path was not opened: a symbolic link on the way leads out of the folder that
+/// the path must stay in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeadsOutside {
     /// The path.
@@ -72,7 +82,12 @@ impl LeadsOutside {
 
 impl fmt::Display for LeadsOutside {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a symbolic link leads from `{}` to `{}`", self.path.display(), self.target.display())
+        write!(
+            f,
+            "a symbolic link leads from `{}` to `{}`",
+            self.path.display(),
+            self.target.display()
+        )
     }
 }
 
@@ -87,7 +102,8 @@ pub enum Open {
     Append,
     /// For reading and appending; it must not be there yet. Only the owner may read it.
     CreateNew,
-    /// As a lock: made if it is not there. Only word of its holder, or about what it locks, is written to it.
+    /// As a lock: made if it is not there. Only word of its holder, or about what it
+    /// locks, is written to it.
     Lock,
     /// As a lock that somebody made; it must be there.
     OldLock,
@@ -117,7 +133,8 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// What stands at a path; none if nothing does. Links are followed.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
 
-    /// Whether the last part of a path is itself a symbolic link. A disk that knows no links says no.
+    /// Whether the last part of a path is itself a symbolic link. A disk that
+    /// knows no links says no.
     fn is_link(&self, _path: &Path) -> io::Result<bool> {
         Ok(false)
     }
@@ -127,22 +144,25 @@ pub trait Disk: Send + Sync + fmt::Debug {
         Ok(path.to_owned())
     }
 
-    /// Names in a folder with what they lead to, in any order; names that are not Unicode are left out.
+    /// Names in a folder with what they lead to, in any order; names that are not
+    /// Unicode are left out.
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>>;
 
-    /// Opens a file below a folder for reading, as [`open`](Disk::open) does. A symbolic link that leads out of the folder is not
-    /// followed ([`LeadsOutside`]); one that stays inside is, and the folder itself may be one. A disk that has no links opens the
-    /// path.
+    /// Opens a file below a folder for reading, as [`open`](Disk::open) does. A symbolic link that
+    /// leads out of the folder is not followed ([`LeadsOutside`]); one that stays inside is, and
+    /// the folder itself may be one. A disk that has no links opens the path.
     fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
         self.open(&root.join(below), Open::Read)
     }
 
-    /// [`stat`](Disk::stat) of what is below a folder. A link that leads out of it is [`StatKind::Outside`].
+    /// [`stat`](Disk::stat) of what is below a folder. A link that leads out of it is
+    /// [`StatKind::Outside`].
     fn stat_below(&self, root: &Path, below: &str) -> io::Result<Option<Stat>> {
         self.stat(&root.join(below))
     }
 
-    /// [`list`](Disk::list) of a folder below a folder. A link that leads out of it is [`StatKind::Outside`].
+    /// [`list`](Disk::list) of a folder below a folder. A link that leads out of it is
+    /// [`StatKind::Outside`].
     fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
         self.list(&root.join(below))
     }
@@ -165,16 +185,19 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// Makes the names in a folder durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
 
-    /// Writes bytes that stand in a file once more where they stand, if the path still leads to that file and they still
-    /// stand there. A sync that comes after it covers them, also where the system took them for synced and they were not.
+    /// Writes bytes that stand in a file once more where they stand, if the path still leads to
+    /// that file and they still stand there. A sync that comes after it covers them, also where the
+    /// system took them for synced and they were not.
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()>;
 
-    /// Processes other than this one that have the file open for writing, as far as the system tells.
+    /// Processes other than this one that have the file open for writing, as far
+    /// as the system tells.
     fn writers_of(&self, _file: (u64, u64)) -> Vec<u32> {
         Vec::new()
     }
 
-    /// When a process was started, in the system's own words; none if there is no such process or the system does not tell.
+    /// When a process was started, in the system's own words; none if there is no such process or
+    /// the system does not tell.
     fn process_start(&self, _pid: u32) -> Option<String> {
         None
     }
@@ -184,7 +207,8 @@ pub trait Disk: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Whether [`lock_holder`](Disk::lock_holder) can answer; if not, who takes a lock must leave word.
+    /// Whether [`lock_holder`](Disk::lock_holder) can answer; if not, who takes a
+    /// lock must leave word.
     fn tells_lock_holders(&self) -> bool {
         false
     }
@@ -209,8 +233,8 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
     /// Appends at the end in one call; fewer bytes than given may be taken.
     fn append(&self, bytes: &[u8]) -> io::Result<usize>;
 
-    /// Where the last append through this handle ended. A disk that does not know gives the length of the file, which is the same
-    /// unless somebody else appended since.
+    /// Where the last append through this handle ended. A disk that does not know gives the length
+    /// of the file, which is the same unless somebody else appended since.
     fn appended_to(&self) -> io::Result<u64> {
         self.stat().map(|stat| stat.len)
     }
@@ -227,7 +251,8 @@ pub trait DiskFile: Send + Sync + fmt::Debug {
     /// Takes the OS lock without waiting; false if somebody else holds it.
     fn try_lock(&self, mode: LockMode) -> io::Result<bool>;
 
-    /// Gives the OS lock up and keeps the file open. Where that is not to be had, closing it does the same.
+    /// Gives the OS lock up and keeps the file open. Where that is not to be had,
+    /// closing it does the same.
     fn unlock(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -1,6 +1,9 @@
 //! The disk of the machine: the one file that names `std::fs`.
 
-#![expect(clippy::disallowed_methods, reason = "this is the one place that touches the file system")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that touches the file system"
+)]
 
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -17,7 +20,11 @@ impl Disk for RealDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
         if matches!(how, Open::Lock | Open::OldLock) {
             // Whatever stands there can do no harm: what is no file cannot be read at a position.
-            return Ok(Box::new(RealFile(open_carefully(&mut options(how), path, how)?)));
+            return Ok(Box::new(RealFile(open_carefully(
+                &mut options(how),
+                path,
+                how,
+            )?)));
         }
         self.open_seen(path, how).map(|(file, _)| file)
     }
@@ -29,7 +36,14 @@ impl Disk for RealDisk {
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
         match std::fs::metadata(path) {
             Ok(meta) => Ok(Some(stat(&meta))),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(error),
         }
     }
@@ -37,7 +51,14 @@ impl Disk for RealDisk {
     fn is_link(&self, path: &Path) -> io::Result<bool> {
         match std::fs::symlink_metadata(path) {
             Ok(meta) => Ok(meta.file_type().is_symlink()),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(false)
+            }
             Err(error) => Err(error),
         }
     }
@@ -87,15 +108,24 @@ impl Disk for RealDisk {
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+        if cfg!(unix) {
+            File::open(path)?.sync_all()
+        } else {
+            Ok(())
+        }
     }
 
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
         // Not the handle that appends: on some systems that appends wherever it is told to write.
-        let opened = RealFile(open_carefully(OpenOptions::new().read(true).write(true), path, Open::Append)?);
+        let opened = RealFile(open_carefully(
+            OpenOptions::new().read(true).write(true),
+            path,
+            Open::Append,
+        )?);
         let there = opened.stat()?;
         let mut now = vec![0; bytes.len()];
-        // Agents that rewrite their files take no lock: what is written over must be what it was a moment ago.
+        // Agents that rewrite their files take no lock: what is written over must be what
+        // it was a moment ago.
         let same = there.kind == StatKind::File && there.identity == file;
         if !same || read_full(&opened, &mut now, at)? < now.len() || now != bytes {
             return Err(io::ErrorKind::NotFound.into());
@@ -107,13 +137,15 @@ impl Disk for RealDisk {
     fn writers_of(&self, file: (u64, u64)) -> Vec<u32> {
         let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
         let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        pids.filter(|pid| *pid != std::process::id() && has_open_for_writing(*pid, file)).collect()
+        pids.filter(|pid| *pid != std::process::id() && has_open_for_writing(*pid, file))
+            .collect()
     }
 
     #[cfg(target_os = "linux")]
     fn process_start(&self, pid: u32) -> Option<String> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The second field is the program's name in brackets and may hold anything; the start is the twenty-second.
+        // The second field is the program's name in brackets and may hold anything; the start
+        // is the twenty-second.
         let (_, rest) = stat.rsplit_once(')')?;
         rest.split_whitespace().nth(19).map(str::to_owned)
     }
@@ -129,15 +161,20 @@ impl Disk for RealDisk {
     #[cfg(target_os = "linux")]
     fn lock_holder(&self, file: (u64, u64)) -> Option<(u32, String)> {
         let (device, number) = file;
-        let place = format!("{:02x}:{:02x}:{number}", rustix::fs::major(device), rustix::fs::minor(device));
+        let place = format!(
+            "{:02x}:{:02x}:{number}",
+            rustix::fs::major(device),
+            rustix::fs::minor(device)
+        );
         let locks = std::fs::read_to_string("/proc/locks").ok()?;
-        // `1: FLOCK  ADVISORY  WRITE 4821 fe:00:6505026 0 EOF`; a waiting one has `->` behind its number.
-        let holder =
-            locks.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).find_map(|words| {
-                match words.as_slice() {
-                    [_, "FLOCK", _, _, pid, at, ..] if *at == place => pid.parse().ok(),
-                    _ => None,
-                }
+        // `1: FLOCK  ADVISORY  WRITE 4821 fe:00:6505026 0 EOF`; a waiting one has
+        // `->` behind its number.
+        let holder = locks
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>())
+            .find_map(|words| match words.as_slice() {
+                [_, "FLOCK", _, _, pid, at, ..] if *at == place => pid.parse().ok(),
+                _ => None,
             })?;
         let program = std::fs::read_to_string(format!("/proc/{holder}/comm")).unwrap_or_default();
         Some((holder, program.trim().to_owned()))
@@ -152,7 +189,10 @@ impl Disk for RealDisk {
 fn regular(file: File) -> io::Result<(Box<dyn DiskFile>, Stat)> {
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        ));
     }
     Ok((Box::new(RealFile(file)), stat(&meta)))
 }
@@ -174,11 +214,17 @@ fn options(how: Open) -> OpenOptions {
 fn has_open_for_writing(pid: u32, file: (u64, u64)) -> bool {
     use std::os::unix::fs::MetadataExt;
     let folder = format!("/proc/{pid}/fd");
-    std::fs::read_dir(&folder).into_iter().flatten().flatten().any(|entry| {
-        let same = std::fs::metadata(entry.path()).is_ok_and(|meta| (meta.dev(), meta.ino()) == file);
-        // The owner's bits of the link say how the file was opened.
-        same && std::fs::symlink_metadata(entry.path()).is_ok_and(|link| link.mode() & 0o200 != 0)
-    })
+    std::fs::read_dir(&folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .any(|entry| {
+            let same =
+                std::fs::metadata(entry.path()).is_ok_and(|meta| (meta.dev(), meta.ino()) == file);
+            // The owner's bits of the link say how the file was opened.
+            same && std::fs::symlink_metadata(entry.path())
+                .is_ok_and(|link| link.mode() & 0o200 != 0)
+        })
 }
 
 #[cfg(unix)]
@@ -191,7 +237,10 @@ fn open_carefully(options: &mut OpenOptions, path: &Path, how: Open) -> io::Resu
         // A planted link must not lead our writes elsewhere.
         flags |= OFlags::NOFOLLOW;
     }
-    options.mode(0o600).custom_flags(flags.bits().cast_signed()).open(path)
+    options
+        .mode(0o600)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
 }
 
 #[cfg(not(unix))]
@@ -231,7 +280,8 @@ impl DiskFile for RealFile {
         (&self.0).write(bytes)
     }
 
-    /// The system leaves the position of a file behind what it appended, and nothing else here moves it.
+    /// The system leaves the position of a file behind what it appended, and
+    /// nothing else here moves it.
     #[cfg(unix)]
     fn appended_to(&self) -> io::Result<u64> {
         io::Seek::stream_position(&mut &self.0)
@@ -247,7 +297,8 @@ impl DiskFile for RealFile {
 
     fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
         #[cfg(unix)]
-        self.0.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+        self.0
+            .set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
         self.0.set_modified(time(modified))
     }
 
@@ -278,14 +329,27 @@ pub(super) fn stat(meta: &Metadata) -> Stat {
     };
     let modified = meta.modified().map_or(0, nanos);
     let (changed, identity, mode, links) = unix_facts(meta, modified);
-    Stat { kind, len: meta.len(), modified, changed, identity, mode, links }
+    Stat {
+        kind,
+        len: meta.len(),
+        modified,
+        changed,
+        identity,
+        mode,
+        links,
+    }
 }
 
 #[cfg(unix)]
 fn unix_facts(meta: &Metadata, _modified: i128) -> (i128, (u64, u64), u32, u64) {
     use std::os::unix::fs::MetadataExt;
     let changed = i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec());
-    (changed, (meta.dev(), meta.ino()), meta.mode() & 0o7777, meta.nlink())
+    (
+        changed,
+        (meta.dev(), meta.ino()),
+        meta.mode() & 0o7777,
+        meta.nlink(),
+    )
 }
 
 #[cfg(not(unix))]
@@ -302,5 +366,9 @@ fn nanos(time: SystemTime) -> i128 {
 
 fn time(nanos: i128) -> SystemTime {
     let span = |n: u128| Duration::from_nanos(u64::try_from(n).unwrap_or(u64::MAX));
-    if nanos >= 0 { UNIX_EPOCH + span(nanos.unsigned_abs()) } else { UNIX_EPOCH - span(nanos.unsigned_abs()) }
+    if nanos >= 0 {
+        UNIX_EPOCH + span(nanos.unsigned_abs())
+    } else {
+        UNIX_EPOCH - span(nanos.unsigned_abs())
+    }
 }

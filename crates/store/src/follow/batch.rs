@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use boswell_dialect::Dialect;
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Flags, Head, Line, Log, Name, Payloads, Result, SessionView, Slot, Splitter, Tree, View};
+use boswell_model::{
+    Flags, Head, Line, Log, Name, Payloads, Result, SessionView, Slot, Splitter, Tree, View,
+};
 
 use super::NewEntry;
 use crate::ObjectReader;
@@ -25,42 +27,91 @@ pub(super) struct Batch<'f> {
 
 impl<'f> Batch<'f> {
     /// A batch that comes behind the records of `last`.
-    pub(super) fn new(dialect: &'static dyn Dialect, blobs: Option<&'f Blobs>, last: Log) -> Batch<'f> {
+    pub(super) fn new(
+        dialect: &'static dyn Dialect,
+        blobs: Option<&'f Blobs>,
+        last: Log,
+    ) -> Batch<'f> {
         let old = last.heads.len();
-        Batch { dialect, blobs, splitter: Splitter::default(), log: last, old, records: Vec::new() }
+        Batch {
+            dialect,
+            blobs,
+            splitter: Splitter::default(),
+            log: last,
+            old,
+            records: Vec::new(),
+        }
     }
 
     /// Takes the next line.
     pub(super) fn line(&mut self, line: Line<'_>) {
-        let Batch { dialect, blobs, splitter, log, records, .. } = self;
+        let Batch {
+            dialect,
+            blobs,
+            splitter,
+            log,
+            records,
+            ..
+        } = self;
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
             let Some(object) = &piece.object else { return };
             let mut head = Head::of(&piece.span);
             dialect.head(object, &mut head, &mut log.names);
             log.heads.push(head);
-            let view = whole_view(*dialect, *blobs, piece.bytes).unwrap_or_else(|| dialect.view(object));
+            let view =
+                whole_view(*dialect, *blobs, piece.bytes).unwrap_or_else(|| dialect.view(object));
             records.push((piece.bytes.into(), view));
         });
     }
 
     /// Whether a new record has no id.
     pub(super) fn has_nameless(&self) -> bool {
-        self.log.heads.iter().skip(self.old).any(|head| head.id.is_none())
+        self.log
+            .heads
+            .iter()
+            .skip(self.old)
+            .any(|head| head.id.is_none())
     }
 
-    /// The new entries, and the last record for the next batch. `lines_before` is how many lines come before line 1 here.
-    pub(super) fn finish(self, object: &dyn ObjectReader, lines_before: Option<u64>) -> (Vec<NewEntry>, Log) {
-        let Batch { dialect, log, old, records, .. } = self;
+    /// The new entries, and the last record for the next batch. `lines_before` is how many lines
+    /// come before line 1 here.
+    pub(super) fn finish(
+        self,
+        object: &dyn ObjectReader,
+        lines_before: Option<u64>,
+    ) -> (Vec<NewEntry>, Log) {
+        let Batch {
+            dialect,
+            log,
+            old,
+            records,
+            ..
+        } = self;
         if records.is_empty() {
             return (Vec::new(), log);
         }
         let tree = Tree::build(dialect.link(&log));
         let leaf = {
-            let payloads = InMemory { heads: log.heads.get(old..).unwrap_or_default(), records: &records, object };
-            let view = SessionView { log: &log, tree: &tree, payloads: &payloads, pairs: None };
-            dialect.tip(&view).ok().and_then(|tip| dialect.leaf(&view, tip))
+            let payloads = InMemory {
+                heads: log.heads.get(old..).unwrap_or_default(),
+                records: &records,
+                object,
+            };
+            let view = SessionView {
+                log: &log,
+                tree: &tree,
+                payloads: &payloads,
+                pairs: None,
+            };
+            dialect
+                .tip(&view)
+                .ok()
+                .and_then(|tip| dialect.leaf(&view, tip))
         };
-        let names = Labels { log: &log, lines_before };
+        let names = Labels {
+            log: &log,
+            lines_before,
+        };
         let entry = |(slot, (bytes, view)): (Slot, (Arc<[u8]>, View))| {
             let head = log.head(slot)?;
             Some(NewEntry {
@@ -78,7 +129,12 @@ impl<'f> Batch<'f> {
                 view,
             })
         };
-        let entries = log.slots().skip(old).zip(records).filter_map(entry).collect();
+        let entries = log
+            .slots()
+            .skip(old)
+            .zip(records)
+            .filter_map(entry)
+            .collect();
         (entries, last_of(&log))
     }
 }
@@ -96,14 +152,22 @@ impl Labels<'_> {
             return Some(self.log.names.text(id).to_owned());
         }
         let line = self.lines_before? + u64::from(head.line);
-        Some(if head.nth > 0 { format!("#{line}.{}", head.nth + 1) } else { format!("#{line}") })
+        Some(if head.nth > 0 {
+            format!("#{line}.{}", head.nth + 1)
+        } else {
+            format!("#{line}")
+        })
     }
 
     fn of_parent(&self, tree: &Tree, slot: Slot) -> Option<String> {
         match tree.parent(slot) {
             Some(parent) => self.of(parent),
             // It was handed out long ago, or was there before.
-            None => self.log.head(slot)?.parent.map(|parent| self.log.names.text(parent).to_owned()),
+            None => self
+                .log
+                .head(slot)?
+                .parent
+                .map(|parent| self.log.names.text(parent).to_owned()),
         }
     }
 }
@@ -112,9 +176,21 @@ impl Labels<'_> {
 fn last_of(log: &Log) -> Log {
     let mut last = Log::default();
     if let Some(head) = log.heads.last() {
-        let mut keep = |name: Option<Name>| name.and_then(|name| last.names.intern(log.names.text(name)));
-        let (id, parent, group, word) = (keep(head.id), keep(head.parent), keep(head.group), keep(head.word));
-        last.heads.push(Head { id, parent, group, word, ..*head });
+        let mut keep =
+            |name: Option<Name>| name.and_then(|name| last.names.intern(log.names.text(name)));
+        let (id, parent, group, word) = (
+            keep(head.id),
+            keep(head.parent),
+            keep(head.group),
+            keep(head.word),
+        );
+        last.heads.push(Head {
+            id,
+            parent,
+            group,
+            word,
+            ..*head
+        });
     }
     last
 }
@@ -128,7 +204,11 @@ struct InMemory<'b> {
 
 impl Payloads for InMemory<'_> {
     fn payload(&self, at: u64, len: u64) -> Result<Cow<'_, [u8]>> {
-        let found = self.heads.binary_search_by_key(&at, |head| head.at).ok().and_then(|nth| self.records.get(nth));
+        let found = self
+            .heads
+            .binary_search_by_key(&at, |head| head.at)
+            .ok()
+            .and_then(|nth| self.records.get(nth));
         match found {
             Some((bytes, _)) => Ok(Cow::Borrowed(bytes)),
             None => self.object.read(at, len).map(Cow::Owned),
@@ -136,9 +216,12 @@ impl Payloads for InMemory<'_> {
     }
 }
 
-/// What a person reads of a record whose large values are kept elsewhere; none if it has none, or they are not there.
+/// What a person reads of a record whose large values are kept elsewhere; none if it has none,
+/// or they are not there.
 fn whole_view(dialect: &dyn Dialect, blobs: Option<&Blobs>, record: &[u8]) -> Option<View> {
-    let Cow::Owned(record) = blobs?.whole(Cow::Borrowed(record)) else { return None };
+    let Cow::Owned(record) = blobs?.whole(Cow::Borrowed(record)) else {
+        return None;
+    };
     let mut members = Vec::new();
     let end = scan_object(&record, &mut members).ok()?;
     Some(dialect.view(&Object::new(record.get(..end)?, &members)))

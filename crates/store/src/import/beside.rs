@@ -1,7 +1,9 @@
-//! What lies beside a session comes along: transcripts of subagents as logs of ours, everything else byte for byte.
+//! What lies beside a session comes along: transcripts of subagents as logs of ours,
+//! everything else byte for byte.
 //!
-//! The files are durable before the log is there: a session that says where it came from has all that came with it. What a crash
-//! leaves before that is an artifact folder without its log, which `check` tells and `clean --leftovers` takes away.
+//! The files are durable before the log is there: a session that says where it came from has all
+//! that came with it. What a crash leaves before that is an artifact folder without its log, which
+//! `check` tells and `clean --leftovers` takes away.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -46,7 +48,8 @@ struct Beside {
 }
 
 impl Store {
-    /// Makes a session of all that another one holds, with the files that lie beside it. `from` is the store of the source.
+    /// Makes a session of all that another one holds, with the files that lie beside it. `from` is
+    /// the store of the source.
     pub fn import_whole(
         &self,
         from: &Store,
@@ -63,20 +66,31 @@ impl Store {
             source,
             new: &new,
             limits,
-            folder: self.root().join(log.key.strip_suffix(".jsonl").unwrap_or(&log.key)),
+            folder: self
+                .root()
+                .join(log.key.strip_suffix(".jsonl").unwrap_or(&log.key)),
             begun: Vec::new(),
             brought: Vec::new(),
             left: Vec::new(),
         };
         carrying.blobs(&log.bytes)?;
-        carrying.carry(beside).inspect_err(|_| carrying.take_back())?;
+        carrying
+            .carry(beside)
+            .inspect_err(|_| carrying.take_back())?;
         let writer = self.create_log(&id, log, new.visible).inspect_err(|_| {
-            // Where its name could not be synced the log is there all the same, and its files are its own.
-            if self.find(&id).is_err_and(|error| error.is_not_found()) && matches!(self.pending(&id), Ok(None)) {
+            // Where its name could not be synced the log is there all the same, and
+            // its files are its own.
+            if self.find(&id).is_err_and(|error| error.is_not_found())
+                && matches!(self.pending(&id), Ok(None))
+            {
                 carrying.take_back();
             }
         })?;
-        Ok(Imported { writer, brought: carrying.brought, left: carrying.left })
+        Ok(Imported {
+            writer,
+            brought: carrying.brought,
+            left: carrying.left,
+        })
     }
 }
 
@@ -96,11 +110,20 @@ fn beside(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<Be
     }
     // Old versions kept transcripts elsewhere than beside the log.
     for (key, subagent) in subagents {
-        let file = SideFile { key, kind: SideKind::Subagent, size: subagent.located.size };
-        all.push(Beside { file, subagent: Some(subagent) });
+        let file = SideFile {
+            key,
+            kind: SideKind::Subagent,
+            size: subagent.located.size,
+        };
+        all.push(Beside {
+            file,
+            subagent: Some(subagent),
+        });
     }
     all.sort_by(|a, b| a.file.key.cmp(&b.file.key));
-    let bytes = all.iter().fold(0, |sum: u64, it| sum.saturating_add(it.file.size));
+    let bytes = all
+        .iter()
+        .fold(0, |sum: u64, it| sum.saturating_add(it.file.size));
     if all.len() > limits.records || bytes > limits.bytes as u64 {
         let why = format!("{} files of {bytes} bytes lie beside it", all.len());
         return Err(too_large(source, why));
@@ -110,10 +133,19 @@ fn beside(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<Be
 
 /// A transcript of which nothing is known but where it is.
 fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
-    let Some(info) = from.backend().stat(&file.key)? else { return Ok(None) };
+    let Some(info) = from.backend().stat(&file.key)? else {
+        return Ok(None);
+    };
     let stem = info.stem(".jsonl").unwrap_or(info.name()).to_owned();
-    let located = Located { hidden: Some("subagent"), ..Located::at(stem, &info, Framing::Lines) };
-    Ok(Some(Subagent { located, call: None, task: None }))
+    let located = Located {
+        hidden: Some("subagent"),
+        ..Located::at(stem, &info, Framing::Lines)
+    };
+    Ok(Some(Subagent {
+        located,
+        call: None,
+        task: None,
+    }))
 }
 
 /// Files on their way.
@@ -134,9 +166,16 @@ struct Carrying<'a> {
 impl Carrying<'_> {
     fn carry(&mut self, beside: Vec<Beside>) -> Result<()> {
         let Some(files) = self.own.files() else {
-            let why =
-                || Error::new(ErrorKind::Unsupported, "sessions have no files beside them where they are not files");
-            self.left.extend(beside.into_iter().map(|it| LeftBehind { file: it.file, why: why() }));
+            let why = || {
+                Error::new(
+                    ErrorKind::Unsupported,
+                    "sessions have no files beside them where they are not files",
+                )
+            };
+            self.left.extend(beside.into_iter().map(|it| LeftBehind {
+                file: it.file,
+                why: why(),
+            }));
             return Ok(());
         };
         let mut outputs = HashMap::new();
@@ -165,12 +204,19 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Copies what a new log names and only the store of the source holds: attachments, and files as they were.
+    /// Copies what a new log names and only the store of the source holds: attachments,
+    /// and files as they were.
     fn blobs(&self, log: &[u8]) -> Result<()> {
-        let (Some(theirs), Some(ours)) = (self.from.blobs(), self.own.blobs()) else { return Ok(()) };
-        for line in log.split(|byte| *byte == b'\n').filter(|line| blobs::names_any(line)) {
+        let (Some(theirs), Some(ours)) = (self.from.blobs(), self.own.blobs()) else {
+            return Ok(());
+        };
+        for line in log
+            .split(|byte| *byte == b'\n')
+            .filter(|line| blobs::names_any(line))
+        {
             for id in blobs::references(line) {
-                // Also what is there: only `put` knows whether it is whole, and makes sure that its name is durable.
+                // Also what is there: only `put` knows whether it is whole, and makes sure that
+                // its name is durable.
                 if let Ok(bytes) = theirs.get(&id) {
                     ours.put(&bytes)?;
                 }
@@ -186,7 +232,9 @@ impl Carrying<'_> {
                 continue;
             }
             let (dialect, located) = (session.dialect(), session.located());
-            let key = session.view().with_object(slot, |object| dialect.spilled(located, object))?;
+            let key = session
+                .view()
+                .with_object(slot, |object| dialect.spilled(located, object))?;
             let Some(key) = key.flatten() else { continue };
             let view = session.entry(slot)?.view.unwrap_or_default();
             let call = view.blocks.into_iter().find_map(|block| match block {
@@ -208,8 +256,16 @@ impl Carrying<'_> {
             .with("ref", session.reference().to_string())
             .with_some("call", subagent.call.as_deref())
             .with_some("task", subagent.task.as_deref());
-        let project = session.facts().project.clone().unwrap_or_else(|| self.new.project.clone());
-        let new = NewSession { project, title: subagent.task.clone(), ..NewSession::default() };
+        let project = session
+            .facts()
+            .project
+            .clone()
+            .unwrap_or_else(|| self.new.project.clone());
+        let new = NewSession {
+            project,
+            title: subagent.task.clone(),
+            ..NewSession::default()
+        };
         let (_, log) = self.own.told(&session, &new, origin, self.limits)?;
         self.blobs(&log.bytes)?;
         durable::put(disk, path, &log.bytes, &self.own.chance().hex16()).map(Ok)
@@ -238,13 +294,20 @@ impl Carrying<'_> {
 
     /// Removes what was written so far; what stays is told by `check`.
     fn take_back(&self) {
-        let Some(files) = self.own.files() else { return };
+        let Some(files) = self.own.files() else {
+            return;
+        };
         let disk = files.disk.as_ref();
         let mut folders: Vec<&Path> = Vec::new();
-        // Nothing of it is synced: no log names these files, so whatever a crash brings back is a leftover.
+        // Nothing of it is synced: no log names these files, so whatever a crash
+        // brings back is a leftover.
         for path in &self.begun {
             let _ = disk.remove(path);
-            folders.extend(path.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.folder)));
+            folders.extend(
+                path.ancestors()
+                    .skip(1)
+                    .take_while(|folder| folder.starts_with(&self.folder)),
+            );
         }
         folders.push(&self.folder);
         folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));

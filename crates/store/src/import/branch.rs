@@ -1,8 +1,9 @@
 //! The branch on which a session stands: what came before a compaction, then what a model is sent.
 //!
-//! Agents send less than their logs hold, and in another order: calls that ran side by side are joined, answers that never came
-//! are made up, notices of the program are left out. So everything that is sent is told message by message, as its dialect renders
-//! it, and the rest of the branch stands between as what it was.
+//! Agents send less than their logs hold, and in another order: calls that ran side by side are
+//! joined, answers that never came are made up, notices of the program are left out. So everything
+//! that is sent is told message by message, as its dialect renders it, and the rest of the branch
+//! stands between as what it was.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +27,11 @@ impl Importing<'_> {
         if cut.is_some() {
             (parent, items) = self.tell_compaction(items, history, parent)?;
         }
-        let places: HashMap<Slot, usize> = rest.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
+        let places: HashMap<Slot, usize> = rest
+            .iter()
+            .enumerate()
+            .map(|(at, slot)| (*slot, at))
+            .collect();
         let mut next = 0;
         for item in items {
             let place = places.get(&item.slot).copied().unwrap_or(next);
@@ -37,18 +42,24 @@ impl Importing<'_> {
         self.tell_beside(rest.get(next..).unwrap_or_default(), &sent, parent)
     }
 
-    /// Where a compaction cuts the branch: the last one, unless all that was said before it is sent all the same.
+    /// Where a compaction cuts the branch: the last one, unless all that was said before it
+    /// is sent all the same.
     fn cut(&self, branch: &[Slot], sent: &HashSet<Slot>) -> Option<usize> {
         let log = self.source.log();
-        let cut = branch.iter().rposition(|slot| log.kind(*slot) == EntryKind::Compaction)?;
+        let cut = branch
+            .iter()
+            .rposition(|slot| log.kind(*slot) == EntryKind::Compaction)?;
         let is_gone = |slot: &Slot| is_said(log.kind(*slot)) && !sent.contains(slot);
         branch.iter().take(cut).any(is_gone).then_some(cut)
     }
 
     /// What is not sent any more, as people read it; what is kept of it, as it is sent.
     fn tell_history(&mut self, history: &[Slot], items: &[ContextItem]) -> Result<Option<String>> {
-        let kept: HashMap<Slot, &ContextItem> =
-            items.iter().filter(|it| is_stored(it)).map(|it| (it.slot, it)).collect();
+        let kept: HashMap<Slot, &ContextItem> = items
+            .iter()
+            .filter(|it| is_stored(it))
+            .map(|it| (it.slot, it))
+            .collect();
         let mut parent = None;
         for slot in history {
             parent = match kept.get(slot) {
@@ -62,15 +73,18 @@ impl Importing<'_> {
         Ok(parent)
     }
 
-    /// Tells the compaction by the first message that is sent since, and gives what is left to tell. Where that message is no text
-    /// of the user's, the conversation begins anew instead: nothing else would send the same.
+    /// Tells the compaction by the first message that is sent since, and gives what is left to
+    /// tell. Where that message is no text of the user's, the conversation begins anew instead:
+    /// nothing else would send the same.
     fn tell_compaction<'i>(
         &mut self,
         items: &'i [ContextItem],
         history: &[Slot],
         parent: Option<String>,
     ) -> Result<(Option<String>, &'i [ContextItem])> {
-        let Some((first, rest)) = items.split_first() else { return Ok((parent, items)) };
+        let Some((first, rest)) = items.split_first() else {
+            return Ok((parent, items));
+        };
         let rendered = self.source.render(first)?.message;
         let in_family = FAMILY.contains(&self.source.dialect().name());
         let summary = if first.form == ContextForm::CompactionSummary && in_family {
@@ -79,10 +93,20 @@ impl Importing<'_> {
         } else {
             message::only_text(&rendered).filter(|_| rendered.role != "assistant")
         };
-        let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) else { return Ok((None, items)) };
+        let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) else {
+            return Ok((None, items));
+        };
         let kept = self.kept(rest, history);
-        let first_kept = rest.first().filter(|_| kept > 0).and_then(|item| self.firsts.get(&item.slot)).cloned();
-        let body = Body::Compaction { summary, first_kept: first_kept.unwrap_or_default(), tokens_before: 0 };
+        let first_kept = rest
+            .first()
+            .filter(|_| kept > 0)
+            .and_then(|item| self.firsts.get(&item.slot))
+            .cloned();
+        let body = Body::Compaction {
+            summary,
+            first_kept: first_kept.unwrap_or_default(),
+            tokens_before: 0,
+        };
         let slots: Vec<Slot> = first.slots().collect();
         let parent = self.add(&slots, vec![body], parent)?;
         Ok((parent, rest.get(kept..).unwrap_or_default()))
@@ -90,19 +114,34 @@ impl Importing<'_> {
 
     /// How many of the next messages stand at the end of the history just as they are sent.
     fn kept(&self, items: &[ContextItem], history: &[Slot]) -> usize {
-        let Some(start) = items.first().and_then(|item| history.iter().position(|slot| *slot == item.slot)) else {
+        let Some(start) = items
+            .first()
+            .and_then(|item| history.iter().position(|slot| *slot == item.slot))
+        else {
             return 0;
         };
         let end = history.get(start..).unwrap_or_default();
-        let said: Vec<Slot> = end.iter().copied().filter(|slot| is_said(self.source.log().kind(*slot))).collect();
+        let said: Vec<Slot> = end
+            .iter()
+            .copied()
+            .filter(|slot| is_said(self.source.log().kind(*slot)))
+            .collect();
         let next = items.get(..said.len()).unwrap_or_default();
         let same = next.len() == said.len()
-            && next.iter().zip(&said).all(|(item, slot)| is_stored(item) && item.slot == *slot);
+            && next
+                .iter()
+                .zip(&said)
+                .all(|(item, slot)| is_stored(item) && item.slot == *slot);
         if same { said.len() } else { 0 }
     }
 
     /// Entries of the branch that no model is sent.
-    fn tell_beside(&mut self, slots: &[Slot], sent: &HashSet<Slot>, parent: Option<String>) -> Result<Option<String>> {
+    fn tell_beside(
+        &mut self,
+        slots: &[Slot],
+        sent: &HashSet<Slot>,
+        parent: Option<String>,
+    ) -> Result<Option<String>> {
         let mut parent = parent;
         for slot in slots {
             if !sent.contains(slot) && !self.ids.contains_key(slot) {
@@ -113,10 +152,17 @@ impl Importing<'_> {
         Ok(parent)
     }
 
-    fn tell_message(&mut self, item: &ContextItem, parent: Option<String>) -> Result<Option<String>> {
+    fn tell_message(
+        &mut self,
+        item: &ContextItem,
+        parent: Option<String>,
+    ) -> Result<Option<String>> {
         let rendered = self.source.render(item)?.message;
         let entry = self.source.entry(item.slot)?;
-        let view = entry.view.as_ref().filter(|_| item.form == ContextForm::Stored);
+        let view = entry
+            .view
+            .as_ref()
+            .filter(|_| item.form == ContextForm::Stored);
         let mut told = message::spoken(&rendered, view, &mut self.heard);
         // Some apps keep what their engine did in the record, and say only the text themselves.
         if view.is_some_and(does) && !told.bodies.iter().any(is_deed) {
@@ -128,12 +174,17 @@ impl Importing<'_> {
             for body in &mut told.bodies {
                 if let Body::User(content) = body {
                     let content: Vec<Part> = std::mem::take(content);
-                    *body = Body::CustomMessage { kind: kind.clone(), content, display: !view.hidden };
+                    *body = Body::CustomMessage {
+                        kind: kind.clone(),
+                        content,
+                        display: !view.hidden,
+                    };
                 }
             }
         }
         if (told.left_over || told.bodies.is_empty()) && item.form == ContextForm::Stored {
-            told.bodies.push(convert::original(self.source, item.slot, &entry.bytes));
+            told.bodies
+                .push(convert::original(self.source, item.slot, &entry.bytes));
         }
         let slots: Vec<Slot> = item.slots().collect();
         self.add(&slots, told.bodies, parent)
@@ -148,13 +199,19 @@ fn does(view: &View) -> bool {
 fn is_deed(body: &Body) -> bool {
     match body {
         Body::ToolResult { .. } => true,
-        Body::Assistant(answer) => answer.content.iter().any(|part| matches!(part, Part::Call { .. })),
+        Body::Assistant(answer) => answer
+            .content
+            .iter()
+            .any(|part| matches!(part, Part::Call { .. })),
         _ => false,
     }
 }
 
 fn is_said(kind: EntryKind) -> bool {
-    matches!(kind, EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult)
+    matches!(
+        kind,
+        EntryKind::User | EntryKind::Assistant | EntryKind::ToolResult
+    )
 }
 
 fn is_stored(item: &ContextItem) -> bool {

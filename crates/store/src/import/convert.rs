@@ -1,4 +1,5 @@
-//! What an entry of another dialect is called in ours: for entries that no model is sent now, which people still read.
+//! What an entry of another dialect is called in ours: for entries that no model is sent now,
+//! which people still read.
 
 use boswell_dialect::{Body, Part};
 use boswell_model::json::Json;
@@ -22,10 +23,17 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
     let mut bodies = match kind {
         EntryKind::User | EntryKind::ToolResult | EntryKind::Assistant => said(&view, kind, heard),
         EntryKind::Title => vec![Body::Title(view.text())],
-        EntryKind::BranchSummary => vec![Body::BranchSummary { from: None, summary: view.text() }],
+        EntryKind::BranchSummary => vec![Body::BranchSummary {
+            from: None,
+            summary: view.text(),
+        }],
         // Where it cuts is told with what is kept; an earlier one only says what it summed up.
         EntryKind::Compaction => {
-            vec![Body::Compaction { summary: view.text(), first_kept: String::new(), tokens_before: 0 }]
+            vec![Body::Compaction {
+                summary: view.text(),
+                first_kept: String::new(),
+                tokens_before: 0,
+            }]
         }
         _ => Vec::new(),
     };
@@ -37,10 +45,14 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
     Ok(bodies)
 }
 
-/// An entry that says something of the session, but nothing to a model: a title, else its original record.
+/// An entry that says something of the session, but nothing to a model: a title, else
+/// its original record.
 pub(super) fn beside(source: &Session, slot: Slot) -> Result<Body> {
     let entry = source.entry(slot)?;
-    let title = entry.view.filter(|_| source.log().kind(slot) == EntryKind::Title).map(|view| view.text());
+    let title = entry
+        .view
+        .filter(|_| source.log().kind(slot) == EntryKind::Title)
+        .map(|view| view.text());
     match title.filter(|title| !title.trim().is_empty()) {
         Some(title) => Ok(Body::Title(title)),
         None => Ok(original(source, slot, &entry.bytes)),
@@ -54,7 +66,10 @@ pub(super) fn original(source: &Session, slot: Slot, bytes: &[u8]) -> Body {
         Ok(text) => data.with("record", text),
         Err(_) => data.with("base64", base64::encode(bytes)),
     };
-    Body::Custom { kind: "boswell.import".to_owned(), data: Some(data) }
+    Body::Custom {
+        kind: "boswell.import".to_owned(),
+        data: Some(data),
+    }
 }
 
 /// What was said and what tools answered, in order: some dialects keep both in one record.
@@ -63,18 +78,45 @@ fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
     let mut waiting = Vec::new();
     let by_model = who == EntryKind::Assistant;
     for block in &view.blocks {
-        let Block::Result { call, text, is_error } = block else {
+        let Block::Result {
+            call,
+            text,
+            is_error,
+        } = block
+        else {
             waiting.extend(part(block));
             continue;
         };
-        speak(by_model, Some(view), std::mem::take(&mut waiting), heard, &mut bodies);
-        let tool = heard.tools.get(call).or(view.tool.as_ref()).cloned().unwrap_or_else(|| "tool".to_owned());
+        speak(
+            by_model,
+            Some(view),
+            std::mem::take(&mut waiting),
+            heard,
+            &mut bodies,
+        );
+        let tool = heard
+            .tools
+            .get(call)
+            .or(view.tool.as_ref())
+            .cloned()
+            .unwrap_or_else(|| "tool".to_owned());
         let content = vec![Part::Text(text.clone())];
-        bodies.push(Body::ToolResult { call: call.clone(), tool, content, is_error: *is_error });
+        bodies.push(Body::ToolResult {
+            call: call.clone(),
+            tool,
+            content,
+            is_error: *is_error,
+        });
     }
     speak(by_model, Some(view), waiting, heard, &mut bodies);
     // What it cost is counted once.
-    let answers = bodies.iter_mut().filter_map(|body| if let Body::Assistant(it) = body { Some(it) } else { None });
+    let answers = bodies.iter_mut().filter_map(|body| {
+        if let Body::Assistant(it) = body {
+            Some(it)
+        } else {
+            None
+        }
+    });
     if let (Some(last), Some(usage)) = (answers.last(), &view.usage) {
         last.usage = *usage;
     }
@@ -84,21 +126,37 @@ fn said(view: &View, who: EntryKind, heard: &mut Heard) -> Vec<Body> {
 fn part(block: &Block) -> Option<Part> {
     match block {
         Block::Text(text) if !text.is_empty() => Some(Part::Text(text.clone())),
-        Block::Thinking(text) => Some(Part::Thinking { text: text.clone(), signature: None }),
-        Block::Call { id, name, input } => {
-            Some(Part::Call { id: id.clone(), name: name.clone(), arguments: arguments(input) })
-        }
-        Block::Media { mime, source: MediaSource::Inline(data) } if data.len() <= LONGEST_IMAGE => {
-            Some(Part::Image { base64: data.clone(), mime: mime.clone().unwrap_or_else(|| "image/png".to_owned()) })
-        }
+        Block::Thinking(text) => Some(Part::Thinking {
+            text: text.clone(),
+            signature: None,
+        }),
+        Block::Call { id, name, input } => Some(Part::Call {
+            id: id.clone(),
+            name: name.clone(),
+            arguments: arguments(input),
+        }),
+        Block::Media {
+            mime,
+            source: MediaSource::Inline(data),
+        } if data.len() <= LONGEST_IMAGE => Some(Part::Image {
+            base64: data.clone(),
+            mime: mime.clone().unwrap_or_else(|| "image/png".to_owned()),
+        }),
         _ => None,
     }
 }
 
 fn has_no_place(block: &Block) -> bool {
     match block {
-        Block::Other { .. } | Block::Media { source: MediaSource::Reference(_), .. } => true,
-        Block::Media { source: MediaSource::Inline(data), .. } => data.len() > LONGEST_IMAGE,
+        Block::Other { .. }
+        | Block::Media {
+            source: MediaSource::Reference(_),
+            ..
+        } => true,
+        Block::Media {
+            source: MediaSource::Inline(data),
+            ..
+        } => data.len() > LONGEST_IMAGE,
         _ => false,
     }
 }

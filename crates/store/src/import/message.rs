@@ -1,7 +1,8 @@
 //! What a model is sent, in our words.
 //!
-//! Agents render messages in the shape of the provider that they talk to: content blocks, or the items of a response. Both are
-//! read here, so that an imported session sends the same as its source.
+//! Agents render messages in the shape of the provider that they talk to: content
+//! blocks, or the items of a response. Both are read here, so that an imported session
+//! sends the same as its source.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -27,25 +28,63 @@ pub(super) struct Heard {
     pub(super) model: Option<String>,
 }
 
-/// Tells a message anew. `view` is that of the record that it stands in, where it stands in one alone.
+/// Tells a message anew. `view` is that of the record that it stands in, where it
+/// stands in one alone.
 pub(super) fn spoken(message: &Message, view: Option<&View>, heard: &mut Heard) -> Spoken {
     let mut told = Spoken::default();
     let mut waiting = Vec::new();
     let by_model = message.role == "assistant";
     let native = message.native.as_ref().map(Json::to_bytes);
-    if let Some(native) = native.as_deref().map(Raw::trusted).filter(|_| message.role == "toolResult") {
-        let text = |key: &str| native.get(key).and_then(|it| it.text()).map(Cow::into_owned).unwrap_or_default();
-        let content = message.content.iter().filter_map(|part| part_of(&part.to_bytes())).collect();
-        let is_error = native.get("isError").and_then(|it| it.bool()).unwrap_or_default();
-        told.bodies.push(Body::ToolResult { call: text("toolCallId"), tool: text("toolName"), content, is_error });
+    if let Some(native) = native
+        .as_deref()
+        .map(Raw::trusted)
+        .filter(|_| message.role == "toolResult")
+    {
+        let text = |key: &str| {
+            native
+                .get(key)
+                .and_then(|it| it.text())
+                .map(Cow::into_owned)
+                .unwrap_or_default()
+        };
+        let content = message
+            .content
+            .iter()
+            .filter_map(|part| part_of(&part.to_bytes()))
+            .collect();
+        let is_error = native
+            .get("isError")
+            .and_then(|it| it.bool())
+            .unwrap_or_default();
+        told.bodies.push(Body::ToolResult {
+            call: text("toolCallId"),
+            tool: text("toolName"),
+            content,
+            is_error,
+        });
         return told;
     }
     for json in &message.content {
         let bytes = json.to_bytes();
         if let Some((call, content, is_error)) = result_of(Raw::trusted(&bytes)) {
-            speak(by_model, view, std::mem::take(&mut waiting), heard, &mut told.bodies);
-            let tool = heard.tools.get(&call).cloned().unwrap_or_else(|| "tool".to_owned());
-            told.bodies.push(Body::ToolResult { call, tool, content, is_error });
+            speak(
+                by_model,
+                view,
+                std::mem::take(&mut waiting),
+                heard,
+                &mut told.bodies,
+            );
+            let tool = heard
+                .tools
+                .get(&call)
+                .cloned()
+                .unwrap_or_else(|| "tool".to_owned());
+            told.bodies.push(Body::ToolResult {
+                call,
+                tool,
+                content,
+                is_error,
+            });
             continue;
         }
         match part_of(&bytes) {
@@ -61,7 +100,13 @@ pub(super) fn spoken(message: &Message, view: Option<&View>, heard: &mut Heard) 
     }
     speak(by_model, view, waiting, heard, &mut told.bodies);
     // What it cost is counted once.
-    let answers = told.bodies.iter_mut().filter_map(|it| if let Body::Assistant(it) = it { Some(it) } else { None });
+    let answers = told.bodies.iter_mut().filter_map(|it| {
+        if let Body::Assistant(it) = it {
+            Some(it)
+        } else {
+            None
+        }
+    });
     if let (Some(last), Some(usage)) = (answers.last(), view.and_then(|view| view.usage.as_ref())) {
         last.usage = *usage;
     }
@@ -70,10 +115,13 @@ pub(super) fn spoken(message: &Message, view: Option<&View>, heard: &mut Heard) 
 
 /// The text of a message that is nothing else.
 pub(super) fn only_text(message: &Message) -> Option<String> {
-    let texts = message.content.iter().map(|part| match part_of(&part.to_bytes()) {
-        Some(Part::Text(text)) => Some(text),
-        _ => None,
-    });
+    let texts = message
+        .content
+        .iter()
+        .map(|part| match part_of(&part.to_bytes()) {
+            Some(Part::Text(text)) => Some(text),
+            _ => None,
+        });
     let texts: Vec<String> = texts.collect::<Option<_>>()?;
     (!texts.is_empty()).then(|| texts.concat())
 }
@@ -89,10 +137,17 @@ pub(super) fn speak(
         return;
     }
     bodies.push(if by_model {
-        // A reader of the family takes the last answer's model for the one in use, also if that answer names none.
-        let model = view.and_then(|view| view.model.clone()).or_else(|| heard.model.clone());
+        // A reader of the family takes the last answer's model for the one in use, also if
+        // that answer names none.
+        let model = view
+            .and_then(|view| view.model.clone())
+            .or_else(|| heard.model.clone());
         heard.model.clone_from(&model);
-        Body::Assistant(Box::new(Answer { content, model, ..Answer::default() }))
+        Body::Assistant(Box::new(Answer {
+            content,
+            model,
+            ..Answer::default()
+        }))
     } else {
         Body::User(content)
     });
@@ -109,26 +164,47 @@ pub(super) fn arguments(given: &str) -> Json {
 fn part_of(bytes: &[u8]) -> Option<Part> {
     let part = Raw::trusted(bytes);
     let text = |key: &str| part.get(key).and_then(|it| it.text()).map(Cow::into_owned);
-    let call = |id: &str, name: String, arguments: Json| Some(Part::Call { id: text(id)?, name, arguments });
+    let call = |id: &str, name: String, arguments: Json| {
+        Some(Part::Call {
+            id: text(id)?,
+            name,
+            arguments,
+        })
+    };
     let of = |key: &str| match part.get(key) {
         Some(given) if given.kind() == Kind::Object => Json::from(given),
-        Some(given) => given.text().map_or_else(Json::object, |given| arguments(&given)),
+        Some(given) => given
+            .text()
+            .map_or_else(Json::object, |given| arguments(&given)),
         None => Json::object(),
     };
     match text("type")?.as_str() {
         "text" | "input_text" | "output_text" => text("text").map(Part::Text),
-        "thinking" => Some(Part::Thinking { text: text("thinking")?, signature: None }),
-        "reasoning" => reasoning(part).map(|text| Part::Thinking { text, signature: None }),
+        "thinking" => Some(Part::Thinking {
+            text: text("thinking")?,
+            signature: None,
+        }),
+        "reasoning" => reasoning(part).map(|text| Part::Thinking {
+            text,
+            signature: None,
+        }),
         "tool_use" => call("id", text("name")?, of("input")),
         "toolCall" => call("id", text("name")?, of("arguments")),
         "function_call" => call("call_id", text("name")?, of("arguments")),
-        "custom_tool_call" => call("call_id", text("name")?, Json::object().with("input", text("input"))),
+        "custom_tool_call" => call(
+            "call_id",
+            text("name")?,
+            Json::object().with("input", text("input")),
+        ),
         "local_shell_call" => call("call_id", "local_shell".to_owned(), of("action")),
         "image" => image(part),
         "input_image" => {
             let url = text("image_url")?;
             let (mime, data) = url.strip_prefix("data:")?.split_once(";base64,")?;
-            Some(Part::Image { base64: data.to_owned(), mime: mime.to_owned() })
+            Some(Part::Image {
+                base64: data.to_owned(),
+                mime: mime.to_owned(),
+            })
         }
         _ => None,
     }
@@ -145,19 +221,32 @@ fn image(part: Raw<'_>) -> Option<Part> {
 
 /// What was thought, where it is not sealed.
 fn reasoning(item: Raw<'_>) -> Option<String> {
-    let told = ["summary", "content"].iter().filter_map(|key| item.get(key)).flat_map(|list| list.items());
-    let texts: Vec<String> = told.filter_map(|it| Some(it.get("text")?.text()?.into_owned())).collect();
+    let told = ["summary", "content"]
+        .iter()
+        .filter_map(|key| item.get(key))
+        .flat_map(|list| list.items());
+    let texts: Vec<String> = told
+        .filter_map(|it| Some(it.get("text")?.text()?.into_owned()))
+        .collect();
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// The answer of a tool: the call, what it says, whether it failed.
 fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
     let (call, said) = match part.get("type")?.text()?.as_ref() {
-        "tool_result" => (part.get("tool_use_id")?, part.get("content").or_else(|| part.get("result"))),
-        "function_call_output" | "custom_tool_call_output" => (part.get("call_id")?, part.get("output")),
+        "tool_result" => (
+            part.get("tool_use_id")?,
+            part.get("content").or_else(|| part.get("result")),
+        ),
+        "function_call_output" | "custom_tool_call_output" => {
+            (part.get("call_id")?, part.get("output"))
+        }
         _ => return None,
     };
-    let failed = part.get("is_error").and_then(|it| it.bool()).unwrap_or_default();
+    let failed = part
+        .get("is_error")
+        .and_then(|it| it.bool())
+        .unwrap_or_default();
     let said = said.map(|said| match said.kind() {
         // Some versions wrap what they say with whether it worked.
         Kind::Object => said.get("content").unwrap_or(said),
@@ -165,11 +254,14 @@ fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
     });
     let content = match said {
         None => Vec::new(),
-        Some(said) if said.kind() == Kind::Array => said.items().filter_map(|it| part_of(it.bytes())).collect(),
+        Some(said) if said.kind() == Kind::Array => {
+            said.items().filter_map(|it| part_of(it.bytes())).collect()
+        }
         Some(said) => {
-            vec![Part::Text(
-                said.text().map_or_else(|| String::from_utf8_lossy(said.bytes()).into_owned(), Cow::into_owned),
-            )]
+            vec![Part::Text(said.text().map_or_else(
+                || String::from_utf8_lossy(said.bytes()).into_owned(),
+                Cow::into_owned,
+            ))]
         }
     };
     Some((call.text()?.into_owned(), content, failed))

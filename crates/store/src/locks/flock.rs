@@ -1,9 +1,10 @@
 //! clinvoker's lock: an OS lock on a file that its holder unlinks when it lets go.
 //!
-//! Whoever waited on the unlinked file then holds a lock that nobody else can see. So after locking we look whether the
-//! path still leads to the file we locked, and start again if not. A holder that lets go first unlocks and then unlinks: in
-//! between we may lock a file that is gone a moment later, so [`AgentFlock::is_ours`] is asked again before every change.
-//! We never unlink it ourselves.
+//! Whoever waited on the unlinked file then holds a lock that nobody else can see. So after
+//! locking we look whether the path still leads to the file we locked, and start again if not. A
+//! holder that lets go first unlocks and then unlinks: in between we may lock a file that is
+//! gone a moment later, so [`AgentFlock::is_ours`] is asked again before every change. We never
+//! unlink it ourselves.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -36,10 +37,15 @@ impl AgentFlock {
             Ok(held.is_some())
         })?;
         match held {
-            Some(file) => Ok(AgentFlock { path: path.to_owned(), file }),
-            None => Err(Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
-                .because("another clinvoker or boswell process is writing to this store")
-                .hinting("try again when it has finished")),
+            Some(file) => Ok(AgentFlock {
+                path: path.to_owned(),
+                file,
+            }),
+            None => Err(
+                Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
+                    .because("another clinvoker or boswell process is writing to this store")
+                    .hinting("try again when it has finished"),
+            ),
         }
     }
 
@@ -48,7 +54,8 @@ impl AgentFlock {
         &self.path
     }
 
-    /// Whether the path still leads to the file that we locked: otherwise others no longer see our lock.
+    /// Whether the path still leads to the file that we locked: otherwise others no
+    /// longer see our lock.
     pub fn is_ours(&self, disk: &dyn Disk) -> Result<bool> {
         leads_to(disk, &self.path, self.file.as_ref())
     }
@@ -66,5 +73,8 @@ fn attempt(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn DiskFile>>> {
 fn leads_to(disk: &dyn Disk, path: &Path, file: &dyn DiskFile) -> Result<bool> {
     let fault = |error| Error::io(path.display(), "lock", error);
     let ours = file.stat().map_err(fault)?.identity;
-    Ok(disk.stat(path).map_err(fault)?.is_some_and(|stat| stat.identity == ours))
+    Ok(disk
+        .stat(path)
+        .map_err(fault)?
+        .is_some_and(|stat| stat.identity == ours))
 }

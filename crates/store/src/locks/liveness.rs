@@ -26,7 +26,10 @@ pub struct SystemLiveness;
 impl Liveness for SystemLiveness {
     #[cfg(unix)]
     fn process(&self, pid: u32) -> Alive {
-        let Some(pid) = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw) else {
+        let Some(pid) = i32::try_from(pid)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw)
+        else {
             return Alive::Unknown;
         };
         match rustix::process::test_kill_process(pid) {

@@ -1,8 +1,9 @@
 //! MyAgents' lock: a folder that only one process can make, with a file `owner` in it.
 //!
-//! The owner is `node:PID[:START]` or `rust:PID[:START]`. The lock of a dead process is broken at once, that of a live
-//! one or of one that we may not ask about never; what has no readable owner only when it is older than 30 seconds. It is
-//! broken by renaming the folder away, which only one can do.
+//! The owner is `node:PID[:START]` or `rust:PID[:START]`. The lock of a dead process is broken
+//! at once, that of a live one or of one that we may not ask about never; what has no readable
+//! owner only when it is older than 30 seconds. It is broken by renaming the folder away,
+//! which only one can do.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,18 +26,22 @@ const LONGEST_OWNER: usize = 256;
 pub struct MkdirOwner {
     /// Its process.
     pub pid: u32,
-    /// When it started, in milliseconds since 1970. Says nothing about whether the number was used again.
+    /// When it started, in milliseconds since 1970. Says nothing about whether the
+    /// number was used again.
     pub started: Option<u64>,
 }
 
 impl MkdirOwner {
-    /// Reads an owner file as MyAgents does: only these five white-space characters are taken off, a BOM is not.
+    /// Reads an owner file as MyAgents does: only these five white-space characters are
+    /// taken off, a BOM is not.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let space = |byte: &u8| matches!(byte, b'\t' | b'\n' | 0x0C | b'\r' | b' ');
         let start = bytes.iter().position(|byte| !space(byte))?;
         let end = bytes.iter().rposition(|byte| !space(byte))? + 1;
         let text = std::str::from_utf8(bytes.get(start..end)?).ok()?;
-        let rest = text.strip_prefix("node:").or_else(|| text.strip_prefix("rust:"))?;
+        let rest = text
+            .strip_prefix("node:")
+            .or_else(|| text.strip_prefix("rust:"))?;
         let (pid, started) = match rest.split_once(':') {
             Some((pid, started)) => (pid, Some(number(started, (1 << 53) - 1)?)),
             None => (rest, None),
@@ -80,18 +85,29 @@ impl MkdirLock {
         let taken = try_until(disk.as_ref(), wait, || {
             // Once after a break without a pause: the lock was stale, nobody else need want it.
             Ok(make(disk.as_ref(), path, &token)?
-                || (break_stale(disk.as_ref(), path, liveness, chance)? && make(disk.as_ref(), path, &token)?))
+                || (break_stale(disk.as_ref(), path, liveness, chance)?
+                    && make(disk.as_ref(), path, &token)?))
         })?;
         if taken {
-            return Ok(MkdirLock { disk: Arc::clone(disk), path: path.to_owned(), token });
+            return Ok(MkdirLock {
+                disk: Arc::clone(disk),
+                path: path.to_owned(),
+                token,
+            });
         }
-        let holder = read_owner(disk.as_ref(), path)?.as_deref().and_then(MkdirOwner::parse);
-        Err(Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
-            .because(match holder {
-                Some(holder) => format!("process {} holds MyAgents' lock", holder.pid),
-                None => "somebody holds MyAgents' lock without saying who".to_owned(),
-            })
-            .hinting("try again when MyAgents has finished; if it has crashed, in half a minute"))
+        let holder = read_owner(disk.as_ref(), path)?
+            .as_deref()
+            .and_then(MkdirOwner::parse);
+        Err(
+            Error::new(ErrorKind::Busy, format!("`{}` is locked", path.display()))
+                .because(match holder {
+                    Some(holder) => format!("process {} holds MyAgents' lock", holder.pid),
+                    None => "somebody holds MyAgents' lock without saying who".to_owned(),
+                })
+                .hinting(
+                    "try again when MyAgents has finished; if it has crashed, in half a minute",
+                ),
+        )
     }
 
     /// Path of the folder.
@@ -102,21 +118,32 @@ impl MkdirLock {
     /// Fails if somebody took the lock from us: versions before 0.2.14 do so after half a minute.
     pub fn still_ours(&self) -> Result<()> {
         let owner = read_owner(self.disk.as_ref(), &self.path)?;
-        let there = self.disk.stat(&self.path).map_err(|error| Error::io(self.path.display(), "look at", error))?;
-        if there.is_some() && owner.is_none_or(|bytes| bytes.trim_ascii() == self.token.as_bytes()) {
+        let there = self
+            .disk
+            .stat(&self.path)
+            .map_err(|error| Error::io(self.path.display(), "look at", error))?;
+        if there.is_some() && owner.is_none_or(|bytes| bytes.trim_ascii() == self.token.as_bytes())
+        {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Busy, format!("`{}` is not locked by us any more", self.path.display()))
-            .because("somebody broke the lock while we held it")
-            .hinting("try again"))
+        Err(Error::new(
+            ErrorKind::Busy,
+            format!("`{}` is not locked by us any more", self.path.display()),
+        )
+        .because("somebody broke the lock while we held it")
+        .hinting("try again"))
     }
 
     fn release(&self) -> Result<()> {
-        // A lock that was broken under us belongs to somebody else now. One without an owner is ours: making the
-        // folder is what takes it.
+        // A lock that was broken under us belongs to somebody else now. One without an owner is
+        // ours: making the folder is what takes it.
         let owner = read_owner(self.disk.as_ref(), &self.path)?;
         let ours = owner.is_none_or(|bytes| bytes.trim_ascii() == self.token.as_bytes());
-        if ours { remove_folder(self.disk.as_ref(), &self.path) } else { Ok(()) }
+        if ours {
+            remove_folder(self.disk.as_ref(), &self.path)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -131,7 +158,8 @@ fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
     let made = match disk.make_folder(path) {
         // The first lock of a store: the folder of locks is made when it is needed.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            path.parent().map_or(Ok(()), |parent| durable::make_folders(disk, parent))?;
+            path.parent()
+                .map_or(Ok(()), |parent| durable::make_folders(disk, parent))?;
             disk.make_folder(path)
         }
         made => made,
@@ -164,36 +192,64 @@ pub enum Abandoned {
     Nameless,
 }
 
-/// Looks whether the lock at a path is one that nobody holds any more; none if it is held, or not there.
+/// Looks whether the lock at a path is one that nobody holds any more; none if it
+/// is held, or not there.
 pub fn abandoned(
     disk: &dyn Disk,
     path: &Path,
     liveness: &dyn Liveness,
     chance: &dyn Chance,
 ) -> Result<Option<Abandoned>> {
-    match disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))? {
-        Some(stat) => Ok(judge(read_owner(disk, path)?.as_deref(), stat.modified, liveness, chance)),
+    match disk
+        .stat(path)
+        .map_err(|error| Error::io(path.display(), "look at", error))?
+    {
+        Some(stat) => Ok(judge(
+            read_owner(disk, path)?.as_deref(),
+            stat.modified,
+            liveness,
+            chance,
+        )),
         None => Ok(None),
     }
 }
 
-fn judge(owner: Option<&[u8]>, modified: i128, liveness: &dyn Liveness, chance: &dyn Chance) -> Option<Abandoned> {
+fn judge(
+    owner: Option<&[u8]>,
+    modified: i128,
+    liveness: &dyn Liveness,
+    chance: &dyn Chance,
+) -> Option<Abandoned> {
     match owner.and_then(MkdirOwner::parse) {
-        Some(owner) => (liveness.process(owner.pid) == Alive::No).then_some(Abandoned::Dead(owner.pid)),
-        None => (i128::from(chance.now().millis()) * 1_000_000 - modified > STALE).then_some(Abandoned::Nameless),
+        Some(owner) => {
+            (liveness.process(owner.pid) == Alive::No).then_some(Abandoned::Dead(owner.pid))
+        }
+        None => (i128::from(chance.now().millis()) * 1_000_000 - modified > STALE)
+            .then_some(Abandoned::Nameless),
     }
 }
 
 /// Removes the lock if nobody can hold it any more; true if it is gone.
-fn break_stale(disk: &dyn Disk, path: &Path, liveness: &dyn Liveness, chance: &dyn Chance) -> Result<bool> {
-    let Some(stat) = disk.stat(path).map_err(|error| Error::io(path.display(), "look at", error))? else {
+fn break_stale(
+    disk: &dyn Disk,
+    path: &Path,
+    liveness: &dyn Liveness,
+    chance: &dyn Chance,
+) -> Result<bool> {
+    let Some(stat) = disk
+        .stat(path)
+        .map_err(|error| Error::io(path.display(), "look at", error))?
+    else {
         return Ok(true);
     };
     let judged = read_owner(disk, path)?;
     if judge(judged.as_deref(), stat.modified, liveness, chance).is_none() {
         return Ok(false);
     }
-    let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .map(|n| n.to_string_lossy().into_owned())
+        .unwrap_or_default();
     let tomb = path.with_file_name(format!("{name}.stale-{}", chance.hex16()));
     match disk.rename(path, &tomb) {
         Ok(()) => {}
@@ -215,7 +271,12 @@ fn read_owner(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
     let fault = |error| Error::io(owner.display(), "read", error);
     let file = match disk.open(&owner, Open::Read) {
         Ok(file) => file,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
             return Ok(None);
         }
         Err(error) => return Err(fault(error)),

@@ -1,8 +1,9 @@
 //! Locks: our own, and those that agents take.
 //!
-//! Our own are OS locks on files that are never renamed or unlinked; they end with the process that holds them and are
-//! never stolen by age. Agents that have locks of their own are met on theirs: [`MkdirLock`] is MyAgents' folder with an
-//! owner file, [`AgentFlock`] clinvoker's file that is unlinked by whoever lets go of it.
+//! Our own are OS locks on files that are never renamed or unlinked; they end with the process that
+//! holds them and are never stolen by age. Agents that have locks of their own are met on theirs:
+//! [`MkdirLock`] is MyAgents' folder with an owner file, [`AgentFlock`] clinvoker's file that is
+//! unlinked by whoever lets go of it.
 
 mod flock;
 mod holder;

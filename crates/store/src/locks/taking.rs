@@ -23,7 +23,10 @@ pub struct Owner {
 impl Owner {
     /// This process, under a name.
     pub fn this(program: impl Into<String>) -> Self {
-        Owner { pid: std::process::id(), program: program.into() }
+        Owner {
+            pid: std::process::id(),
+            program: program.into(),
+        }
     }
 }
 
@@ -36,15 +39,19 @@ pub(crate) enum Held {
 }
 
 impl Held {
-    /// Fails if somebody took it from us: agents break locks that they think stale. Our own locks cannot be taken.
+    /// Fails if somebody took it from us: agents break locks that they think stale. Our own
+    /// locks cannot be taken.
     pub(crate) fn still_ours(&self, disk: &dyn Disk) -> Result<()> {
         match self {
             Held::Os(_) => Ok(()),
             Held::Mkdir(lock) => lock.still_ours(),
             Held::Flock(lock) if lock.is_ours(disk)? => Ok(()),
-            Held::Flock(_) => Err(Error::new(ErrorKind::Conflict, "a lock was taken from us while we worked")
-                .because("the agent removed its lock file, and may be writing")
-                .hinting("try again")),
+            Held::Flock(_) => Err(Error::new(
+                ErrorKind::Conflict,
+                "a lock was taken from us while we worked",
+            )
+            .because("the agent removed its lock file, and may be writing")
+            .hinting("try again")),
         }
     }
 }
@@ -68,26 +75,46 @@ impl Taker<'_> {
                 LockSpec::Os { name } => self.locks.exclusive(name, self.wait).map(Held::Os),
                 LockSpec::Append { name } => self.locks.append(name, self.wait).map(Held::Os),
                 LockSpec::AgentMkdir { key } => {
-                    let owner = MkdirOwner { pid: self.locks.owner().pid, started: None };
+                    let owner = MkdirOwner {
+                        pid: self.locks.owner().pid,
+                        started: None,
+                    };
                     let path = place(root, key)?;
-                    MkdirLock::take(self.disk, &path, owner, self.liveness, self.chance, self.wait).map(Held::Mkdir)
+                    MkdirLock::take(
+                        self.disk,
+                        &path,
+                        owner,
+                        self.liveness,
+                        self.chance,
+                        self.wait,
+                    )
+                    .map(Held::Mkdir)
                 }
                 LockSpec::AgentFlock { key } => {
-                    AgentFlock::take(self.disk.as_ref(), &place(root, key)?, self.wait).map(Held::Flock)
+                    AgentFlock::take(self.disk.as_ref(), &place(root, key)?, self.wait)
+                        .map(Held::Flock)
                 }
-                other => Err(Error::new(ErrorKind::Unsupported, format!("nobody knows how to {other}"))),
+                other => Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("nobody knows how to {other}"),
+                )),
             })
             .collect()
     }
 }
 
 /// Between two tries: the first pause, and the longest.
-pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(50));
+pub(super) const PAUSES: (Duration, Duration) =
+    (Duration::from_millis(5), Duration::from_millis(50));
 
 /// Tries until it works or the time is up; true if it worked. Waits grow from 5 to 50 milliseconds.
 ///
 /// The time that passes is counted in pauses: the clock may jump, a pause does not.
-pub(crate) fn try_until(disk: &dyn Disk, wait: Wait, attempt: impl FnMut() -> Result<bool>) -> Result<bool> {
+pub(crate) fn try_until(
+    disk: &dyn Disk,
+    wait: Wait,
+    attempt: impl FnMut() -> Result<bool>,
+) -> Result<bool> {
     try_every(disk, wait, PAUSES, attempt)
 }
 

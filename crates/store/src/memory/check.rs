@@ -58,15 +58,27 @@ impl std::fmt::Display for MemoryProblem {
                     f,
                     "{INDEX} has {lines} lines, of which {LOADED_LINES} are loaded: move facts to pages of their own"
                 )?;
-                let named: Vec<String> =
-                    sections.iter().map(|(title, line)| format!("`{title}` (line {line})")).collect();
-                if named.is_empty() { Ok(()) } else { write!(f, ", such as {}", named.join(", ")) }
+                let named: Vec<String> = sections
+                    .iter()
+                    .map(|(title, line)| format!("`{title}` (line {line})"))
+                    .collect();
+                if named.is_empty() {
+                    Ok(())
+                } else {
+                    write!(f, ", such as {}", named.join(", "))
+                }
             }
             MemoryProblem::MissingFile { page, line, path } => {
-                write!(f, "{page}:{line}: names the file `{path}`, which is not there")
+                write!(
+                    f,
+                    "{page}:{line}: names the file `{path}`, which is not there"
+                )
             }
             MemoryProblem::Repeated { text, places } => {
-                let places: Vec<String> = places.iter().map(|(page, line)| format!("{page}:{line}")).collect();
+                let places: Vec<String> = places
+                    .iter()
+                    .map(|(page, line)| format!("{page}:{line}"))
+                    .collect();
                 write!(f, "{}: the same fact: {text}", places.join(", "))
             }
             MemoryProblem::Unreferenced { page } => write!(f, "{page}: no page links to it"),
@@ -74,11 +86,15 @@ impl std::fmt::Display for MemoryProblem {
     }
 }
 
-/// Looks for dead links, an index that is too long, facts that stand twice, and topics that nothing leads to.
+/// Looks for dead links, an index that is too long, facts that stand twice, and topics
+/// that nothing leads to.
 pub fn check(memory: &Memory) -> Vec<MemoryProblem> {
     let mut problems = dead_links(memory);
     if memory.lines > LOADED_LINES {
-        problems.push(MemoryProblem::LongIndex { lines: memory.lines, sections: sections(memory) });
+        problems.push(MemoryProblem::LongIndex {
+            lines: memory.lines,
+            sections: sections(memory),
+        });
     }
     problems.extend(repeated(memory));
     problems.extend(unreferenced(memory));
@@ -102,8 +118,16 @@ impl MemoryProblem {
 pub fn missing_files(memory: &Memory, exists: &dyn Fn(&str) -> bool) -> Vec<MemoryProblem> {
     let mut problems = Vec::new();
     for page in &memory.pages {
-        for (path, line) in page.named_files().into_iter().filter(|(path, _)| !exists(path)) {
-            problems.push(MemoryProblem::MissingFile { page: page.name.clone(), line, path });
+        for (path, line) in page
+            .named_files()
+            .into_iter()
+            .filter(|(path, _)| !exists(path))
+        {
+            problems.push(MemoryProblem::MissingFile {
+                page: page.name.clone(),
+                line,
+                path,
+            });
         }
     }
     problems
@@ -112,18 +136,34 @@ pub fn missing_files(memory: &Memory, exists: &dyn Fn(&str) -> bool) -> Vec<Memo
 /// The longest sections of the index, those that nobody sees first.
 fn sections(memory: &Memory) -> Vec<(String, usize)> {
     let index = memory.pages.first().map_or("", |page| page.text.as_str());
-    let headings = index.lines().enumerate().filter(|(_, line)| line.starts_with("## "));
-    let titles = headings.map(|(number, line)| (line.trim_start_matches('#').trim().to_owned(), number + 1));
+    let headings = index
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.starts_with("## "));
+    let titles =
+        headings.map(|(number, line)| (line.trim_start_matches('#').trim().to_owned(), number + 1));
     let (unseen, seen): (Vec<_>, Vec<_>) = titles.partition(|(_, line)| *line > LOADED_LINES);
-    unseen.into_iter().chain(seen.into_iter().rev()).take(3).collect()
+    unseen
+        .into_iter()
+        .chain(seen.into_iter().rev())
+        .take(3)
+        .collect()
 }
 
 fn dead_links(memory: &Memory) -> Vec<MemoryProblem> {
     let names: BTreeSet<&str> = memory.pages.iter().map(|page| page.name.as_str()).collect();
     let mut problems = Vec::new();
     for page in &memory.pages {
-        for link in page.links().into_iter().filter(|link| !names.contains(link.to.as_str())) {
-            problems.push(MemoryProblem::DeadLink { from: page.name.clone(), line: link.line, to: link.to });
+        for link in page
+            .links()
+            .into_iter()
+            .filter(|link| !names.contains(link.to.as_str()))
+        {
+            problems.push(MemoryProblem::DeadLink {
+                from: page.name.clone(),
+                line: link.line,
+                to: link.to,
+            });
         }
     }
     problems
@@ -134,10 +174,22 @@ fn unreferenced(memory: &Memory) -> Vec<MemoryProblem> {
     let linked: BTreeSet<String> = memory
         .pages
         .iter()
-        .flat_map(|page| page.links().into_iter().filter(|link| link.to != page.name).map(|link| link.to))
+        .flat_map(|page| {
+            page.links()
+                .into_iter()
+                .filter(|link| link.to != page.name)
+                .map(|link| link.to)
+        })
         .collect();
-    let topics = memory.pages.iter().filter(|page| page.name != INDEX && !linked.contains(&page.name));
-    topics.map(|page| MemoryProblem::Unreferenced { page: page.name.clone() }).collect()
+    let topics = memory
+        .pages
+        .iter()
+        .filter(|page| page.name != INDEX && !linked.contains(&page.name));
+    topics
+        .map(|page| MemoryProblem::Unreferenced {
+            page: page.name.clone(),
+        })
+        .collect()
 }
 
 fn repeated(memory: &Memory) -> Vec<MemoryProblem> {
@@ -146,13 +198,17 @@ fn repeated(memory: &Memory) -> Vec<MemoryProblem> {
         let body = front_matter(&page.text);
         for (number, line) in page.text.lines().enumerate().skip(body) {
             if let Some(fact) = fact(line) {
-                let (_, places) = facts.entry(fact).or_insert_with(|| (line.trim().to_owned(), Vec::new()));
+                let (_, places) = facts
+                    .entry(fact)
+                    .or_insert_with(|| (line.trim().to_owned(), Vec::new()));
                 places.push((page.name.clone(), number + 1));
             }
         }
     }
     let twice = facts.into_values().filter(|(_, places)| places.len() > 1);
-    twice.map(|(text, places)| MemoryProblem::Repeated { text, places }).collect()
+    twice
+        .map(|(text, places)| MemoryProblem::Repeated { text, places })
+        .collect()
 }
 
 /// How many lines the block of settings at the top of a page takes: those are not facts.
@@ -161,11 +217,13 @@ fn front_matter(text: &str) -> usize {
     if lines.next() != Some("---") {
         return 0;
     }
-    lines.position(|line| line == "---").map_or(0, |end| end + 2)
+    lines
+        .position(|line| line == "---")
+        .map_or(0, |end| end + 2)
 }
 
-/// A line as far as two of them say the same: no bullet, case, spacing or mark at the end. Headings and short ones say
-/// nothing.
+/// A line as far as two of them say the same: no bullet, case, spacing or mark at the end. Headings
+/// and short ones say nothing.
 fn fact(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with(['#', '`', '|', '<']) {
@@ -178,11 +236,20 @@ fn fact(line: &str) -> Option<String> {
     (fact.len() >= 8).then(|| fact.to_owned())
 }
 
-/// A line without the mark of a list: `-`, `*`, `1.`, `- [x]`. A number without a dot is part of the fact.
+/// A line without the mark of a list: `-`, `*`, `1.`, `- [x]`. A number without a dot
+/// is part of the fact.
 fn without_bullet(line: &str) -> &str {
     let bare = line.trim_start_matches(['-', '*', '+', '>', ' ']);
-    let bare = ["[ ]", "[x]", "[X]"].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare);
+    let bare = ["[ ]", "[x]", "[X]"]
+        .iter()
+        .find_map(|mark| bare.strip_prefix(mark))
+        .unwrap_or(bare);
     let unnumbered = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_number = unnumbered.len() < bare.len() && (unnumbered.starts_with(". ") || unnumbered.starts_with(") "));
-    if is_number { unnumbered.get(2..).unwrap_or("") } else { bare }
+    let is_number = unnumbered.len() < bare.len()
+        && (unnumbered.starts_with(". ") || unnumbered.starts_with(") "));
+    if is_number {
+        unnumbered.get(2..).unwrap_or("")
+    } else {
+        bare
+    }
 }

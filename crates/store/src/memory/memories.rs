@@ -44,7 +44,11 @@ impl Memory {
         let index = pages.first().filter(|page| page.name == INDEX);
         let loaded = index.map(|page| page.text.split_inclusive('\n').take(LOADED_LINES).collect());
         let lines = index.map_or(0, Page::lines);
-        Memory { loaded: loaded.unwrap_or_default(), lines, pages }
+        Memory {
+            loaded: loaded.unwrap_or_default(),
+            lines,
+            pages,
+        }
     }
 }
 
@@ -60,9 +64,15 @@ pub struct Changed {
 }
 
 impl Memories {
-    /// The memories below a home folder. `unique` must never be used twice: it names temporary files.
+    /// The memories below a home folder. `unique` must never be used twice: it
+    /// names temporary files.
     pub fn new(disk: Arc<dyn Disk>, home: &Path, unique: &str) -> Self {
-        Memories { disk, home: home.to_path_buf(), unique: unique.into(), count: Arc::default() }
+        Memories {
+            disk,
+            home: home.to_path_buf(),
+            unique: unique.into(),
+            count: Arc::default(),
+        }
     }
 
     /// The folder of a project's memory.
@@ -72,7 +82,10 @@ impl Memories {
 
     /// Reads the memory of a project; one that has none is empty. Takes no lock.
     pub fn load(&self, project: &str) -> Result<Memory> {
-        let (folder, below) = (self.folder(project), format!("memory/{}", project_key(project)));
+        let (folder, below) = (
+            self.folder(project),
+            format!("memory/{}", project_key(project)),
+        );
         let names = match self.disk.list_below(&self.home, &below) {
             Ok(names) => names,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -84,7 +97,9 @@ impl Memories {
                 continue;
             }
             // It may have been removed since it was listed.
-            if let Some(bytes) = durable::read_below(self.disk.as_ref(), &self.home, &format!("{below}/{name}"))? {
+            if let Some(bytes) =
+                durable::read_below(self.disk.as_ref(), &self.home, &format!("{below}/{name}"))?
+            {
                 pages.push(Page::new(name, &bytes));
             }
         }
@@ -115,12 +130,14 @@ impl Memories {
     pub fn remove(&self, project: &str, name: &str) -> Result<Changed> {
         self.change(project, name, |before| match before {
             Some(_) => Ok(None),
-            // An earlier attempt may have removed it and failed to sync that: it would be back after a crash.
-            None => durable::sync_removal(self.disk.as_ref(), &self.folder(project).join(name)).and(Err(Error::new(
-                ErrorKind::NotFound,
-                format!("memory of `{project}` has no page `{name}`"),
-            )
-            .hinting("see its pages with `boswell memory`"))),
+            // An earlier attempt may have removed it and failed to sync that: it would
+            // be back after a crash.
+            None => durable::sync_removal(self.disk.as_ref(), &self.folder(project).join(name))
+                .and(Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!("memory of `{project}` has no page `{name}`"),
+                )
+                .hinting("see its pages with `boswell memory`"))),
         })
     }
 
@@ -148,11 +165,17 @@ impl Memories {
                 durable::put(self.disk.as_ref(), &path, bytes, &self.temp_name())?;
             }
             None => {
-                self.disk.remove(&path).map_err(|error| Error::io(path.display(), "remove", error))?;
+                self.disk
+                    .remove(&path)
+                    .map_err(|error| Error::io(path.display(), "remove", error))?;
                 durable::sync_parent(self.disk.as_ref(), &path)?;
             }
         }
-        Ok(Changed { path, before, after })
+        Ok(Changed {
+            path,
+            before,
+            after,
+        })
     }
 
     /// Makes the folder of a project, with the note that says whose it is.
@@ -160,7 +183,12 @@ impl Memories {
         durable::make_folders(self.disk.as_ref(), folder)?;
         let note = folder.join(PROJECT);
         if durable::read(self.disk.as_ref(), &note)?.is_none() {
-            durable::put(self.disk.as_ref(), &note, format!("{project}\n").as_bytes(), &self.temp_name())?;
+            durable::put(
+                self.disk.as_ref(),
+                &note,
+                format!("{project}\n").as_bytes(),
+                &self.temp_name(),
+            )?;
         }
         Ok(())
     }
@@ -177,12 +205,23 @@ impl Memories {
             }
             self.disk.pause(BETWEEN_TRIES);
         }
-        Err(Error::new(ErrorKind::Busy, format!("memory of `{project}` is being changed by another process"))
-            .because(format!("`{}` stayed locked for {} s", path.display(), (BETWEEN_TRIES * TRIES).as_secs()))
-            .hinting("try again in a moment"))
+        Err(Error::new(
+            ErrorKind::Busy,
+            format!("memory of `{project}` is being changed by another process"),
+        )
+        .because(format!(
+            "`{}` stayed locked for {} s",
+            path.display(),
+            (BETWEEN_TRIES * TRIES).as_secs()
+        ))
+        .hinting("try again in a moment"))
     }
 
     fn temp_name(&self) -> String {
-        format!("{}-{}", self.unique, self.count.fetch_add(1, Ordering::Relaxed))
+        format!(
+            "{}-{}",
+            self.unique,
+            self.count.fetch_add(1, Ordering::Relaxed)
+        )
     }
 }

@@ -25,7 +25,11 @@ pub struct Link {
 impl Page {
     /// A page of this name and content.
     pub fn new(name: String, bytes: &[u8]) -> Self {
-        Page { name, text: String::from_utf8_lossy(bytes).into_owned(), bytes: bytes.len() }
+        Page {
+            name,
+            text: String::from_utf8_lossy(bytes).into_owned(),
+            bytes: bytes.len(),
+        }
     }
 
     /// How many lines it has.
@@ -33,7 +37,8 @@ impl Page {
         self.text.lines().count()
     }
 
-    /// The links to other pages: `[text](page.md)` and `[[page]]`. Links to elsewhere and code are left out.
+    /// The links to other pages: `[text](page.md)` and `[[page]]`. Links to elsewhere
+    /// and code are left out.
     pub fn links(&self) -> Vec<Link> {
         let mut links = Vec::new();
         let mut fenced = false;
@@ -41,7 +46,10 @@ impl Page {
             if line.trim_start().starts_with("```") {
                 fenced = !fenced;
             } else if !fenced {
-                links.extend(targets(line).into_iter().map(|to| Link { to, line: number + 1 }));
+                links.extend(targets(line).into_iter().map(|to| Link {
+                    to,
+                    line: number + 1,
+                }));
             }
         }
         links
@@ -49,7 +57,8 @@ impl Page {
 }
 
 impl Page {
-    /// Files that facts on the page name: paths between backticks, with a folder and an ending, and the line of each.
+    /// Files that facts on the page name: paths between backticks, with a folder and an ending,
+    /// and the line of each.
     pub fn named_files(&self) -> Vec<(String, usize)> {
         let mut found = Vec::new();
         for (number, line) in self.text.lines().enumerate() {
@@ -67,7 +76,9 @@ fn named_file(text: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/')?;
     let (stem, ending) = name.rsplit_once('.')?;
     let is_file = !folder.is_empty() && !stem.is_empty() && (1..=6).contains(&ending.len());
-    let plain = !path.contains(odd) && !text.contains("://") && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    let plain = !path.contains(odd)
+        && !text.contains("://")
+        && ending.chars().all(|c| c.is_ascii_alphanumeric());
     (is_file && plain && !path.split('/').any(|part| part == "..")).then(|| path.to_owned())
 }
 
@@ -75,9 +86,15 @@ fn targets(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     // Every second part stands between backticks.
     for text in line.split('`').step_by(2) {
-        let round = text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
+        let round = text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split([')', ' ']).next());
         found.extend(round.filter_map(page_of));
-        let double = text.split("[[").skip(1).filter_map(|rest| rest.split_once("]]"));
+        let double = text
+            .split("[[")
+            .skip(1)
+            .filter_map(|rest| rest.split_once("]]"));
         found.extend(double.filter_map(|(inner, _)| {
             let name = inner.split(['|', '#']).next().unwrap_or(inner).trim();
             page_of(name).or_else(|| page_of(&format!("{name}.md")))
@@ -89,7 +106,11 @@ fn targets(line: &str) -> Vec<String> {
 /// The page that a target names, if it names one beside the page that it stands on.
 fn page_of(target: &str) -> Option<String> {
     let target = target.trim_start_matches('<').trim_end_matches('>');
-    let name = target.split('#').next()?.strip_prefix("./").unwrap_or(target.split('#').next()?);
+    let name = target
+        .split('#')
+        .next()?
+        .strip_prefix("./")
+        .unwrap_or(target.split('#').next()?);
     checked_name(name).is_ok().then(|| name.to_owned())
 }
 
@@ -99,16 +120,22 @@ pub fn checked_name(name: &str) -> Result<()> {
         "it must have 1 to 200 bytes"
     } else if name.starts_with(['-', '.']) {
         "it starts with `-` or `.`"
-    } else if name.contains(['/', '\\', ':']) || name.contains("..") || name.chars().any(char::is_control) {
+    } else if name.contains(['/', '\\', ':'])
+        || name.contains("..")
+        || name.chars().any(char::is_control)
+    {
         "it holds `/`, `\\`, `:`, `..` or a control character"
     } else if !name.ends_with(".md") {
         "it does not end in `.md`"
     } else {
         return Ok(());
     };
-    Err(Error::new(ErrorKind::Invalid, format!("`{}` is no name for a memory page", name.escape_debug()))
-        .because(fault)
-        .hinting("use a name like `build-commands.md`"))
+    Err(Error::new(
+        ErrorKind::Invalid,
+        format!("`{}` is no name for a memory page", name.escape_debug()),
+    )
+    .because(fault)
+    .hinting("use a name like `build-commands.md`"))
 }
 
 #[cfg(test)]
@@ -121,8 +148,17 @@ mod tests {
                     [site](https://example.org/x.md) `[code](code.md)` [up](../up.md)\n\
                     ```\n[fenced](fenced.md)\n```\n[again](./build.md#part \"title\")";
         let page = Page::new("MEMORY.md".to_owned(), text.as_bytes());
-        let links: Vec<(String, usize)> = page.links().into_iter().map(|link| (link.to, link.line)).collect();
-        let expected = [("build.md", 1), ("tests.md", 1), ("notes.md", 1), ("build.md", 6)];
+        let links: Vec<(String, usize)> = page
+            .links()
+            .into_iter()
+            .map(|link| (link.to, link.line))
+            .collect();
+        let expected = [
+            ("build.md", 1),
+            ("tests.md", 1),
+            ("notes.md", 1),
+            ("build.md", 6),
+        ];
         assert_eq!(links, expected.map(|(to, line)| (to.to_owned(), line)));
     }
 }

@@ -19,14 +19,21 @@ use crate::vault::Reason;
 const MARK: &[u8] = b"\"reason\":\"archived\"";
 
 impl Runner {
-    /// Moves files of a session into the vault, for dialects whose sessions are nothing but their files.
-    pub fn archive_files(&self, root: &Path, keys: &[String], session: &SessionRef) -> Result<Operation> {
+    /// Moves files of a session into the vault, for dialects whose sessions are
+    /// nothing but their files.
+    pub fn archive_files(
+        &self,
+        root: &Path,
+        keys: &[String],
+        session: &SessionRef,
+    ) -> Result<Operation> {
         let mut plan = Plan::new("archive", format!("archive {session}"));
         plan.steps = keys.iter().map(Step::remove).collect();
         self.run(root, &plan, session, Reason::Archived)
     }
 
-    /// Every session that is archived, each as a store with the files that it had, for reading only.
+    /// Every session that is archived, each as a store with the files that it
+    /// had, for reading only.
     pub fn archived(&self) -> Result<Vec<Store>> {
         let path = self.home.join("ops.jsonl");
         let bytes = durable::read(self.disk.as_ref(), &path)?.unwrap_or_default();
@@ -37,10 +44,16 @@ impl Runner {
         let undone = undone(&operations);
         // Of a session that was archived twice, the last time counts.
         let mut last = BTreeMap::new();
-        for op in operations.into_iter().filter(|op| op.reason == Reason::Archived && !undone.contains(&op.id)) {
+        for op in operations
+            .into_iter()
+            .filter(|op| op.reason == Reason::Archived && !undone.contains(&op.id))
+        {
             last.insert((op.root.clone(), op.session.clone()), op);
         }
-        Ok(last.into_values().filter_map(|op| self.as_store(&op)).collect())
+        Ok(last
+            .into_values()
+            .filter_map(|op| self.as_store(&op))
+            .collect())
     }
 
     /// The session as it was before it was archived; none where it stands in its place again.
@@ -49,14 +62,24 @@ impl Runner {
         let end = op.final_states();
         let removed = |key: &&String| end.get(*key).is_none_or(|state| state.file().is_none());
         let stands = |key: &String| {
-            place(&op.root, key).ok().and_then(|path| self.disk.stat(&path).ok().flatten()).is_some_and(|it| it.len > 0)
+            place(&op.root, key)
+                .ok()
+                .and_then(|path| self.disk.stat(&path).ok().flatten())
+                .is_some_and(|it| it.len > 0)
         };
-        let files: BTreeMap<_, _> =
-            op.initial.iter().filter_map(|(key, state): (_, &State)| Some((key.clone(), state.file()?))).collect();
+        let files: BTreeMap<_, _> = op
+            .initial
+            .iter()
+            .filter_map(|(key, state): (_, &State)| Some((key.clone(), state.file()?)))
+            .collect();
         if files.keys().filter(removed).any(stands) {
             return None;
         }
         let backend = VaultBackend::new(self.vault.clone(), op.root.clone(), files);
-        Some(Store::on(dialect, Arc::new(backend), &op.root).with_home(&self.home).archiving(&op.session.id))
+        Some(
+            Store::on(dialect, Arc::new(backend), &op.root)
+                .with_home(&self.home)
+                .archiving(&op.session.id),
+        )
     }
 }

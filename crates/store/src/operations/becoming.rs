@@ -13,7 +13,13 @@ pub(super) struct Becoming<'a> {
 
 impl Becoming<'_> {
     fn info(key: &str, bytes: &[u8]) -> FileInfo {
-        FileInfo { key: key.to_owned(), kind: FileKind::File, size: bytes.len() as u64, modified: None, identity: None }
+        FileInfo {
+            key: key.to_owned(),
+            kind: FileKind::File,
+            size: bytes.len() as u64,
+            modified: None,
+            identity: None,
+        }
     }
 }
 
@@ -42,9 +48,15 @@ impl Files for Becoming<'_> {
         match self.becoming.get(key) {
             Some(Some(bytes)) => {
                 let from = usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                Ok(bytes.get(from..from.saturating_add(len).min(bytes.len())).unwrap_or(b"").to_vec())
+                Ok(bytes
+                    .get(from..from.saturating_add(len).min(bytes.len()))
+                    .unwrap_or(b"")
+                    .to_vec())
             }
-            Some(None) => Err(Error::new(ErrorKind::NotFound, format!("there is no file `{key}`"))),
+            Some(None) => Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no file `{key}`"),
+            )),
             None => self.files.read(key, at, len),
         }
     }

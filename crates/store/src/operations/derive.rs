@@ -12,8 +12,9 @@ use crate::backend::{BackendFiles, FsBackend};
 use crate::runner::{Change, Content, Lowered, Runner, lower};
 
 impl Runner {
-    /// Adds to a change what makes an agent's index anew, from what the change makes of the files that it follows from: much
-    /// may have happened to them since the index was last seen. Of indexes only those that are `wanted`.
+    /// Adds to a change what makes an agent's index anew, from what the change makes of the files
+    /// that it follows from: much may have happened to them since the index was last seen. Of
+    /// indexes only those that are `wanted`.
     pub(super) fn derive(
         &self,
         root: &Path,
@@ -21,7 +22,9 @@ impl Runner {
         wanted: &dyn Fn(&str) -> bool,
         out: &mut Lowered,
     ) -> Result<()> {
-        let Some(dialect) = by_name(dialect) else { return Ok(()) };
+        let Some(dialect) = by_name(dialect) else {
+            return Ok(());
+        };
         let mut becoming = BTreeMap::new();
         for change in &out.changes {
             match change {
@@ -39,16 +42,24 @@ impl Runner {
             }
         }
         let backend = FsBackend::on(Arc::clone(&self.disk), root);
-        let files = Becoming { files: &BackendFiles(&backend), becoming };
-        let mut plan = match dialect.plan_store(&files, &StoreIntention::Index, self.chance.as_ref()) {
-            Ok(planned) => planned.plan,
-            // Whose agent keeps no index has none that could follow.
-            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
-            Err(error) => return Err(error),
+        let files = Becoming {
+            files: &BackendFiles(&backend),
+            becoming,
         };
+        let mut plan =
+            match dialect.plan_store(&files, &StoreIntention::Index, self.chance.as_ref()) {
+                Ok(planned) => planned.plan,
+                // Whose agent keeps no index has none that could follow.
+                Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+                Err(error) => return Err(error),
+            };
         // An index that holds more than follows from other files is not made anew unasked.
         plan.derived.retain(|key| wanted(key));
-        plan.steps.retain(|step| step.keys().iter().all(|key| plan.derived.iter().any(|derived| derived == key)));
+        plan.steps.retain(|step| {
+            step.keys()
+                .iter()
+                .all(|key| plan.derived.iter().any(|derived| derived == key))
+        });
         let lowered = lower(self.disk.as_ref(), root, &plan)?;
         out.derived = plan.derived;
         out.contents.extend(lowered.contents);

@@ -20,8 +20,8 @@ pub struct ListedOperation {
     pub operation: Operation,
     /// Whether it was taken back.
     pub undone: bool,
-    /// Whether it looks as if it could be taken back: its files have the lengths that it left them with, and their copies are
-    /// in the vault. Taking it back looks at every byte.
+    /// Whether it looks as if it could be taken back: its files have the lengths that it left them
+    /// with, and their copies are in the vault. Taking it back looks at every byte.
     pub undoable: bool,
 }
 
@@ -37,13 +37,21 @@ pub struct LateLines {
 impl Runner {
     /// Every operation, oldest first, and lines of `ops.jsonl` that could not be read.
     pub fn operations(&self) -> Result<(Vec<ListedOperation>, Vec<DamagedLine>)> {
-        let loaded = journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), Operation::from_json)?;
+        let loaded = journal::load(
+            self.disk.as_ref(),
+            &self.home.join("ops.jsonl"),
+            Operation::from_json,
+        )?;
         let undone = undone(&loaded.items);
         let mut listed = Vec::with_capacity(loaded.items.len());
         for operation in loaded.items {
             let undone = undone.contains(&operation.id);
             let undoable = !undone && self.looks_undoable(&operation)?;
-            listed.push(ListedOperation { operation, undone, undoable });
+            listed.push(ListedOperation {
+                operation,
+                undone,
+                undoable,
+            });
         }
         Ok((listed, loaded.damaged))
     }
@@ -55,18 +63,34 @@ impl Runner {
 
     /// Every operation that is recorded, oldest first.
     pub(crate) fn recorded(&self) -> Result<Vec<Operation>> {
-        Ok(journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), Operation::from_json)?.items)
+        Ok(journal::load(
+            self.disk.as_ref(),
+            &self.home.join("ops.jsonl"),
+            Operation::from_json,
+        )?
+        .items)
     }
 
     pub(crate) fn late_of(&self, op: &Operation) -> Result<Vec<LateLines>> {
         let mut late = Vec::new();
         for (number, change) in op.changes.iter().enumerate() {
-            let (Change::Write { key, before: Some(before), .. } | Change::Remove { key, before }) = change else {
+            let (Change::Write {
+                key,
+                before: Some(before),
+                ..
+            }
+            | Change::Remove { key, before }) = change
+            else {
                 continue;
             };
-            let bytes = self.vault.written_late(&inode_name(&op.id, number), before.len)?;
+            let bytes = self
+                .vault
+                .written_late(&inode_name(&op.id, number), before.len)?;
             if !bytes.is_empty() {
-                late.push(LateLines { key: key.clone(), bytes });
+                late.push(LateLines {
+                    key: key.clone(),
+                    bytes,
+                });
             }
         }
         Ok(late)
@@ -79,8 +103,9 @@ impl Runner {
         self.run(root, &plan, session, Reason::Deleted)
     }
 
-    /// Puts the files back that the last deletion or archiving of a session removed. Their places must be free. They have their old times,
-    /// unless their agent would delete them again for that.
+    /// Puts the files back that the last deletion or archiving of a session removed. Their
+    /// places must be free. They have their old times, unless their agent would delete
+    /// them again for that.
     pub fn restore(&self, session: &SessionRef) -> Result<Restored> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
@@ -98,9 +123,16 @@ impl Runner {
             return Ok(false);
         }
         let derived = |key: &str| op.derived.iter().any(|derived| derived == key);
-        for (key, state) in op.final_states().into_iter().filter(|(key, _)| !derived(key)) {
+        for (key, state) in op
+            .final_states()
+            .into_iter()
+            .filter(|(key, _)| !derived(key))
+        {
             let path = place(&op.root, &key)?;
-            let is = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+            let is = self
+                .disk
+                .stat(&path)
+                .map_err(|error| Error::io(path.display(), "look at", error))?;
             let good = match state {
                 State::File(facts) => is.is_some_and(|is| is.len == facts.len),
                 State::Folder => is.is_some(),
@@ -122,12 +154,19 @@ impl Runner {
     }
 
     pub(super) fn find(&self, id: &str) -> Result<(Operation, bool)> {
-        let loaded = journal::load(self.disk.as_ref(), &self.home.join("ops.jsonl"), Operation::from_json)?;
+        let loaded = journal::load(
+            self.disk.as_ref(),
+            &self.home.join("ops.jsonl"),
+            Operation::from_json,
+        )?;
         let undone = undone(&loaded.items).contains(id);
         let found = loaded.items.into_iter().find(|op| op.id == id);
         found.map(|op| (op, undone)).ok_or_else(|| {
-            Error::new(ErrorKind::NotFound, format!("there is no operation `{}`", id.escape_debug()))
-                .hinting("list them with `boswell ops`")
+            Error::new(
+                ErrorKind::NotFound,
+                format!("there is no operation `{}`", id.escape_debug()),
+            )
+            .hinting("list them with `boswell ops`")
         })
     }
 }

@@ -1,7 +1,9 @@
-//! Purging: nothing of a session stays, neither in the vault nor in what was said of it, and an interrupted purge is finished.
+//! Purging: nothing of a session stays, neither in the vault nor in what was said of it, and an
+//! interrupted purge is finished.
 //!
-//! A marker in `ops/` says what is being purged. It is durable before anything is removed and goes last, so that whoever finds
-//! one knows that a purge was interrupted. Every step can be made again.
+//! A marker in `ops/` says what is being purged. It is durable before anything is removed
+//! and goes last, so that whoever finds one knows that a purge was interrupted. Every
+//! step can be made again.
 
 use std::path::{Path, PathBuf};
 
@@ -49,19 +51,31 @@ pub struct Purging {
 impl Purging {
     /// The session itself.
     pub fn session(&self) -> SessionRef {
-        self.sessions.first().cloned().unwrap_or_else(|| SessionRef::new("", ""))
+        self.sessions
+            .first()
+            .cloned()
+            .unwrap_or_else(|| SessionRef::new("", ""))
     }
 
     /// Ids of the session and its subagents.
     pub fn ids(&self) -> Vec<String> {
-        self.sessions.iter().map(|session| session.id.clone()).collect()
+        self.sessions
+            .iter()
+            .map(|session| session.id.clone())
+            .collect()
     }
 
-    /// Whether a file of this key, or path, is one of the session's own: its log, what lies in the folder beside it, or what
-    /// bears its id.
+    /// Whether a file of this key, or path, is one of the session's own: its log, what lies in the
+    /// folder beside it, or what bears its id.
     pub fn is_own_file(&self, path: &str) -> bool {
-        let beside = self.log.as_deref().and_then(|log| log.strip_suffix(".jsonl")).map(|stem| format!("{stem}/"));
-        if self.log.as_deref() == Some(path) || beside.is_some_and(|beside| path.starts_with(&beside)) {
+        let beside = self
+            .log
+            .as_deref()
+            .and_then(|log| log.strip_suffix(".jsonl"))
+            .map(|stem| format!("{stem}/"));
+        if self.log.as_deref() == Some(path)
+            || beside.is_some_and(|beside| path.starts_with(&beside))
+        {
             return true;
         }
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
@@ -70,7 +84,10 @@ impl Purging {
             let id = session.id.as_str();
             // A short id may be the name of any folder, and a part of any other name.
             let long = id.len() >= LONG && path.split(['/', '\\']).any(|part| part.contains(id));
-            let named = stem == id || stem.strip_suffix(id).is_some_and(|rest| rest.ends_with('_'));
+            let named = stem == id
+                || stem
+                    .strip_suffix(id)
+                    .is_some_and(|rest| rest.ends_with('_'));
             !id.is_empty() && (long || named)
         })
     }
@@ -81,29 +98,51 @@ impl Purging {
             .with("op", self.id.as_str())
             .with("at", self.at.to_rfc3339())
             .with("kind", PURGE)
-            .with("refs", texts(self.sessions.iter().map(ToString::to_string).collect()))
+            .with(
+                "refs",
+                texts(self.sessions.iter().map(ToString::to_string).collect()),
+            )
             .with("root", self.root.to_string_lossy())
             .with_some("log", self.log.as_deref())
             .with("paths", texts(self.paths.clone()))
-            .with("blobs", texts(self.blobs.iter().map(ToString::to_string).collect()))
+            .with(
+                "blobs",
+                texts(self.blobs.iter().map(ToString::to_string).collect()),
+            )
             .with("wholes", texts(self.wholes.clone()))
-            .with("linked", texts(self.linked.iter().map(ToString::to_string).collect()))
+            .with(
+                "linked",
+                texts(self.linked.iter().map(ToString::to_string).collect()),
+            )
     }
 
     fn from_json(raw: Raw<'_>) -> Option<Self> {
         let text = |key: &str| raw.get(key)?.text().map(std::borrow::Cow::into_owned);
         let texts = |key: &str| -> Vec<String> {
-            raw.get(key).iter().flat_map(|it| it.items()).filter_map(|it| Some(it.text()?.into_owned())).collect()
+            raw.get(key)
+                .iter()
+                .flat_map(|it| it.items())
+                .filter_map(|it| Some(it.text()?.into_owned()))
+                .collect()
         };
-        let refs = |key: &str| texts(key).iter().filter_map(|it| session_ref(it)).collect::<Vec<_>>();
+        let refs = |key: &str| {
+            texts(key)
+                .iter()
+                .filter_map(|it| session_ref(it))
+                .collect::<Vec<_>>()
+        };
         Some(Purging {
-            id: text("op").filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))?,
+            id: text("op")
+                .filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))?,
             at: Instant::parse(&text("at")?)?,
             sessions: Some(refs("refs")).filter(|refs| !refs.is_empty())?,
             root: text("root")?.into(),
             log: text("log"),
             paths: texts("paths"),
-            blobs: texts("blobs").iter().filter_map(|id| BlobId::parse(id)).collect(),
+            blobs: texts("blobs")
+                .iter()
+                .filter_map(|id| BlobId::parse(id))
+                .collect(),
             wholes: texts("wholes"),
             linked: refs("linked"),
         })
@@ -115,16 +154,32 @@ impl Runner {
     pub fn begin_purge(&self, purging: &Purging) -> Result<()> {
         durable::make_folders(self.disk.as_ref(), &self.ops_folder())?;
         let path = self.purge_path(&purging.id);
-        durable::put(self.disk.as_ref(), &path, &purging.to_json().to_bytes(), &self.chance.hex16())
+        durable::put(
+            self.disk.as_ref(),
+            &path,
+            &purging.to_json().to_bytes(),
+            &self.chance.hex16(),
+        )
     }
 
     /// Purges that were begun and not finished, or are under way.
     pub fn purges(&self) -> Result<Vec<Purging>> {
         let mut found = Vec::new();
         for name in self.ops_files()? {
-            let Some(id) = name.strip_prefix("purge-").and_then(|rest| rest.strip_suffix(".json")) else { continue };
-            let bytes = durable::read(self.disk.as_ref(), &self.ops_folder().join(&name))?.unwrap_or_default();
-            found.extend(Raw::parse(&bytes).ok().and_then(Purging::from_json).filter(|it| it.id == id));
+            let Some(id) = name
+                .strip_prefix("purge-")
+                .and_then(|rest| rest.strip_suffix(".json"))
+            else {
+                continue;
+            };
+            let bytes = durable::read(self.disk.as_ref(), &self.ops_folder().join(&name))?
+                .unwrap_or_default();
+            found.extend(
+                Raw::parse(&bytes)
+                    .ok()
+                    .and_then(Purging::from_json)
+                    .filter(|it| it.id == id),
+            );
         }
         found.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
         Ok(found)
@@ -142,7 +197,8 @@ impl Runner {
         durable::sync_parent(self.disk.as_ref(), &path)
     }
 
-    /// Records that a session was purged, and when: nothing else is said of it. Then the marker goes.
+    /// Records that a session was purged, and when: nothing else is said of it.
+    /// Then the marker goes.
     pub fn end_purge(&self, purging: &Purging) -> Result<()> {
         if !self.is_recorded(&purging.id)? {
             let session = purging.session();
@@ -165,23 +221,33 @@ impl Runner {
         self.drop_purge(purging)
     }
 
-    /// Removes what a deleted session left: its lines in files that it shared with others, every copy in the vault, operations,
-    /// notes and prompts. Its files must be gone already.
+    /// Removes what a deleted session left: its lines in files that it shared with others, every
+    /// copy in the vault, operations, notes and prompts. Its files must be gone already.
     pub fn purge(&self, purging: &Purging) -> Result<Purged> {
         let session = purging.session();
         let dialect = by_name(&session.dialect);
-        if let Some(plan) = dialect.map(|dialect| self.stripping(dialect, purging)).transpose()?.flatten() {
+        if let Some(plan) = dialect
+            .map(|dialect| self.stripping(dialect, purging))
+            .transpose()?
+            .flatten()
+        {
             self.run(&purging.root, &plan, &session, Reason::Before)?;
         }
         // Nobody may make copies of what is being removed.
         let _one = self.locks.exclusive("runner", self.wait())?;
         self.recover_locked()?;
         let theirs = |of: &SessionRef, root: &Path, key: &str| {
-            let own = || of.dialect == session.dialect && root == purging.root && purging.is_own_file(key);
+            let own = || {
+                of.dialect == session.dialect && root == purging.root && purging.is_own_file(key)
+            };
             purging.sessions.contains(of) || own()
         };
-        // Before the session's own copies go: they tell what operations on other sessions left of a file that they shared.
-        let stripped = dialect.map(|dialect| self.strip_copies(dialect, purging)).transpose()?.unwrap_or(0);
+        // Before the session's own copies go: they tell what operations on other sessions left of a
+        // file that they shared.
+        let stripped = dialect
+            .map(|dialect| self.strip_copies(dialect, purging))
+            .transpose()?
+            .unwrap_or(0);
         let mut purged = self.vault.purge_where(&purging.sessions, &theirs)?;
         purged.objects += stripped;
         self.forget_operations(purging)?;
@@ -199,43 +265,80 @@ impl Runner {
     fn stripping(&self, dialect: &dyn Dialect, purging: &Purging) -> Result<Option<Plan>> {
         let backend = FsBackend::on(self.disk.clone(), &purging.root);
         let files = BackendFiles(&backend);
-        let mut plan = Plan::new("delete", format!("take {} out of shared files", purging.session()));
+        let mut plan = Plan::new(
+            "delete",
+            format!("take {} out of shared files", purging.session()),
+        );
         for key in dialect.shared_files(&files)? {
-            let Some(old) = files.read_whole(&key, LARGEST)? else { continue };
-            let Some(new) = dialect.without(&key, &old, &purging.ids()).filter(|new| *new != old) else { continue };
+            let Some(old) = files.read_whole(&key, LARGEST)? else {
+                continue;
+            };
+            let Some(new) = dialect
+                .without(&key, &old, &purging.ids())
+                .filter(|new| *new != old)
+            else {
+                continue;
+            };
             // All of it is named, so that what its agent adds meanwhile is noticed.
-            plan.steps.push(Step::Edit { key, at: Some(0), old, new, modified: Modified::Now });
+            plan.steps.push(Step::Edit {
+                key,
+                at: Some(0),
+                old,
+                new,
+                modified: Modified::Now,
+            });
         }
         Ok((!plan.steps.is_empty()).then_some(plan))
     }
 
-    /// Takes the session out of copies of shared files that were made for other sessions. Their operations go on from there.
+    /// Takes the session out of copies of shared files that were made for other sessions. Their
+    /// operations go on from there.
     fn strip_copies(&self, dialect: &dyn Dialect, purging: &Purging) -> Result<usize> {
         let ids = purging.ids();
         let of = |of: &SessionRef, root: &Path, key: &str| {
             of.dialect == dialect.name() && root == purging.root && dialect.is_shared(key)
         };
-        let change = |_: &SessionRef, key: &str, bytes: &[u8]| match dialect.without(key, bytes, &ids) {
-            Some(new) if new == bytes => Becoming::Stays,
-            Some(new) => Becoming::New(new),
-            // It is damaged: what it says of the session cannot be told from the rest.
-            None if ids.iter().any(|id| memchr::memmem::find(bytes, id.as_bytes()).is_some()) => Becoming::Goes,
-            None => Becoming::Stays,
-        };
-        self.vault.rewrite(&of, &change, &|replaced| self.relink(replaced))
+        let change =
+            |_: &SessionRef, key: &str, bytes: &[u8]| match dialect.without(key, bytes, &ids) {
+                Some(new) if new == bytes => Becoming::Stays,
+                Some(new) => Becoming::New(new),
+                // It is damaged: what it says of the session cannot be told from the rest.
+                None if ids
+                    .iter()
+                    .any(|id| memchr::memmem::find(bytes, id.as_bytes()).is_some()) =>
+                {
+                    Becoming::Goes
+                }
+                None => Becoming::Stays,
+            };
+        self.vault
+            .rewrite(&of, &change, &|replaced| self.relink(replaced))
     }
 
     /// Lets operations speak of copies as they are now.
     pub(crate) fn relink(&self, replaced: &[Replaced]) -> Result<()> {
         let _lock = self.locks.exclusive("ops", self.wait())?;
         let fate = |line: &[u8]| {
-            let Some(mut op) = Raw::parse(line).ok().and_then(Operation::from_json) else { return Fate::Stays };
-            if op.relink(replaced) { Fate::Becomes(op.to_json().to_bytes()) } else { Fate::Stays }
+            let Some(mut op) = Raw::parse(line).ok().and_then(Operation::from_json) else {
+                return Fate::Stays;
+            };
+            if op.relink(replaced) {
+                Fate::Becomes(op.to_json().to_bytes())
+            } else {
+                Fate::Stays
+            }
         };
-        journal::rewrite(self.disk.as_ref(), &self.home.join("ops.jsonl"), &self.chance.hex16(), &fate).map(drop)
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.home.join("ops.jsonl"),
+            &self.chance.hex16(),
+            &fate,
+        )
+        .map(drop)
     }
 
-    /// Removes what is recorded of the session: titles are text of its user, and keys may name files.
+    /// Removes what is recorded of the session: titles are text of its user, and
+    /// keys may name files.
     fn forget_operations(&self, purging: &Purging) -> Result<()> {
         let _lock = self.locks.exclusive("ops", self.wait())?;
         let fate = |line: &[u8]| {
@@ -245,7 +348,13 @@ impl Runner {
             };
             if goes { Fate::Goes } else { Fate::Stays }
         };
-        journal::rewrite(self.disk.as_ref(), &self.home.join("ops.jsonl"), &self.chance.hex16(), &fate).map(drop)
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.home.join("ops.jsonl"),
+            &self.chance.hex16(),
+            &fate,
+        )
+        .map(drop)
     }
 
     fn purge_path(&self, id: &str) -> PathBuf {

@@ -1,7 +1,8 @@
 //! Scrubbing: a text is replaced wherever boswell can reach it, and no copy of what it was is kept.
 //!
-//! What is to be replaced is the caller's to know. Files of the agent change by an operation that keeps no copy; copies in the
-//! vault become what the caller makes of them, and so do lines about the session. A marker in `ops/` says that it was begun.
+//! What is to be replaced is the caller's to know. Files of the agent change by an operation that
+//! keeps no copy; copies in the vault become what the caller makes of them, and so do lines about
+//! the session. A marker in `ops/` says that it was begun.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +25,8 @@ pub struct Scrubbing<'a> {
     pub is_meant: &'a dyn Fn(&SessionRef, &Path, &str) -> bool,
     /// What a copy becomes, by its key; none if it stays.
     pub copy: CopyChange<'a>,
-    /// What a line of notes, operations or prompts becomes, by the session that it speaks of; none if it stays.
+    /// What a line of notes, operations or prompts becomes, by the session that it speaks
+    /// of; none if it stays.
     pub line: LineChange<'a>,
 }
 
@@ -44,10 +46,16 @@ pub struct Scrubbed {
 }
 
 impl Runner {
-    /// Carries a plan out and keeps no copy of what it replaces: it cannot be taken back. Files are what they were or what they
-    /// become, whatever happens.
+    /// Carries a plan out and keeps no copy of what it replaces: it cannot be taken back. Files are
+    /// what they were or what they become, whatever happens.
     pub fn erase(&self, root: &Path, plan: &Plan, session: &SessionRef) -> Result<Operation> {
-        let start = Start { root, session, reason: Reason::Erased, undoes: None, locks: plan.locks.clone() };
+        let start = Start {
+            root,
+            session,
+            reason: Reason::Erased,
+            undoes: None,
+            locks: plan.locks.clone(),
+        };
         self.operate(&start, || {
             self.check(root, &plan.preconditions)?;
             let mut lowered = lower(self.disk.as_ref(), root, plan)?;
@@ -61,27 +69,40 @@ impl Runner {
         let mut would = Scrubbed::default();
         for record in self.vault.list()?.0 {
             if (scrubbing.is_meant)(&record.session, &record.root, &record.key)
-                && self.vault.get(record.sha256).is_ok_and(|bytes| (scrubbing.copy)(&record.key, &bytes).is_some())
+                && self
+                    .vault
+                    .get(record.sha256)
+                    .is_ok_and(|bytes| (scrubbing.copy)(&record.key, &bytes).is_some())
             {
                 would.copies += 1;
             }
         }
         for file in self.vault.kept()?.files() {
             if (scrubbing.is_meant)(&file.session, &file.root, &file.key)
-                && self.vault.read_kept(file).is_ok_and(|bytes| (scrubbing.copy)(&file.key, &bytes).is_some())
+                && self
+                    .vault
+                    .read_kept(file)
+                    .is_ok_and(|bytes| (scrubbing.copy)(&file.key, &bytes).is_some())
             {
                 would.copies += 1;
             }
         }
-        for (name, member) in [("notes.jsonl", "ref"), ("ops.jsonl", "ref"), ("prompts.jsonl", "session")] {
-            let bytes = durable::read(self.disk.as_ref(), &self.home.join(name))?.unwrap_or_default();
-            let changes = |line: &&[u8]| (scrubbing.line)(speaks_of(line, member).as_ref(), line).is_some();
+        for (name, member) in [
+            ("notes.jsonl", "ref"),
+            ("ops.jsonl", "ref"),
+            ("prompts.jsonl", "session"),
+        ] {
+            let bytes =
+                durable::read(self.disk.as_ref(), &self.home.join(name))?.unwrap_or_default();
+            let changes =
+                |line: &&[u8]| (scrubbing.line)(speaks_of(line, member).as_ref(), line).is_some();
             would.lines += bytes.split(|byte| *byte == b'\n').filter(changes).count();
         }
         Ok(would)
     }
 
-    /// Replaces in copies of the vault, and in lines of notes, operations and prompts. Can be made again.
+    /// Replaces in copies of the vault, and in lines of notes, operations and
+    /// prompts. Can be made again.
     pub fn scrub(&self, scrubbing: &Scrubbing<'_>) -> Result<Scrubbed> {
         // Nobody may make copies of what is being removed.
         let _one = self.locks.exclusive("runner", self.wait())?;
@@ -90,11 +111,18 @@ impl Runner {
             Some(new) => Becoming::New(new),
             None => Becoming::Stays,
         };
-        let copies = self.vault.rewrite(scrubbing.is_meant, &change, &|replaced| self.relink(replaced))?;
+        let copies = self
+            .vault
+            .rewrite(scrubbing.is_meant, &change, &|replaced| {
+                self.relink(replaced)
+            })?;
         let unique = self.chance.hex16();
-        let mut lines =
-            Notes::load(self.disk.clone(), &self.home, self.locks.clone())?.rewrite(scrubbing.line, &unique)?;
-        for (name, member, lock) in [("ops.jsonl", "ref", "ops"), ("prompts.jsonl", "session", "prompts")] {
+        let mut lines = Notes::load(self.disk.clone(), &self.home, self.locks.clone())?
+            .rewrite(scrubbing.line, &unique)?;
+        for (name, member, lock) in [
+            ("ops.jsonl", "ref", "ops"),
+            ("prompts.jsonl", "session", "prompts"),
+        ] {
             let _lock = self.locks.exclusive(lock, self.wait())?;
             let fate = |line: &[u8]| {
                 let new = (scrubbing.line)(speaks_of(line, member).as_ref(), line);
@@ -108,15 +136,27 @@ impl Runner {
     /// Says durably that a session is being scrubbed.
     pub fn begin_scrub(&self, session: &SessionRef) -> Result<()> {
         durable::make_folders(self.disk.as_ref(), &self.ops_folder())?;
-        let marker = Json::object().with("kind", SCRUB).with("ref", session.to_string());
-        durable::put(self.disk.as_ref(), &self.scrub_path(session), &marker.to_bytes(), &self.chance.hex16())
+        let marker = Json::object()
+            .with("kind", SCRUB)
+            .with("ref", session.to_string());
+        durable::put(
+            self.disk.as_ref(),
+            &self.scrub_path(session),
+            &marker.to_bytes(),
+            &self.chance.hex16(),
+        )
     }
 
     /// Sessions whose scrubbing was begun and not finished, or is under way.
     pub fn scrubs(&self) -> Result<Vec<SessionRef>> {
         let mut found = Vec::new();
-        for name in self.ops_files()?.iter().filter(|name| name.starts_with("scrub-") && name.ends_with(".json")) {
-            let bytes = durable::read(self.disk.as_ref(), &self.ops_folder().join(name))?.unwrap_or_default();
+        for name in self
+            .ops_files()?
+            .iter()
+            .filter(|name| name.starts_with("scrub-") && name.ends_with(".json"))
+        {
+            let bytes = durable::read(self.disk.as_ref(), &self.ops_folder().join(name))?
+                .unwrap_or_default();
             found.extend(speaks_of(&bytes, "ref"));
         }
         Ok(found)
@@ -131,7 +171,8 @@ impl Runner {
 
     fn scrub_path(&self, session: &SessionRef) -> PathBuf {
         let id = crate::digest::Digest::of(session.to_string().as_bytes()).to_string();
-        self.ops_folder().join(format!("scrub-{}.json", id.get(..16).unwrap_or(&id)))
+        self.ops_folder()
+            .join(format!("scrub-{}.json", id.get(..16).unwrap_or(&id)))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The clean-up that some agents do by themselves, as far as a restored session has to survive it.
 //!
-//! It goes by the time of files. A session that comes back with a time of long ago would be gone again within minutes, so what
-//! the next clean-up would take gets the time at which it was restored.
+//! It goes by the time of files. A session that comes back with a time of long ago would
+//! be gone again within minutes, so what the next clean-up would take gets the time at
+//! which it was restored.
 
 use std::path::Path;
 
@@ -18,24 +19,30 @@ const DAY: i64 = 86_400_000_000_000;
 pub struct Restored {
     /// What was done, which can be undone.
     pub operation: Operation,
-    /// How many of its files have the time of now, because their agent would soon delete them again by their own.
+    /// How many of its files have the time of now, because their agent would soon delete
+    /// them again by their own.
     pub renewed: usize,
 }
 
 /// How far back files are safe from their agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sweep {
-    /// Nanoseconds since 1970; what was last changed before goes within a day. None if the agent deletes nothing.
+    /// Nanoseconds since 1970; what was last changed before goes within a day. None if the
+    /// agent deletes nothing.
     before: Option<i64>,
 }
 
 impl Runner {
     /// The clean-up that the agent of a session does in the store at `root`.
     pub(super) fn sweep(&self, root: &Path, session: &SessionRef) -> Sweep {
-        let Some(dialect) = by_name(&session.dialect) else { return Sweep::default() };
+        let Some(dialect) = by_name(&session.dialect) else {
+            return Sweep::default();
+        };
         let backend = FsBackend::on(std::sync::Arc::clone(&self.disk), root);
         // Where nobody can say how long files are kept, none of them is taken for safe.
-        let days = dialect.deletes_after(&BackendFiles(&backend)).unwrap_or(Some(0));
+        let days = dialect
+            .deletes_after(&BackendFiles(&backend))
+            .unwrap_or(Some(0));
         let now = self.chance.now().millis().saturating_mul(1_000_000);
         let before = days.map(|days| {
             let safe = i64::try_from(days.saturating_sub(1)).unwrap_or(i64::MAX);
@@ -63,7 +70,11 @@ impl Sweep {
     pub(super) fn renew(self, changes: &mut [Change]) -> usize {
         let mut renewed = 0;
         for change in changes {
-            if let Change::Write { after, before: None, .. } = change
+            if let Change::Write {
+                after,
+                before: None,
+                ..
+            } = change
                 && after.modified.is_some_and(|modified| self.takes(modified))
             {
                 after.modified = None;

@@ -11,7 +11,8 @@ use crate::backend::FsBackend;
 use crate::digest::{Digest, Hasher};
 use crate::disk::{Open, Stat, durable};
 use crate::runner::{
-    Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place, shown,
+    Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place,
+    shown,
 };
 use crate::vault::Reason;
 
@@ -30,26 +31,32 @@ impl Runner {
         self.undo_with(id, Newer::Refuse)
     }
 
-    /// Takes an operation back; what was added to its files since stays behind what they were before.
+    /// Takes an operation back; what was added to its files since stays behind
+    /// what they were before.
     pub fn undo_keep_new(&self, id: &str) -> Result<Operation> {
         self.undo_with(id, Newer::Keep)
     }
 
-    /// Whether [`Runner::undo`] would take an operation back now: everything is played through, and nothing is touched.
+    /// Whether [`Runner::undo`] would take an operation back now: everything is played through,
+    /// and nothing is touched.
     ///
-    /// Fails with the reason why it would not. Takes no lock, so an agent can still come in between.
+    /// Fails with the reason why it would not. Takes no lock, so an agent can
+    /// still come in between.
     pub fn can_undo(&self, id: &str) -> Result<()> {
         let op = self.refuse_undone(id)?;
         Undoing::new(self, &op)?.lower(Newer::Refuse).map(drop)
     }
 
-    /// Takes a deletion back, for a session that shall stay: what its agent would delete again at once has the time of now.
+    /// Takes a deletion back, for a session that shall stay: what its agent would delete again at
+    /// once has the time of now.
     pub(super) fn undo_deletion(&self, op: &Operation) -> Result<Restored> {
         let mut renewed = 0;
         let operation = self.operate(&taking_back(op), || {
             self.refuse_undone(&op.id)?;
             let mut lowered = Undoing::new(self, op)?.lower(Newer::Refuse)?;
-            renewed = self.sweep(&op.root, &op.session).renew(&mut lowered.changes);
+            renewed = self
+                .sweep(&op.root, &op.session)
+                .renew(&mut lowered.changes);
             Ok(lowered)
         })?;
         Ok(Restored { operation, renewed })
@@ -66,11 +73,12 @@ impl Runner {
 
     fn refuse_undone(&self, id: &str) -> Result<Operation> {
         match self.find(id)? {
-            (op, _) if op.is_final() => {
-                Err(Error::new(ErrorKind::Denied, format!("operation {id} cannot be taken back"))
-                    .because(format!("a {} leaves no copy of what it removes", op.kind))
-                    .hinting("see what can be taken back with `boswell ops`"))
-            }
+            (op, _) if op.is_final() => Err(Error::new(
+                ErrorKind::Denied,
+                format!("operation {id} cannot be taken back"),
+            )
+            .because(format!("a {} leaves no copy of what it removes", op.kind))
+            .hinting("see what can be taken back with `boswell ops`")),
             (op, false) => Ok(op),
             _ => Err(undone_before(id)),
         }
@@ -78,17 +86,26 @@ impl Runner {
 }
 
 fn undone_before(id: &str) -> Error {
-    Error::new(ErrorKind::Conflict, format!("operation {id} was taken back already"))
-        .hinting("see what was done, and what was taken back, with `boswell ops`")
+    Error::new(
+        ErrorKind::Conflict,
+        format!("operation {id} was taken back already"),
+    )
+    .hinting("see what was done, and what was taken back, with `boswell ops`")
 }
 
 /// The command that moves a project back, as the title of the operation names its folders.
 fn moving_back(title: &str) -> String {
-    let folders = title.strip_prefix("move boswell's memory of ").or_else(|| title.strip_prefix("move "));
+    let folders = title
+        .strip_prefix("move boswell's memory of ")
+        .or_else(|| title.strip_prefix("move "));
     match folders.and_then(|folders| folders.split_once(" to ")) {
         // A folder whose name holds ` to ` could be cut in the wrong place.
         Some((from, to)) if !to.contains(" to ") => {
-            format!("boswell move {} {} --apply", shell_quote(to), shell_quote(from))
+            format!(
+                "boswell move {} {} --apply",
+                shell_quote(to),
+                shell_quote(from)
+            )
         }
         _ => "boswell move NEW OLD --apply".to_owned(),
     }
@@ -123,8 +140,19 @@ impl<'a> Undoing<'a> {
         for key in op.final_states().keys() {
             current.insert(key.clone(), runner.state(op, key)?);
         }
-        let out = Lowered { kind: "undo".to_owned(), title: format!("undo: {}", op.title), ..Lowered::default() };
-        Ok(Undoing { runner, op, current, merged: HashMap::new(), kept: HashSet::new(), out })
+        let out = Lowered {
+            kind: "undo".to_owned(),
+            title: format!("undo: {}", op.title),
+            ..Lowered::default()
+        };
+        Ok(Undoing {
+            runner,
+            op,
+            current,
+            merged: HashMap::new(),
+            kept: HashSet::new(),
+            out,
+        })
     }
 
     fn lower(mut self, newer: Newer) -> Result<Lowered> {
@@ -137,7 +165,9 @@ impl<'a> Undoing<'a> {
                 continue;
             }
             match change {
-                Change::Write { key, .. } if self.merged.contains_key(key) => self.put_merged(&key.clone())?,
+                Change::Write { key, .. } if self.merged.contains_key(key) => {
+                    self.put_merged(&key.clone())?
+                }
                 Change::Write { key, .. } | Change::Append { key, .. } if grown.contains(key) => {
                     let change = self.keep_new(key, change)?;
                     self.out.changes.push(change);
@@ -150,7 +180,12 @@ impl<'a> Undoing<'a> {
             }
         }
         if !self.op.derived.is_empty() {
-            self.runner.derive(&self.op.root, &self.op.session.dialect, &|_| true, &mut self.out)?;
+            self.runner.derive(
+                &self.op.root,
+                &self.op.session.dialect,
+                &|_| true,
+                &mut self.out,
+            )?;
         }
         Ok(self.out)
     }
@@ -164,7 +199,8 @@ impl<'a> Undoing<'a> {
         self.op.derived.iter().any(|derived| derived == key)
     }
 
-    /// Looks whether every file is what the operation left; gives the keys of those that may have grown.
+    /// Looks whether every file is what the operation left; gives the keys of those
+    /// that may have grown.
     fn compare(&mut self, newer: Newer) -> Result<HashSet<String>> {
         let mut grown = HashSet::new();
         for (key, left) in self.op.final_states() {
@@ -174,12 +210,17 @@ impl<'a> Undoing<'a> {
             let is = self.current.get(&key).copied().unwrap_or(State::Absent);
             match (left, is) {
                 (State::File(left), State::File(is)) if left.same_content(&is) => {}
-                (State::Folder, State::Folder) | (State::Absent, State::Absent | State::Folder) => {}
-                (State::File(left), State::File(is)) if newer == Newer::Keep && self.only_grew(&key, left, is)? => {
+                (State::Folder, State::Folder) | (State::Absent, State::Absent | State::Folder) => {
+                }
+                (State::File(left), State::File(is))
+                    if newer == Newer::Keep && self.only_grew(&key, left, is)? =>
+                {
                     grown.insert(key);
                 }
                 (State::File(left), State::File(_)) if self.take_out(&key, left)? => {}
-                (State::File(_), State::File(_)) if newer == Newer::Keep && self.stands_alone(&key) => {
+                (State::File(_), State::File(_))
+                    if newer == Newer::Keep && self.stands_alone(&key) =>
+                {
                     self.kept.insert(key);
                 }
                 // A fork that is gone already needs nothing more to be taken back.
@@ -188,9 +229,16 @@ impl<'a> Undoing<'a> {
                 }
                 (State::Absent, _) => {
                     let path = place(&self.op.root, &key)?;
-                    return Err(Error::new(ErrorKind::Conflict, format!("{} is taken", shown(&key)))
-                        .because("there is a new file where the old one would be put back")
-                        .hinting(format!("move `{}` away, then run `boswell undo {}`", path.display(), self.op.id)));
+                    return Err(Error::new(
+                        ErrorKind::Conflict,
+                        format!("{} is taken", shown(&key)),
+                    )
+                    .because("there is a new file where the old one would be put back")
+                    .hinting(format!(
+                        "move `{}` away, then run `boswell undo {}`",
+                        path.display(),
+                        self.op.id
+                    )));
                 }
                 _ => return Err(self.changed_since(&key, newer)),
             }
@@ -200,7 +248,9 @@ impl<'a> Undoing<'a> {
 
     /// Takes our change out of a shared file that others wrote to since, if the dialect knows how.
     fn take_out(&mut self, key: &str, left: FileFacts) -> Result<bool> {
-        let Some(State::File(before)) = self.op.initial.get(key) else { return Ok(false) };
+        let Some(State::File(before)) = self.op.initial.get(key) else {
+            return Ok(false);
+        };
         let vault = &self.runner.vault;
         if !vault.has(before.sha256)? || !vault.has(left.sha256)? {
             return Ok(false);
@@ -216,67 +266,119 @@ impl<'a> Undoing<'a> {
         let (Some(bytes), Some(State::File(is))) = (bytes, self.current.get(key).copied()) else {
             return Ok(());
         };
-        let after = FileFacts { sha256: Digest::of(&bytes), len: bytes.len() as u64, modified: None, ..is };
-        self.out.contents.insert(after.sha256, Content::Bytes(bytes));
-        let change = Change::Write { key: key.to_owned(), before: Some(is), after };
+        let after = FileFacts {
+            sha256: Digest::of(&bytes),
+            len: bytes.len() as u64,
+            modified: None,
+            ..is
+        };
+        self.out
+            .contents
+            .insert(after.sha256, Content::Bytes(bytes));
+        let change = Change::Write {
+            key: key.to_owned(),
+            before: Some(is),
+            after,
+        };
         self.gather(&change)?;
         self.out.changes.push(change);
         Ok(())
     }
 
-    /// Whether a file that the operation made can stay, or be gone already, while the rest is taken back. Only the fork of a
-    /// repair can: elsewhere an index names what was made, and would be taken back without it.
+    /// Whether a file that the operation made can stay, or be gone already, while the rest is taken
+    /// back. Only the fork of a repair can: elsewhere an index names what was made, and would be
+    /// taken back without it.
     fn stands_alone(&self, key: &str) -> bool {
         self.op.kind == crate::repair::REPAIR && self.was_made(key)
     }
 
     /// Whether the operation made this file, and did nothing else to it.
     fn was_made(&self, key: &str) -> bool {
-        let mut touching = self.op.changes.iter().filter(|change| change.keys().contains(&key));
-        matches!((touching.next(), touching.next()), (Some(Change::Write { before: None, .. }), None))
+        let mut touching = self
+            .op
+            .changes
+            .iter()
+            .filter(|change| change.keys().contains(&key));
+        matches!(
+            (touching.next(), touching.next()),
+            (Some(Change::Write { before: None, .. }), None)
+        )
     }
 
-    /// Leaves out files that stay, and says so in the title. If nothing else is left, there is nothing to take back.
+    /// Leaves out files that stay, and says so in the title. If nothing else is left, there is
+    /// nothing to take back.
     fn leave_kept(&mut self) -> Result<()> {
-        let Some(first) = self.kept.iter().min().cloned() else { return Ok(()) };
+        let Some(first) = self.kept.iter().min().cloned() else {
+            return Ok(());
+        };
         let is_kept = |change: &Change| change.keys().iter().any(|key| self.kept.contains(*key));
         let is_folder = |change: &Change| matches!(change, Change::MakeFolder { .. });
-        if self.op.changes.iter().all(|change| is_kept(change) || is_folder(change)) {
+        if self
+            .op
+            .changes
+            .iter()
+            .all(|change| is_kept(change) || is_folder(change))
+        {
             return Err(self.changed_since(&first, Newer::Keep));
         }
-        let (kept, rest): (States, States) =
-            std::mem::take(&mut self.current).into_iter().partition(|(key, _)| self.kept.contains(key));
+        let (kept, rest): (States, States) = std::mem::take(&mut self.current)
+            .into_iter()
+            .partition(|(key, _)| self.kept.contains(key));
         self.current = rest;
         let there = kept.iter().filter(|(_, state)| state.file().is_some());
         let names: Vec<String> = there.map(|(key, _)| shown(key)).collect();
         if !names.is_empty() {
-            self.out.title.push_str(&format!(" (kept {}, which was written to since)", names.join(", ")));
+            self.out.title.push_str(&format!(
+                " (kept {}, which was written to since)",
+                names.join(", ")
+            ));
         }
         Ok(())
     }
 
-    /// Why a file cannot be taken back, with a way out that works: a hint is tried before it is given.
+    /// Why a file cannot be taken back, with a way out that works: a hint is
+    /// tried before it is given.
     fn changed_since(&self, key: &str, newer: Newer) -> Error {
-        let error = Error::new(ErrorKind::Conflict, format!("{} changed since operation {}", shown(key), self.op.id))
-            .because("taking it back would lose what was written since");
-        let keeps = || Undoing::new(self.runner, self.op).and_then(|again| again.lower(Newer::Keep)).is_ok();
+        let error = Error::new(
+            ErrorKind::Conflict,
+            format!("{} changed since operation {}", shown(key), self.op.id),
+        )
+        .because("taking it back would lose what was written since");
+        let keeps = || {
+            Undoing::new(self.runner, self.op)
+                .and_then(|again| again.lower(Newer::Keep))
+                .is_ok()
+        };
         if newer == Newer::Refuse && keeps() {
-            return error.hinting(format!("keep that with `boswell undo {} --keep-new`", self.op.id));
+            return error.hinting(format!(
+                "keep that with `boswell undo {} --keep-new`",
+                self.op.id
+            ));
         }
         let more = "more happened to the file than that lines were added";
         match self.session_at(key) {
-            None if self.current.get(key).is_none_or(|state| *state == State::Absent) => {
-                error.because("it was removed since").hinting("see what can be taken back with `boswell ops`")
+            None if self
+                .current
+                .get(key)
+                .is_none_or(|state| *state == State::Absent) =>
+            {
+                error
+                    .because("it was removed since")
+                    .hinting("see what can be taken back with `boswell ops`")
             }
             Some(session) if self.was_made(key) => error
                 .because(format!("{session} was made by it, and was continued since"))
-                .hinting(format!("to remove that session with all that was added, run `boswell delete {session}`")),
-            _ if self.op.kind == "move" => error
-                .because(more)
-                .hinting(format!("move the project back instead with `{}`", moving_back(&self.op.title))),
-            _ => error
-                .because(more)
-                .hinting(format!("see what the operation changed with `boswell ops --json`; its id is {}", self.op.id)),
+                .hinting(format!(
+                    "to remove that session with all that was added, run `boswell delete {session}`"
+                )),
+            _ if self.op.kind == "move" => error.because(more).hinting(format!(
+                "move the project back instead with `{}`",
+                moving_back(&self.op.title)
+            )),
+            _ => error.because(more).hinting(format!(
+                "see what the operation changed with `boswell ops --json`; its id is {}",
+                self.op.id
+            )),
         }
     }
 
@@ -285,19 +387,37 @@ impl<'a> Undoing<'a> {
         let dialect = by_name(&self.op.session.dialect)?;
         let backend = Arc::new(FsBackend::on(Arc::clone(&self.runner.disk), &self.op.root));
         let listing = Store::on(dialect, backend, &self.op.root).list().ok()?;
-        let found = listing.sessions.into_iter().find(|located| located.key.as_deref() == Some(key))?;
+        let found = listing
+            .sessions
+            .into_iter()
+            .find(|located| located.key.as_deref() == Some(key))?;
         Some(SessionRef::new(dialect.name(), &found.id))
     }
 
     /// Whether whole lines were added, by a change that they can be told apart from.
     fn only_grew(&self, key: &str, left: FileFacts, is: FileFacts) -> Result<bool> {
-        let touching: Vec<&Change> = self.op.changes.iter().filter(|change| change.keys().contains(&key)).collect();
-        let simple = matches!(touching.as_slice(), [Change::Write { before: Some(_), .. } | Change::Append { .. }]);
+        let touching: Vec<&Change> = self
+            .op
+            .changes
+            .iter()
+            .filter(|change| change.keys().contains(&key))
+            .collect();
+        let simple = matches!(
+            touching.as_slice(),
+            [Change::Write {
+                before: Some(_),
+                ..
+            } | Change::Append { .. }]
+        );
         if !simple || is.len <= left.len {
             return Ok(false);
         }
         let bytes = self.read(key)?;
-        let (old, _) = bytes.split_at(usize::try_from(left.len).unwrap_or(usize::MAX).min(bytes.len()));
+        let (old, _) = bytes.split_at(
+            usize::try_from(left.len)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len()),
+        );
         Ok(Digest::of(old) == left.sha256 && old.last().is_none_or(|byte| *byte == b'\n'))
     }
 
@@ -306,12 +426,16 @@ impl<'a> Undoing<'a> {
         let bytes = self.read(key)?;
         let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
         let (mut whole, before, left) = match change {
-            Change::Write { before: Some(before), after, .. } => {
-                (self.runner.vault.get(before.sha256)?, *before, after.len)
-            }
-            Change::Append { before, after, .. } => {
-                (bytes.get(..cut(before.len)).unwrap_or_default().to_vec(), *before, after.len)
-            }
+            Change::Write {
+                before: Some(before),
+                after,
+                ..
+            } => (self.runner.vault.get(before.sha256)?, *before, after.len),
+            Change::Append { before, after, .. } => (
+                bytes.get(..cut(before.len)).unwrap_or_default().to_vec(),
+                *before,
+                after.len,
+            ),
             _ => return Err(self.changed_since(key, Newer::Keep)),
         };
         if whole.last().is_some_and(|byte| *byte != b'\n') {
@@ -320,17 +444,33 @@ impl<'a> Undoing<'a> {
         whole.extend_from_slice(bytes.get(cut(left)..).unwrap_or_default());
         let mut hasher = Hasher::default();
         hasher.add(&whole);
-        let after = FileFacts { sha256: hasher.finish(), len: hasher.len(), modified: None, ..before };
-        self.out.contents.insert(after.sha256, Content::Bytes(whole));
+        let after = FileFacts {
+            sha256: hasher.finish(),
+            len: hasher.len(),
+            modified: None,
+            ..before
+        };
+        self.out
+            .contents
+            .insert(after.sha256, Content::Bytes(whole));
         let now = self.current.get(key).and_then(|state| state.file());
-        let change = Change::Write { key: key.to_owned(), before: now, after };
+        let change = Change::Write {
+            key: key.to_owned(),
+            before: now,
+            after,
+        };
         self.gather(&change)?;
         Ok(change)
     }
 
-    /// Times and modes of files that stand there now are those of the files, not those that were foreseen.
+    /// Times and modes of files that stand there now are those of the files, not
+    /// those that were foreseen.
     fn as_it_stands(&self, mut change: Change) -> Change {
-        if let Change::Write { key, before: Some(before), .. }
+        if let Change::Write {
+            key,
+            before: Some(before),
+            ..
+        }
         | Change::Remove { key, before }
         | Change::Truncate { key, before, .. } = &mut change
             && let Some(is) = self.current.get(key).and_then(|state| state.file())
@@ -345,15 +485,22 @@ impl<'a> Undoing<'a> {
     fn gather(&mut self, change: &Change) -> Result<()> {
         match change {
             Change::Write { key, before, after } => {
-                if !self.out.contents.contains_key(&after.sha256) && !self.runner.vault.has(after.sha256)? {
-                    return Err(Error::new(ErrorKind::NotFound, format!("{} cannot be put back", shown(key)))
-                        .because("its copy was purged, or kept for no longer")
-                        .hinting("see what can still be taken back with `boswell ops`"));
+                if !self.out.contents.contains_key(&after.sha256)
+                    && !self.runner.vault.has(after.sha256)?
+                {
+                    return Err(Error::new(
+                        ErrorKind::NotFound,
+                        format!("{} cannot be put back", shown(key)),
+                    )
+                    .because("its copy was purged, or kept for no longer")
+                    .hinting("see what can still be taken back with `boswell ops`"));
                 }
                 before.map_or(Ok(()), |before| self.find_content(before.sha256))
             }
             Change::Remove { before, .. } => self.find_content(before.sha256),
-            Change::Truncate { before, after, cut, .. } => self.find_cut(before, after.len, *cut),
+            Change::Truncate {
+                before, after, cut, ..
+            } => self.find_cut(before, after.len, *cut),
             _ => Ok(()),
         }
     }
@@ -369,7 +516,10 @@ impl<'a> Undoing<'a> {
                 return Ok(());
             }
         }
-        Err(Error::new(ErrorKind::Damaged, format!("nothing with the hash {sha256} is there any more")))
+        Err(Error::new(
+            ErrorKind::Damaged,
+            format!("nothing with the hash {sha256} is there any more"),
+        ))
     }
 
     /// Finds the end that is cut off a file: in the file as it stands, or in a copy of it.
@@ -383,24 +533,35 @@ impl<'a> Undoing<'a> {
         if self.runner.vault.has(before.sha256)? {
             wholes.insert(String::new(), self.runner.vault.get(before.sha256)?);
         }
-        let range = usize::try_from(from).unwrap_or(usize::MAX)..usize::try_from(before.len).unwrap_or(usize::MAX);
+        let range = usize::try_from(from).unwrap_or(usize::MAX)
+            ..usize::try_from(before.len).unwrap_or(usize::MAX);
         let mut ends = wholes.values().filter_map(|whole| whole.get(range.clone()));
         match ends.find(|end| Digest::of(end) == cut) {
             Some(end) => {
                 self.out.contents.insert(cut, Content::Bytes(end.to_vec()));
                 Ok(())
             }
-            None => Err(Error::new(ErrorKind::Damaged, "what was added is not there any more".to_owned())),
+            None => Err(Error::new(
+                ErrorKind::Damaged,
+                "what was added is not there any more".to_owned(),
+            )),
         }
     }
 
     fn read(&self, key: &str) -> Result<Vec<u8>> {
-        Ok(durable::read(self.runner.disk.as_ref(), &place(&self.op.root, key)?)?.unwrap_or_default())
+        Ok(
+            durable::read(self.runner.disk.as_ref(), &place(&self.op.root, key)?)?
+                .unwrap_or_default(),
+        )
     }
 
     fn stats(&self) -> Result<BTreeMap<String, Stat>> {
         let mut stats = BTreeMap::new();
-        for (key, _) in self.current.iter().filter(|(_, state)| matches!(state, State::File(_))) {
+        for (key, _) in self
+            .current
+            .iter()
+            .filter(|(_, state)| matches!(state, State::File(_)))
+        {
             let path = place(&self.op.root, key)?;
             let fault = |error| Error::io(path.display(), "look at", error);
             let file = self.runner.disk.open(&path, Open::Read).map_err(fault)?;
@@ -416,11 +577,26 @@ mod tests {
 
     #[test]
     fn the_command_that_moves_a_project_back_can_be_copied_whatever_its_folders_are_called() {
-        assert_eq!(moving_back("move /w/a to /w/b"), "boswell move /w/b /w/a --apply");
-        assert_eq!(moving_back("move /w/it's to /w/b c"), r"boswell move '/w/b c' '/w/it'\''s' --apply");
-        assert_eq!(moving_back("move boswell's memory of /w/a to /w/b"), "boswell move /w/b /w/a --apply");
+        assert_eq!(
+            moving_back("move /w/a to /w/b"),
+            "boswell move /w/b /w/a --apply"
+        );
+        assert_eq!(
+            moving_back("move /w/it's to /w/b c"),
+            r"boswell move '/w/b c' '/w/it'\''s' --apply"
+        );
+        assert_eq!(
+            moving_back("move boswell's memory of /w/a to /w/b"),
+            "boswell move /w/b /w/a --apply"
+        );
         // A terminal would hide this character, so it is spelled out.
-        assert_eq!(moving_back("move /w/\u{202e}a to /w/b"), r"boswell move /w/b $'/w/\xe2\x80\xaea' --apply");
-        assert_eq!(moving_back("move /w/a to z to /w/b"), "boswell move NEW OLD --apply");
+        assert_eq!(
+            moving_back("move /w/\u{202e}a to /w/b"),
+            r"boswell move /w/b $'/w/\xe2\x80\xaea' --apply"
+        );
+        assert_eq!(
+            moving_back("move /w/a to z to /w/b"),
+            "boswell move NEW OLD --apply"
+        );
     }
 }

@@ -31,8 +31,14 @@ pub(super) struct Line {
 impl<'a> Backwards<'a> {
     pub(super) fn new(file: &'a dyn DiskFile) -> io::Result<Self> {
         let unread = file.stat()?.len;
-        let mut lines =
-            Backwards { file, unread, held: Vec::new(), searched: 0, is_pending: false, is_over: unread == 0 };
+        let mut lines = Backwards {
+            file,
+            unread,
+            held: Vec::new(),
+            searched: 0,
+            is_pending: false,
+            is_over: unread == 0,
+        };
         lines.read_more()?;
         lines.is_pending = lines.held.pop_if(|last| *last == b'\n').is_none();
         Ok(lines)
@@ -62,17 +68,24 @@ impl<'a> Backwards<'a> {
     }
 
     fn line(&mut self, bytes: Vec<u8>) -> Line {
-        Line { bytes, is_pending: std::mem::take(&mut self.is_pending) }
+        Line {
+            bytes,
+            is_pending: std::mem::take(&mut self.is_pending),
+        }
     }
 
-    /// Reads what lies before; twice as much when a long line is not yet whole, so that it is not copied too often.
+    /// Reads what lies before; twice as much when a long line is not yet whole, so that it is
+    /// not copied too often.
     fn read_more(&mut self) -> io::Result<()> {
         let size = CHUNK.max(self.held.len() as u64).min(self.unread);
         let start = self.unread - size;
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(usize::MAX)];
         let done = read_full(self.file, &mut bytes, start)?;
         if done < bytes.len() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
+            return Err(io::Error::new(
+                io::ErrorKind::UnexpectedEof,
+                "the file became shorter while it was read",
+            ));
         }
         bytes.append(&mut self.held);
         (self.held, self.unread) = (bytes, start);
@@ -104,7 +117,14 @@ mod tests {
     fn lines_come_from_the_end_and_the_unfinished_one_is_told() {
         assert_eq!(lines(b""), []);
         assert_eq!(lines(b"\n"), [(b"".to_vec(), false)]);
-        assert_eq!(lines(b"a\n\nb"), [(b"b".to_vec(), true), (b"".to_vec(), false), (b"a".to_vec(), false)]);
+        assert_eq!(
+            lines(b"a\n\nb"),
+            [
+                (b"b".to_vec(), true),
+                (b"".to_vec(), false),
+                (b"a".to_vec(), false)
+            ]
+        );
     }
 
     #[test]
@@ -112,7 +132,14 @@ mod tests {
         let long = vec![b'x'; 300_000];
         let content = [b"first\n", long.as_slice(), b"\nlast\n"].concat();
         let found = lines(&content);
-        assert_eq!(found, [(b"last".to_vec(), false), (long, false), (b"first".to_vec(), false)]);
+        assert_eq!(
+            found,
+            [
+                (b"last".to_vec(), false),
+                (long, false),
+                (b"first".to_vec(), false)
+            ]
+        );
     }
 
     proptest! {

@@ -59,10 +59,14 @@ pub struct Prompts {
 impl Prompts {
     /// The history below a home folder.
     pub fn new(disk: Arc<dyn Disk>, home: &Path) -> Self {
-        Prompts { disk, home: home.to_path_buf() }
+        Prompts {
+            disk,
+            home: home.to_path_buf(),
+        }
     }
 
-    /// Adds a prompt, without space around it; one without text or equal to the newest is left out. Never waits.
+    /// Adds a prompt, without space around it; one without text or equal to the newest is
+    /// left out. Never waits.
     pub fn add(&self, prompt: &Prompt) -> Result<Added> {
         let text = prompt.text.trim();
         if text.is_empty() {
@@ -71,7 +75,12 @@ impl Prompts {
         durable::make_folders(self.disk.as_ref(), &self.home)?;
         // Without the lock two equal prompts may both get in, which is the lesser evil.
         let _lock = self.try_lock();
-        if self.recent(1)?.prompts.first().is_some_and(|newest| newest.text == text) {
+        if self
+            .recent(1)?
+            .prompts
+            .first()
+            .is_some_and(|newest| newest.text == text)
+        {
             return Ok(Added::Repeated);
         }
         let line = Json::object()
@@ -88,7 +97,8 @@ impl Prompts {
         self.scan(count, |_| true)
     }
 
-    /// The newest prompts that hold every word of a query, in any place and any case; at most [`MOST`].
+    /// The newest prompts that hold every word of a query, in any place and any
+    /// case; at most [`MOST`].
     pub fn search(&self, query: &str, count: usize) -> Result<Found> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         self.scan(count, |prompt| {
@@ -109,7 +119,9 @@ impl Prompts {
         };
         let mut lines = Backwards::new(file.as_ref()).map_err(fault)?;
         while found.prompts.len() < count {
-            let Some(line) = lines.next_line().map_err(fault)? else { break };
+            let Some(line) = lines.next_line().map_err(fault)? else {
+                break;
+            };
             match parse(&line.bytes) {
                 Some(prompt) if wanted(&prompt) => found.prompts.push(prompt),
                 Some(_) => {}
@@ -121,18 +133,23 @@ impl Prompts {
         Ok(found)
     }
 
-    /// Removes the prompts of sessions, by what each prompt says its session is. Lines that cannot be read go if they contain
-    /// one of the names. `unique` names a temporary file.
+    /// Removes the prompts of sessions, by what each prompt says its session is. Lines that cannot
+    /// be read go if they contain one of the names. `unique` names a temporary file.
     pub fn forget(&self, sessions: &[String], unique: &str) -> Result<usize> {
         let path = self.path();
-        let there = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        let there = self
+            .disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))?;
         if there.is_none() {
             return Ok(0);
         }
-        // A prompt that is added meanwhile by a process that does without the lock may be lost; its session has it.
+        // A prompt that is added meanwhile by a process that does without the lock may be
+        // lost; its session has it.
         let _lock = self.try_lock();
         journal::rewrite(self.disk.as_ref(), &path, unique, &|line| {
-            let is_one = |session: &String| memchr::memmem::find(line, session.as_bytes()).is_some();
+            let is_one =
+                |session: &String| memchr::memmem::find(line, session.as_bytes()).is_some();
             let goes = match parse(line) {
                 Some(prompt) => prompt.session.is_some_and(|it| sessions.contains(&it)),
                 None => sessions.iter().any(is_one),
@@ -151,16 +168,21 @@ impl Prompts {
         }
         bytes.extend_from_slice(&line);
         bytes.push(b'\n');
-        // One call for the whole line: lines of several processes do not mix. Not synced, as the module says: the session has it.
+        // One call for the whole line: lines of several processes do not mix. Not synced, as the
+        // module says: the session has it.
         durable::append_all(file.as_ref(), &bytes).map_err(fault)
     }
 
     fn open_for_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         match self.disk.open(path, Open::Append) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.disk.open(path, Open::CreateNew) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.disk.open(path, Open::Append),
-                made => made,
-            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                match self.disk.open(path, Open::CreateNew) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                        self.disk.open(path, Open::Append)
+                    }
+                    made => made,
+                }
+            }
             opened => opened,
         }
     }
@@ -170,7 +192,10 @@ impl Prompts {
         let folder = self.home.join("locks");
         // A lock need not be durable: it ends with its process.
         durable::make_folders(self.disk.as_ref(), &folder).ok()?;
-        let file = self.disk.open(&folder.join("prompts.lock"), Open::Lock).ok()?;
+        let file = self
+            .disk
+            .open(&folder.join("prompts.lock"), Open::Lock)
+            .ok()?;
         file.try_lock(LockMode::Exclusive).ok()?.then_some(file)
     }
 
@@ -181,7 +206,12 @@ impl Prompts {
 
 fn parse(line: &[u8]) -> Option<Prompt> {
     let record = Raw::parse(line).ok()?;
-    let text = |key: &str| record.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
+    let text = |key: &str| {
+        record
+            .get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
     Some(Prompt {
         text: text("text")?,
         at: Instant::parse(&text("at")?)?,

@@ -1,7 +1,7 @@
 //! Mends that move bytes and change no record, alike for every log of lines.
 //!
-//! Nothing is thrown away but the second copy of a record: garbage and NULs get lines of their own, where every reader passes
-//! over them.
+//! Nothing is thrown away but the second copy of a record: garbage and NULs get lines of their own,
+//! where every reader passes over them.
 
 use boswell_dialect::{Confidence, Mend, Splice};
 use boswell_model::{Flags, Gap, Head, ProblemKind, Repair, Result, Slot, Span, SpanKind};
@@ -17,7 +17,13 @@ pub(super) fn lines(session: &Session) -> Vec<Mend> {
             mends.push(own_line(session, slot, head));
         }
     }
-    mends.extend(session.log().gaps.iter().filter_map(|gap| behind_record(session, gap)));
+    mends.extend(
+        session
+            .log()
+            .gaps
+            .iter()
+            .filter_map(|gap| behind_record(session, gap)),
+    );
     mends.extend(last_line(session));
     mends
 }
@@ -26,16 +32,24 @@ fn own_line(session: &Session, slot: Slot, head: &Head) -> Mend {
     let before = gap_before(session, head);
     let (problem, behind) = match before.map(|gap| gap.kind) {
         Some(SpanKind::Gap(Gap::Nul)) => (ProblemKind::NulBytes, "the NULs before it"),
-        Some(_) => (ProblemKind::NotJson, "the bytes before it that are no record"),
+        Some(_) => (
+            ProblemKind::NotJson,
+            "the bytes before it that are no record",
+        ),
         None => (ProblemKind::GluedRecords, "the record before it"),
     };
-    // What is inside a torn record can look like a record; then the rest of the torn one follows it.
+    // What is inside a torn record can look like a record; then the rest of the
+    // torn one follows it.
     let doubtful = problem == ProblemKind::NotJson && gap_behind(session, head).is_some();
     mend(
         problem,
         Some(slot),
         head.line.into(),
-        if doubtful { Confidence::Likely } else { Confidence::Certain },
+        if doubtful {
+            Confidence::Likely
+        } else {
+            Confidence::Certain
+        },
         format!("put it on a line of its own, apart from {behind}"),
         Splice::insert(head.at, *b"\n"),
     )
@@ -50,9 +64,12 @@ fn behind_record(session: &Session, gap: &Span) -> Option<Mend> {
     };
     let heads = &session.log().heads;
     let next = heads.partition_point(|head| head.at < gap.at);
-    let (slot, head) = next.checked_sub(1).and_then(|at| Some((at, heads.get(at)?)))?;
+    let (slot, head) = next
+        .checked_sub(1)
+        .and_then(|at| Some((at, heads.get(at)?)))?;
     let end = head.at + head.len;
-    // Only blanks may stand between them; the first of several gaps is told apart, and the others with it.
+    // Only blanks may stand between them; the first of several gaps is told apart,
+    // and the others with it.
     let between = |other: &Span| other.at >= end && other.at < gap.at;
     if u64::from(head.line) != gap.line || session.log().gaps.iter().any(between) {
         return None;
@@ -72,20 +89,39 @@ fn last_line(session: &Session) -> Option<Mend> {
     if log.ended || log.bytes == 0 {
         return None;
     }
-    let problem = match log.gaps.last().filter(|gap| gap.at + gap.len == log.bytes).map(|gap| gap.kind) {
+    let problem = match log
+        .gaps
+        .last()
+        .filter(|gap| gap.at + gap.len == log.bytes)
+        .map(|gap| gap.kind)
+    {
         Some(SpanKind::Gap(Gap::Nul)) => ProblemKind::NulBytes,
         _ => ProblemKind::TornTail,
     };
     let does = "end the last line, so that nothing is glued to it".to_owned();
-    Some(mend(problem, None, log.lines, Confidence::Certain, does, Splice::insert(log.bytes, *b"\n")))
+    Some(mend(
+        problem,
+        None,
+        log.lines,
+        Confidence::Certain,
+        does,
+        Splice::insert(log.bytes, *b"\n"),
+    ))
 }
 
 fn gap_before<'a>(session: &'a Session, head: &Head) -> Option<&'a Span> {
     let gaps = &session.log().gaps;
-    let at = gaps.partition_point(|gap| gap.at < head.at).checked_sub(1)?;
-    let gap = gaps.get(at).filter(|gap| gap.line == u64::from(head.line))?;
+    let at = gaps
+        .partition_point(|gap| gap.at < head.at)
+        .checked_sub(1)?;
+    let gap = gaps
+        .get(at)
+        .filter(|gap| gap.line == u64::from(head.line))?;
     let heads = &session.log().heads;
-    let earlier = heads.partition_point(|other| other.at < head.at).checked_sub(1).and_then(|at| heads.get(at));
+    let earlier = heads
+        .partition_point(|other| other.at < head.at)
+        .checked_sub(1)
+        .and_then(|at| heads.get(at));
     (earlier.is_none_or(|other| other.at < gap.at)).then_some(gap)
 }
 
@@ -111,8 +147,16 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Mend>> {
     let log = session.log();
     let by_id = log.by_id();
     for (slot, head) in log.entries() {
-        let kept = |id| if keep == Keep::First { by_id.first(id) } else { by_id.last(id) };
-        let Some(kept) = head.id.and_then(kept).filter(|kept| *kept != slot) else { continue };
+        let kept = |id| {
+            if keep == Keep::First {
+                by_id.first(id)
+            } else {
+                by_id.last(id)
+            }
+        };
+        let Some(kept) = head.id.and_then(kept).filter(|kept| *kept != slot) else {
+            continue;
+        };
         if session.view().payload(kept)? != session.view().payload(slot)? {
             continue;
         }
@@ -120,8 +164,19 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Mend>> {
         let ended = session.view().payloads.payload(end, 1)?.first() == Some(&b'\n');
         let line = log.head(kept).map_or(0, |head| head.line);
         let does = format!("drop it: the same record stands at line {line}");
-        let splice = Splice { at: head.at, len: head.len + u64::from(ended), with: Vec::new() };
-        mends.push(mend(ProblemKind::DuplicateRecord, Some(slot), head.line.into(), Confidence::Certain, does, splice));
+        let splice = Splice {
+            at: head.at,
+            len: head.len + u64::from(ended),
+            with: Vec::new(),
+        };
+        mends.push(mend(
+            ProblemKind::DuplicateRecord,
+            Some(slot),
+            head.line.into(),
+            Confidence::Certain,
+            does,
+            splice,
+        ));
     }
     Ok(mends)
 }
@@ -129,13 +184,28 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Mend>> {
 /// Records with bytes that are not UTF-8, as every agent but one reads them.
 pub(super) fn not_utf8(session: &Session) -> Result<Vec<Mend>> {
     let mut mends = Vec::new();
-    for (slot, head) in session.log().entries().filter(|(_, head)| head.flags.has(Flags::BAD_UTF8)) {
+    for (slot, head) in session
+        .log()
+        .entries()
+        .filter(|(_, head)| head.flags.has(Flags::BAD_UTF8))
+    {
         let record = session.view().payload(slot)?;
         let with = String::from_utf8_lossy(&record).into_owned().into_bytes();
         let does = "write U+FFFD for bytes that are not UTF-8, as readers do".to_owned();
-        let splice = Splice { at: head.at, len: head.len, with };
+        let splice = Splice {
+            at: head.at,
+            len: head.len,
+            with,
+        };
         let kind = ProblemKind::InvalidUtf8;
-        let mut mend = mend(kind, Some(slot), head.line.into(), Confidence::Certain, does, splice);
+        let mut mend = mend(
+            kind,
+            Some(slot),
+            head.line.into(),
+            Confidence::Certain,
+            does,
+            splice,
+        );
         (mend.repair, mend.helps) = (Repair::Fork, &["sdk-py"]);
         mends.push(mend);
     }

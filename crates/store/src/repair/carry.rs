@@ -1,6 +1,8 @@
 //! Carries repairs out.
 
-use boswell_dialect::{Intention, Located, LockSpec, Modified, Patch, Plan, Precondition, Seen, Step};
+use boswell_dialect::{
+    Intention, Located, LockSpec, Modified, Patch, Plan, Precondition, Seen, Step,
+};
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 
 use super::workbench::Workbench;
@@ -18,8 +20,14 @@ struct Work {
 }
 
 impl Runner {
-    /// Repairs a session: what can be done in place, and what goes into a fork, as one operation with one undo.
-    pub fn repair(&self, store: &Store, located: &Located, request: &RepairRequest) -> Result<Repaired> {
+    /// Repairs a session: what can be done in place, and what goes into a fork, as one
+    /// operation with one undo.
+    pub fn repair(
+        &self,
+        store: &Store,
+        located: &Located,
+        request: &RepairRequest,
+    ) -> Result<Repaired> {
         if request.in_place && request.steps.len() != 1 {
             return Err(Error::new(ErrorKind::Invalid, "records are changed in place one step at a time")
                 .hinting("name the step with `--step N`, or leave out --in-place to have a repaired fork made"));
@@ -52,7 +60,13 @@ impl Runner {
     ) -> Result<Operation> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
         let locks: Vec<LockSpec> = store.dialect().locks(located, &Intention::Repair);
-        let start = Start { root: store.folder()?, session: &session, reason: Reason::Before, undoes: None, locks };
+        let start = Start {
+            root: store.folder()?,
+            session: &session,
+            reason: Reason::Before,
+            undoes: None,
+            locks,
+        };
         self.operate(&start, || {
             let located = store.look_again(located)?;
             let log = located.key.as_ref().map(|key| store.root().join(key));
@@ -61,7 +75,11 @@ impl Runner {
             let bench = Workbench::new(store, &located, request, late)?;
             let plan = plan(&bench)?;
             if plan.steps.is_empty() {
-                return Ok(Lowered { kind: plan.kind, title: plan.title, ..Lowered::default() });
+                return Ok(Lowered {
+                    kind: plan.kind,
+                    title: plan.title,
+                    ..Lowered::default()
+                });
             }
             self.check(store.root(), &plan.preconditions)?;
             lower(self.disk.as_ref(), store.root(), &plan)
@@ -70,12 +88,15 @@ impl Runner {
 
     /// What was written must read as it did when it was planned; else it is taken back.
     fn look_again(&self, store: &Store, located: &Located, operation: &Operation) -> Result<()> {
-        let read = store.look_again(located).and_then(|located| store.read(&located, boswell_dialect::Depth::Heads));
+        let read = store
+            .look_again(located)
+            .and_then(|located| store.read(&located, boswell_dialect::Depth::Heads));
         match read {
             Ok(_) => Ok(()),
             Err(error) => {
                 self.undo(&operation.id)?;
-                Err(error.because("the repaired file could not be read, so the repair was taken back"))
+                Err(error
+                    .because("the repaired file could not be read, so the repair was taken back"))
             }
         }
     }
@@ -86,7 +107,10 @@ fn key(bench: &Workbench<'_>) -> String {
 }
 
 fn title(session: &Session, what: &str) -> Plan {
-    Plan::new(super::REPAIR, format!("repair {}{what}", session.reference()))
+    Plan::new(
+        super::REPAIR,
+        format!("repair {}{what}", session.reference()),
+    )
 }
 
 /// Everything that the request takes: bytes and added lines in place, changed records in a fork.
@@ -95,18 +119,29 @@ fn every_step(store: &Store, bench: &Workbench<'_>) -> Result<Work> {
     let untouched = Patch::whole(session.log().bytes);
     let placed = bench.in_place(untouched.clone())?;
     let changed = bench.settled(placed.patch.clone())?;
-    // A record that is set free can cut the conversation as long as its parent is missing: then all goes into the fork.
+    // A record that is set free can cut the conversation as long as its parent is missing: then
+    // all goes into the fork.
     let alone = bench.stands_alone(&placed)?;
     let in_place = alone && placed.patch != untouched;
     let base = if alone { &placed.patch } else { &untouched };
     let forks = changed.patch != *base;
-    let mut work = Work { plan: title(session, told(in_place, forks)), steps: Vec::new(), in_place, fork: None };
+    let mut work = Work {
+        plan: title(session, told(in_place, forks)),
+        steps: Vec::new(),
+        in_place,
+        fork: None,
+    };
     if in_place || forks {
         work.steps.extend(placed.steps.clone());
     }
-    // The fork is made first: it is put together from pieces of the file that the second step replaces.
+    // The fork is made first: it is put together from pieces of the file that the
+    // second step replaces.
     if forks {
-        verify::verify(&*bench.session(base)?, &*bench.session(&changed.patch)?, changed.changed)?;
+        verify::verify(
+            &*bench.session(base)?,
+            &*bench.session(&changed.patch)?,
+            changed.changed,
+        )?;
         let (plan, id) = with_fork(work.plan, store, bench, &changed.patch)?;
         (work.plan, work.fork) = (plan, Some(id));
         work.steps.extend(changed.steps);
@@ -123,7 +158,12 @@ fn chosen_steps(store: &Store, bench: &Workbench<'_>, request: &RepairRequest) -
     let session = &bench.original;
     let worked = bench.chosen(&request.steps)?;
     let forks = !request.in_place && worked.steps.iter().any(|step| step.repair == Repair::Fork);
-    let mut work = Work { plan: title(session, told(!forks, forks)), steps: Vec::new(), in_place: !forks, fork: None };
+    let mut work = Work {
+        plan: title(session, told(!forks, forks)),
+        steps: Vec::new(),
+        in_place: !forks,
+        fork: None,
+    };
     if worked.patch.is_unchanged(session.log().bytes) {
         return Ok(work);
     }
@@ -150,28 +190,59 @@ fn told(in_place: bool, forks: bool) -> &'static str {
 /// The plan that also changes the file itself.
 fn with_file(plan: Plan, bench: &Workbench<'_>, patch: &Patch) -> Plan {
     let (session, key) = (&bench.original, key(bench));
-    let plan = plan.requiring(unchanged(session, &key)).requiring(Precondition::NotLive { key: key.clone() });
+    let plan = plan
+        .requiring(unchanged(session, &key))
+        .requiring(Precondition::NotLive { key: key.clone() });
     plan.step(match patch.added(session.log().bytes) {
         // The runner itself ends a line that is not ended.
-        Some(added) => Step::append(key, added.strip_prefix(b"\n").filter(|_| !session.log().ended).unwrap_or(added)),
-        None => Step::Assemble { key: key.clone(), from: key, patch: patch.clone(), modified: Modified::Kept },
+        Some(added) => Step::append(
+            key,
+            added
+                .strip_prefix(b"\n")
+                .filter(|_| !session.log().ended)
+                .unwrap_or(added),
+        ),
+        None => Step::Assemble {
+            key: key.clone(),
+            from: key,
+            patch: patch.clone(),
+            modified: Modified::Kept,
+        },
     })
 }
 
 /// The plan that also makes a repaired fork, and the id of the new session.
-fn with_fork(plan: Plan, store: &Store, bench: &Workbench<'_>, patch: &Patch) -> Result<(Plan, String)> {
+fn with_fork(
+    plan: Plan,
+    store: &Store,
+    bench: &Workbench<'_>,
+    patch: &Patch,
+) -> Result<(Plan, String)> {
     let (session, from) = (&bench.original, key(bench));
     let mended = bench.session(patch)?;
     let original = session.path().unwrap_or(&from).to_owned();
-    let Some(place) = store.dialect().repaired_fork(&mended.mending(store.chance()), &original)? else {
-        return Err(Error::new(ErrorKind::Unsupported, format!("no fork of {} can be made", session.reference()))
-            .hinting("change it in place, one step at a time: `--step N --in-place --apply`"));
+    let Some(place) = store
+        .dialect()
+        .repaired_fork(&mended.mending(store.chance()), &original)?
+    else {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("no fork of {} can be made", session.reference()),
+        )
+        .hinting("change it in place, one step at a time: `--step N --in-place --apply`"));
     };
     let plan = plan
         .requiring(unchanged(session, &from))
         .requiring(Precondition::NotLive { key: from.clone() })
-        .requiring(Precondition::Absent { key: place.key.clone() })
-        .step(Step::Assemble { key: place.key, from, patch: patch.spliced(&place.splices), modified: Modified::Now });
+        .requiring(Precondition::Absent {
+            key: place.key.clone(),
+        })
+        .step(Step::Assemble {
+            key: place.key,
+            from,
+            patch: patch.spliced(&place.splices),
+            modified: Modified::Now,
+        });
     Ok((plan, place.id))
 }
 
@@ -181,5 +252,8 @@ fn unchanged(session: &Session, key: &str) -> Precondition {
         sha256: None,
         identity: session.located().identity.map(|identity| identity.file),
     };
-    Precondition::Unchanged { key: key.to_owned(), was }
+    Precondition::Unchanged {
+        key: key.to_owned(),
+        was,
+    }
 }

@@ -5,8 +5,8 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::RepairRequest;
 
-/// The readers that a plan serves: the version that wrote the file, everything newer, the one that is installed, and those asked
-/// for.
+/// The readers that a plan serves: the version that wrote the file, everything newer, the one that
+/// is installed, and those asked for.
 pub(super) fn goals(
     dialect: &dyn Dialect,
     written_by: Option<&str>,
@@ -16,13 +16,24 @@ pub(super) fn goals(
     let readers = dialect.readers();
     let versions: Vec<[u32; 3]> = readers.iter().filter_map(|reader| reader.version).collect();
     let wrote = written_by.and_then(version);
-    // The newest known version that is no newer than the writer; an unknown writer is taken for the newest.
-    let nearest = |to: [u32; 3]| versions.iter().rev().find(|version| **version <= to).or(versions.first());
+    // The newest known version that is no newer than the writer; an unknown writer is
+    // taken for the newest.
+    let nearest = |to: [u32; 3]| {
+        versions
+            .iter()
+            .rev()
+            .find(|version| **version <= to)
+            .or(versions.first())
+    };
     let from = match wrote {
         Some(wrote) => nearest(wrote),
         None => versions.last(),
     };
-    let installed = request.installed.as_deref().and_then(version).and_then(nearest);
+    let installed = request
+        .installed
+        .as_deref()
+        .and_then(version)
+        .and_then(nearest);
     let is_own = |reader: &KnownReader| match (reader.version, from) {
         (Some(version), Some(from)) => version >= *from || installed == Some(&version),
         (None, None) => true,
@@ -33,20 +44,35 @@ pub(super) fn goals(
             let known: Vec<&str> = readers.iter().map(|reader| reader.name).collect();
             let error = Error::new(
                 ErrorKind::Invalid,
-                format!("`{}` is no known reader of {}", name.escape_debug(), dialect.title()),
+                format!(
+                    "`{}` is no known reader of {}",
+                    name.escape_debug(),
+                    dialect.title()
+                ),
             );
             return Err(match known.as_slice() {
-                [] => error.hinting("leave out --for: nothing is known about readers of this dialect"),
+                [] => {
+                    error.hinting("leave out --for: nothing is known about readers of this dialect")
+                }
                 known => error.hinting(format!("known are {}", known.join(", "))),
             });
         }
     }
-    let wanted = |reader: &&KnownReader| is_own(reader) || asked.iter().any(|name| name == reader.name);
-    Ok(readers.iter().filter(wanted).map(|reader| reader.name).collect())
+    let wanted =
+        |reader: &&KnownReader| is_own(reader) || asked.iter().any(|name| name == reader.name);
+    Ok(readers
+        .iter()
+        .filter(wanted)
+        .map(|reader| reader.name)
+        .collect())
 }
 
 fn version(text: &str) -> Option<[u32; 3]> {
-    let mut parts = text.split('.').map(|part| part.chars().take_while(char::is_ascii_digit).collect::<String>());
+    let mut parts = text.split('.').map(|part| {
+        part.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+    });
     let mut next = || parts.next().and_then(|part| part.parse().ok());
     Some([next()?, next()?, next().unwrap_or(0)])
 }
@@ -59,13 +85,24 @@ mod tests {
 
     fn names(written_by: Option<&str>, asked: &[&str]) -> Vec<&'static str> {
         let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
-        goals(&Claude, written_by, &RepairRequest { goals: asked, ..RepairRequest::default() }).unwrap()
+        goals(
+            &Claude,
+            written_by,
+            &RepairRequest {
+                goals: asked,
+                ..RepairRequest::default()
+            },
+        )
+        .unwrap()
     }
 
     #[test]
     fn an_older_client_that_is_installed_is_a_goal_too() {
         let with = |installed: &str| {
-            let request = RepairRequest { installed: Some(installed.to_owned()), ..RepairRequest::default() };
+            let request = RepairRequest {
+                installed: Some(installed.to_owned()),
+                ..RepairRequest::default()
+            };
             goals(&Claude, Some("2.1.325"), &request).unwrap()
         };
         assert_eq!(with("2.1.64"), ["2.1.50", "2.1.325"]);
@@ -78,16 +115,28 @@ mod tests {
         assert_eq!(names(Some("2.1.325"), &[]), ["2.1.325"]);
         assert_eq!(names(Some("2.1.400"), &[]), ["2.1.325"]);
         assert_eq!(names(Some("2.1.60"), &[]), ["2.1.50", "2.1.150", "2.1.325"]);
-        assert_eq!(names(Some("1.0.128"), &[]), ["2.1.17", "2.1.50", "2.1.150", "2.1.325"]);
+        assert_eq!(
+            names(Some("1.0.128"), &[]),
+            ["2.1.17", "2.1.50", "2.1.150", "2.1.325"]
+        );
         assert_eq!(names(None, &["sdk-py"]), ["2.1.325", "sdk-py"]);
         assert_eq!(names(Some("dev"), &[]), ["2.1.325"]);
     }
 
     #[test]
     fn an_unknown_goal_is_an_error_that_names_the_known_ones() {
-        let error =
-            goals(&Claude, None, &RepairRequest { goals: vec!["netscape".to_owned()], ..RepairRequest::default() })
-                .unwrap_err();
-        assert!(error.hint().is_some_and(|hint| hint.contains("2.1.50, ")), "{error}");
+        let error = goals(
+            &Claude,
+            None,
+            &RepairRequest {
+                goals: vec!["netscape".to_owned()],
+                ..RepairRequest::default()
+            },
+        )
+        .unwrap_err();
+        assert!(
+            error.hint().is_some_and(|hint| hint.contains("2.1.50, ")),
+            "{error}"
+        );
     }
 }

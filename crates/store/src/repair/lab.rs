@@ -1,4 +1,5 @@
-//! Any healthy session, each kind of damage, each place, and pairs of them: nothing is lost, and repairing twice is repairing once.
+//! Any healthy session, each kind of damage, each place, and pairs of them: nothing is lost, and
+//! repairing twice is repairing once.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -19,7 +20,10 @@ use crate::{MemoryBackend, Store};
 const KEY: &str = "sessions/--p--/2025-01-01T00-00-00-000Z_S.jsonl";
 
 fn located(len: usize) -> Located {
-    Located { key: Some(KEY.to_owned()), ..Located::of("S", Framing::Lines, len as u64) }
+    Located {
+        key: Some(KEY.to_owned()),
+        ..Located::of("S", Framing::Lines, len as u64)
+    }
 }
 
 fn store(dialect: &'static dyn Dialect, bytes: &[u8]) -> Store {
@@ -28,7 +32,8 @@ fn store(dialect: &'static dyn Dialect, bytes: &[u8]) -> Store {
     Store::on(dialect, Arc::new(backend), "lab")
 }
 
-/// What a repair leaves in place, and what it would put into a fork; with the kinds of problems that it changed records for.
+/// What a repair leaves in place, and what it would put into a fork; with the kinds of problems
+/// that it changed records for.
 struct Mended {
     placed: Vec<u8>,
     forked: Vec<u8>,
@@ -38,7 +43,11 @@ struct Mended {
 fn repair(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str]) -> Result<Mended> {
     let level = Confidence::Likely;
     let goals: Vec<String> = goals.iter().map(|goal| (*goal).to_owned()).collect();
-    let request = RepairRequest { level, goals, ..RepairRequest::default() };
+    let request = RepairRequest {
+        level,
+        goals,
+        ..RepairRequest::default()
+    };
     let (store, located) = (store(dialect, bytes), located(bytes.len()));
     let bench = Workbench::new(&store, &located, &request, Vec::new())?;
     let placed = bench.in_place(Patch::whole(bytes.len() as u64))?;
@@ -50,13 +59,24 @@ fn repair(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str]) -> Result
     let mended = bench.session(&forked.patch)?;
     verify::verify(&bench.original, &mended, forked.changed)?;
     verify::verify(&after, &mended, forked.changed)?;
-    let changed = forked.steps.iter().filter(|step| step.taken).map(|step| step.problem).collect();
-    Ok(Mended { placed: written(bytes, &placed.patch), forked: written(bytes, &forked.patch), changed })
+    let changed = forked
+        .steps
+        .iter()
+        .filter(|step| step.taken)
+        .map(|step| step.problem)
+        .collect();
+    Ok(Mended {
+        placed: written(bytes, &placed.patch),
+        forked: written(bytes, &forked.patch),
+        changed,
+    })
 }
 
 fn written(bytes: &[u8], patch: &Patch) -> Vec<u8> {
     let part = |piece: &boswell_dialect::Piece| match piece {
-        boswell_dialect::Piece::Old { at, len } => bytes[*at as usize..(*at + *len) as usize].to_vec(),
+        boswell_dialect::Piece::Old { at, len } => {
+            bytes[*at as usize..(*at + *len) as usize].to_vec()
+        }
         boswell_dialect::Piece::New(bytes) => bytes.clone(),
     };
     patch.pieces().iter().flat_map(part).collect()
@@ -72,7 +92,12 @@ fn core(record: &[u8]) -> String {
 }
 
 /// Looks at one damage; false if the repair was refused, because less would be in reach.
-fn examine(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str], note: &dyn Fn() -> String) -> bool {
+fn examine(
+    dialect: &'static dyn Dialect,
+    bytes: &[u8],
+    goals: &[&str],
+    note: &dyn Fn() -> String,
+) -> bool {
     let is_record: &dyn Fn(&serde_json::Value) -> bool = match dialect.name() {
         "claude" => &scanner::is_claude,
         "pi" => &scanner::is_pi,
@@ -84,10 +109,21 @@ fn examine(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str], note: &d
         Err(error) => panic!("{}: {error}: {:?}", note(), error.reason()),
     };
     let before = scanner::records(bytes, is_record);
-    let placed = mended.placed.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&mended.placed);
-    let lines: BTreeSet<&[u8]> = placed.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
+    let placed = mended
+        .placed
+        .strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(&mended.placed);
+    let lines: BTreeSet<&[u8]> = placed
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .collect();
     for record in &before {
-        assert!(lines.contains(record.as_slice()), "{}: lost {}", note(), record.escape_ascii());
+        assert!(
+            lines.contains(record.as_slice()),
+            "{}: lost {}",
+            note(),
+            record.escape_ascii()
+        );
     }
     // A change of links leaves what the records say; other changes are told by their problem.
     let told = [
@@ -97,16 +133,32 @@ fn examine(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str], note: &d
         ProblemKind::DuplicateCall,
         ProblemKind::RefusedBlock,
     ];
-    let lines: BTreeSet<&[u8]> = mended.forked.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect();
-    let mut changed = before.iter().filter(|record| !lines.contains(record.as_slice())).peekable();
+    let lines: BTreeSet<&[u8]> = mended
+        .forked
+        .split(|byte| *byte == b'\n')
+        .map(<[u8]>::trim_ascii)
+        .collect();
+    let mut changed = before
+        .iter()
+        .filter(|record| !lines.contains(record.as_slice()))
+        .peekable();
     if changed.peek().is_some() && !told.iter().any(|kind| mended.changed.contains(kind)) {
-        let after: BTreeSet<String> =
-            scanner::records(&mended.forked, is_record).iter().map(|record| core(record)).collect();
-        let lost = changed.filter(|record| !after.contains(&core(record))).count();
+        let after: BTreeSet<String> = scanner::records(&mended.forked, is_record)
+            .iter()
+            .map(|record| core(record))
+            .collect();
+        let lost = changed
+            .filter(|record| !after.contains(&core(record)))
+            .count();
         assert!(lost == 0, "{}: {lost} lost in the fork", note());
     }
-    let again = repair(dialect, &mended.forked, goals).unwrap_or_else(|error| panic!("{} again: {error}", note()));
-    assert!(again.forked == mended.forked, "{}: a second repair changes something", note());
+    let again = repair(dialect, &mended.forked, goals)
+        .unwrap_or_else(|error| panic!("{} again: {error}", note()));
+    assert!(
+        again.forked == mended.forked,
+        "{}: a second repair changes something",
+        note()
+    );
     true
 }
 
@@ -121,11 +173,19 @@ fn pair(bytes: &[u8], number: usize, seed: usize) -> Option<(Vec<u8>, String)> {
     let place = rng.below(lines.max(1));
     let once = damage::apply(first, bytes, place, &mut rng);
     let place = rng.below(lines.max(1));
-    Some((damage::apply(second, &once, place, &mut rng), format!("{first:?} and {second:?}")))
+    Some((
+        damage::apply(second, &once, place, &mut rng),
+        format!("{first:?} and {second:?}"),
+    ))
 }
 
 /// How many damages were looked at, no two of them alike, and which repairs were refused.
-fn lab(dialect: &'static dyn Dialect, sound: &[Vec<u8>], goals: &[&str], pairs: usize) -> (usize, Vec<String>) {
+fn lab(
+    dialect: &'static dyn Dialect,
+    sound: &[Vec<u8>],
+    goals: &[&str],
+    pairs: usize,
+) -> (usize, Vec<String>) {
     let (mut seen, mut refused) = (HashSet::new(), Vec::new());
     let mut look = |broken: &[u8], name: &dyn Fn() -> String| {
         if seen.insert(Sha256::digest(broken)) && !examine(dialect, broken, goals, name) {
@@ -134,15 +194,22 @@ fn lab(dialect: &'static dyn Dialect, sound: &[Vec<u8>], goals: &[&str], pairs: 
     };
     for (number, bytes) in sound.iter().enumerate() {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
-        for &kind in damage::ALL.iter().filter(|kind| !matches!(kind, Damage::LongLine(_))) {
+        for &kind in damage::ALL
+            .iter()
+            .filter(|kind| !matches!(kind, Damage::LongLine(_)))
+        {
             for place in 0..lines {
                 let broken = damage::apply(kind, bytes, place, &mut Rng::new(place as u64));
-                look(&broken, &|| format!("{} {number} {kind:?} at {place}", dialect.name()));
+                look(&broken, &|| {
+                    format!("{} {number} {kind:?} at {place}", dialect.name())
+                });
             }
         }
         for seed in 0..pairs {
             if let Some((broken, kinds)) = pair(bytes, number, seed) {
-                look(&broken, &|| format!("{} {number} {kinds}, seed {seed}", dialect.name()));
+                look(&broken, &|| {
+                    format!("{} {number} {kinds}, seed {seed}", dialect.name())
+                });
             }
         }
     }
@@ -152,25 +219,56 @@ fn lab(dialect: &'static dyn Dialect, sound: &[Vec<u8>], goals: &[&str], pairs: 
 fn claude_sessions() -> Vec<Vec<u8>> {
     use claude::Shape::{Branched, Compacted, ExplicitLeaf, Interrupted, Plain, ToolUse};
     let made = |shape| claude::file(shape, "/p", 7).bytes().to_vec();
-    [Plain, ToolUse, Branched, Compacted, ExplicitLeaf, Interrupted].into_iter().map(made).collect()
+    [
+        Plain,
+        ToolUse,
+        Branched,
+        Compacted,
+        ExplicitLeaf,
+        Interrupted,
+    ]
+    .into_iter()
+    .map(made)
+    .collect()
 }
 
 fn pi_sessions() -> Vec<Vec<u8>> {
     use pi::Shape::{Branched, EveryEntry, Labels, Linear, TwoCompactions, TwoRoots, V1};
-    let made = |shape| pi::file(shape, pi::Flavour::Pi, pi::Place::of("/p"), 7).bytes().to_vec();
-    [V1, Linear, EveryEntry, Branched, TwoCompactions, Labels, TwoRoots].into_iter().map(made).collect()
+    let made = |shape| {
+        pi::file(shape, pi::Flavour::Pi, pi::Place::of("/p"), 7)
+            .bytes()
+            .to_vec()
+    };
+    [
+        V1,
+        Linear,
+        EveryEntry,
+        Branched,
+        TwoCompactions,
+        Labels,
+        TwoRoots,
+    ]
+    .into_iter()
+    .map(made)
+    .collect()
 }
 
 #[test]
 fn no_damage_of_a_claude_session_costs_a_record_and_repair_is_idempotent() {
     let (count, refused) = lab(&Claude, &claude_sessions(), &[], 1_500);
-    assert!(count >= 10_000 && refused.len() * 2_000 < count, "of {count} refused: {refused:#?}");
+    assert!(
+        count >= 10_000 && refused.len() * 2_000 < count,
+        "of {count} refused: {refused:#?}"
+    );
 }
 
 #[test]
 fn no_damage_of_a_pi_session_costs_a_record_and_repair_is_idempotent() {
     let (count, refused) = lab(&Pi::PI, &pi_sessions(), &[], 2_000);
-    assert!(count >= 10_000 && refused.len() * 2_000 < count, "of {count} refused: {refused:#?}");
+    assert!(
+        count >= 10_000 && refused.len() * 2_000 < count,
+        "of {count} refused: {refused:#?}"
+    );
 }
 
 #[test]
@@ -178,29 +276,42 @@ fn pairs_that_once_went_wrong_are_repaired() {
     let sessions = claude_sessions();
     for (number, seed) in [(0, 60), (0, 538), (1, 344), (2, 260)] {
         let (broken, kinds) = pair(&sessions[number], number, seed).unwrap();
-        assert!(examine(&Claude, &broken, &[], &|| format!("{kinds}, seed {seed}")), "{kinds}");
+        assert!(
+            examine(&Claude, &broken, &[], &|| format!("{kinds}, seed {seed}")),
+            "{kinds}"
+        );
     }
 }
 
 #[test]
 fn a_sound_session_needs_no_repair() {
-    for (dialect, sessions) in [(&Claude as &'static dyn Dialect, claude_sessions()), (&Pi::PI, pi_sessions())] {
+    for (dialect, sessions) in [
+        (&Claude as &'static dyn Dialect, claude_sessions()),
+        (&Pi::PI, pi_sessions()),
+    ] {
         for bytes in sessions {
             let mended = repair(dialect, &bytes, &[]).unwrap();
-            assert_eq!(String::from_utf8_lossy(&mended.forked), String::from_utf8_lossy(&bytes));
+            assert_eq!(
+                String::from_utf8_lossy(&mended.forked),
+                String::from_utf8_lossy(&bytes)
+            );
         }
     }
 }
 
 #[test]
 fn no_real_file_costs_a_record_and_repair_is_idempotent() {
-    let (Some(real), Some(captures)) =
-        (corpus::require_or_skip("BOSWELL_CORPUS"), corpus::require_or_skip("BOSWELL_CAPTURES"))
-    else {
+    let (Some(real), Some(captures)) = (
+        corpus::require_or_skip("BOSWELL_CORPUS"),
+        corpus::require_or_skip("BOSWELL_CAPTURES"),
+    ) else {
         return;
     };
     let mut count = 0;
-    for path in corpus::files(&real).into_iter().chain(corpus::files(&captures)) {
+    for path in corpus::files(&real)
+        .into_iter()
+        .chain(corpus::files(&captures))
+    {
         let name = path.to_string_lossy().into_owned();
         let bytes = boswell_testkit::disk::read(&path);
         if !name.contains(".jsonl") || bytes.len() > 8 << 20 {

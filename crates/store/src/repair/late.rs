@@ -24,7 +24,10 @@ impl Runner {
         let mut table = LateTable::default();
         for op in self.recorded()? {
             for late in self.late_of(&op)? {
-                let place = table.replaced.entry((op.root.clone(), late.key)).or_default();
+                let place = table
+                    .replaced
+                    .entry((op.root.clone(), late.key))
+                    .or_default();
                 place.extend(lines_of(&late.bytes));
             }
             for change in &op.changes {
@@ -36,7 +39,11 @@ impl Runner {
         for record in self.vault.doubted()? {
             let Some(name) = &record.inode else { continue };
             let late = self.vault.written_late(name, record.len)?;
-            table.doubted.entry((record.root, record.session)).or_default().extend(lines_of(&late));
+            table
+                .doubted
+                .entry((record.root, record.session))
+                .or_default()
+                .extend(lines_of(&late));
         }
         Ok(table)
     }
@@ -50,38 +57,69 @@ impl LateTable {
             rest => rest.starts_with('/').then(|| format!("{to}{rest}")),
         };
         let old = |(of, key): &(PathBuf, String)| (of == root).then(|| after(key)).flatten();
-        let moved: Vec<_> = self.replaced.keys().filter_map(|place| Some((place.clone(), old(place)?))).collect();
+        let moved: Vec<_> = self
+            .replaced
+            .keys()
+            .filter_map(|place| Some((place.clone(), old(place)?)))
+            .collect();
         for (place, key) in moved {
             let lines = self.replaced.remove(&place).unwrap_or_default();
-            self.replaced.entry((place.0, key)).or_default().extend(lines);
+            self.replaced
+                .entry((place.0, key))
+                .or_default()
+                .extend(lines);
         }
     }
 
     /// Lines that were written late to the log of a session.
     pub(super) fn lines(&self, store: &Store, located: &Located) -> Vec<Vec<u8>> {
-        let place = located.key.clone().map(|key| (store.root().to_owned(), key));
-        let mut lines = place.and_then(|place| self.replaced.get(&place)).cloned().unwrap_or_default();
+        let place = located
+            .key
+            .clone()
+            .map(|key| (store.root().to_owned(), key));
+        let mut lines = place
+            .and_then(|place| self.replaced.get(&place))
+            .cloned()
+            .unwrap_or_default();
         let session = SessionRef::new(store.dialect().name(), &located.id);
-        let doubted = self.doubted.get(&(store.root().to_owned(), session)).map_or(&[][..], Vec::as_slice);
+        let doubted = self
+            .doubted
+            .get(&(store.root().to_owned(), session))
+            .map_or(&[][..], Vec::as_slice);
         // An operation may have replaced the very file before its copying came to an end.
-        let other: Vec<_> = doubted.iter().filter(|line| !lines.contains(line)).cloned().collect();
+        let other: Vec<_> = doubted
+            .iter()
+            .filter(|line| !lines.contains(line))
+            .cloned()
+            .collect();
         lines.extend(other);
         lines
     }
 
     /// Says so where a session lacks lines that its agent wrote late.
-    pub fn problem(&self, store: &Store, located: &Located, session: &Session) -> Result<Option<Problem>> {
+    pub fn problem(
+        &self,
+        store: &Store,
+        located: &Located,
+        session: &Session,
+    ) -> Result<Option<Problem>> {
         let late = self.lines(store, located);
         let missing = missing(session, &late)?;
         Ok((!missing.is_empty()).then(|| {
-            let wrote = format!("an agent wrote {} into the file as it was before", count(missing.len()));
+            let wrote = format!(
+                "an agent wrote {} into the file as it was before",
+                count(missing.len())
+            );
             Problem::of_file(ProblemKind::LateLines, wrote)
         }))
     }
 }
 
 fn lines_of(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
-    bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).map(<[u8]>::to_vec)
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(<[u8]>::to_vec)
 }
 
 /// Those that the log does not hold, be it as records or as lines that are none.
@@ -108,7 +146,10 @@ fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>
         })?;
         wanted.remove(line.trim_ascii());
     }
-    Ok(late.iter().filter(|line| wanted.contains(line.trim_ascii())).collect())
+    Ok(late
+        .iter()
+        .filter(|line| wanted.contains(line.trim_ascii()))
+        .collect())
 }
 
 /// A mend that adds those which the log does not hold yet.
@@ -117,7 +158,11 @@ pub(super) fn mends(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Mend>> {
     if missing.is_empty() {
         return Ok(Vec::new());
     }
-    let mut with = if session.log().ended { Vec::new() } else { vec![b'\n'] };
+    let mut with = if session.log().ended {
+        Vec::new()
+    } else {
+        vec![b'\n']
+    };
     for line in &missing {
         with.extend_from_slice(line);
         with.push(b'\n');
@@ -128,12 +173,19 @@ pub(super) fn mends(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Mend>> {
         slot: None,
         repair: Repair::Append,
         confidence: Confidence::Certain,
-        does: format!("add {} that an agent wrote into the file as it was before", count(missing.len())),
+        does: format!(
+            "add {} that an agent wrote into the file as it was before",
+            count(missing.len())
+        ),
         helps: &[],
         splices: vec![Splice::insert(session.log().bytes, with)],
     }])
 }
 
 fn count(lines: usize) -> String {
-    if lines == 1 { "a line".to_owned() } else { format!("{lines} lines") }
+    if lines == 1 {
+        "a line".to_owned()
+    } else {
+        format!("{lines} lines")
+    }
 }

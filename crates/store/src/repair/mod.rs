@@ -1,9 +1,12 @@
-//! Repair: what `check` found is mended, so that the agent itself resumes with everything that is in the file.
+//! Repair: what `check` found is mended, so that the agent itself resumes with everything
+//! that is in the file.
 //!
-//! Mends come in three classes. *Rewrite* moves bytes and changes no record, *append* adds lines: both in place.
-//! *Change* alters records, and goes into a fork of the session unless the caller insists. All of it is one operation of the
-//! runner: a crash leaves all or nothing, and one `undo` takes it back. Everything is played through on a patched view of the file first: a plan whose result would lose a record, reach less than before or need
-//! mending again is refused before a byte is written, and the written file is looked at once more.
+//! Mends come in three classes. *Rewrite* moves bytes and changes no record, *append* adds lines:
+//! both in place. *Change* alters records, and goes into a fork of the session unless the caller
+//! insists. All of it is one operation of the runner: a crash leaves all or nothing, and one `undo`
+//! takes it back. Everything is played through on a patched view of the file first: a plan whose
+//! result would lose a record, reach less than before or need mending again is refused before a
+//! byte is written, and the written file is looked at once more.
 
 mod bytes;
 mod carry;
@@ -131,32 +134,49 @@ pub struct Repaired {
 impl Runner {
     /// The fork that the last repair of a session made, if it is still there.
     ///
-    /// Read from the operation itself: a note beside it would be a second write that a crash can separate from the first.
+    /// Read from the operation itself: a note beside it would be a second write that a crash can
+    /// separate from the first.
     pub fn repaired_as(&self, store: &Store, session: &SessionRef) -> Result<Option<String>> {
         let (operations, _) = self.operations()?;
         let repaired = |it: &&ListedOperation| {
             let op = &it.operation;
             !it.undone && op.kind == REPAIR && op.session == *session && op.root == store.root()
         };
-        let created = operations.iter().rev().filter(repaired).flat_map(|it| it.operation.files());
-        let created: Vec<String> = created.filter(|file| file.before.is_none()).map(|file| file.key).collect();
+        let created = operations
+            .iter()
+            .rev()
+            .filter(repaired)
+            .flat_map(|it| it.operation.files());
+        let created: Vec<String> = created
+            .filter(|file| file.before.is_none())
+            .map(|file| file.key)
+            .collect();
         let here = store.whole().list()?.sessions;
-        let fork = created.iter().find_map(|key| here.iter().find(|located| located.key.as_ref() == Some(key)));
+        let fork = created.iter().find_map(|key| {
+            here.iter()
+                .find(|located| located.key.as_ref() == Some(key))
+        });
         Ok(fork.map(|located| located.id.clone()))
     }
 }
 
 impl Store {
-    /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines that were written late: see
-    /// [`Runner::repair_plan`].
+    /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines
+    /// that were written late: see [`Runner::repair_plan`].
     pub fn repair_plan(&self, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
         Workbench::new(self, located, request, Vec::new())?.plan()
     }
 }
 
 impl Runner {
-    /// What repairing a session would do, with lines that an agent wrote late. Takes no lock and writes nothing.
-    pub fn repair_plan(&self, store: &Store, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
+    /// What repairing a session would do, with lines that an agent wrote late. Takes no
+    /// lock and writes nothing.
+    pub fn repair_plan(
+        &self,
+        store: &Store,
+        located: &Located,
+        request: &RepairRequest,
+    ) -> Result<RepairPlan> {
         let late = self.late_table()?.lines(store, located);
         Workbench::new(store, located, request, late)?.plan()
     }

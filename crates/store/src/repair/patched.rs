@@ -40,7 +40,10 @@ impl ObjectReader for Patched {
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         let to = at.saturating_add(len).min(self.len);
         let mut out = Vec::with_capacity(usize::try_from(to.saturating_sub(at)).unwrap_or(0));
-        let first = self.pieces.partition_point(|(start, _)| *start <= at).saturating_sub(1);
+        let first = self
+            .pieces
+            .partition_point(|(start, _)| *start <= at)
+            .saturating_sub(1);
         for (start, piece) in self.pieces.get(first..).unwrap_or_default() {
             if *start >= to {
                 break;
@@ -55,7 +58,9 @@ impl ObjectReader for Patched {
                 }
                 Piece::New(bytes) => {
                     let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                    out.extend_from_slice(bytes.get(cut(from)..cut(to - start)).unwrap_or_default());
+                    out.extend_from_slice(
+                        bytes.get(cut(from)..cut(to - start)).unwrap_or_default(),
+                    );
                 }
             }
         }

@@ -11,7 +11,8 @@ use boswell_model::{Repair, Result};
 use super::verify;
 use crate::Session;
 
-/// A session on the way to being mended. Answers are kept: reading every record anew for each question is what costs.
+/// A session on the way to being mended. Answers are kept: reading every record anew for each
+/// question is what costs.
 #[derive(Debug)]
 pub(super) struct Stage {
     session: Session,
@@ -30,7 +31,12 @@ impl Deref for Stage {
 
 impl Stage {
     pub(super) fn of(session: Session) -> Self {
-        Stage { session, mends: OnceCell::new(), reach: OnceCell::new(), records: OnceCell::new() }
+        Stage {
+            session,
+            mends: OnceCell::new(),
+            reach: OnceCell::new(),
+            records: OnceCell::new(),
+        }
     }
 
     /// What a dialect is told of it.
@@ -47,7 +53,11 @@ impl Stage {
     /// The mends of one class that its dialect knows.
     pub(super) fn mends(&self, class: Repair, chance: &dyn Chance) -> Result<Vec<Mend>> {
         let all = kept(&self.mends, || self.dialect().mends(&self.mending(chance)))?;
-        Ok(all.iter().filter(|mend| mend.repair == class).cloned().collect())
+        Ok(all
+            .iter()
+            .filter(|mend| mend.repair == class)
+            .cloned()
+            .collect())
     }
 
     /// Conversation entries that the agent reaches, and those in the file.

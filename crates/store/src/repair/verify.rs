@@ -9,13 +9,20 @@ use crate::Session;
 
 /// Conversation entries that the agent reaches, and those in the file.
 pub(crate) fn reach(session: &Session) -> Result<(u64, u64)> {
-    let total = session.log().slots().filter(|slot| is_conversation(session, *slot)).count() as u64;
+    let total = session
+        .log()
+        .slots()
+        .filter(|slot| is_conversation(session, *slot))
+        .count() as u64;
     Ok((reach_from(session, session.tip()?)?, total))
 }
 
 fn reach_from(session: &Session, tip: Tip) -> Result<u64> {
     let reached = session.dialect().reached(&session.view(), tip)?;
-    Ok(reached.iter().filter(|slot| is_conversation(session, **slot)).count() as u64)
+    Ok(reached
+        .iter()
+        .filter(|slot| is_conversation(session, **slot))
+        .count() as u64)
 }
 
 fn is_conversation(session: &Session, slot: Slot) -> bool {
@@ -27,32 +34,62 @@ fn is_conversation(session: &Session, slot: Slot) -> bool {
 pub(super) fn verify(before: &Stage, after: &Stage, changed: usize) -> Result<()> {
     let gone = before.records()?.difference(after.records()?).count();
     if gone > changed {
-        return Err(Error::new(ErrorKind::Internal, "the repair was not carried out: its result would not be better")
-            .because(format!("{gone} records would be gone, and {changed} were to change"))
-            .hinting("take fewer steps with `--step N`, and please report this"));
+        return Err(Error::new(
+            ErrorKind::Internal,
+            "the repair was not carried out: its result would not be better",
+        )
+        .because(format!(
+            "{gone} records would be gone, and {changed} were to change"
+        ))
+        .hinting("take fewer steps with `--step N`, and please report this"));
     }
     let ((was, _), (is, _)) = (before.reach()?, after.reach()?);
-    // A record that came back can be where the conversation stands; then what led to its old place must still lead there.
+    // A record that came back can be where the conversation stands; then what led to its old place
+    // must still lead there.
     if is < was && !is_whole(after)? && reach_of_old_tip(before, after)? < was {
-        return Err(Error::new(ErrorKind::Conflict, "the steps alone would cut the conversation")
-            .because(format!("the agent would reach {is} entries instead of {was}"))
-            .hinting("take the likely steps too with `--likely`; see them with `boswell repair S --likely`"));
+        return Err(Error::new(
+            ErrorKind::Conflict,
+            "the steps alone would cut the conversation",
+        )
+        .because(format!(
+            "the agent would reach {is} entries instead of {was}"
+        ))
+        .hinting(
+            "take the likely steps too with `--likely`; see them with `boswell repair S --likely`",
+        ));
     }
     Ok(())
 }
 
-/// Whether the agent reaches the whole branch that it stands on, up to an entry that begins a conversation. A client that bridges gaps
-/// may have reached more before, on branches that it took for one.
+/// Whether the agent reaches the whole branch that it stands on, up to an entry that begins
+/// a conversation. A client that bridges gaps may have reached more before, on branches
+/// that it took for one.
 pub(super) fn is_whole(session: &Session) -> Result<bool> {
     let tip = session.tip()?;
     let branch = session.branch(tip)?;
-    let reached: HashSet<Slot> = session.dialect().reached(&session.view(), tip)?.into_iter().collect();
-    let begins = branch.first().and_then(|slot| session.log().head(*slot)).is_some_and(|head| head.parent.is_none());
-    Ok(begins && branch.iter().filter(|slot| is_conversation(session, **slot)).all(|slot| reached.contains(slot)))
+    let reached: HashSet<Slot> = session
+        .dialect()
+        .reached(&session.view(), tip)?
+        .into_iter()
+        .collect();
+    let begins = branch
+        .first()
+        .and_then(|slot| session.log().head(*slot))
+        .is_some_and(|head| head.parent.is_none());
+    Ok(begins
+        && branch
+            .iter()
+            .filter(|slot| is_conversation(session, **slot))
+            .all(|slot| reached.contains(slot)))
 }
 
 fn reach_of_old_tip(before: &Session, after: &Session) -> Result<u64> {
-    let label = before.tip()?.slot().map(|slot| before.log().label(slot).into_owned());
-    let Some(slot) = label.and_then(|label| after.log().find(&label)) else { return Ok(0) };
+    let label = before
+        .tip()?
+        .slot()
+        .map(|slot| before.log().label(slot).into_owned());
+    let Some(slot) = label.and_then(|label| after.log().find(&label)) else {
+        return Ok(0);
+    };
     reach_from(after, Tip::At(slot))
 }

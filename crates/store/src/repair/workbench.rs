@@ -59,7 +59,14 @@ impl<'a> Workbench<'a> {
         let mut excluded = store.dialect().exclusive(&mending, &goals)?;
         if excluded.is_some() && request.installed.is_some() {
             // Nobody asked for the installed one: it stands back.
-            goals = goals::goals(store.dialect(), wrote, &RepairRequest { installed: None, ..request.clone() })?;
+            goals = goals::goals(
+                store.dialect(),
+                wrote,
+                &RepairRequest {
+                    installed: None,
+                    ..request.clone()
+                },
+            )?;
             excluded = store.dialect().exclusive(&mending, &goals)?;
         }
         if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
@@ -67,7 +74,15 @@ impl<'a> Workbench<'a> {
                 .because(why)
                 .hinting("repair for one of them: leave out --for, or settle the branch first with `boswell branch`"));
         }
-        Ok(Workbench { store, located, request, late, original, stages: RefCell::default(), goals })
+        Ok(Workbench {
+            store,
+            located,
+            request,
+            late,
+            original,
+            stages: RefCell::default(),
+            goals,
+        })
     }
 
     /// Everything that could be done, and what it leaves.
@@ -79,7 +94,10 @@ impl<'a> Workbench<'a> {
         let (reachable, total) = self.original.reach()?;
         let mut steps = placed.steps;
         steps.extend(changed.steps);
-        steps.iter_mut().enumerate().for_each(|(at, step)| step.number = at + 1);
+        steps
+            .iter_mut()
+            .enumerate()
+            .for_each(|(at, step)| step.number = at + 1);
         Ok(RepairPlan {
             still_lost: self.still_lost(&after)?,
             goals: self.goals.clone(),
@@ -99,17 +117,22 @@ impl<'a> Workbench<'a> {
             Ok(mends)
         })?;
         worked.steps.extend(added.steps);
-        Ok(Worked { patch: added.patch, steps: worked.steps, changed: 0 })
+        Ok(Worked {
+            patch: added.patch,
+            steps: worked.steps,
+            changed: 0,
+        })
     }
 
-    /// Whether what is done in place can stand alone. A record that is set free can cut the conversation as long as its
-    /// parent is missing: then all goes into the fork together.
+    /// Whether what is done in place can stand alone. A record that is set free can cut the
+    /// conversation as long as its parent is missing: then all goes into the fork together.
     pub(super) fn stands_alone(&self, placed: &Worked) -> Result<bool> {
         let after = self.session(&placed.patch)?;
         Ok(after.reach()?.0 >= self.original.reach()?.0 || verify::is_whole(&after)?)
     }
 
-    /// Changes of records, and what can be put in order after them: two records that a link told apart can become one.
+    /// Changes of records, and what can be put in order after them: two records that a link told
+    /// apart can become one.
     pub(super) fn settled(&self, patch: Patch) -> Result<Worked> {
         let mut worked = self.changes(patch)?;
         for _ in 0..MOST_ROUNDS {
@@ -119,7 +142,9 @@ impl<'a> Workbench<'a> {
             }
             let more = self.changes(placed.patch)?;
             worked.steps.retain(|step| step.taken);
-            worked.steps.extend(placed.steps.into_iter().filter(|step| step.taken));
+            worked
+                .steps
+                .extend(placed.steps.into_iter().filter(|step| step.taken));
             worked.steps.extend(more.steps);
             worked.changed += more.changed;
             worked.patch = more.patch;
@@ -141,16 +166,34 @@ impl<'a> Workbench<'a> {
         let plan = self.plan()?;
         let mut wanted = Vec::new();
         for number in numbers {
-            let step = plan.steps.iter().find(|step| step.number == *number).ok_or_else(|| {
-                Error::new(ErrorKind::NotFound, format!("the plan has no step {number}"))
-                    .hinting(format!("see its steps with `boswell repair {}`", self.original.reference().to_argument()))
-            })?;
+            let step = plan
+                .steps
+                .iter()
+                .find(|step| step.number == *number)
+                .ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::NotFound,
+                        format!("the plan has no step {number}"),
+                    )
+                    .hinting(format!(
+                        "see its steps with `boswell repair {}`",
+                        self.original.reference().to_argument()
+                    ))
+                })?;
             wanted.push(step);
         }
         let pending = |step: &&RepairStep| step.repair != Repair::Fork && step.taken;
-        if wanted.iter().any(|step| step.repair == Repair::Fork) && plan.steps.iter().any(|step| pending(&step)) {
-            return Err(Error::new(ErrorKind::Conflict, "bytes must be put in order before records are changed")
-                .hinting(format!("first run `boswell repair {} --apply`", self.original.reference().to_argument())));
+        if wanted.iter().any(|step| step.repair == Repair::Fork)
+            && plan.steps.iter().any(|step| pending(&step))
+        {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "bytes must be put in order before records are changed",
+            )
+            .hinting(format!(
+                "first run `boswell repair {} --apply`",
+                self.original.reference().to_argument()
+            )));
         }
         let session = &self.original;
         let whole = Patch::whole(session.log().bytes);
@@ -164,20 +207,35 @@ impl<'a> Workbench<'a> {
                 && step.does == mend.does
                 && step.entry == self.label(session, mend)
         };
-        if let Some(step) = wanted.iter().find(|step| !mends.iter().any(|mend| is_it(step, mend))) {
-            return Err(Error::new(ErrorKind::Conflict, format!("step {} follows from other steps", step.number))
-                .because("it is about what they leave")
-                .hinting(format!(
-                    "take those before it first; `boswell repair {}` numbers them",
-                    session.reference().to_argument()
-                )));
+        if let Some(step) = wanted
+            .iter()
+            .find(|step| !mends.iter().any(|mend| is_it(step, mend)))
+        {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("step {} follows from other steps", step.number),
+            )
+            .because("it is about what they leave")
+            .hinting(format!(
+                "take those before it first; `boswell repair {}` numbers them",
+                session.reference().to_argument()
+            )));
         }
         mends.retain(|mend| wanted.iter().any(|step| is_it(step, mend)));
         let accepted = accept(&mends);
-        let splices: Vec<Splice> = accepted.iter().flat_map(|mend| mend.splices.clone()).collect();
+        let splices: Vec<Splice> = accepted
+            .iter()
+            .flat_map(|mend| mend.splices.clone())
+            .collect();
         Ok(Worked {
             patch: whole.spliced(&splices),
-            steps: accepted.iter().map(|mend| RepairStep { taken: true, ..self.step(session, mend) }).collect(),
+            steps: accepted
+                .iter()
+                .map(|mend| RepairStep {
+                    taken: true,
+                    ..self.step(session, mend)
+                })
+                .collect(),
             changed: changed(&accepted),
         })
     }
@@ -187,14 +245,28 @@ impl<'a> Workbench<'a> {
         if patch.is_unchanged(self.original.log().bytes) {
             return Ok(Rc::clone(&self.original));
         }
-        if let Some((_, stage)) = self.stages.borrow().iter().find(|(known, _)| known == patch) {
+        if let Some((_, stage)) = self
+            .stages
+            .borrow()
+            .iter()
+            .find(|(known, _)| known == patch)
+        {
             return Ok(Rc::clone(stage));
         }
         let (dialect, backend) = (self.store.dialect(), self.store.backend());
         let object = backend.open(self.located.key.as_deref().unwrap_or_default())?;
-        let located = Located { size: patch.len(), ..self.located.clone() };
+        let located = Located {
+            size: patch.len(),
+            ..self.located.clone()
+        };
         let patched = Box::new(Patched::new(object, patch));
-        let stage = Rc::new(Stage::of(Session::over(dialect, backend, patched, &located, Depth::Pairs)?));
+        let stage = Rc::new(Stage::of(Session::over(
+            dialect,
+            backend,
+            patched,
+            &located,
+            Depth::Pairs,
+        )?));
         let mut stages = self.stages.borrow_mut();
         stages.insert(0, (patch.clone(), Rc::clone(&stage)));
         stages.truncate(MOST_STAGES);
@@ -216,17 +288,25 @@ impl<'a> Workbench<'a> {
         }
         let mut last = bytes::copies(session, Keep::Last)?;
         if !self.can_drop(session, patch, &last)? {
-            last.iter_mut().for_each(|mend| mend.confidence = Confidence::Guess);
+            last.iter_mut()
+                .for_each(|mend| mend.confidence = Confidence::Guess);
         }
         Ok(last)
     }
 
-    /// Whether without these copies the conversation stands where it stood, and no less of it is reached.
+    /// Whether without these copies the conversation stands where it stood, and no
+    /// less of it is reached.
     fn can_drop(&self, session: &Stage, patch: &Patch, copies: &[Mend]) -> Result<bool> {
-        let splices: Vec<Splice> = copies.iter().flat_map(|mend| mend.splices.clone()).collect();
+        let splices: Vec<Splice> = copies
+            .iter()
+            .flat_map(|mend| mend.splices.clone())
+            .collect();
         let without = self.session(&patch.spliced(&splices))?;
         let label = |session: &Session| -> Result<Option<String>> {
-            Ok(session.tip()?.slot().map(|slot| session.log().label(slot).into_owned()))
+            Ok(session
+                .tip()?
+                .slot()
+                .map(|slot| session.log().label(slot).into_owned()))
         };
         Ok(label(session)? == label(&without)? && session.reach()?.0 <= without.reach()?.0)
     }
@@ -239,34 +319,57 @@ impl<'a> Workbench<'a> {
         Ok(mends)
     }
 
-    fn work(&self, mut patch: Patch, find: impl Fn(&Stage, &Patch) -> Result<Vec<Mend>>) -> Result<Worked> {
+    fn work(
+        &self,
+        mut patch: Patch,
+        find: impl Fn(&Stage, &Patch) -> Result<Vec<Mend>>,
+    ) -> Result<Worked> {
         let mut steps = Vec::new();
         let mut count = 0;
         for _ in 0..MOST_ROUNDS {
             let session = self.session(&patch)?;
             let mends = find(&session, &patch)?;
-            let (taken, left): (Vec<Mend>, Vec<Mend>) = mends.into_iter().partition(|mend| self.takes(mend));
+            let (taken, left): (Vec<Mend>, Vec<Mend>) =
+                mends.into_iter().partition(|mend| self.takes(mend));
             if taken.is_empty() {
                 steps.extend(left.iter().map(|mend| self.step(&session, mend)));
-                return Ok(Worked { patch, steps, changed: count });
+                return Ok(Worked {
+                    patch,
+                    steps,
+                    changed: count,
+                });
             }
             let accepted = accept(&taken);
-            let splices: Vec<Splice> = accepted.iter().flat_map(|mend| mend.splices.clone()).collect();
+            let splices: Vec<Splice> = accepted
+                .iter()
+                .flat_map(|mend| mend.splices.clone())
+                .collect();
             count += changed(&accepted);
             steps.extend(accepted.iter().map(|mend| self.step(&session, mend)));
             patch = patch.spliced(&splices);
         }
         let last = steps.last().map(|step: &RepairStep| {
             let line = step.line.map(|line| line.to_string()).unwrap_or_default();
-            format!("line {line}, {}: {} comes up again and again", step.problem.word(), step.does)
+            format!(
+                "line {line}, {}: {} comes up again and again",
+                step.problem.word(),
+                step.does
+            )
         });
-        Err(Error::new(ErrorKind::Internal, format!("repairing session {} does not come to an end", self.located.id))
-            .because(last.unwrap_or_default())
-            .hinting("take single steps with `--step N`, and please report this"))
+        Err(Error::new(
+            ErrorKind::Internal,
+            format!(
+                "repairing session {} does not come to an end",
+                self.located.id
+            ),
+        )
+        .because(last.unwrap_or_default())
+        .hinting("take single steps with `--step N`, and please report this"))
     }
 
     fn takes(&self, mend: &Mend) -> bool {
-        let for_goal = mend.helps.is_empty() || mend.helps.iter().any(|name| self.goals.contains(name));
+        let for_goal =
+            mend.helps.is_empty() || mend.helps.iter().any(|name| self.goals.contains(name));
         for_goal && mend.confidence <= self.request.level
     }
 
@@ -298,7 +401,9 @@ impl<'a> Workbench<'a> {
                 if !crate::check::hurt(after, problem).contains(&reader.name) {
                     continue;
                 }
-                let Some(loss) = reader.loss(problem.kind) else { continue };
+                let Some(loss) = reader.loss(problem.kind) else {
+                    continue;
+                };
                 match losses.iter_mut().find(|(kind, _, _)| *kind == problem.kind) {
                     Some((_, _, count)) => *count += 1,
                     None => losses.push((problem.kind, loss, 1)),
@@ -306,7 +411,12 @@ impl<'a> Workbench<'a> {
             }
             if !losses.is_empty() {
                 let is_goal = self.goals.contains(&reader.name);
-                lost.push(StillLost { reader: reader.name, title: reader.title, is_goal, losses });
+                lost.push(StillLost {
+                    reader: reader.name,
+                    title: reader.title,
+                    is_goal,
+                    losses,
+                });
             }
         }
         Ok(lost)
@@ -329,12 +439,21 @@ fn accept(mends: &[Mend]) -> Vec<&Mend> {
         if mend.splices.iter().any(clashes) {
             continue;
         }
-        taken.extend(mend.splices.iter().filter(|splice| splice.len > 0).map(|splice| (splice.at, splice.end())));
+        taken.extend(
+            mend.splices
+                .iter()
+                .filter(|splice| splice.len > 0)
+                .map(|splice| (splice.at, splice.end())),
+        );
         accepted.push(mend);
     }
     accepted
 }
 
 fn changed(mends: &[&Mend]) -> usize {
-    mends.iter().flat_map(|mend| &mend.splices).filter(|splice| splice.len > 0 && !splice.with.is_empty()).count()
+    mends
+        .iter()
+        .flat_map(|mend| &mend.splices)
+        .filter(|splice| splice.len > 0 && !splice.with.is_empty())
+        .count()
 }

@@ -41,8 +41,15 @@ impl Hands<'_> {
     pub(crate) fn apply(&self, number: usize, change: &Change, old: Old) -> Result<()> {
         match change {
             Change::Write { key, before, after } => self.write(number, key, *before, after, old),
-            Change::Append { key, before, added, after } => self.append(key, before, *added, after),
-            Change::Truncate { key, before, after, .. } => self.truncate(key, before, after),
+            Change::Append {
+                key,
+                before,
+                added,
+                after,
+            } => self.append(key, before, *added, after),
+            Change::Truncate {
+                key, before, after, ..
+            } => self.truncate(key, before, after),
             Change::Rename { from, to } => self.rename(from, to),
             Change::Remove { key, before } => self.remove(number, key, before, old),
             Change::MakeFolder { key } => {
@@ -69,7 +76,9 @@ impl Hands<'_> {
     /// Whether the files are what the change expects. Nothing is touched.
     pub(crate) fn ready(&self, change: &Change) -> Result<()> {
         match change {
-            Change::Write { key, before, .. } => self.expect_len(key, before.map(|before| before.len)),
+            Change::Write { key, before, .. } => {
+                self.expect_len(key, before.map(|before| before.len))
+            }
             Change::Append { key, before, .. }
             | Change::Truncate { key, before, .. }
             | Change::Remove { key, before } => self.expect_len(key, Some(before.len)),
@@ -78,12 +87,18 @@ impl Hands<'_> {
         }
     }
 
-    /// Puts the file that a change replaced or removed back in its place, as the file that it was; false if it is gone.
+    /// Puts the file that a change replaced or removed back in its place, as the file that it was;
+    /// false if it is gone.
     pub(crate) fn put_old_back(&self, number: usize, change: &Change) -> Result<bool> {
         match change {
-            Change::Write { key, before: Some(_), .. } | Change::Remove { key, .. } => {
-                self.vault.unlink_inode(&self.inode(number), &place(self.root, key)?)
+            Change::Write {
+                key,
+                before: Some(_),
+                ..
             }
+            | Change::Remove { key, .. } => self
+                .vault
+                .unlink_inode(&self.inode(number), &place(self.root, key)?),
             _ => Ok(false),
         }
     }
@@ -105,7 +120,14 @@ impl Hands<'_> {
         durable::temp_beside(path, &inode_name(self.op, number))
     }
 
-    fn write(&self, number: usize, key: &str, before: Option<FileFacts>, after: &FileFacts, old: Old) -> Result<()> {
+    fn write(
+        &self,
+        number: usize,
+        key: &str,
+        before: Option<FileFacts>,
+        after: &FileFacts,
+        old: Old,
+    ) -> Result<()> {
         let path = place(self.root, key)?;
         self.expect_len(key, before.map(|before| before.len))?;
         if before.is_some() && old == Old::Linked {
@@ -114,8 +136,11 @@ impl Hands<'_> {
         let temp = self.temp(number, &path);
         durable::remove_if_there(self.disk, &temp)?;
         let written = self.write_temp(&temp, after);
-        let renamed = written
-            .and_then(|()| self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "replace", error)));
+        let renamed = written.and_then(|()| {
+            self.disk
+                .rename(&temp, &path)
+                .map_err(|error| Error::io(path.display(), "replace", error))
+        });
         if let Err(error) = renamed {
             // What stays of it is swept when the operation is settled.
             let _ = self.disk.remove(&temp);
@@ -127,17 +152,28 @@ impl Hands<'_> {
     fn write_temp(&self, temp: &Path, after: &FileFacts) -> Result<()> {
         let fault = |error| Error::io(temp.display(), "write", error);
         let file = self.disk.open(temp, Open::CreateNew).map_err(fault)?;
-        self.feed(after.sha256, &mut |chunk| durable::append_all(file.as_ref(), chunk))?;
+        self.feed(after.sha256, &mut |chunk| {
+            durable::append_all(file.as_ref(), chunk)
+        })?;
         let stat = file.stat().map_err(fault)?;
         if stat.len != after.len {
-            return Err(Error::new(ErrorKind::Unavailable, format!("`{}` came out short", temp.display())));
+            return Err(Error::new(
+                ErrorKind::Unavailable,
+                format!("`{}` came out short", temp.display()),
+            ));
         }
         let time = after.modified.map_or(stat.modified, i128::from);
         file.set_mode_and_time(after.mode, time).map_err(fault)?;
         file.sync().map_err(fault)
     }
 
-    fn append(&self, key: &str, before: &FileFacts, added: Digest, after: &FileFacts) -> Result<()> {
+    fn append(
+        &self,
+        key: &str,
+        before: &FileFacts,
+        added: Digest,
+        after: &FileFacts,
+    ) -> Result<()> {
         let path = place(self.root, key)?;
         let fault = |error| Error::io(path.display(), "append to", error);
         let file = self.disk.open(&path, Open::Append).map_err(fault)?;
@@ -151,7 +187,8 @@ impl Hands<'_> {
         })?;
         durable::append_all(file.as_ref(), &bytes).map_err(fault)?;
         if let Some(time) = after.modified {
-            file.set_mode_and_time(after.mode, i128::from(time)).map_err(fault)?;
+            file.set_mode_and_time(after.mode, i128::from(time))
+                .map_err(fault)?;
         }
         file.sync().map_err(fault)?;
         // Agents that take no lock may have appended at the same moment.
@@ -161,7 +198,11 @@ impl Hands<'_> {
             Ok(())
         })
         .map_err(fault)?;
-        if landed == bytes { Ok(()) } else { Err(changed(&path)) }
+        if landed == bytes {
+            Ok(())
+        } else {
+            Err(changed(&path))
+        }
     }
 
     fn truncate(&self, key: &str, before: &FileFacts, after: &FileFacts) -> Result<()> {
@@ -173,7 +214,8 @@ impl Hands<'_> {
         }
         file.truncate(after.len).map_err(fault)?;
         if let Some(time) = after.modified {
-            file.set_mode_and_time(after.mode, i128::from(time)).map_err(fault)?;
+            file.set_mode_and_time(after.mode, i128::from(time))
+                .map_err(fault)?;
         }
         file.sync().map_err(fault)
     }
@@ -195,18 +237,31 @@ impl Hands<'_> {
         if old == Old::Linked {
             self.vault.link_inode(&path, &self.inode(number))?;
         }
-        self.disk.remove(&path).map_err(|error| Error::io(path.display(), "remove", error))?;
+        self.disk
+            .remove(&path)
+            .map_err(|error| Error::io(path.display(), "remove", error))?;
         durable::sync_parent(self.disk, &path)
     }
 
     fn expect_len(&self, key: &str, len: Option<u64>) -> Result<()> {
         let path = place(self.root, key)?;
-        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
-        if stat.map(|stat| stat.len) == len { Ok(()) } else { Err(changed(&path)) }
+        let stat = self
+            .disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))?;
+        if stat.map(|stat| stat.len) == len {
+            Ok(())
+        } else {
+            Err(changed(&path))
+        }
     }
 
     /// Hands over bytes by their hash: from memory, from the stage, from the vault.
-    pub(crate) fn feed(&self, sha256: Digest, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<()> {
+    pub(crate) fn feed(
+        &self,
+        sha256: Digest,
+        sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<()> {
         if let Some(Content::Bytes(bytes)) = self.contents.get(&sha256) {
             let fed = bytes.chunks(CHUNK).try_for_each(sink);
             return fed.map_err(|error| Error::io(self.root.display(), "write below", error));
@@ -220,7 +275,11 @@ impl Hands<'_> {
     }
 }
 
-fn feed_file(file: &dyn DiskFile, path: &Path, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<()> {
+fn feed_file(
+    file: &dyn DiskFile,
+    path: &Path,
+    sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> Result<()> {
     chunks(file, 0, u64::MAX, sink).map_err(|error| Error::io(path.display(), "read", error))
 }
 
@@ -236,11 +295,17 @@ pub(crate) fn inode_name(op: &str, number: usize) -> String {
 
 fn is_left_alone(error: &io::Error) -> bool {
     // Some systems say "exists" of a folder that is not empty.
-    matches!(error.kind(), io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound)
+    matches!(
+        error.kind(),
+        io::ErrorKind::DirectoryNotEmpty | io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
+    )
 }
 
 pub(crate) fn changed(path: &Path) -> Error {
-    Error::new(ErrorKind::Conflict, format!("`{}` changed meanwhile", path.display()))
-        .because("somebody else is writing to it")
-        .hinting("try again when they have finished")
+    Error::new(
+        ErrorKind::Conflict,
+        format!("`{}` changed meanwhile", path.display()),
+    )
+    .because("somebody else is writing to it")
+    .hinting("try again when they have finished")
 }

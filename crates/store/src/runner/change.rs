@@ -13,7 +13,8 @@ pub struct FileFacts {
     pub len: u64,
     /// Its permission bits.
     pub mode: u32,
-    /// Nanoseconds since 1970 of its last change; none where that is the moment of the change itself.
+    /// Nanoseconds since 1970 of its last change; none where that is the moment
+    /// of the change itself.
     pub modified: Option<i64>,
 }
 
@@ -99,18 +100,48 @@ impl Change {
     /// What takes it back.
     pub(crate) fn inverse(&self) -> Change {
         match self.clone() {
-            Change::Write { key, before: Some(before), after } => {
-                Change::Write { key, before: Some(after), after: before }
-            }
-            Change::Write { key, before: None, after } => Change::Remove { key, before: after },
-            Change::Append { key, before, added, after } => {
-                Change::Truncate { key, before: after, after: before, cut: added }
-            }
-            Change::Truncate { key, before, after, cut } => {
-                Change::Append { key, before: after, added: cut, after: before }
-            }
+            Change::Write {
+                key,
+                before: Some(before),
+                after,
+            } => Change::Write {
+                key,
+                before: Some(after),
+                after: before,
+            },
+            Change::Write {
+                key,
+                before: None,
+                after,
+            } => Change::Remove { key, before: after },
+            Change::Append {
+                key,
+                before,
+                added,
+                after,
+            } => Change::Truncate {
+                key,
+                before: after,
+                after: before,
+                cut: added,
+            },
+            Change::Truncate {
+                key,
+                before,
+                after,
+                cut,
+            } => Change::Append {
+                key,
+                before: after,
+                added: cut,
+                after: before,
+            },
             Change::Rename { from, to } => Change::Rename { from: to, to: from },
-            Change::Remove { key, before } => Change::Write { key, before: None, after: before },
+            Change::Remove { key, before } => Change::Write {
+                key,
+                before: None,
+                after: before,
+            },
             Change::MakeFolder { key } => Change::RemoveFolder { key },
             Change::RemoveFolder { key } => Change::MakeFolder { key },
         }

@@ -24,13 +24,19 @@ impl Runner {
             match condition {
                 Precondition::Absent { key } => {
                     if read_state(self.disk.as_ref(), &place(root, key)?)?.0 != State::Absent {
-                        return Err(Error::new(ErrorKind::Conflict, format!("{} is taken", shown(key))));
+                        return Err(Error::new(
+                            ErrorKind::Conflict,
+                            format!("{} is taken", shown(key)),
+                        ));
                     }
                 }
                 Precondition::Unchanged { key, was } => self.check_unchanged(root, key, was)?,
                 Precondition::NotLive { key } => self.check_not_live(root, key)?,
                 other => {
-                    return Err(Error::new(ErrorKind::Unsupported, format!("nobody knows how to check: {other}")));
+                    return Err(Error::new(
+                        ErrorKind::Unsupported,
+                        format!("nobody knows how to check: {other}"),
+                    ));
                 }
             }
         }
@@ -41,12 +47,22 @@ impl Runner {
         let path = place(root, key)?;
         let (_, stat) = read_state(self.disk.as_ref(), &path)?;
         let Some(stat) = stat else {
-            return Err(Error::new(ErrorKind::Conflict, format!("`{}` is not there any more", path.display())));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("`{}` is not there any more", path.display()),
+            ));
         };
         let same = was.len.is_none_or(|len| len == stat.len)
-            && was.identity.is_none_or(|identity| identity == stat.identity)
+            && was
+                .identity
+                .is_none_or(|identity| identity == stat.identity)
             && match &was.sha256 {
-                Some(hex) => hash_file(self.disk.as_ref(), &path, stat.len)?.finish().to_string() == *hex,
+                Some(hex) => {
+                    hash_file(self.disk.as_ref(), &path, stat.len)?
+                        .finish()
+                        .to_string()
+                        == *hex
+                }
                 None => true,
             };
         if same { Ok(()) } else { Err(changed(&path)) }
@@ -58,23 +74,34 @@ impl Runner {
             Some(watcher) => watcher.at_work(&path)?,
             // Without one: whoever the system says has it open for writing.
             None => {
-                let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
-                let pids = stat.map(|stat| self.disk.writers_of(stat.identity)).unwrap_or_default();
+                let stat = self
+                    .disk
+                    .stat(&path)
+                    .map_err(|error| Error::io(path.display(), "look at", error))?;
+                let pids = stat
+                    .map(|stat| self.disk.writers_of(stat.identity))
+                    .unwrap_or_default();
                 pids.first().map(|pid| format!("process {pid}"))
             }
         };
         match who {
             None => Ok(()),
-            Some(who) => Err(Error::new(ErrorKind::Busy, format!("`{}` is in use", path.display()))
-                .because(format!("{} is at work on it", who.escape_debug()))
-                .hinting("try again when it has ended")),
+            Some(who) => Err(Error::new(
+                ErrorKind::Busy,
+                format!("`{}` is in use", path.display()),
+            )
+            .because(format!("{} is at work on it", who.escape_debug()))
+            .hinting("try again when it has ended")),
         }
     }
 }
 
 /// Files that an unsettled operation is about are left alone until it is settled.
 pub(super) fn refuse_unsettled(op: &Operation, open: &[Recovered]) -> Result<()> {
-    for unsettled in open.iter().filter_map(|recovered| recovered.unsettled.as_ref()) {
+    for unsettled in open
+        .iter()
+        .filter_map(|recovered| recovered.unsettled.as_ref())
+    {
         let mut keys = op.changes.iter().flat_map(Change::keys);
         if unsettled.root == op.root && keys.any(|key| unsettled.initial.contains_key(key)) {
             return Err(Error::new(ErrorKind::Conflict, format!("operation {} is unfinished", unsettled.id))

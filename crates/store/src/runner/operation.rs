@@ -67,12 +67,18 @@ impl Operation {
                 appended: self.appended(key),
             })
         };
-        end.iter().filter_map(|(key, after)| file(key, after)).collect()
+        end.iter()
+            .filter_map(|(key, after)| file(key, after))
+            .collect()
     }
 
     fn appended(&self, key: &str) -> Option<u64> {
         let mut added = 0;
-        for change in self.changes.iter().filter(|change| change.keys().contains(&key)) {
+        for change in self
+            .changes
+            .iter()
+            .filter(|change| change.keys().contains(&key))
+        {
             match change {
                 Change::Append { before, after, .. } => added += after.len - before.len,
                 _ => return None,
@@ -117,7 +123,9 @@ impl Operation {
 
     pub(crate) fn final_states(&self) -> States {
         let mut states = self.initial.clone();
-        self.changes.iter().for_each(|change| change.advance(&mut states));
+        self.changes
+            .iter()
+            .for_each(|change| change.advance(&mut states));
         states
     }
 
@@ -144,10 +152,19 @@ impl Operation {
             .with("root", self.root.to_string_lossy())
             .with_some("undoes", self.undoes.as_deref())
             .with("reason", self.reason.word())
-            .with("locks", self.locks.iter().filter_map(lock_json).collect::<Vec<_>>())
-            .with_some("derived", (!self.derived.is_empty()).then(|| self.derived.clone()))
+            .with(
+                "locks",
+                self.locks.iter().filter_map(lock_json).collect::<Vec<_>>(),
+            )
+            .with_some(
+                "derived",
+                (!self.derived.is_empty()).then(|| self.derived.clone()),
+            )
             .with("files", files.collect::<Vec<_>>())
-            .with("changes", self.changes.iter().map(change_json).collect::<Vec<_>>())
+            .with(
+                "changes",
+                self.changes.iter().map(change_json).collect::<Vec<_>>(),
+            )
     }
 
     pub(crate) fn from_json(raw: Raw<'_>) -> Option<Self> {
@@ -157,7 +174,8 @@ impl Operation {
             Some((key, read_state(file.get("before")?)?))
         };
         Some(Operation {
-            id: text("op").filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))?,
+            id: text("op")
+                .filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))?,
             at: Instant::parse(&text("at")?)?,
             kind: text("kind")?,
             session: session_ref(&text("ref")?)?,
@@ -165,9 +183,17 @@ impl Operation {
             root: text("root")?.into(),
             undoes: text("undoes"),
             reason: Reason::from_word(&text("reason")?)?,
-            locks: raw.get("locks")?.items().map(read_lock).collect::<Option<_>>()?,
+            locks: raw
+                .get("locks")?
+                .items()
+                .map(read_lock)
+                .collect::<Option<_>>()?,
             initial: raw.get("files")?.items().map(file).collect::<Option<_>>()?,
-            changes: raw.get("changes")?.items().map(read_change).collect::<Option<_>>()?,
+            changes: raw
+                .get("changes")?
+                .items()
+                .map(read_change)
+                .collect::<Option<_>>()?,
             derived: raw
                 .get("derived")
                 .iter()
@@ -238,14 +264,24 @@ fn read_lock(raw: Raw<'_>) -> Option<LockSpec> {
 fn change_json(change: &Change) -> Json {
     let make = |word: &str, key: &str| Json::object().with("do", word).with("key", key);
     match change {
-        Change::Write { key, before, after } => {
-            make("write", key).with("before", before.map(facts_json)).with("after", facts_json(*after))
-        }
-        Change::Append { key, before, added, after } => make("append", key)
+        Change::Write { key, before, after } => make("write", key)
+            .with("before", before.map(facts_json))
+            .with("after", facts_json(*after)),
+        Change::Append {
+            key,
+            before,
+            added,
+            after,
+        } => make("append", key)
             .with("before", facts_json(*before))
             .with("after", facts_json(*after))
             .with("added", added.to_string()),
-        Change::Truncate { key, before, after, cut } => make("truncate", key)
+        Change::Truncate {
+            key,
+            before,
+            after,
+            cut,
+        } => make("truncate", key)
             .with("before", facts_json(*before))
             .with("after", facts_json(*after))
             .with("cut", cut.to_string()),
@@ -261,11 +297,31 @@ fn read_change(raw: Raw<'_>) -> Option<Change> {
     let facts = |name: &str| raw.get(name).and_then(read_facts);
     let digest = |name: &str| Digest::parse(&raw.get(name)?.text()?);
     Some(match raw.get("do")?.text()?.as_ref() {
-        "write" => Change::Write { key, before: facts("before"), after: facts("after")? },
-        "append" => Change::Append { key, before: facts("before")?, added: digest("added")?, after: facts("after")? },
-        "truncate" => Change::Truncate { key, before: facts("before")?, after: facts("after")?, cut: digest("cut")? },
-        "rename" => Change::Rename { from: key, to: raw.get("to")?.text()?.into_owned() },
-        "remove" => Change::Remove { key, before: facts("before")? },
+        "write" => Change::Write {
+            key,
+            before: facts("before"),
+            after: facts("after")?,
+        },
+        "append" => Change::Append {
+            key,
+            before: facts("before")?,
+            added: digest("added")?,
+            after: facts("after")?,
+        },
+        "truncate" => Change::Truncate {
+            key,
+            before: facts("before")?,
+            after: facts("after")?,
+            cut: digest("cut")?,
+        },
+        "rename" => Change::Rename {
+            from: key,
+            to: raw.get("to")?.text()?.into_owned(),
+        },
+        "remove" => Change::Remove {
+            key,
+            before: facts("before")?,
+        },
         "make_folder" => Change::MakeFolder { key },
         "remove_folder" => Change::RemoveFolder { key },
         _ => return None,

@@ -10,7 +10,10 @@ pub(crate) fn place(root: &Path, key: &str) -> Result<PathBuf> {
     for part in key.split('/') {
         let leads_out = matches!(part, "" | "." | "..") || part.contains('\0');
         if leads_out || (cfg!(windows) && part.contains(['\\', ':'])) {
-            return Err(Error::new(ErrorKind::Invalid, format!("{} is no key of a file in the store", shown(key))));
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                format!("{} is no key of a file in the store", shown(key)),
+            ));
         }
         path.push(part);
     }

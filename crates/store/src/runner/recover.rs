@@ -1,9 +1,11 @@
-//! Settles operations that a crash interrupted: forward if that can still be done, else back; never half.
+//! Settles operations that a crash interrupted: forward if that can still be done,
+//! else back; never half.
 //!
-//! The intent says what every file was and becomes, change by change. Whatever stands on disk is matched against these
-//! states to find how far the operation came; from there it is finished, or taken back step by step. Either way every state in
-//! between is one that the intent knows, so a crash during recovery is settled by the next one. A file that somebody else has
-//! changed in a way that neither direction can respect leaves the operation as it is, and says so.
+//! The intent says what every file was and becomes, change by change. Whatever stands on disk is
+//! matched against these states to find how far the operation came; from there it is finished, or
+//! taken back step by step. Either way every state in between is one that the intent knows, so a
+//! crash during recovery is settled by the next one. A file that somebody else has changed in a way
+//! that neither direction can respect leaves the operation as it is, and says so.
 
 use std::collections::{HashMap, HashSet};
 
@@ -70,7 +72,11 @@ impl Runner {
 
     /// Ids of operations that were interrupted; none while one is under way. Looks only.
     pub fn interrupted(&self) -> Result<Vec<String>> {
-        if self.locks.is_held("runner")? { Ok(Vec::new()) } else { self.intents() }
+        if self.locks.is_held("runner")? {
+            Ok(Vec::new())
+        } else {
+            self.intents()
+        }
     }
 
     pub(crate) fn recover_locked(&self) -> Result<Vec<Recovered>> {
@@ -86,18 +92,37 @@ impl Runner {
 
     fn recover_one(&self, id: &str) -> Result<Recovered> {
         let bytes = durable::read(self.disk.as_ref(), &self.intent_path(id))?.unwrap_or_default();
-        let Some(op) = Raw::parse(&bytes).ok().and_then(Operation::from_json).filter(|op| op.id == id) else {
-            let error = Error::new(ErrorKind::Damaged, format!("the intent of operation {id} cannot be read"));
-            return Ok(Recovered { op: id.to_owned(), outcome: Outcome::Unsettled(error), unsettled: None });
+        let Some(op) = Raw::parse(&bytes)
+            .ok()
+            .and_then(Operation::from_json)
+            .filter(|op| op.id == id)
+        else {
+            let error = Error::new(
+                ErrorKind::Damaged,
+                format!("the intent of operation {id} cannot be read"),
+            );
+            return Ok(Recovered {
+                op: id.to_owned(),
+                outcome: Outcome::Unsettled(error),
+                unsettled: None,
+            });
         };
         let outcome = match self.settle(&op) {
             Ok(outcome) => outcome,
             Err(error) => {
                 let outcome = Outcome::Unsettled(error);
-                return Ok(Recovered { op: id.to_owned(), outcome, unsettled: Some(op) });
+                return Ok(Recovered {
+                    op: id.to_owned(),
+                    outcome,
+                    unsettled: Some(op),
+                });
             }
         };
-        Ok(Recovered { op: id.to_owned(), outcome, unsettled: None })
+        Ok(Recovered {
+            op: id.to_owned(),
+            outcome,
+            unsettled: None,
+        })
     }
 
     fn settle(&self, op: &Operation) -> Result<Outcome> {
@@ -135,13 +160,22 @@ impl Runner {
         for (number, change) in rebased.back.iter().enumerate() {
             hands.apply(op.changes.len() + number, change, Old::Dropped)?;
         }
-        let others = |change: &&Change| !rebased.back.iter().any(|back| back.keys() == change.keys());
-        let rest = Operation { changes: op.changes.iter().filter(others).cloned().collect(), ..op.clone() };
+        let others =
+            |change: &&Change| !rebased.back.iter().any(|back| back.keys() == change.keys());
+        let rest = Operation {
+            changes: op.changes.iter().filter(others).cloned().collect(),
+            ..op.clone()
+        };
         self.take_back(&rest, rest.changes.len(), contents)?;
         Ok(Outcome::Back)
     }
 
-    fn forward(&self, op: &Operation, position: &Position, contents: &HashMap<Digest, Content>) -> Result<()> {
+    fn forward(
+        &self,
+        op: &Operation,
+        position: &Position,
+        contents: &HashMap<Digest, Content>,
+    ) -> Result<()> {
         let hands = self.hands(op, contents);
         self.mend_torn(op, position)?;
         for (number, change) in op.changes.iter().enumerate() {
@@ -155,8 +189,14 @@ impl Runner {
         self.verify(op)
     }
 
-    /// Takes back what was done so far, and forgets the intent. At most `reached` changes were begun.
-    pub(super) fn take_back(&self, op: &Operation, reached: usize, contents: &HashMap<Digest, Content>) -> Result<()> {
+    /// Takes back what was done so far, and forgets the intent. At most
+    /// `reached` changes were begun.
+    pub(super) fn take_back(
+        &self,
+        op: &Operation,
+        reached: usize,
+        contents: &HashMap<Digest, Content>,
+    ) -> Result<()> {
         let position = self.position(op, reached)?;
         let hands = self.hands(op, contents);
         self.mend_torn(op, &position)?;
@@ -173,7 +213,9 @@ impl Runner {
     }
 
     fn mend_torn(&self, op: &Operation, position: &Position) -> Result<()> {
-        let Some(Change::Append { key, before, .. }) = op.changes.get(position.done).filter(|_| position.torn) else {
+        let Some(Change::Append { key, before, .. }) =
+            op.changes.get(position.done).filter(|_| position.torn)
+        else {
             return Ok(());
         };
         let path = place(&op.root, key)?;
@@ -183,13 +225,20 @@ impl Runner {
         file.sync().map_err(fault)
     }
 
-    /// How far an operation came, from what stands on disk. Files that no begun change touches may be anything.
+    /// How far an operation came, from what stands on disk. Files that no begun change
+    /// touches may be anything.
     fn position(&self, op: &Operation, reached: usize) -> Result<Position> {
         let mut snapshots = op.snapshots();
         snapshots.truncate(reached + 1);
         let begun = op.changes.get(..reached).unwrap_or_default();
-        let touched = |key: &str| begun.iter().any(|change| change.keys().iter().any(|part| is_at_or_below(key, part)));
-        snapshots.iter_mut().for_each(|states| states.retain(|key, _| touched(key)));
+        let touched = |key: &str| {
+            begun
+                .iter()
+                .any(|change| change.keys().iter().any(|part| is_at_or_below(key, part)))
+        };
+        snapshots
+            .iter_mut()
+            .for_each(|states| states.retain(|key, _| touched(key)));
         let mut current = States::new();
         for key in snapshots.iter().flat_map(States::keys) {
             if !current.contains_key(key) {
@@ -198,36 +247,65 @@ impl Runner {
         }
         // A torn append looks like a file to which somebody added something, so that comes last.
         for (done, expected) in snapshots.iter().enumerate().rev() {
-            if self.matches(op, &current, expected, None)?.is_some_and(|grown| grown.is_empty()) {
-                return Ok(Position { done, torn: false, grown: HashSet::new() });
+            if self
+                .matches(op, &current, expected, None)?
+                .is_some_and(|grown| grown.is_empty())
+            {
+                return Ok(Position {
+                    done,
+                    torn: false,
+                    grown: HashSet::new(),
+                });
             }
         }
         for (done, change) in begun.iter().enumerate() {
-            let (Change::Append { key, .. }, Some(expected)) = (change, snapshots.get(done)) else { continue };
+            let (Change::Append { key, .. }, Some(expected)) = (change, snapshots.get(done)) else {
+                continue;
+            };
             if self.is_torn(op, change)?
                 && let Some(grown) = self.matches(op, &current, expected, Some(key))?
             {
-                return Ok(Position { done, torn: true, grown });
+                return Ok(Position {
+                    done,
+                    torn: true,
+                    grown,
+                });
             }
         }
         for (done, expected) in snapshots.iter().enumerate().rev() {
             if let Some(grown) = self.matches(op, &current, expected, None)? {
-                return Ok(Position { done, torn: false, grown });
+                return Ok(Position {
+                    done,
+                    torn: false,
+                    grown,
+                });
             }
         }
-        Err(Error::new(ErrorKind::Conflict, format!("operation {} can neither be finished nor taken back", op.id))
-            .because(format!("{} is not what the operation knows", self.stranger(&current, &snapshots)))
-            .hinting("what it changed is in the vault: see `boswell ops`"))
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!("operation {} can neither be finished nor taken back", op.id),
+        )
+        .because(format!(
+            "{} is not what the operation knows",
+            self.stranger(&current, &snapshots)
+        ))
+        .hinting("what it changed is in the vault: see `boswell ops`"))
     }
 
     fn stranger(&self, current: &States, snapshots: &[States]) -> String {
         let known = |key: &String, state: &State| {
-            snapshots.iter().filter_map(|states| states.get(key)).any(|expected| likeness(*state, *expected))
+            snapshots
+                .iter()
+                .filter_map(|states| states.get(key))
+                .any(|expected| likeness(*state, *expected))
         };
         current
             .iter()
             .find(|(key, state)| !known(key, state))
-            .map_or_else(|| "one of its files".to_owned(), |(key, _)| super::shown(key))
+            .map_or_else(
+                || "one of its files".to_owned(),
+                |(key, _)| super::shown(key),
+            )
     }
 
     /// What stands at a key, with its hash.
@@ -236,7 +314,11 @@ impl Runner {
         Ok(match read_state(self.disk.as_ref(), &path)?.0 {
             State::File(facts) => {
                 let hasher = hash_file(self.disk.as_ref(), &path, facts.len)?;
-                State::File(super::FileFacts { sha256: hasher.finish(), len: hasher.len(), ..facts })
+                State::File(super::FileFacts {
+                    sha256: hasher.finish(),
+                    len: hasher.len(),
+                    ..facts
+                })
             }
             other => other,
         })
@@ -251,12 +333,17 @@ impl Runner {
         except: Option<&str>,
     ) -> Result<Option<HashSet<String>>> {
         let mut grown = HashSet::new();
-        for (key, expected) in expected.iter().filter(|(key, _)| except != Some(key.as_str())) {
+        for (key, expected) in expected
+            .iter()
+            .filter(|(key, _)| except != Some(key.as_str()))
+        {
             let is = current.get(key).copied().unwrap_or(State::Absent);
             if likeness(is, *expected) {
                 continue;
             }
-            let (State::File(is), State::File(expected)) = (is, *expected) else { return Ok(None) };
+            let (State::File(is), State::File(expected)) = (is, *expected) else {
+                return Ok(None);
+            };
             let path = place(&op.root, key)?;
             let begins_so = is.len > expected.len
                 && expected.len > 0
@@ -269,11 +356,22 @@ impl Runner {
         Ok(Some(grown))
     }
 
-    /// Whether an append was cut short by a crash: what is there of it is ours, or was never written (NULs).
+    /// Whether an append was cut short by a crash: what is there of it is ours, or was
+    /// never written (NULs).
     fn is_torn(&self, op: &Operation, change: &Change) -> Result<bool> {
-        let Change::Append { key, before, added, after } = change else { return Ok(false) };
+        let Change::Append {
+            key,
+            before,
+            added,
+            after,
+        } = change
+        else {
+            return Ok(false);
+        };
         let path = place(&op.root, key)?;
-        let Some(bytes) = durable::read(self.disk.as_ref(), &path)? else { return Ok(false) };
+        let Some(bytes) = durable::read(self.disk.as_ref(), &path)? else {
+            return Ok(false);
+        };
         let len = bytes.len() as u64;
         if len <= before.len || len > after.len {
             return Ok(false);
@@ -284,8 +382,13 @@ impl Runner {
             ours.extend_from_slice(chunk);
             Ok(())
         })?;
-        let (old, new) = bytes.split_at(usize::try_from(before.len).unwrap_or(usize::MAX).min(bytes.len()));
-        Ok(Digest::of(old) == before.sha256 && new.iter().zip(&ours).all(|(is, was)| is == was || *is == 0))
+        let (old, new) = bytes.split_at(
+            usize::try_from(before.len)
+                .unwrap_or(usize::MAX)
+                .min(bytes.len()),
+        );
+        Ok(Digest::of(old) == before.sha256
+            && new.iter().zip(&ours).all(|(is, was)| is == was || *is == 0))
     }
 
     pub(crate) fn is_recorded(&self, id: &str) -> Result<bool> {
@@ -294,21 +397,25 @@ impl Runner {
         Ok(loaded.items.iter().any(|recorded| recorded == id))
     }
 
-    /// Makes the line of an operation durable once more. Whoever wrote it still had its intent: it was killed, or its sync failed,
-    /// and then the line can be read and is not on disk.
+    /// Makes the line of an operation durable once more. Whoever wrote it still had its intent: it
+    /// was killed, or its sync failed, and then the line can be read and is not on disk.
     fn renew_record(&self, id: &str) -> Result<()> {
         let is_it = |raw: Raw<'_>| raw.get("op").is_some_and(|op| op.is(id));
         let _lock = self.locks.exclusive("ops", self.wait)?;
         journal::renew(self.disk.as_ref(), &self.home.join("ops.jsonl"), is_it)
     }
 
-    /// Removes the intent, and then what was staged for it. That is not synced: what a crash brings back is swept by the next
-    /// operation.
+    /// Removes the intent, and then what was staged for it. That is not synced: what a crash brings
+    /// back is swept by the next operation.
     pub(super) fn forget(&self, id: &str) -> Result<()> {
         let path = self.intent_path(id);
         durable::remove_if_there(self.disk.as_ref(), &path)?;
         durable::sync_parent(self.disk.as_ref(), &path)?;
-        for name in self.ops_files()?.iter().filter(|name| name.starts_with(&format!("stage-{id}-"))) {
+        for name in self
+            .ops_files()?
+            .iter()
+            .filter(|name| name.starts_with(&format!("stage-{id}-")))
+        {
             durable::remove_if_there(self.disk.as_ref(), &self.ops_folder().join(name))?;
         }
         Ok(())
@@ -328,7 +435,11 @@ impl Runner {
         let mut ids: Vec<String> = self
             .ops_files()?
             .iter()
-            .filter_map(|name| name.strip_prefix("intent-")?.strip_suffix(".json").map(str::to_owned))
+            .filter_map(|name| {
+                name.strip_prefix("intent-")?
+                    .strip_suffix(".json")
+                    .map(str::to_owned)
+            })
             .collect();
         ids.sort();
         Ok(ids)
@@ -344,7 +455,8 @@ impl Runner {
     }
 }
 
-/// Whether what stands there passes for what is expected. A folder that should be gone may stay: somebody may use it.
+/// Whether what stands there passes for what is expected. A folder that should be gone may stay:
+/// somebody may use it.
 fn likeness(is: State, expected: State) -> bool {
     match (is, expected) {
         (State::File(is), State::File(expected)) => is.same_content(&expected),
@@ -354,12 +466,16 @@ fn likeness(is: State, expected: State) -> bool {
 }
 
 fn is_at_or_below(key: &str, folder: &str) -> bool {
-    key.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    key.strip_prefix(folder)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn refuse_grown(change: &Change, grown: &HashSet<String>) -> Result<()> {
     match change.keys().into_iter().find(|key| grown.contains(*key)) {
-        Some(key) => Err(Error::new(ErrorKind::Conflict, format!("{} changed meanwhile", super::shown(key)))),
+        Some(key) => Err(Error::new(
+            ErrorKind::Conflict,
+            format!("{} changed meanwhile", super::shown(key)),
+        )),
         None => Ok(()),
     }
 }

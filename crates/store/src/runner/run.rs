@@ -36,7 +36,11 @@ pub struct Runner {
 
 /// Whether files that an operation replaces or removes get a second name.
 pub(super) fn old_of(op: &Operation) -> Old {
-    if op.reason == Reason::Erased { Old::Dropped } else { Old::Linked }
+    if op.reason == Reason::Erased {
+        Old::Dropped
+    } else {
+        Old::Linked
+    }
 }
 
 /// What an operation starts from.
@@ -51,12 +55,31 @@ pub(crate) struct Start<'a> {
 
 impl Runner {
     /// A runner with its records in `home`. `owner` is what others are told while we hold a lock.
-    pub fn new(disk: Arc<dyn Disk>, home: impl Into<PathBuf>, chance: Arc<dyn Chance>, owner: Owner) -> Self {
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        home: impl Into<PathBuf>,
+        chance: Arc<dyn Chance>,
+        owner: Owner,
+    ) -> Self {
         let home = home.into();
-        let locks = Locks::new(Arc::clone(&disk), home.join("locks"), owner, Arc::clone(&chance));
+        let locks = Locks::new(
+            Arc::clone(&disk),
+            home.join("locks"),
+            owner,
+            Arc::clone(&chance),
+        );
         let vault = Vault::new(Arc::clone(&disk), &home, locks.clone(), Arc::clone(&chance));
         let wait = Wait::For(Duration::from_secs(5));
-        Runner { disk, home, chance, locks, vault, liveness: Arc::new(SystemLiveness), watcher: None, wait }
+        Runner {
+            disk,
+            home,
+            chance,
+            locks,
+            vault,
+            liveness: Arc::new(SystemLiveness),
+            watcher: None,
+            wait,
+        }
     }
 
     /// Asks this about processes.
@@ -90,11 +113,24 @@ impl Runner {
         &self.locks
     }
 
-    /// Carries a plan out in the store at `root`. `reason` is why the vault keeps what the plan changes or removes.
+    /// Carries a plan out in the store at `root`. `reason` is why the vault keeps what the
+    /// plan changes or removes.
     ///
     /// The caller must hold none of the plan's locks: they are taken here.
-    pub fn run(&self, root: &Path, plan: &Plan, session: &SessionRef, reason: Reason) -> Result<Operation> {
-        let start = Start { root, session, reason, undoes: None, locks: plan.locks.clone() };
+    pub fn run(
+        &self,
+        root: &Path,
+        plan: &Plan,
+        session: &SessionRef,
+        reason: Reason,
+    ) -> Result<Operation> {
+        let start = Start {
+            root,
+            session,
+            reason,
+            undoes: None,
+            locks: plan.locks.clone(),
+        };
         self.operate(&start, || {
             self.check(root, &plan.preconditions)?;
             lower(self.disk.as_ref(), root, plan)
@@ -102,7 +138,11 @@ impl Runner {
     }
 
     /// Takes locks, settles what is unfinished, and carries out what `prepare` says.
-    pub(crate) fn operate(&self, start: &Start<'_>, prepare: impl FnOnce() -> Result<Lowered>) -> Result<Operation> {
+    pub(crate) fn operate(
+        &self,
+        start: &Start<'_>,
+        prepare: impl FnOnce() -> Result<Lowered>,
+    ) -> Result<Operation> {
         let _one = self.locks.exclusive("runner", self.wait)?;
         let open = self.recover_locked()?;
         let held = self.taker().take(start.root, &start.locks)?;
@@ -153,14 +193,18 @@ impl Runner {
     ) -> Result<()> {
         self.save_before(op, contents)?;
         let hands = self.hands(op, contents);
-        let begun = self.stage(op, contents).and_then(|()| self.write_intent(op));
+        let begun = self
+            .stage(op, contents)
+            .and_then(|()| self.write_intent(op));
         let mut reached = 0;
         let done = begun.and_then(|()| {
             self.expect_seen(op, seen)?;
             for (number, change) in op.changes.iter().enumerate() {
                 hands.ready(change)?;
-                // Agents break locks that are held too long: nothing is changed under one that is not ours any more.
-                held.iter().try_for_each(|lock| lock.still_ours(self.disk.as_ref()))?;
+                // Agents break locks that are held too long: nothing is changed under one that
+                // is not ours any more.
+                held.iter()
+                    .try_for_each(|lock| lock.still_ours(self.disk.as_ref()))?;
                 reached = number + 1;
                 hands.apply(number, change, old_of(op))?;
             }
@@ -177,24 +221,51 @@ impl Runner {
         }
     }
 
-    pub(crate) fn hands<'a>(&'a self, op: &'a Operation, contents: &'a HashMap<Digest, Content>) -> Hands<'a> {
+    pub(crate) fn hands<'a>(
+        &'a self,
+        op: &'a Operation,
+        contents: &'a HashMap<Digest, Content>,
+    ) -> Hands<'a> {
         let (disk, root) = (self.disk.as_ref(), op.root.as_path());
-        Hands { disk, vault: &self.vault, root, op: &op.id, stage: self.ops_folder(), contents }
+        Hands {
+            disk,
+            vault: &self.vault,
+            root,
+            op: &op.id,
+            stage: self.ops_folder(),
+            contents,
+        }
     }
 
     /// Copies to the vault what every change replaces, cuts or removes.
-    pub(super) fn save_before(&self, op: &Operation, contents: &HashMap<Digest, Content>) -> Result<()> {
+    pub(super) fn save_before(
+        &self,
+        op: &Operation,
+        contents: &HashMap<Digest, Content>,
+    ) -> Result<()> {
         if op.reason == Reason::Erased {
             return Ok(());
         }
         let mut items = Vec::new();
         for (number, change) in op.changes.iter().enumerate() {
             let (key, facts, from) = match change {
-                Change::Write { key, before: Some(before), .. } | Change::Remove { key, before } => {
-                    (key, *before, None)
+                Change::Write {
+                    key,
+                    before: Some(before),
+                    ..
                 }
-                Change::Truncate { key, before, after, cut } => {
-                    let facts = FileFacts { sha256: *cut, len: before.len - after.len, ..*before };
+                | Change::Remove { key, before } => (key, *before, None),
+                Change::Truncate {
+                    key,
+                    before,
+                    after,
+                    cut,
+                } => {
+                    let facts = FileFacts {
+                        sha256: *cut,
+                        len: before.len - after.len,
+                        ..*before
+                    };
                     (key, facts, Some(after.len))
                 }
                 _ => continue,
@@ -205,15 +276,25 @@ impl Runner {
                 // What was put together is never what a file was before.
                 Some(Content::Pieces(..)) | None => Copied::Present,
             };
-            items.push((self.vault_record(op, key, facts, from, inode_name(&op.id, number)), content));
-            // Restoring must find its way into a shared file that others write to meanwhile: for that it needs to know
-            // what deleting left.
-            if let (Reason::Deleted | Reason::Archived, Change::Write { after, .. }) = (op.reason, change)
+            items.push((
+                self.vault_record(op, key, facts, from, inode_name(&op.id, number)),
+                content,
+            ));
+            // Restoring must find its way into a shared file that others write to meanwhile: for
+            // that it needs to know what deleting left.
+            if let (Reason::Deleted | Reason::Archived, Change::Write { after, .. }) =
+                (op.reason, change)
                 && let Some(Content::Bytes(left)) = contents.get(&after.sha256)
                 && shared::merge(op, key, left, left, left).is_some()
             {
                 let record = self.vault_record(op, key, *after, None, String::new());
-                items.push((VaultRecord { inode: None, ..record }, Copied::Bytes(left)));
+                items.push((
+                    VaultRecord {
+                        inode: None,
+                        ..record
+                    },
+                    Copied::Bytes(left),
+                ));
             }
         }
         self.vault.save(&items)
@@ -271,22 +352,33 @@ impl Runner {
 
     fn write_intent(&self, op: &Operation) -> Result<()> {
         let path = self.intent_path(&op.id);
-        durable::put(self.disk.as_ref(), &path, &op.to_json().to_bytes(), &self.chance.hex16())
+        durable::put(
+            self.disk.as_ref(),
+            &path,
+            &op.to_json().to_bytes(),
+            &self.chance.hex16(),
+        )
     }
 
     /// Whether every file is still what it was when the steps were played through.
     fn expect_seen(&self, op: &Operation, seen: &BTreeMap<String, Stat>) -> Result<()> {
         for (key, was) in seen {
             let path = place(&op.root, key)?;
-            let is = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
-            if is.is_none_or(|is| (is.identity, is.len, is.modified) != (was.identity, was.len, was.modified)) {
+            let is = self
+                .disk
+                .stat(&path)
+                .map_err(|error| Error::io(path.display(), "look at", error))?;
+            if is.is_none_or(|is| {
+                (is.identity, is.len, is.modified) != (was.identity, was.len, was.modified)
+            }) {
                 return Err(changed(&path));
             }
         }
         Ok(())
     }
 
-    /// Whether every file that was written as a whole is what it should be. Appends were read back as they were made.
+    /// Whether every file that was written as a whole is what it should be. Appends were read
+    /// back as they were made.
     pub(crate) fn verify(&self, op: &Operation) -> Result<()> {
         for (key, state) in op.final_states() {
             let path = place(&op.root, &key)?;
@@ -296,10 +388,14 @@ impl Runner {
             let (is, _) = read_state(self.disk.as_ref(), &path)?;
             let good = match (state, is) {
                 (State::File(should), State::File(is)) if written => {
-                    is.len >= should.len && hash_file(self.disk.as_ref(), &path, should.len)?.finish() == should.sha256
+                    is.len >= should.len
+                        && hash_file(self.disk.as_ref(), &path, should.len)?.finish()
+                            == should.sha256
                 }
                 (State::File(should), State::File(is)) => is.len >= should.len,
-                (State::Absent, State::File(_)) | (State::Folder | State::File(_), _) => is == state,
+                (State::Absent, State::File(_)) | (State::Folder | State::File(_), _) => {
+                    is == state
+                }
                 (State::Absent, _) => true,
             };
             if !good {
@@ -322,7 +418,8 @@ impl Runner {
                 op.id
             ))
         })?;
-        // What stays of the intent is removed by the next run, which finds the operation written down.
+        // What stays of the intent is removed by the next run, which finds the
+        // operation written down.
         let _ = self.forget(&op.id);
         Ok(())
     }

@@ -47,13 +47,24 @@ impl Session {
 
     /// Blobs that a record names and that are missing or are not what their name says.
     pub(crate) fn unreadable_blobs(&self, slot: Slot) -> Result<Vec<(BlobId, Error)>> {
-        let Some(blobs) = &self.blobs else { return Ok(Vec::new()) };
-        Ok(self.blobs_of(slot)?.into_iter().filter_map(|id| blobs.get(&id).err().map(|error| (id, error))).collect())
+        let Some(blobs) = &self.blobs else {
+            return Ok(Vec::new());
+        };
+        Ok(self
+            .blobs_of(slot)?
+            .into_iter()
+            .filter_map(|id| blobs.get(&id).err().map(|error| (id, error)))
+            .collect())
     }
 
     fn blobs_of(&self, slot: Slot) -> Result<Vec<BlobId>> {
         let line = self.read.log.head(slot).map(|head| u64::from(head.line));
-        if self.naming.as_ref().zip(line).is_some_and(|(naming, line)| !naming.has(line)) {
+        if self
+            .naming
+            .as_ref()
+            .zip(line)
+            .is_some_and(|(naming, line)| !naming.has(line))
+        {
             return Ok(Vec::new());
         }
         Ok(blobs::references(&self.view().payload(slot)?))

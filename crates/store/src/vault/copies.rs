@@ -41,17 +41,34 @@ pub struct Vault {
 impl Vault {
     /// The vault of a home.
     pub fn new(disk: Arc<dyn Disk>, home: &Path, locks: Locks, chance: Arc<dyn Chance>) -> Self {
-        Vault { disk, home: home.to_owned(), folder: home.join("vault"), locks, chance }
+        Vault {
+            disk,
+            home: home.to_owned(),
+            folder: home.join("vault"),
+            locks,
+            chance,
+        }
     }
 
     /// Keeps a copy of a file as it is now, and says why.
-    pub fn keep(&self, root: &Path, key: &str, session: &SessionRef, reason: Reason) -> Result<VaultRecord> {
+    pub fn keep(
+        &self,
+        root: &Path,
+        key: &str,
+        session: &SessionRef,
+        reason: Reason,
+    ) -> Result<VaultRecord> {
         let path = crate::runner::place(root, key)?;
         let stat = self
             .disk
             .stat(&path)
             .map_err(|error| Error::io(path.display(), "look at", error))?
-            .ok_or_else(|| Error::new(ErrorKind::NotFound, format!("there is no file `{}`", path.display())))?;
+            .ok_or_else(|| {
+                Error::new(
+                    ErrorKind::NotFound,
+                    format!("there is no file `{}`", path.display()),
+                )
+            })?;
         let hasher = hash_file(self.disk.as_ref(), &path, stat.len)?;
         let record = VaultRecord {
             op: None,
@@ -92,7 +109,9 @@ impl Vault {
         }
         let temp = durable::temp_beside(&path, &self.chance.hex16());
         let written = match from {
-            Copied::File(source) => object::pack_file(self.disk.as_ref(), source, record.len, &temp),
+            Copied::File(source) => {
+                object::pack_file(self.disk.as_ref(), source, record.len, &temp)
+            }
             Copied::Bytes(bytes) => object::pack_bytes(self.disk.as_ref(), bytes, &temp),
             Copied::Present => Err(gone(record.sha256)),
         };
@@ -100,11 +119,16 @@ impl Vault {
             if hash != record.sha256 {
                 return Err(Error::new(
                     ErrorKind::Conflict,
-                    format!("`{}` changed while it was copied", record.root.join(&record.key).display()),
+                    format!(
+                        "`{}` changed while it was copied",
+                        record.root.join(&record.key).display()
+                    ),
                 )
                 .hinting("try again"));
             }
-            self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "keep", error))
+            self.disk
+                .rename(&temp, &path)
+                .map_err(|error| Error::io(path.display(), "keep", error))
         });
         if let Err(error) = written {
             // What stays of it is removed with the next copies that nobody speaks of.
@@ -122,8 +146,11 @@ impl Vault {
             return Ok(sha256);
         }
         let temp = durable::temp_beside(&path, &self.chance.hex16());
-        let written = object::pack_bytes(self.disk.as_ref(), bytes, &temp)
-            .and_then(|_| self.disk.rename(&temp, &path).map_err(|error| Error::io(path.display(), "keep", error)));
+        let written = object::pack_bytes(self.disk.as_ref(), bytes, &temp).and_then(|_| {
+            self.disk
+                .rename(&temp, &path)
+                .map_err(|error| Error::io(path.display(), "keep", error))
+        });
         if let Err(error) = written {
             // What stays of it is removed with the next copies that nobody speaks of.
             let _ = self.disk.remove(&temp);
@@ -133,7 +160,8 @@ impl Vault {
         Ok(sha256)
     }
 
-    /// Whether there is a copy of this content, durable under its name; else its folder is ready for one.
+    /// Whether there is a copy of this content, durable under its name; else its
+    /// folder is ready for one.
     fn is_durable(&self, sha256: Digest, path: &Path) -> Result<bool> {
         if let Some(folder) = path.parent() {
             durable::make_folders(self.disk.as_ref(), folder)?;
@@ -141,8 +169,9 @@ impl Vault {
         if !self.has(sha256)? {
             return Ok(false);
         }
-        // Its content was synced before it got this name. Whoever gave it the name may have failed to sync that, or died
-        // before: the record that is about to speak of it must not survive alone.
+        // Its content was synced before it got this name. Whoever gave it the name may
+        // have failed to sync that, or died before: the record that is about to speak of
+        // it must not survive alone.
         durable::sync_parent(self.disk.as_ref(), path)?;
         Ok(true)
     }
@@ -150,7 +179,10 @@ impl Vault {
     /// Whether there is a copy of this content.
     pub fn has(&self, sha256: Digest) -> Result<bool> {
         let path = self.object(sha256);
-        self.disk.stat(&path).map(|stat| stat.is_some()).map_err(|error| Error::io(path.display(), "look at", error))
+        self.disk
+            .stat(&path)
+            .map(|stat| stat.is_some())
+            .map_err(|error| Error::io(path.display(), "look at", error))
     }
 
     /// The bytes of a copy, verified.
@@ -164,7 +196,11 @@ impl Vault {
     }
 
     /// Hands over a copy chunk by chunk. Fails at the end if it is not what its name says.
-    pub(crate) fn read(&self, sha256: Digest, sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>) -> Result<()> {
+    pub(crate) fn read(
+        &self,
+        sha256: Digest,
+        sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
+    ) -> Result<()> {
         let path = self.object(sha256);
         let file = match self.disk.open(&path, Open::Read) {
             Ok(file) => file,
@@ -175,8 +211,11 @@ impl Vault {
         if found == sha256 {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Damaged, format!("the copy `{}` is damaged", path.display()))
-            .because(format!("its content has the hash {found}")))
+        Err(Error::new(
+            ErrorKind::Damaged,
+            format!("the copy `{}` is damaged", path.display()),
+        )
+        .because(format!("its content has the hash {found}")))
     }
 
     /// The bytes that a record speaks of, verified.
@@ -225,6 +264,9 @@ impl Vault {
 }
 
 fn gone(sha256: Digest) -> Error {
-    Error::new(ErrorKind::NotFound, format!("there is no copy {sha256} in the vault"))
-        .because("it was purged, or kept for no longer")
+    Error::new(
+        ErrorKind::NotFound,
+        format!("there is no copy {sha256} in the vault"),
+    )
+    .because("it was purged, or kept for no longer")
 }

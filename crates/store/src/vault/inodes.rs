@@ -1,5 +1,5 @@
-//! Files that were replaced or removed while a program may have had them open: they stay under a second name, so that what
-//! is written into them is found.
+//! Files that were replaced or removed while a program may have had them open: they stay under a
+//! second name, so that what is written into them is found.
 
 use std::path::Path;
 
@@ -25,16 +25,25 @@ pub(crate) struct Doubted<'a> {
 }
 
 impl Vault {
-    /// Gives a log in doubt a second name before a copy takes its place. What lies beyond the copied bytes was written late.
+    /// Gives a log in doubt a second name before a copy takes its place. What lies beyond the
+    /// copied bytes was written late.
     ///
-    /// The record comes before the name, so that a purge finds every name. There is no object: the copy is the log.
+    /// The record comes before the name, so that a purge finds every name. There is no object:
+    /// the copy is the log.
     pub(crate) fn keep_doubted(&self, log: &Doubted<'_>) -> Result<()> {
         let _lock = self.lock()?;
-        // The copying may have been cut off before: the file has its second name then, and only what was copied changed.
-        let known = self.doubted()?.into_iter().filter_map(|record| record.inode);
+        // The copying may have been cut off before: the file has its second name then, and only
+        // what was copied changed.
+        let known = self
+            .doubted()?
+            .into_iter()
+            .filter_map(|record| record.inode);
         let mut name = None;
         for known in known {
-            if self.stat_inode(&known)?.is_some_and(|stat| stat.identity == log.stat.identity) {
+            if self
+                .stat_inode(&known)?
+                .is_some_and(|stat| stat.identity == log.stat.identity)
+            {
                 name = Some(known);
             }
         }
@@ -58,17 +67,24 @@ impl Vault {
         self.link_inode(log.path, &name).map(drop)
     }
 
-    /// Logs that were copied because they were in doubt, in order; of each file only the last copying counts.
+    /// Logs that were copied because they were in doubt, in order; of each file only the
+    /// last copying counts.
     pub(crate) fn doubted(&self) -> Result<Vec<VaultRecord>> {
         let mut last: Vec<VaultRecord> = Vec::new();
-        for record in self.list()?.0.into_iter().filter(|record| record.op.is_none() && record.inode.is_some()) {
+        for record in self
+            .list()?
+            .0
+            .into_iter()
+            .filter(|record| record.op.is_none() && record.inode.is_some())
+        {
             last.retain(|before| before.inode != record.inode);
             last.push(record);
         }
         Ok(last)
     }
 
-    /// What a file that has a second name holds beyond what was known of it; nothing if it is not there.
+    /// What a file that has a second name holds beyond what was known of it;
+    /// nothing if it is not there.
     pub(crate) fn written_late(&self, name: &str, known: u64) -> Result<Vec<u8>> {
         let path = self.inode(name);
         let fault = |error| Error::io(path.display(), "read what was written late to", error);
@@ -87,11 +103,13 @@ impl Vault {
 
     fn stat_inode(&self, name: &str) -> Result<Option<Stat>> {
         let path = self.inode(name);
-        self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))
+        self.disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))
     }
 
-    /// Gives a file a second name, under which it is found when its first name leads elsewhere. False where the file
-    /// system cannot do that.
+    /// Gives a file a second name, under which it is found when its first name leads elsewhere.
+    /// False where the file system cannot do that.
     pub(crate) fn link_inode(&self, path: &Path, name: &str) -> Result<bool> {
         let to = self.inode(name);
         if let Some(folder) = to.parent() {
@@ -99,11 +117,13 @@ impl Vault {
         }
         match self.disk.link(path, &to) {
             Ok(()) => durable::sync_parent(self.disk.as_ref(), &to).map(|()| true),
-            // A crash came between this and the change that it was made for, perhaps before the name was durable.
+            // A crash came between this and the change that it was made for, perhaps before
+            // the name was durable.
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 durable::sync_parent(self.disk.as_ref(), &to).map(|()| true)
             }
-            // Another device, a file system without links: the copy is enough for everything but late lines.
+            // Another device, a file system without links: the copy is enough for
+            // everything but late lines.
             Err(_) => Ok(false),
         }
     }
@@ -112,7 +132,9 @@ impl Vault {
     pub(crate) fn unlink_inode(&self, name: &str, path: &Path) -> Result<bool> {
         let from = self.inode(name);
         let fault = |error| Error::io(path.display(), "put back", error);
-        let Some(old) = self.disk.stat(&from).map_err(fault)? else { return Ok(false) };
+        let Some(old) = self.disk.stat(&from).map_err(fault)? else {
+            return Ok(false);
+        };
         // Renaming a file onto itself does nothing, and both names would stay.
         let moved = match self.disk.stat(path).map_err(fault)? {
             Some(there) if there.identity == old.identity => self.disk.remove(&from),

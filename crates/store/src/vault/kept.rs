@@ -1,8 +1,10 @@
-//! Copies of files as they grow: what [`KeptFile`] records say, and how a file is kept without storing its beginning again.
+//! Copies of files as they grow: what [`KeptFile`] records say, and how a file is kept without
+//! storing its beginning again.
 //!
-//! A file is cut into pieces of 1 MiB, each an object under its own hash. `vault/kept.jsonl` says which pieces make up which
-//! file. A log that grew shares all pieces but its last one with the copy before, so keeping it again costs what was added
-//! and at most one piece. A file that was changed otherwise gets a record of its own, and the copy before stays.
+//! A file is cut into pieces of 1 MiB, each an object under its own hash. `vault/kept.jsonl` says
+//! which pieces make up which file. A log that grew shares all pieces but its last one with the
+//! copy before, so keeping it again costs what was added and at most one piece. A file that was
+//! changed otherwise gets a record of its own, and the copy before stays.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -70,7 +72,9 @@ pub struct Keeping {
 impl KeptFile {
     /// Whether the copy is the file as it stands.
     pub fn is_current(&self, stat: &Stat) -> bool {
-        self.len == stat.len && i128::from(self.modified) == stat.modified && self.identity == stat.identity
+        self.len == stat.len
+            && i128::from(self.modified) == stat.modified
+            && self.identity == stat.identity
     }
 
     fn to_json(&self) -> Json {
@@ -82,18 +86,33 @@ impl KeptFile {
             .with("len", self.len)
             .with("mode", self.mode)
             .with("mtime", self.modified)
-            .with("file", vec![Json::from(device.to_string()), Json::from(number.to_string())])
+            .with(
+                "file",
+                vec![
+                    Json::from(device.to_string()),
+                    Json::from(number.to_string()),
+                ],
+            )
             .with("at", self.at.to_rfc3339())
             .with_some("grew", self.grew.then_some(true))
-            .with("pieces", self.pieces.iter().map(|piece| Json::from(piece.to_string())).collect::<Vec<_>>())
+            .with(
+                "pieces",
+                self.pieces
+                    .iter()
+                    .map(|piece| Json::from(piece.to_string()))
+                    .collect::<Vec<_>>(),
+            )
     }
 
     fn from_json(raw: Raw<'_>) -> Option<Self> {
         let text = |key: &str| raw.get(key)?.text().map(std::borrow::Cow::into_owned);
         let file = raw.get("file")?;
         let mut numbers = file.items().map(|number| number.text()?.parse().ok());
-        let pieces: Vec<Digest> =
-            raw.get("pieces")?.items().map(|piece| Digest::parse(&piece.text()?)).collect::<Option<_>>()?;
+        let pieces: Vec<Digest> = raw
+            .get("pieces")?
+            .items()
+            .map(|piece| Digest::parse(&piece.text()?))
+            .collect::<Option<_>>()?;
         let len = raw.get("len")?.u64()?;
         // A record whose pieces cannot make up its length is none.
         (pieces.len() as u64 == len.div_ceil(PIECE)).then_some(())?;
@@ -125,14 +144,20 @@ impl Kept {
 
     /// The newest copies of a session's files, the one that was kept last first.
     pub fn of(&self, session: &SessionRef) -> Vec<&KeptFile> {
-        let mut files: Vec<&KeptFile> = self.files().filter(|file| file.session == *session).collect();
+        let mut files: Vec<&KeptFile> = self
+            .files()
+            .filter(|file| file.session == *session)
+            .collect();
         files.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.key.cmp(&b.key)));
         files
     }
 
     fn add(&mut self, file: KeptFile) {
         self.lines += 1;
-        let versions = self.files.entry((file.root.clone(), file.key.clone())).or_default();
+        let versions = self
+            .files
+            .entry((file.root.clone(), file.key.clone()))
+            .or_default();
         if file.grew {
             versions.pop();
         }
@@ -148,20 +173,28 @@ impl Vault {
     /// What is kept by now.
     pub fn kept(&self) -> Result<Kept> {
         let loaded = journal::load(self.disk.as_ref(), &self.kept_log(), KeptFile::from_json)?;
-        let mut kept = Kept { len: self.kept_len()?, ..Kept::default() };
+        let mut kept = Kept {
+            len: self.kept_len()?,
+            ..Kept::default()
+        };
         loaded.items.into_iter().for_each(|file| kept.add(file));
         Ok(kept)
     }
 
     fn kept_len(&self) -> Result<u64> {
         let path = self.kept_log();
-        let stat = self.disk.stat(&path).map_err(|error| Error::io(path.display(), "look at", error))?;
+        let stat = self
+            .disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))?;
         Ok(stat.map_or(0, |stat| stat.len))
     }
 
-    /// Keeps a file as it stands, as far as `go_on` allows; what is kept of it already is not stored again.
+    /// Keeps a file as it stands, as far as `go_on` allows; what is kept of it already
+    /// is not stored again.
     ///
-    /// `wait` is for another process that writes to the vault. A file that is gone, empty, or kept already costs one look.
+    /// `wait` is for another process that writes to the vault. A file that is gone, empty, or kept
+    /// already costs one look.
     pub fn keep_growing(
         &self,
         kept: &mut Kept,
@@ -175,24 +208,38 @@ impl Vault {
         let file = match self.disk.open_below(root, key) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Keeping { bytes: 0, complete: true });
+                return Ok(Keeping {
+                    bytes: 0,
+                    complete: true,
+                });
             }
             Err(error) => return Err(fault(error)),
         };
         let stat = file.stat().map_err(fault)?;
-        let is_kept = |kept: &Kept| kept.file(root, key).is_some_and(|before| before.is_current(&stat));
+        let is_kept = |kept: &Kept| {
+            kept.file(root, key)
+                .is_some_and(|before| before.is_current(&stat))
+        };
         if stat.len == 0 || is_kept(kept) {
-            return Ok(Keeping { bytes: 0, complete: true });
+            return Ok(Keeping {
+                bytes: 0,
+                complete: true,
+            });
         }
         let _lock = self.lock_for(wait)?;
         if self.kept_len()? != kept.len {
             *kept = self.kept()?;
             if is_kept(kept) {
-                return Ok(Keeping { bytes: 0, complete: true });
+                return Ok(Keeping {
+                    bytes: 0,
+                    complete: true,
+                });
             }
         }
         let grown = match kept.file(root, key) {
-            Some(before) if still_begins_with(file.as_ref(), before).map_err(fault)? => Some(before.clone()),
+            Some(before) if still_begins_with(file.as_ref(), before).map_err(fault)? => {
+                Some(before.clone())
+            }
             _ => None,
         };
         let mut record = KeptFile {
@@ -214,7 +261,10 @@ impl Vault {
         }
         let done = self.store_pieces(file.as_ref(), &path, stat.len, &mut record, go_on)?;
         if record.pieces.is_empty() {
-            return Ok(Keeping { bytes: 0, complete: false });
+            return Ok(Keeping {
+                bytes: 0,
+                complete: false,
+            });
         }
         let complete = record.len == stat.len;
         if !complete {
@@ -227,7 +277,10 @@ impl Vault {
         if kept.lines > TIDY && kept.lines > 2 * kept.versions().count() {
             self.tidy(kept)?;
         }
-        Ok(Keeping { bytes: done, complete })
+        Ok(Keeping {
+            bytes: done,
+            complete,
+        })
     }
 
     fn store_pieces(
@@ -241,11 +294,14 @@ impl Vault {
         let mut done = 0;
         while record.len < len && go_on() {
             let mut bytes = vec![0; usize::try_from((len - record.len).min(PIECE)).unwrap_or(0)];
-            let got =
-                read_full(file, &mut bytes, record.len).map_err(|error| Error::io(path.display(), "keep", error))?;
+            let got = read_full(file, &mut bytes, record.len)
+                .map_err(|error| Error::io(path.display(), "keep", error))?;
             if got < bytes.len() {
-                return Err(Error::new(ErrorKind::Conflict, format!("`{}` shrank while it was kept", path.display()))
-                    .hinting("try again"));
+                return Err(Error::new(
+                    ErrorKind::Conflict,
+                    format!("`{}` shrank while it was kept", path.display()),
+                )
+                .hinting("try again"));
             }
             record.pieces.push(self.save_piece(&bytes)?);
             record.len += got as u64;
@@ -263,25 +319,43 @@ impl Vault {
         if bytes.len() as u64 == file.len {
             return Ok(bytes);
         }
-        Err(Error::new(ErrorKind::Damaged, format!("the copy of `{}` is damaged", file.key.escape_debug()))
-            .because(format!("its pieces have {} bytes instead of {}", bytes.len(), file.len)))
+        Err(Error::new(
+            ErrorKind::Damaged,
+            format!("the copy of `{}` is damaged", file.key.escape_debug()),
+        )
+        .because(format!(
+            "its pieces have {} bytes instead of {}",
+            bytes.len(),
+            file.len
+        )))
     }
 
     /// Hashes of all pieces that some record names.
     pub(super) fn pieces(&self) -> Result<std::collections::HashSet<Digest>> {
-        Ok(self.kept()?.versions().flat_map(|file| file.pieces.iter().copied()).collect())
+        Ok(self
+            .kept()?
+            .versions()
+            .flat_map(|file| file.pieces.iter().copied())
+            .collect())
     }
 
     /// Hashes of the pieces that some files consist of.
     pub(super) fn kept_of(&self, theirs: Theirs<'_>) -> Result<Vec<Digest>> {
         let kept = self.kept()?;
-        let mine = kept.versions().filter(|file| theirs(&file.session, &file.root, &file.key));
+        let mine = kept
+            .versions()
+            .filter(|file| theirs(&file.session, &file.root, &file.key));
         Ok(mine.flat_map(|file| file.pieces.iter().copied()).collect())
     }
 
-    /// Drops the copies of sessions that must not be kept, and the pieces that only they consist of. How many files that were.
+    /// Drops the copies of sessions that must not be kept, and the pieces that only they consist
+    /// of. How many files that were.
     pub fn drop_kept(&self, goes: &dyn Fn(&SessionRef, &Path) -> bool) -> Result<usize> {
-        if !self.kept()?.versions().any(|file| goes(&file.session, &file.root)) {
+        if !self
+            .kept()?
+            .versions()
+            .any(|file| goes(&file.session, &file.root))
+        {
             return Ok(0);
         }
         let _lock = self.lock_for(Wait::For(std::time::Duration::from_secs(30)))?;
@@ -290,30 +364,46 @@ impl Vault {
         Ok(gone)
     }
 
-    /// Forgets files. Lines that cannot be read stay unless they name one of the sessions: they may be all that is left of a
-    /// record.
+    /// Forgets files. Lines that cannot be read stay unless they name one of the sessions: they may
+    /// be all that is left of a record.
     pub(super) fn forget_kept(&self, theirs: Theirs<'_>, sessions: &[SessionRef]) -> Result<usize> {
         let fate = |line: &[u8]| {
             let file = Raw::parse(line).ok().and_then(KeptFile::from_json);
             let goes = |file: &KeptFile| theirs(&file.session, &file.root, &file.key);
-            if file.as_ref().map_or_else(|| names_one(line, sessions), goes) { Fate::Goes } else { Fate::Stays }
+            if file
+                .as_ref()
+                .map_or_else(|| names_one(line, sessions), goes)
+            {
+                Fate::Goes
+            } else {
+                Fate::Stays
+            }
         };
-        journal::rewrite(self.disk.as_ref(), &self.kept_log(), &self.chance.hex16(), &fate)
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.kept_log(),
+            &self.chance.hex16(),
+            &fate,
+        )
     }
 
-    /// Replaces kept files by what `change` makes of them; the caller holds the lock. Pieces that nobody names any more stay
-    /// until they are swept.
+    /// Replaces kept files by what `change` makes of them; the caller holds the lock. Pieces that
+    /// nobody names any more stay until they are swept.
     pub(super) fn rewrite_kept(&self, of: Theirs<'_>, change: Become<'_>) -> Result<usize> {
         let mut lines: HashMap<Vec<u8>, Option<Json>> = HashMap::new();
         let bytes = durable::read(self.disk.as_ref(), &self.kept_log())?.unwrap_or_default();
         for line in bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
-            let Some(mut file) = Raw::parse(line).ok().and_then(KeptFile::from_json) else { continue };
+            let Some(mut file) = Raw::parse(line).ok().and_then(KeptFile::from_json) else {
+                continue;
+            };
             if !of(&file.session, &file.root, &file.key) {
                 continue;
             }
-            // A copy that cannot be read any more can be restored by nobody, and what it holds is not known.
-            let becoming =
-                self.read_kept(&file).map_or(Becoming::Goes, |bytes| change(&file.session, &file.key, &bytes));
+            // A copy that cannot be read any more can be restored by nobody, and what
+            // it holds is not known.
+            let becoming = self.read_kept(&file).map_or(Becoming::Goes, |bytes| {
+                change(&file.session, &file.key, &bytes)
+            });
             match becoming {
                 Becoming::Stays => {}
                 Becoming::Goes => drop(lines.insert(line.to_vec(), None)),
@@ -335,23 +425,38 @@ impl Vault {
             Some(None) => Fate::Goes,
             Some(Some(json)) => Fate::Becomes(json.to_bytes()),
         };
-        journal::rewrite(self.disk.as_ref(), &self.kept_log(), &self.chance.hex16(), &fate)
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.kept_log(),
+            &self.chance.hex16(),
+            &fate,
+        )
     }
 
-    /// Writes the record of copies anew without what was superseded, and removes pieces that nobody names any more.
+    /// Writes the record of copies anew without what was superseded, and removes pieces that
+    /// nobody names any more.
     fn tidy(&self, kept: &mut Kept) -> Result<()> {
         let loaded = journal::load(self.disk.as_ref(), &self.kept_log(), KeptFile::from_json)?;
         if !loaded.damaged.is_empty() {
-            // Lines that cannot be read stay where they are: they may be all that is left of a record.
+            // Lines that cannot be read stay where they are: they may be all that
+            // is left of a record.
             return Ok(());
         }
         let mut now = Kept::default();
         loaded.items.into_iter().for_each(|file| now.add(file));
         // Without the line before it, a line must not take the place of another.
-        now.files.values_mut().flatten().for_each(|file| file.grew = false);
+        now.files
+            .values_mut()
+            .flatten()
+            .for_each(|file| file.grew = false);
         now.lines = now.versions().count();
         let lines: Vec<Json> = now.versions().map(KeptFile::to_json).collect();
-        durable::put(self.disk.as_ref(), &self.kept_log(), &journal::text(&lines), &self.chance.hex16())?;
+        durable::put(
+            self.disk.as_ref(),
+            &self.kept_log(),
+            &journal::text(&lines),
+            &self.chance.hex16(),
+        )?;
         self.remove_orphans()?;
         now.len = self.kept_len()?;
         *kept = now;

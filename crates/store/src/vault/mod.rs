@@ -1,8 +1,11 @@
-//! The vault: copies of session files under the hash of their content, each with a reason and where it came from.
+//! The vault: copies of session files under the hash of their content, each with a reason
+//! and where it came from.
 //!
-//! `vault/objects/` holds the copies (FORMAT.md has their form), `vault/log.jsonl` one record per reason why a copy is
-//! kept, `vault/kept.jsonl` one per state of a file that is kept as it grows, `vault/inodes/` second names of files that were replaced while a program may have had them open. Copies are
-//! verified whenever they are read. Several records may speak of one copy; it goes when none does any more.
+//! `vault/objects/` holds the copies (FORMAT.md has their form), `vault/log.jsonl` one record per
+//! reason why a copy is kept, `vault/kept.jsonl` one per state of a file that is kept as it grows,
+//! `vault/inodes/` second names of files that were replaced while a program may have had them
+//! open. Copies are verified whenever they are read. Several records may speak of one copy; it
+//! goes when none does any more.
 
 mod copies;
 mod inodes;

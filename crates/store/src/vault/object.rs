@@ -1,8 +1,9 @@
 //! How a copy stands in the vault: `BOSWELL-OBJECT 1\n`, then chunks of up to 1 MiB of the content.
 //!
-//! A chunk is its length and the length of its stored form (both 32 bits, little-endian), then the stored form: LZ4
-//! where that is shorter, else the bytes themselves, with both lengths equal. So a copy of a gigabyte is written and read
-//! with little memory, and an object can be unpacked without its record.
+//! A chunk is its length and the length of its stored form (both 32 bits, little-endian), then
+//! the stored form: LZ4 where that is shorter, else the bytes themselves, with both lengths
+//! equal. So a copy of a gigabyte is written and read with little memory, and an object can be
+//! unpacked without its record.
 
 use std::path::Path;
 
@@ -13,9 +14,12 @@ use crate::disk::{Disk, DiskFile, Open, durable, read_full};
 
 const MAGIC: &[u8] = b"BOSWELL-OBJECT 1\n";
 
-/// Writes the first `len` bytes of a file as an object, durable but for its name; says what was in it.
+/// Writes the first `len` bytes of a file as an object, durable but for its name;
+/// says what was in it.
 pub(super) fn pack_file(disk: &dyn Disk, source: &Path, len: u64, to: &Path) -> Result<Digest> {
-    let file = disk.open(source, Open::Read).map_err(|error| Error::io(source.display(), "copy", error))?;
+    let file = disk
+        .open(source, Open::Read)
+        .map_err(|error| Error::io(source.display(), "copy", error))?;
     pack(disk, to, |sink| chunks(file.as_ref(), 0, len, sink))
 }
 
@@ -26,7 +30,11 @@ pub(super) fn pack_bytes(disk: &dyn Disk, bytes: &[u8], to: &Path) -> Result<Dig
 
 type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> std::io::Result<()>;
 
-fn pack(disk: &dyn Disk, to: &Path, feed: impl FnOnce(Sink<'_>) -> std::io::Result<()>) -> Result<Digest> {
+fn pack(
+    disk: &dyn Disk,
+    to: &Path,
+    feed: impl FnOnce(Sink<'_>) -> std::io::Result<()>,
+) -> Result<Digest> {
     let fault = |error| Error::io(to.display(), "write", error);
     let out = disk.open(to, Open::CreateNew).map_err(fault)?;
     durable::append_all(out.as_ref(), MAGIC).map_err(fault)?;
@@ -42,7 +50,11 @@ fn pack(disk: &dyn Disk, to: &Path, feed: impl FnOnce(Sink<'_>) -> std::io::Resu
 
 fn stored(chunk: &[u8]) -> Vec<u8> {
     let packed = lz4_flex::block::compress(chunk);
-    let body = if packed.len() < chunk.len() { packed.as_slice() } else { chunk };
+    let body = if packed.len() < chunk.len() {
+        packed.as_slice()
+    } else {
+        chunk
+    };
     // Both fit: a chunk is at most 1 MiB.
     let mut out = Vec::with_capacity(body.len() + 8);
     for len in [chunk.len(), body.len()] {
@@ -55,8 +67,13 @@ fn stored(chunk: &[u8]) -> Vec<u8> {
 /// Hands over the content of an object chunk by chunk, and says what it was.
 pub(super) fn unpack(file: &dyn DiskFile, path: &Path, sink: Sink<'_>) -> Result<Digest> {
     let fault = |error| Error::io(path.display(), "read", error);
-    let damaged =
-        |why: &str| Error::new(ErrorKind::Damaged, format!("the copy `{}` is damaged", path.display())).because(why);
+    let damaged = |why: &str| {
+        Error::new(
+            ErrorKind::Damaged,
+            format!("the copy `{}` is damaged", path.display()),
+        )
+        .because(why)
+    };
     let mut magic = vec![0; MAGIC.len()];
     read_full(file, &mut magic, 0).map_err(fault)?;
     if magic != MAGIC {
@@ -69,7 +86,10 @@ pub(super) fn unpack(file: &dyn DiskFile, path: &Path, sink: Sink<'_>) -> Result
         let mut lens = [0; 8];
         let got = read_full(file, &mut lens, at).map_err(fault)?;
         let [a, b, c, d, e, f, g, h] = lens;
-        let (len, packed) = (u32::from_le_bytes([a, b, c, d]) as usize, u32::from_le_bytes([e, f, g, h]) as usize);
+        let (len, packed) = (
+            u32::from_le_bytes([a, b, c, d]) as usize,
+            u32::from_le_bytes([e, f, g, h]) as usize,
+        );
         if got < lens.len() || len > CHUNK || packed > len {
             return Err(damaged("a chunk has an impossible length"));
         }
@@ -78,7 +98,8 @@ pub(super) fn unpack(file: &dyn DiskFile, path: &Path, sink: Sink<'_>) -> Result
             return Err(damaged("it ends within a chunk"));
         }
         if packed < len {
-            body = lz4_flex::block::decompress(&body, len).map_err(|_| damaged("a chunk cannot be unpacked"))?;
+            body = lz4_flex::block::decompress(&body, len)
+                .map_err(|_| damaged("a chunk cannot be unpacked"))?;
         }
         hasher.add(&body);
         sink(&body).map_err(fault)?;

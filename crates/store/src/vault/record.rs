@@ -36,7 +36,13 @@ impl Reason {
     }
 
     pub(crate) fn from_word(word: &str) -> Option<Self> {
-        let all = [Reason::Kept, Reason::Deleted, Reason::Archived, Reason::Before, Reason::Erased];
+        let all = [
+            Reason::Kept,
+            Reason::Deleted,
+            Reason::Archived,
+            Reason::Before,
+            Reason::Erased,
+        ];
         all.into_iter().find(|reason| reason.word() == word)
     }
 }
@@ -106,7 +112,10 @@ impl VaultRecord {
             at: Instant::parse(&text("at")?)?,
             from: raw.get("from").and_then(|from| from.u64()),
             inode: text("inode").filter(|name| is_file_name(name)),
-            derived: raw.get("derived").and_then(|derived| derived.bool()).unwrap_or(false),
+            derived: raw
+                .get("derived")
+                .and_then(|derived| derived.bool())
+                .unwrap_or(false),
         })
     }
 }
@@ -118,10 +127,13 @@ fn is_file_name(name: &str) -> bool {
 
 /// Whether a line that cannot be read names one of these sessions.
 pub(crate) fn names_one(line: &[u8], sessions: &[SessionRef]) -> bool {
-    sessions.iter().any(|session| memchr::memmem::find(line, session.to_string().as_bytes()).is_some())
+    sessions
+        .iter()
+        .any(|session| memchr::memmem::find(line, session.to_string().as_bytes()).is_some())
 }
 
 /// Reads `DIALECT:ID`.
 pub(crate) fn session_ref(text: &str) -> Option<SessionRef> {
-    text.split_once(':').map(|(dialect, id)| SessionRef::new(dialect, id))
+    text.split_once(':')
+        .map(|(dialect, id)| SessionRef::new(dialect, id))
 }

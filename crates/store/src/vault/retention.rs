@@ -31,14 +31,20 @@ pub struct Retention {
 impl Default for Retention {
     /// What only undoing needs goes after 90 days; what the user asked to keep stays.
     fn default() -> Self {
-        Retention { before: Some(90), deleted: Some(90), archived: None, kept: None }
+        Retention {
+            before: Some(90),
+            deleted: Some(90),
+            archived: None,
+            kept: None,
+        }
     }
 }
 
 impl Retention {
     fn is_over(&self, record: &VaultRecord, now: Instant) -> bool {
         let age = now.millis() - record.at.millis();
-        self.days(record.reason).is_some_and(|days| age > i64::from(days) * 86_400_000)
+        self.days(record.reason)
+            .is_some_and(|days| age > i64::from(days) * 86_400_000)
     }
 
     fn days(&self, reason: Reason) -> Option<u32> {
@@ -79,41 +85,64 @@ pub struct Purged {
 }
 
 impl Vault {
-    /// Drops records that are older than they are to be kept, and copies of which none speaks any more.
+    /// Drops records that are older than they are to be kept, and copies of which
+    /// none speaks any more.
     ///
     /// What an unfinished operation needs stays.
     pub fn expire(&self, now: Instant, keep: &Retention) -> Result<Expired> {
         let _lock = self.lock()?;
         let unfinished = self.unfinished()?;
-        let needed = |record: &VaultRecord| record.op.as_ref().is_some_and(|op| unfinished.contains(op));
-        let removed = self.remove_all(&|record| !needed(record) && keep.is_over(record, now), &[])?;
-        Ok(Expired { records: removed.records, objects: removed.objects, bytes: removed.bytes })
+        let needed =
+            |record: &VaultRecord| record.op.as_ref().is_some_and(|op| unfinished.contains(op));
+        let removed =
+            self.remove_all(&|record| !needed(record) && keep.is_over(record, now), &[])?;
+        Ok(Expired {
+            records: removed.records,
+            objects: removed.objects,
+            bytes: removed.bytes,
+        })
     }
 
     /// Records that [`expire`](Vault::expire) would drop.
     pub fn expiring(&self, now: Instant, keep: &Retention) -> Result<Vec<VaultRecord>> {
         let unfinished = self.unfinished()?;
         let (mut records, _) = self.list()?;
-        let needed = |record: &VaultRecord| record.op.as_ref().is_some_and(|op| unfinished.contains(op));
+        let needed =
+            |record: &VaultRecord| record.op.as_ref().is_some_and(|op| unfinished.contains(op));
         records.retain(|record| !needed(record) && keep.is_over(record, now));
         Ok(records)
     }
 
-    /// Removes every copy of a session's files of which no other session's record speaks, and proves that it is gone.
+    /// Removes every copy of a session's files of which no other session's record speaks, and
+    /// proves that it is gone.
     pub fn purge(&self, session: &SessionRef) -> Result<Purged> {
         self.purge_where(std::slice::from_ref(session), &|of, _, _| of == session)
     }
 
     /// The same for several sessions and every copy that is theirs, whoever's record speaks of it.
-    pub(crate) fn purge_where(&self, sessions: &[SessionRef], theirs: Theirs<'_>) -> Result<Purged> {
+    pub(crate) fn purge_where(
+        &self,
+        sessions: &[SessionRef],
+        theirs: Theirs<'_>,
+    ) -> Result<Purged> {
         let _lock = self.lock()?;
         let goes = |record: &VaultRecord| theirs(&record.session, &record.root, &record.key);
         let gone: Vec<VaultRecord> = self.list()?.0.into_iter().filter(goes).collect();
         let unfinished = self.unfinished()?;
-        if let Some(op) = gone.iter().filter_map(|record| record.op.as_ref()).find(|op| unfinished.contains(*op)) {
-            let session = sessions.first().map(ToString::to_string).unwrap_or_default();
-            return Err(Error::new(ErrorKind::Conflict, format!("operation {op} on {session} is unfinished"))
-                .hinting("any writing command finishes it; then try again"));
+        if let Some(op) = gone
+            .iter()
+            .filter_map(|record| record.op.as_ref())
+            .find(|op| unfinished.contains(*op))
+        {
+            let session = sessions
+                .first()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("operation {op} on {session} is unfinished"),
+            )
+            .hinting("any writing command finishes it; then try again"));
         }
         for session in sessions {
             self.locks.remove_log_links(&lock_name(session))?;
@@ -123,20 +152,28 @@ impl Vault {
         let mut removed = self.remove_all(&goes, sessions)?;
         removed.records += kept;
         self.prove(gone.iter().map(|record| record.sha256).chain(pieces))?;
-        // Staged bytes and old logs lost their names without a sync of their own, here or in an attempt that failed.
+        // Staged bytes and old logs lost their names without a sync of their own, here or in an
+        // attempt that failed.
         for folder in ["ops", "vault"] {
             durable::sync_removal(self.disk.as_ref(), &self.home.join(folder).join("gone"))?;
         }
         Ok(removed)
     }
 
-    /// Copies go before the log forgets them: what a crash leaves is found by the next purge. Of lines that cannot be read
-    /// those go that name one of the sessions.
-    fn remove_all(&self, goes: &dyn Fn(&VaultRecord) -> bool, sessions: &[SessionRef]) -> Result<Purged> {
+    /// Copies go before the log forgets them: what a crash leaves is found by the next purge. Of
+    /// lines that cannot be read those go that name one of the sessions.
+    fn remove_all(
+        &self,
+        goes: &dyn Fn(&VaultRecord) -> bool,
+        sessions: &[SessionRef],
+    ) -> Result<Purged> {
         let (gone, stay): (Vec<_>, Vec<_>) = self.list()?.0.into_iter().partition(goes);
         let mut wanted: HashSet<Digest> = stay.iter().map(|record| record.sha256).collect();
         wanted.extend(self.pieces()?);
-        let mut done = Purged { records: gone.len(), ..Purged::default() };
+        let mut done = Purged {
+            records: gone.len(),
+            ..Purged::default()
+        };
         let objects: HashSet<Digest> = gone.iter().map(|record| record.sha256).collect();
         for sha256 in objects {
             if wanted.contains(&sha256) {
@@ -161,11 +198,17 @@ impl Vault {
         Ok(done)
     }
 
-    /// Removes what a crash left: half-written copies, and copies that the log never came to speak of.
+    /// Removes what a crash left: half-written copies, and copies that the log
+    /// never came to speak of.
     pub(super) fn remove_orphans(&self) -> Result<(usize, u64)> {
         let mut log = durable::read(self.disk.as_ref(), &self.log())?.unwrap_or_default();
         log.extend(durable::read(self.disk.as_ref(), &self.kept_log())?.unwrap_or_default());
-        let mut known: HashSet<String> = self.list()?.0.iter().map(|record| record.sha256.to_string()).collect();
+        let mut known: HashSet<String> = self
+            .list()?
+            .0
+            .iter()
+            .map(|record| record.sha256.to_string())
+            .collect();
         known.extend(self.pieces()?.iter().map(Digest::to_string));
         let objects = self.home.join("vault/objects");
         let mut done = (0, 0);
@@ -193,12 +236,14 @@ impl Vault {
         }
     }
 
-    /// Takes lines out of the log. Lines that cannot be read stay unless they name one of the sessions: they may be all that is
-    /// left of a record.
+    /// Takes lines out of the log. Lines that cannot be read stay unless they name one of the
+    /// sessions: they may be all that is left of a record.
     fn forget(&self, goes: &dyn Fn(&VaultRecord) -> bool, sessions: &[SessionRef]) -> Result<()> {
         let fate = |line: &[u8]| {
             let record = Raw::parse(line).ok().and_then(VaultRecord::from_json);
-            let is_gone = record.as_ref().map_or_else(|| names_one(line, sessions), goes);
+            let is_gone = record
+                .as_ref()
+                .map_or_else(|| names_one(line, sessions), goes);
             if is_gone { Fate::Goes } else { Fate::Stays }
         };
         journal::rewrite(self.disk.as_ref(), &self.log(), &self.chance.hex16(), &fate).map(drop)
@@ -207,7 +252,8 @@ impl Vault {
     pub(super) fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {
         let fault = |error| Error::io(path.display(), "remove", error);
         let Some(stat) = self.disk.stat(path).map_err(fault)? else {
-            // An earlier attempt may have removed it and failed to sync that: it would be back after a crash.
+            // An earlier attempt may have removed it and failed to sync that: it would
+            // be back after a crash.
             durable::sync_removal(self.disk.as_ref(), path)?;
             return Ok(None);
         };
@@ -217,11 +263,15 @@ impl Vault {
     }
 
     fn prove(&self, gone: impl Iterator<Item = Digest>) -> Result<()> {
-        let mut wanted: HashSet<Digest> = self.list()?.0.iter().map(|record| record.sha256).collect();
+        let mut wanted: HashSet<Digest> =
+            self.list()?.0.iter().map(|record| record.sha256).collect();
         wanted.extend(self.pieces()?);
         for sha256 in gone.filter(|sha256| !wanted.contains(sha256)) {
             if self.has(sha256)? {
-                return Err(Error::new(ErrorKind::Internal, format!("the copy {sha256} is still in the vault")));
+                return Err(Error::new(
+                    ErrorKind::Internal,
+                    format!("the copy {sha256} is still in the vault"),
+                ));
             }
         }
         Ok(())
@@ -232,7 +282,11 @@ impl Vault {
         let names = self.names(&self.home.join("ops"))?;
         Ok(names
             .iter()
-            .filter_map(|name| name.strip_prefix("intent-")?.strip_suffix(".json").map(str::to_owned))
+            .filter_map(|name| {
+                name.strip_prefix("intent-")?
+                    .strip_suffix(".json")
+                    .map(str::to_owned)
+            })
             .collect())
     }
 }

@@ -1,7 +1,9 @@
-//! Copies that become something else: without what they say of a session that shall leave no trace, or without a secret.
+//! Copies that become something else: without what they say of a session that shall leave no trace,
+//! or without a secret.
 //!
-//! The new copies come first, then everything that names them, and the old ones go last. So a crash leaves copies that can be
-//! read, and the same call again finishes: what becomes of a copy follows from the copy alone.
+//! The new copies come first, then everything that names them, and the old ones go last. So a crash
+//! leaves copies that can be read, and the same call again finishes: what becomes of a copy follows
+//! from the copy alone.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -39,8 +41,8 @@ pub(crate) struct Replaced {
 }
 
 impl Vault {
-    /// Replaces copies. `relink` is called once the new copies are durable, and before the old ones go: whoever names copies
-    /// elsewhere is told then. Says how many copies were replaced or went.
+    /// Replaces copies. `relink` is called once the new copies are durable, and before the old ones
+    /// go: whoever names copies elsewhere is told then. Says how many copies were replaced or went.
     pub(crate) fn rewrite(
         &self,
         of: Theirs<'_>,
@@ -51,14 +53,25 @@ impl Vault {
         let records: Vec<VaultRecord> = self.list()?.0;
         let mut replaced: HashMap<(PathBuf, String, Digest), Replaced> = HashMap::new();
         let mut looked_at = HashSet::new();
-        for record in records.iter().filter(|record| of(&record.session, &record.root, &record.key)) {
+        for record in records
+            .iter()
+            .filter(|record| of(&record.session, &record.root, &record.key))
+        {
             let place = (record.root.clone(), record.key.clone(), record.sha256);
             if !looked_at.insert(place.clone()) {
                 continue;
             }
             if let Some(now) = self.become_of(record, change)? {
                 let (root, key, was) = place.clone();
-                replaced.insert(place, Replaced { root, key, was, now });
+                replaced.insert(
+                    place,
+                    Replaced {
+                        root,
+                        key,
+                        was,
+                        now,
+                    },
+                );
             }
         }
         let changed: Vec<Replaced> = replaced.values().cloned().collect();
@@ -73,13 +86,22 @@ impl Vault {
     }
 
     /// What becomes of the copy that a record speaks of: none if it stays, else what it is now.
-    #[expect(clippy::option_option, reason = "a copy stays, or it goes, or it becomes another one")]
-    fn become_of(&self, record: &VaultRecord, change: Become<'_>) -> Result<Option<Option<(Digest, u64)>>> {
+    #[expect(
+        clippy::option_option,
+        reason = "a copy stays, or it goes, or it becomes another one"
+    )]
+    fn become_of(
+        &self,
+        record: &VaultRecord,
+        change: Become<'_>,
+    ) -> Result<Option<Option<(Digest, u64)>>> {
         let bytes = match self.get(record.sha256) {
             Ok(bytes) => bytes,
             // A log that was in doubt has no copy but its second name.
             Err(error) if error.kind() == ErrorKind::NotFound => match &record.inode {
-                Some(name) => durable::read(self.disk.as_ref(), &self.inode(name))?.unwrap_or_default(),
+                Some(name) => {
+                    durable::read(self.disk.as_ref(), &self.inode(name))?.unwrap_or_default()
+                }
                 None => return Ok(None),
             },
             // It can be restored by nobody, and what it holds is not known.
@@ -94,24 +116,40 @@ impl Vault {
         })
     }
 
-    /// Lets the log speak of the new copies, and removes second names: the files behind them are what the old copies were.
+    /// Lets the log speak of the new copies, and removes second names: the files behind them are
+    /// what the old copies were.
     fn replace_records(
         &self,
         records: &[VaultRecord],
         replaced: &HashMap<(PathBuf, String, Digest), Replaced>,
     ) -> Result<()> {
-        let of = |record: &VaultRecord| replaced.get(&(record.root.clone(), record.key.clone(), record.sha256));
-        for name in records.iter().filter(|record| of(record).is_some()).filter_map(|record| record.inode.as_deref()) {
+        let of = |record: &VaultRecord| {
+            replaced.get(&(record.root.clone(), record.key.clone(), record.sha256))
+        };
+        for name in records
+            .iter()
+            .filter(|record| of(record).is_some())
+            .filter_map(|record| record.inode.as_deref())
+        {
             self.remove_file(&self.inode(name))?;
         }
         let fate = |line: &[u8]| {
-            let Some(record) = Raw::parse(line).ok().and_then(VaultRecord::from_json) else { return Fate::Stays };
+            let Some(record) = Raw::parse(line).ok().and_then(VaultRecord::from_json) else {
+                return Fate::Stays;
+            };
             match of(&record).map(|replaced| replaced.now) {
                 None => Fate::Stays,
                 Some(None) => Fate::Goes,
-                Some(Some((sha256, len))) => {
-                    Fate::Becomes(VaultRecord { sha256, len, inode: None, ..record }.to_json().to_bytes())
-                }
+                Some(Some((sha256, len))) => Fate::Becomes(
+                    VaultRecord {
+                        sha256,
+                        len,
+                        inode: None,
+                        ..record
+                    }
+                    .to_json()
+                    .to_bytes(),
+                ),
             }
         };
         journal::rewrite(self.disk.as_ref(), &self.log(), &self.chance.hex16(), &fate).map(drop)

@@ -54,7 +54,11 @@ pub(super) struct Encoded {
 impl Encoded {
     /// An entry that stands in the log already.
     pub(super) fn before(id: &str) -> Self {
-        Encoded { id: id.into(), line: 0..0, deduplicated: true }
+        Encoded {
+            id: id.into(),
+            line: 0..0,
+            deduplicated: true,
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! Group commit: one thread calls `fsync` for the appends of all threads that wait.
 //!
-//! The first thread that waits for an append to become durable is the leader. It calls `fsync` without
-//! holding the writer's mutex, so that others can go on, and wakes all waiting threads (followers)
-//! afterwards; one whose append came too late for that `fsync` leads the next round.
+//! The first thread that waits for an append to become durable is the leader. It calls `fsync`
+//! without holding the writer's mutex, so that others can go on, and wakes all waiting threads
+//! (followers) afterwards; one whose append came too late for that `fsync` leads the next round.
 //!
-//! The kernel does not let a file be written while it is synced. An append that arrives meanwhile would
-//! block inside `write` with the writer's mutex held, and every other thread behind it. So it is encoded
-//! into a queue, and the leader writes the whole queue in one `write` when its `fsync` has returned.
-//! Nothing is promised of queued entries until then: a receipt is given by [`Ticket::wait`](super::Ticket).
+//! The kernel does not let a file be written while it is synced. An append that arrives meanwhile
+//! would block inside `write` with the writer's mutex held, and every other thread behind it. So it
+//! is encoded into a queue, and the leader writes the whole queue in one `write` when its `fsync`
+//! has returned. Nothing is promised of queued entries until then: a receipt is given by
+//! [`Ticket::wait`](super::Ticket).
 
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
@@ -52,16 +53,25 @@ impl QueueSlot {
     /// The revision of the log that includes the entry.
     pub(super) fn revision(&self) -> Result<u64> {
         match self.outcome.0.get() {
-            Some(Ok(revisions)) => revisions.get(self.nth).copied().ok_or_else(acknowledged_unwritten),
-            Some(Err((kind, text))) => Err(Error::new(*kind, format!("the entry was not written: {text}"))
-                .hinting("open the session again and append it there")),
+            Some(Ok(revisions)) => revisions
+                .get(self.nth)
+                .copied()
+                .ok_or_else(acknowledged_unwritten),
+            Some(Err((kind, text))) => Err(Error::new(
+                *kind,
+                format!("the entry was not written: {text}"),
+            )
+            .hinting("open the session again and append it there")),
             None => Err(acknowledged_unwritten()),
         }
     }
 }
 
 fn acknowledged_unwritten() -> Error {
-    Error::new(ErrorKind::Internal, "an entry was acknowledged before it was written")
+    Error::new(
+        ErrorKind::Internal,
+        "an entry was acknowledged before it was written",
+    )
 }
 
 impl Inner {
@@ -74,7 +84,9 @@ impl Inner {
             }
             state.usable_for_sync()?;
             state = if state.syncing {
-                self.sync_ended.wait(state).unwrap_or_else(PoisonError::into_inner)
+                self.sync_ended
+                    .wait(state)
+                    .unwrap_or_else(PoisonError::into_inner)
             } else {
                 self.lead(state)
             };
@@ -94,7 +106,8 @@ impl Inner {
                 if covers_all {
                     state.settled(target);
                 }
-                // A failure reaches the threads that wait for these entries through their `QueueSlot`.
+                // A failure reaches the threads that wait for these entries
+                // through their `QueueSlot`.
                 let _ = self.write_queue(&mut state);
             }
             Err(error) => {
@@ -123,8 +136,8 @@ impl Inner {
 }
 
 impl State {
-    /// Queues a draft if a leader is syncing and nothing about the draft has to be looked up in the log;
-    /// gives back drafts that must be written at once.
+    /// Queues a draft if a leader is syncing and nothing about the draft has to be looked up in the
+    /// log; gives back drafts that must be written at once.
     pub(super) fn enqueue(
         &mut self,
         with: With<'_>,
@@ -134,7 +147,9 @@ impl State {
     ) -> Result<Enqueued> {
         let unconditional = *expect == Expect::Any && durability == Durability::Fsync;
         let draft = match drafts {
-            Drafts::One(draft) if self.syncing && unconditional && self.can_wait(with, &draft) => draft,
+            Drafts::One(draft) if self.syncing && unconditional && self.can_wait(with, &draft) => {
+                draft
+            }
             drafts => return Ok(Enqueued::No(drafts)),
         };
         if self.queue.is_empty() {
@@ -147,17 +162,28 @@ impl State {
         encoded?;
         self.queue.drafts.push(draft);
         self.given += 1;
-        let slot = QueueSlot { outcome: Arc::clone(&self.queue.outcome), nth: self.queue.drafts.len() - 1 };
+        let slot = QueueSlot {
+            outcome: Arc::clone(&self.queue.outcome),
+            nth: self.queue.drafts.len() - 1,
+        };
         Ok(Enqueued::Yes { entry, slot })
     }
 
     fn can_wait(&self, with: With<'_>, draft: &Draft) -> bool {
-        let looks_up = matches!(draft.body, Body::Native(_) | Body::Label { .. } | Body::Compaction { .. });
+        let looks_up = matches!(
+            draft.body,
+            Body::Native(_) | Body::Label { .. } | Body::Compaction { .. }
+        );
         let publishes = self.hidden && draft.is_answer();
-        draft.id.is_none() && draft.parent == Parent::Tip && !looks_up && !publishes && !with.dialect.hangs_by_view()
+        draft.id.is_none()
+            && draft.parent == Parent::Tip
+            && !looks_up
+            && !publishes
+            && !with.dialect.hangs_by_view()
     }
 
-    /// Writes what was queued in one `write`. The append lock is held, and other writers' lines are known.
+    /// Writes what was queued in one `write`. The append lock is held, and other
+    /// writers' lines are known.
     pub(super) fn write_queue(&mut self, with: With<'_>) -> Attempt<()> {
         if self.queue.is_empty() {
             return Ok(());
@@ -170,7 +196,9 @@ impl State {
                 return Err(Refused::Moved);
             }
             Ok(written) => Ok(written.iter().map(|entry| entry.revision).collect()),
-            Err(Refused::Over(error) | Refused::Failed(error)) => Err((error.kind(), error.to_string())),
+            Err(Refused::Over(error) | Refused::Failed(error)) => {
+                Err((error.kind(), error.to_string()))
+            }
         };
         self.written = self.given;
         let _ = queue.outcome.0.set(outcome);
@@ -179,7 +207,8 @@ impl State {
 
     fn write_queued(&mut self, with: With<'_>, queue: &mut Queue) -> Attempt<Vec<Written>> {
         if queue.parent != self.tail.tip {
-            // Another writer appended meanwhile: the first queued entry becomes a child of its last one.
+            // Another writer appended meanwhile: the first queued entry becomes a
+            // child of its last one.
             queue.batch = self.encode_again(with, &queue.drafts, &queue.batch)?;
             queue.parent = self.tail.tip.clone();
         }

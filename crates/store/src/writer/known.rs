@@ -21,7 +21,9 @@ impl KnownIds {
     pub(super) fn load(dialect: &dyn Dialect, log: &dyn ObjectReader) -> Result<KnownIds> {
         let mut known = KnownIds::default();
         let mut entries = Entries::of(dialect);
-        log.lines(0, 1, &mut |line| entries.each_id(line, &mut |id, at, len| known.note(id, at, len)))?;
+        log.lines(0, 1, &mut |line| {
+            entries.each_id(line, &mut |id, at, len| known.note(id, at, len))
+        })?;
         Ok(known)
     }
 
@@ -38,8 +40,9 @@ impl KnownIds {
         self.places.contains_key(id)
     }
 
-    /// Whether the entry with that id is what the draft would write; `large` is where its large values would go. All that the caller gave must be equal; what a
-    /// writer would have made up may differ.
+    /// Whether the entry with that id is what the draft would write; `large` is where its
+    /// large values would go. All that the caller gave must be equal; what a writer would
+    /// have made up may differ.
     pub(super) fn same(
         &self,
         dialect: &'static dyn Dialect,
@@ -48,17 +51,29 @@ impl KnownIds {
         draft: &Draft,
         large: Option<&Blobs>,
     ) -> Result<bool> {
-        let Some((at, len)) = self.places.get(id) else { return Ok(false) };
+        let Some((at, len)) = self.places.get(id) else {
+            return Ok(false);
+        };
         let stored = log.read(*at, *len)?;
         let (_, parent) = stated(dialect, &stored);
         let stored = Raw::trusted(&stored);
-        let time = stored.get("timestamp").and_then(|t| t.text()).and_then(|t| Instant::parse(&t));
-        let settled =
-            Settled { id, parent: parent.as_deref(), at: draft.at.or(time).unwrap_or(Instant::from_millis(0)) };
-        // What a record repeats of its session is compared with itself: the session may have gone on since.
+        let time = stored
+            .get("timestamp")
+            .and_then(|t| t.text())
+            .and_then(|t| Instant::parse(&t));
+        let settled = Settled {
+            id,
+            parent: parent.as_deref(),
+            at: draft.at.or(time).unwrap_or(Instant::from_millis(0)),
+        };
+        // What a record repeats of its session is compared with itself: the session
+        // may have gone on since.
         let located = crate::native::located_at("record", "record", 0);
         let facts = Reader::read(dialect, &located, stored.bytes(), Depth::Facts).facts;
-        let within = Within { id: facts.id.as_deref().unwrap_or_default(), facts: &facts };
+        let within = Within {
+            id: facts.id.as_deref().unwrap_or_default(),
+            facts: &facts,
+        };
         let mut wanted = Vec::new();
         dialect.encode_in(draft, settled, within, &mut wanted)?;
         if let Some(blobs) = large {
@@ -75,7 +90,10 @@ impl KnownIds {
         let within = |one: Raw<'_>, other: Raw<'_>| {
             one.members().all(|(key, value)| {
                 let key = key.to_text();
-                free(&key) || other.get(&key).is_some_and(|have| have.bytes() == value.bytes())
+                free(&key)
+                    || other
+                        .get(&key)
+                        .is_some_and(|have| have.bytes() == value.bytes())
             })
         };
         Ok(same_parent && within(wanted, stored) && within(stored, wanted))

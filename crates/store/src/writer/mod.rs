@@ -1,10 +1,11 @@
 //! Writing to a session: appends that are durable when their receipt says so.
 //!
 //! One mutex orders drafts and writes. Waiting for the disk happens outside of it, as group commit
-//! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call returns that
-//! error, which names the entries that may not survive. After a failed `fsync` the next writer copies the log to
-//! a new file before it acknowledges anything. Where lines go, and how they become durable, is the task of a
-//! [`LogAppender`](crate::LogAppender); this module knows entries and receipts.
+//! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call
+//! returns that error, which names the entries that may not survive. After a failed `fsync` the
+//! next writer copies the log to a new file before it acknowledges anything. Where lines go, and
+//! how they become durable, is the task of a [`LogAppender`](crate::LogAppender); this module knows
+//! entries and receipts.
 
 mod batch;
 mod encode;
@@ -84,7 +85,17 @@ pub(crate) struct WriterParts {
 impl SessionWriter {
     /// Writes to a log that was opened.
     pub(crate) fn open(parts: WriterParts) -> Result<SessionWriter> {
-        let WriterParts { dialect, backend, chance, reference, root, blobs, log, hidden, lease } = parts;
+        let WriterParts {
+            dialect,
+            backend,
+            chance,
+            reference,
+            root,
+            blobs,
+            log,
+            hidden,
+            lease,
+        } = parts;
         let state = State::open(dialect, &reference.id, log, hidden, blobs)?;
         let inner = Inner {
             dialect,
@@ -96,7 +107,9 @@ impl SessionWriter {
             sync_ended: Condvar::new(),
             lease: Mutex::new(lease),
         };
-        Ok(SessionWriter { inner: Arc::new(inner) })
+        Ok(SessionWriter {
+            inner: Arc::new(inner),
+        })
     }
 
     /// Which session it writes to.
@@ -115,12 +128,23 @@ impl SessionWriter {
     }
 
     /// Appends one entry if the session is as expected, and returns when it is as durable as asked.
-    pub fn append_with(&self, draft: Draft, expect: Expect, durability: Durability) -> Result<Receipt> {
-        self.submit_drafts(Drafts::One(draft), &expect, durability)?.wait()
+    pub fn append_with(
+        &self,
+        draft: Draft,
+        expect: Expect,
+        durability: Durability,
+    ) -> Result<Receipt> {
+        self.submit_drafts(Drafts::One(draft), &expect, durability)?
+            .wait()
     }
 
     /// Appends a batch: checked as a whole, written in one write, acknowledged as a whole.
-    pub fn append_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Vec<Receipt>> {
+    pub fn append_all(
+        &self,
+        drafts: Vec<Draft>,
+        expect: Expect,
+        durability: Durability,
+    ) -> Result<Vec<Receipt>> {
         self.submit_all(drafts, expect, durability)?.wait_all()
     }
 
@@ -130,18 +154,34 @@ impl SessionWriter {
     }
 
     /// Hands a batch to the system without waiting for the disk.
-    pub fn submit_all(&self, drafts: Vec<Draft>, expect: Expect, durability: Durability) -> Result<Ticket> {
+    pub fn submit_all(
+        &self,
+        drafts: Vec<Draft>,
+        expect: Expect,
+        durability: Durability,
+    ) -> Result<Ticket> {
         self.submit_drafts(drafts.into(), &expect, durability)
     }
 
-    fn submit_drafts(&self, drafts: Drafts, expect: &Expect, durability: Durability) -> Result<Ticket> {
+    fn submit_drafts(
+        &self,
+        drafts: Drafts,
+        expect: &Expect,
+        durability: Durability,
+    ) -> Result<Ticket> {
         let inner = &self.inner;
         let mut state = inner.lock();
         let outcome = inner.submit(&mut state, drafts, expect, durability);
         let number = state.given;
         drop(state);
         let (written, slot) = outcome?;
-        Ok(Ticket { inner: Arc::clone(inner), written, slot, number, durability })
+        Ok(Ticket {
+            inner: Arc::clone(inner),
+            written,
+            slot,
+            number,
+            durability,
+        })
     }
 
     /// Waits until everything that was submitted is durable.
@@ -167,11 +207,15 @@ impl SessionWriter {
         self.append(leaf_draft(boswell_dialect::Parent::Root))
     }
 
-    /// Moves the leaf to an entry, or before everything, and leaves a summary of what was left there.
+    /// Moves the leaf to an entry, or before everything, and leaves a summary of
+    /// what was left there.
     pub fn branch_with_summary(&self, entry: Option<&str>, summary: &str) -> Result<Receipt> {
         use boswell_dialect::{Body, Parent};
         let parent = entry.map_or(Parent::Root, |id| Parent::Entry(id.to_owned()));
-        let body = Body::BranchSummary { from: entry.map(str::to_owned), summary: summary.to_owned() };
+        let body = Body::BranchSummary {
+            from: entry.map(str::to_owned),
+            summary: summary.to_owned(),
+        };
         self.append(Draft::new(body).below(parent))
     }
 
@@ -179,21 +223,34 @@ impl SessionWriter {
     pub fn session(&self) -> Result<crate::Session> {
         let (located, blobs) = self.located()?;
         let inner = &self.inner;
-        let session = crate::Session::read(inner.dialect, inner.backend.as_ref(), &located, Depth::Facts)?;
+        let session = crate::Session::read(
+            inner.dialect,
+            inner.backend.as_ref(),
+            &located,
+            Depth::Facts,
+        )?;
         Ok(session.with_blobs(blobs))
     }
 
-    /// As much of the session as a context needs, as [`Store::read_for_context`](crate::Store::read_for_context) reads it.
-    pub fn read_for_context(&self, at: Option<&str>) -> Result<(crate::Session, boswell_model::Tip)> {
+    /// As much of the session as a context needs, as
+    /// [`Store::read_for_context`](crate::Store::read_for_context) reads it.
+    pub fn read_for_context(
+        &self,
+        at: Option<&str>,
+    ) -> Result<(crate::Session, boswell_model::Tip)> {
         let (located, blobs) = self.located()?;
         let inner = &self.inner;
-        let (session, tip) = crate::Session::read_for_context(inner.dialect, inner.backend.as_ref(), &located, at)?;
+        let (session, tip) =
+            crate::Session::read_for_context(inner.dialect, inner.backend.as_ref(), &located, at)?;
         Ok((session.with_blobs(blobs), tip))
     }
 
     fn located(&self) -> Result<(Located, Option<Blobs>)> {
         let state = self.inner.lock_with_all_written()?;
-        Ok((crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end), state.blobs.clone()))
+        Ok((
+            crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end),
+            state.blobs.clone(),
+        ))
     }
 
     /// Entries since the last good sync, after a failure: nobody knows whether they will survive.
@@ -206,21 +263,31 @@ impl SessionWriter {
         self.inner.lock().log.races()
     }
 
-    /// Ends the session: its status becomes what came of it, everything is durable, the lease is given up.
+    /// Ends the session: its status becomes what came of it, everything is durable,
+    /// the lease is given up.
     pub fn close(self, outcome: Outcome) -> Result<()> {
         if let Some(draft) = outcome.draft() {
             self.append(draft)?;
         }
         self.flush()?;
         self.inner.lock().closed = true;
-        *self.inner.lease.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self
+            .inner
+            .lease
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = None;
         Ok(())
     }
 }
 
-/// A statement of where the conversation stands: every reader of the family takes the last line for the tip.
+/// A statement of where the conversation stands: every reader of the family takes the
+/// last line for the tip.
 fn leaf_draft(parent: boswell_dialect::Parent) -> Draft {
-    Draft::new(boswell_dialect::Body::Custom { kind: "boswell.leaf".to_owned(), data: None }).below(parent)
+    Draft::new(boswell_dialect::Body::Custom {
+        kind: "boswell.leaf".to_owned(),
+        data: None,
+    })
+    .below(parent)
 }
 
 impl Inner {
@@ -236,7 +303,10 @@ impl Inner {
     }
 
     fn with(&self) -> With<'_> {
-        With { dialect: self.dialect, chance: self.chance.as_ref() }
+        With {
+            dialect: self.dialect,
+            chance: self.chance.as_ref(),
+        }
     }
 
     /// Writes drafts, or queues one that may wait for the sync that is under way.
@@ -251,7 +321,11 @@ impl Inner {
         let with = self.with();
         match state.enqueue(with, drafts, expect, durability)? {
             Enqueued::Yes { entry, slot } => {
-                let written = Written { entry, revision: 0, deduplicated: false };
+                let written = Written {
+                    entry,
+                    revision: 0,
+                    deduplicated: false,
+                };
                 Ok((vec![written], Some(slot)))
             }
             Enqueued::No(drafts) => {
@@ -268,7 +342,10 @@ impl Ticket {
     /// Waits until the entries are as durable as asked, and acknowledges the last of them.
     pub fn wait(mut self) -> Result<Receipt> {
         self.settle()?;
-        let last = self.written.pop().ok_or_else(|| Error::new(ErrorKind::Internal, "a ticket gave no receipt"))?;
+        let last = self
+            .written
+            .pop()
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "a ticket gave no receipt"))?;
         Ok(self.receipt(last))
     }
 
@@ -276,7 +353,10 @@ impl Ticket {
     pub fn wait_all(mut self) -> Result<Vec<Receipt>> {
         self.settle()?;
         let written = std::mem::take(&mut self.written);
-        Ok(written.into_iter().map(|entry| self.receipt(entry)).collect())
+        Ok(written
+            .into_iter()
+            .map(|entry| self.receipt(entry))
+            .collect())
     }
 
     fn settle(&mut self) -> Result<()> {

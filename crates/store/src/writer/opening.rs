@@ -44,7 +44,10 @@ fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<F
     let mut size = HEAD;
     let bytes = loop {
         let bytes = log.read(0, size)?;
-        if (bytes.len() as u64) < size || memchr::memchr(b'\n', &bytes).is_some() || size >= LONGEST_HEADER {
+        if (bytes.len() as u64) < size
+            || memchr::memchr(b'\n', &bytes).is_some()
+            || size >= LONGEST_HEADER
+        {
             break bytes;
         }
         size *= 8;

@@ -88,9 +88,14 @@ impl Outcome {
     pub(super) fn draft(&self) -> Option<Draft> {
         let data = match self {
             Outcome::Completed => Json::object().with("status", "completed"),
-            Outcome::Error(message) => Json::object().with("status", "error").with("error", message),
+            Outcome::Error(message) => Json::object()
+                .with("status", "error")
+                .with("error", message),
             Outcome::Open => return None,
         };
-        Some(Draft::new(Body::Custom { kind: "boswell.status".to_owned(), data: Some(data) }))
+        Some(Draft::new(Body::Custom {
+            kind: "boswell.status".to_owned(),
+            data: Some(data),
+        }))
     }
 }

@@ -23,7 +23,8 @@ pub(super) struct State {
     /// Whether an answer will make the log visible.
     pub(super) hidden: bool,
     pub(super) tail: Tail,
-    /// Where the conversation stands, and where the log ended then; only for dialects that need the whole log to tell.
+    /// Where the conversation stands, and where the log ended then; only for dialects that need
+    /// the whole log to tell.
     pub(super) stands: Option<(u64, Option<Arc<str>>)>,
     /// Id of the session.
     pub(super) session: String,
@@ -35,7 +36,8 @@ pub(super) struct State {
     pub(super) end: u64,
     /// Up to where it is durable.
     pub(super) synced_end: u64,
-    /// Appends are numbered: the last number that was given, the last that is in the log, the last that is durable.
+    /// Appends are numbered: the last number that was given, the last that is in the log, the
+    /// last that is durable.
     pub(super) given: u64,
     pub(super) written: u64,
     pub(super) synced: u64,
@@ -70,7 +72,8 @@ impl State {
             facts,
             known: None,
             blobs,
-            // What others wrote before us may never have been synced: the first receipt covers it too.
+            // What others wrote before us may never have been synced: the first
+            // receipt covers it too.
             synced_end: 0,
             given: 0,
             written: 0,
@@ -85,8 +88,8 @@ impl State {
         }
     }
 
-    /// Takes the append lock, reads what other writers added, and writes; retries as long as they were faster.
-    /// The caller releases the lock.
+    /// Takes the append lock, reads what other writers added, and writes; retries as long as they
+    /// were faster. The caller releases the lock.
     pub(super) fn with_append_lock<T>(
         &mut self,
         with: With<'_>,
@@ -102,11 +105,17 @@ impl State {
                     return Err(error);
                 }
                 // What was refused for what we know may be right by what others added since.
-                Err(Refused::Failed(error)) if self.latched.is_some() || !self.is_behind() => return Err(error),
+                Err(Refused::Failed(error)) if self.latched.is_some() || !self.is_behind() => {
+                    return Err(error);
+                }
                 Err(Refused::Failed(_)) => {}
             }
         }
-        Err(Error::new(ErrorKind::Busy, "others keep adding to the session before us").hinting("try again"))
+        Err(Error::new(
+            ErrorKind::Busy,
+            "others keep adding to the session before us",
+        )
+        .hinting("try again"))
     }
 
     /// Takes the append lock, and reads what other writers added.
@@ -123,13 +132,21 @@ impl State {
     }
 
     /// Writes drafts behind what was queued. The append lock is held.
-    pub(super) fn append(&mut self, with: With<'_>, drafts: &[Draft], expect: &Expect) -> Attempt<Vec<Written>> {
+    pub(super) fn append(
+        &mut self,
+        with: With<'_>,
+        drafts: &[Draft],
+        expect: &Expect,
+    ) -> Attempt<Vec<Written>> {
         self.write_queue(with)?;
         self.check(with.dialect, expect)?;
         let mut batch = std::mem::take(&mut self.spare);
-        let encoded = drafts.iter().try_for_each(|draft| self.encode(with, draft, &mut batch));
-        let written =
-            encoded.map_err(Refused::Failed).and_then(|()| self.write_batch(with.dialect, &batch, self.given + 1));
+        let encoded = drafts
+            .iter()
+            .try_for_each(|draft| self.encode(with, draft, &mut batch));
+        let written = encoded
+            .map_err(Refused::Failed)
+            .and_then(|()| self.write_batch(with.dialect, &batch, self.given + 1));
         self.spare = batch.emptied();
         let written = written?;
         self.number();
@@ -151,8 +168,14 @@ impl State {
         self.written = self.given;
     }
 
-    /// Writes a batch in one write; its entries are in doubt until the append of that number is durable.
-    pub(super) fn write_batch(&mut self, dialect: &dyn Dialect, batch: &Batch, number: u64) -> Attempt<Vec<Written>> {
+    /// Writes a batch in one write; its entries are in doubt until the append of
+    /// that number is durable.
+    pub(super) fn write_batch(
+        &mut self,
+        dialect: &dyn Dialect,
+        batch: &Batch,
+        number: u64,
+    ) -> Attempt<Vec<Written>> {
         let start = match self.write(dialect, batch) {
             Err(Refused::Failed(error)) => {
                 // Some of them may be there, whole or torn: only the next writer can tell.
@@ -179,7 +202,11 @@ impl State {
                 self.unsynced.push((number, Arc::clone(&entry.id)));
                 at = revision;
             }
-            written.push(Written { entry: Arc::clone(&entry.id), revision, deduplicated: entry.deduplicated });
+            written.push(Written {
+                entry: Arc::clone(&entry.id),
+                revision,
+                deduplicated: entry.deduplicated,
+            });
         }
         Ok(written)
     }
@@ -187,24 +214,33 @@ impl State {
     /// Entries of which nobody will ever know: no sync of this writer covers them.
     pub(super) fn doubt_for_good(&mut self, batch: &Batch) {
         let fresh = batch.entries.iter().filter(|entry| !entry.deduplicated);
-        self.unsynced.extend(fresh.map(|entry| (u64::MAX, Arc::clone(&entry.id))));
+        self.unsynced
+            .extend(fresh.map(|entry| (u64::MAX, Arc::clone(&entry.id))));
     }
 
     fn check(&mut self, dialect: &'static dyn Dialect, expect: &Expect) -> Result<()> {
         let (expected, actual) = match expect {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
-            Expect::Leaf(leaf) if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf.as_str()) => {
+            Expect::Leaf(leaf)
+                if !dialect.hangs_by_view() && self.tail.tip.as_deref() == Some(leaf.as_str()) =>
+            {
                 return Ok(());
             }
-            Expect::Leaf(leaf) => (leaf.clone(), self.leaf(dialect)?.unwrap_or_else(|| "the root".to_owned())),
+            Expect::Leaf(leaf) => (
+                leaf.clone(),
+                self.leaf(dialect)?.unwrap_or_else(|| "the root".to_owned()),
+            ),
         };
         if expected == actual {
             return Ok(());
         }
         Err(Error::new(
             ErrorKind::Conflict,
-            format!("expected the session at {}, found it at {actual}", expected.escape_debug()),
+            format!(
+                "expected the session at {}, found it at {actual}",
+                expected.escape_debug()
+            ),
         )
         .hinting("read it again, then append with the revision or leaf that you found"))
     }
@@ -213,7 +249,9 @@ impl State {
     fn leaf(&self, dialect: &'static dyn Dialect) -> Result<Option<String>> {
         let (leaf, _) = self.look(dialect, |view| {
             let tip = dialect.tip(view)?;
-            Ok(dialect.leaf(view, tip).map(|slot| view.log.label(slot).into_owned()))
+            Ok(dialect
+                .leaf(view, tip)
+                .map(|slot| view.log.label(slot).into_owned()))
         })?;
         Ok(leaf)
     }
@@ -247,27 +285,33 @@ impl State {
             let landed = self.log.append(self.end, lines)?;
             (landed, landed)
         } else {
-            // What stands there without a line end is somebody's torn append: it stays, on a line of its own.
+            // What stands there without a line end is somebody's torn append: it stays,
+            // on a line of its own.
             let landed = self.log.append(self.end, &[b"\n", lines].concat())?;
             (landed, self.log.behind(landed, b"\n"))
         };
         if landed != self.end {
-            // Somebody without a lock wrote before us. What they wrote behind us is read like all that they add.
+            // Somebody without a lock wrote before us. What they wrote behind us is read
+            // like all that they add.
             self.read_on(dialect)?;
         }
-        let end = batch.lines().fold(start, |at, line| self.log.behind(at, line));
+        let end = batch
+            .lines()
+            .fold(start, |at, line| self.log.behind(at, line));
         self.tail.wrote(end);
         self.end = end;
         Ok(start)
     }
 
-    /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a line with what comes next.
+    /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a
+    /// line with what comes next.
     fn end_last_record(&mut self, dialect: &dyn Dialect) -> Attempt<u64> {
         if self.tail.ends_with_record() {
             self.log.append(self.end, b"\n")?;
             self.read_on(dialect)?;
         } else {
-            // Also what was there before is acknowledged only to one who may still write, and stands where it was read.
+            // Also what was there before is acknowledged only to one who may still write, and
+            // stands where it was read.
             self.log.append(self.end, b"")?;
         }
         Ok(self.end)
@@ -281,7 +325,8 @@ impl State {
                 known.note(id, at, len);
             }
         };
-        self.tail.advance(dialect, self.log.reader()?.as_ref(), &mut note)?;
+        self.tail
+            .advance(dialect, self.log.reader()?.as_ref(), &mut note)?;
         self.end = self.tail.end;
         Ok(())
     }
@@ -295,14 +340,19 @@ impl State {
 
     pub(super) fn latch(&mut self, error: &Error) {
         if self.latched.is_none() {
-            let cause = std::error::Error::source(error).map(|c| format!(": {c}")).unwrap_or_default();
+            let cause = std::error::Error::source(error)
+                .map(|c| format!(": {c}"))
+                .unwrap_or_default();
             self.latched = Some((error.kind(), format!("{error}{cause}")));
         }
     }
 
     pub(super) fn in_doubt(&self) -> Vec<String> {
         if self.latched.is_some() {
-            self.unsynced.iter().map(|(_, id)| id.as_ref().to_owned()).collect()
+            self.unsynced
+                .iter()
+                .map(|(_, id)| id.as_ref().to_owned())
+                .collect()
         } else {
             Vec::new()
         }
@@ -310,20 +360,30 @@ impl State {
 
     pub(super) fn usable(&self) -> Result<()> {
         if self.closed {
-            return Err(Error::new(ErrorKind::Invalid, "this writer was closed").hinting("open the session again"));
+            return Err(Error::new(ErrorKind::Invalid, "this writer was closed")
+                .hinting("open the session again"));
         }
         self.usable_for_sync()
     }
 
     pub(super) fn usable_for_sync(&self) -> Result<()> {
-        let Some((kind, text)) = &self.latched else { return Ok(()) };
-        Err(Error::new(*kind, format!("this writer failed before and stopped: {text}"))
-            .because(self.doubt_names())
-            .hinting("open the session again: its log is copied to a new file first"))
+        let Some((kind, text)) = &self.latched else {
+            return Ok(());
+        };
+        Err(Error::new(
+            *kind,
+            format!("this writer failed before and stopped: {text}"),
+        )
+        .because(self.doubt_names())
+        .hinting("open the session again: its log is copied to a new file first"))
     }
 
     pub(super) fn doubt_names(&self) -> String {
         let doubt = self.in_doubt();
-        if doubt.is_empty() { "no entry is in doubt".to_owned() } else { format!("in doubt: {}", doubt.join(", ")) }
+        if doubt.is_empty() {
+            "no entry is in doubt".to_owned()
+        } else {
+            format!("in doubt: {}", doubt.join(", "))
+        }
     }
 }

@@ -14,7 +14,8 @@ const WINDOW: u64 = 2 << 10;
 #[derive(Debug, Default, Clone)]
 pub(super) struct Tail {
     pub(super) end: u64,
-    /// The last line, if it lacks its end. Who reads on starts there, because the rest of a torn line may still come.
+    /// The last line, if it lacks its end. Who reads on starts there, because the rest of a torn
+    /// line may still come.
     unended: Option<Unended>,
     pub(super) tip: Option<Arc<str>>,
 }
@@ -30,7 +31,10 @@ struct Unended {
 impl Tail {
     /// Looks at the end of a log. Reads more only when the last entry does not fit.
     pub(super) fn read(dialect: &dyn Dialect, log: &dyn ObjectReader, end: u64) -> Result<Tail> {
-        let mut tail = Tail { end, ..Tail::default() };
+        let mut tail = Tail {
+            end,
+            ..Tail::default()
+        };
         let mut entries = Entries::of(dialect);
         let (mut window, mut to) = (WINDOW, end);
         while tail.tip.is_none() {
@@ -42,7 +46,11 @@ impl Tail {
             })?;
             // From the end: the first entry that is met is the one.
             for (nth, (at, line)) in lines.iter().rev().enumerate() {
-                let line = Line { at: *at, number: 1, bytes: bytes.get(line.clone()).unwrap_or(b"") };
+                let line = Line {
+                    at: *at,
+                    number: 1,
+                    bytes: bytes.get(line.clone()).unwrap_or(b""),
+                };
                 tail.tip = entries.last_id(line);
                 if to == end && nth == 0 {
                     tail.unended = Unended::of(&line, tail.tip.is_some());
@@ -98,7 +106,10 @@ impl Tail {
 
 impl Unended {
     fn of(line: &Line<'_>, is_record: bool) -> Option<Unended> {
-        (line.bytes.last() != Some(&b'\n')).then_some(Unended { at: line.at, is_record })
+        (line.bytes.last() != Some(&b'\n')).then_some(Unended {
+            at: line.at,
+            is_record,
+        })
     }
 }
 
@@ -112,7 +123,11 @@ pub(super) struct Entries<'d> {
 
 impl<'d> Entries<'d> {
     pub(super) fn of(dialect: &'d dyn Dialect) -> Entries<'d> {
-        Entries { dialect, splitter: Splitter::default(), names: Names::default() }
+        Entries {
+            dialect,
+            splitter: Splitter::default(),
+            names: Names::default(),
+        }
     }
 
     /// Every entry with an id: id, position, length.
@@ -138,7 +153,11 @@ impl<'d> Entries<'d> {
     }
 
     fn each(&mut self, line: Line<'_>, sink: &mut dyn FnMut(&Head, &Names)) {
-        let Entries { dialect, splitter, names } = self;
+        let Entries {
+            dialect,
+            splitter,
+            names,
+        } = self;
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
             let Some(object) = &piece.object else { return };
             let mut head = Head::of(&piece.span);
@@ -153,10 +172,17 @@ impl<'d> Entries<'d> {
 /// The id and the parent that a record states itself.
 pub(super) fn stated(dialect: &dyn Dialect, record: &[u8]) -> (Option<String>, Option<String>) {
     let mut found = (None, None);
-    Entries::of(dialect).each(Line { at: 0, number: 1, bytes: record }, &mut |head, names| {
-        let text = |name| names.text(name).to_owned();
-        found = (head.id.map(text), head.parent.map(text));
-    });
+    Entries::of(dialect).each(
+        Line {
+            at: 0,
+            number: 1,
+            bytes: record,
+        },
+        &mut |head, names| {
+            let text = |name| names.text(name).to_owned();
+            found = (head.id.map(text), head.parent.map(text));
+        },
+    );
     found
 }
 
@@ -206,10 +232,21 @@ mod tests {
     #[test]
     fn a_plain_line_is_told_at_a_glance() {
         let dialect = boswell_dialect::by_name("boswell").unwrap();
-        let glance = |line: &str| dialect.id_at_a_glance(format!("{line}\n").as_bytes()).map(str::to_owned);
+        let glance = |line: &str| {
+            dialect
+                .id_at_a_glance(format!("{line}\n").as_bytes())
+                .map(str::to_owned)
+        };
         assert_eq!(
             LINES.map(glance),
-            [Some("0123456789abcdef".to_owned()), None, None, None, Some("d".to_owned()), None]
+            [
+                Some("0123456789abcdef".to_owned()),
+                None,
+                None,
+                None,
+                Some("d".to_owned()),
+                None
+            ]
         );
     }
 }

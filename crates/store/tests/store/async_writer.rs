@@ -5,12 +5,16 @@ use std::pin::pin;
 use std::task::{Context, Waker};
 
 use boswell_store::{
-    AsyncWriter, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Session, SessionWriter, Store, Wait,
+    AsyncWriter, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Session, SessionWriter,
+    Store, Wait,
 };
 use tokio::runtime::{Builder, Handle, Runtime};
 
 fn runtime(threads: usize) -> Runtime {
-    Builder::new_current_thread().max_blocking_threads(threads).build().unwrap()
+    Builder::new_current_thread()
+        .max_blocking_threads(threads)
+        .build()
+        .unwrap()
 }
 
 /// Runs a test on one thread with several for blocking work.
@@ -19,12 +23,18 @@ fn on_tokio<T>(test: impl Future<Output = T>) -> T {
 }
 
 fn new(store: &Store) -> SessionWriter {
-    store.create(NewSession::in_project("/proj/demo").with_id("a")).unwrap()
+    store
+        .create(NewSession::in_project("/proj/demo").with_id("a"))
+        .unwrap()
 }
 
 fn texts(session: &Session) -> Vec<String> {
     let context = session.context(session.tip().unwrap()).unwrap();
-    context.items.iter().map(|item| session.entry(item.slot).unwrap().view.unwrap().text()).collect()
+    context
+        .items
+        .iter()
+        .map(|item| session.entry(item.slot).unwrap().view.unwrap().text())
+        .collect()
 }
 
 fn numbers(count: usize) -> Vec<String> {
@@ -36,23 +46,57 @@ fn it_does_what_the_blocking_writer_does() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
         let new = NewSession::in_project("/proj/demo").with_id("a");
-        let writer = AsyncWriter::create(&store, new, Handle::current()).await.unwrap();
+        let writer = AsyncWriter::create(&store, new, Handle::current())
+            .await
+            .unwrap();
         let asked = writer.append(Draft::user("why?")).await.unwrap();
-        assert_eq!((asked.durable, writer.reference().id.as_str()), (Durability::Fsync, "a"));
-        writer.submit(Draft::assistant("who knows")).await.unwrap().wait().await.unwrap();
+        assert_eq!(
+            (asked.durable, writer.reference().id.as_str()),
+            (Durability::Fsync, "a")
+        );
+        writer
+            .submit(Draft::assistant("who knows"))
+            .await
+            .unwrap()
+            .wait()
+            .await
+            .unwrap();
         writer.branch(&asked.entry).await.unwrap();
         let two = vec![Draft::assistant("because"), Draft::user("of what?")];
-        let receipts = writer.append_all(two, Expect::Any, Durability::Os).await.unwrap();
-        assert_eq!(texts(&writer.session().await.unwrap()), ["why?", "because", "of what?"]);
+        let receipts = writer
+            .append_all(two, Expect::Any, Durability::Os)
+            .await
+            .unwrap();
+        assert_eq!(
+            texts(&writer.session().await.unwrap()),
+            ["why?", "because", "of what?"]
+        );
         assert_eq!(writer.rewind(&receipts[1].entry).await.unwrap(), "of what?");
-        writer.compact("in short", &receipts[0].entry, 10).await.unwrap();
-        assert_eq!(texts(&writer.session().await.unwrap()).last().unwrap(), "because");
-        writer.branch_with_summary(Some(&asked.entry), "left").await.unwrap();
+        writer
+            .compact("in short", &receipts[0].entry, 10)
+            .await
+            .unwrap();
+        assert_eq!(
+            texts(&writer.session().await.unwrap()).last().unwrap(),
+            "because"
+        );
+        writer
+            .branch_with_summary(Some(&asked.entry), "left")
+            .await
+            .unwrap();
         writer.reset().await.unwrap();
         assert!(texts(&writer.session().await.unwrap()).is_empty());
         writer.clone().close(Outcome::Completed).await.unwrap();
-        assert_eq!(writer.append(Draft::user("late")).await.unwrap_err().kind(), ErrorKind::Invalid);
-        AsyncWriter::open(&store, "a", Wait::No, Handle::current()).await.unwrap().flush().await.unwrap();
+        assert_eq!(
+            writer.append(Draft::user("late")).await.unwrap_err().kind(),
+            ErrorKind::Invalid
+        );
+        AsyncWriter::open(&store, "a", Wait::No, Handle::current())
+            .await
+            .unwrap()
+            .flush()
+            .await
+            .unwrap();
     });
 }
 
@@ -61,7 +105,10 @@ fn calls_are_written_in_the_order_in_which_they_were_made() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
         let writer = AsyncWriter::new(new(&store), Handle::current());
-        let replies: Vec<_> = numbers(200).into_iter().map(|text| writer.append(Draft::user(text))).collect();
+        let replies: Vec<_> = numbers(200)
+            .into_iter()
+            .map(|text| writer.append(Draft::user(text)))
+            .collect();
         for reply in replies.into_iter().rev() {
             reply.await.unwrap();
         }
@@ -96,7 +143,13 @@ fn an_entry_with_an_id_can_be_asked_for_again_after_its_future_was_dropped() {
     on_tokio(async {
         let writer = AsyncWriter::new(new(&store), Handle::current());
         drop(writer.append(Draft::user("once").with_id("e1")));
-        assert!(writer.append(Draft::user("once").with_id("e1")).await.unwrap().deduplicated);
+        assert!(
+            writer
+                .append(Draft::user("once").with_id("e1"))
+                .await
+                .unwrap()
+                .deduplicated
+        );
         assert_eq!(texts(&writer.session().await.unwrap()), ["once"]);
     });
 }
@@ -106,7 +159,11 @@ fn errors_come_back_and_do_not_hold_up_what_follows() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
         let writer = AsyncWriter::new(new(&store), Handle::current());
-        let stale = writer.append_with(Draft::user("no"), Expect::Revision("7".to_owned()), Durability::Fsync);
+        let stale = writer.append_with(
+            Draft::user("no"),
+            Expect::Revision("7".to_owned()),
+            Durability::Fsync,
+        );
         let fine = writer.append(Draft::user("yes"));
         assert_eq!(stale.await.unwrap_err().kind(), ErrorKind::Conflict);
         fine.await.unwrap();
@@ -121,7 +178,10 @@ fn a_runtime_that_ended_is_an_answer_and_not_a_wait_without_end() {
     let store = Store::in_memory().unwrap();
     let first = runtime(1);
     let writer = AsyncWriter::new(new(&store), first.handle().clone());
-    let replies: Vec<_> = numbers(50).into_iter().map(|text| writer.append(Draft::user(text))).collect();
+    let replies: Vec<_> = numbers(50)
+        .into_iter()
+        .map(|text| writer.append(Draft::user(text)))
+        .collect();
     drop(first);
     let late = writer.append(Draft::user("late"));
     let (written, error) = on_tokio(async {
@@ -133,5 +193,9 @@ fn a_runtime_that_ended_is_an_answer_and_not_a_wait_without_end() {
     });
     assert_eq!(error.kind(), ErrorKind::Unavailable);
     let stored = texts(&store.session("a").unwrap());
-    assert_eq!(stored, numbers(written), "what was acknowledged is there, in order, and nothing else");
+    assert_eq!(
+        stored,
+        numbers(written),
+        "what was acknowledged is there, in order, and nothing else"
+    );
 }

@@ -14,15 +14,23 @@ fn attachments_are_recorded_extracted_and_replace_nothing() {
     let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), folder.path(), "t"));
     let at = Instant::from_millis(7);
     let one = attachments.add(b"one", "../notes.txt", None, at).unwrap();
-    let two = attachments.add(b"two", "notes.txt", Some("text/plain"), at).unwrap();
+    let two = attachments
+        .add(b"two", "notes.txt", Some("text/plain"), at)
+        .unwrap();
     let json = one.to_json().to_bytes();
-    assert_eq!(Attachment::from_json(Raw::parse(&json).unwrap()), Some(one.clone()));
+    assert_eq!(
+        Attachment::from_json(Raw::parse(&json).unwrap()),
+        Some(one.clone())
+    );
     assert_eq!(attachments.read(&two).unwrap(), b"two");
     let out = folder.path().join("out");
     let written = attachments.extract(&[one.clone(), two], &RealDisk, &out);
     let paths: Vec<_> = written.into_iter().map(Result::unwrap).collect();
     assert_eq!(paths, [out.join("notes.txt"), out.join("notes-2.txt")]);
-    assert_eq!(durable::read(&RealDisk, &paths[1]).unwrap().unwrap(), b"two");
+    assert_eq!(
+        durable::read(&RealDisk, &paths[1]).unwrap().unwrap(),
+        b"two"
+    );
     let again = attachments.extract(&[one], &RealDisk, &out);
     assert_eq!(again[0].as_ref().unwrap_err().kind(), ErrorKind::Conflict);
 }
@@ -33,8 +41,15 @@ fn refused_attachments_leave_no_blob() {
     let blobs = Blobs::new(Arc::new(RealDisk), folder.path(), "t");
     let attachments = Attachments::new(blobs.clone());
     let long = "x".repeat(300);
-    for (name, mime) in [("", None), ("a\0", None), (long.as_str(), None), ("a.png", Some("image/png"))] {
-        let error = attachments.add(b"not a picture", name, mime, Instant::from_millis(0)).unwrap_err();
+    for (name, mime) in [
+        ("", None),
+        ("a\0", None),
+        (long.as_str(), None),
+        ("a.png", Some("image/png")),
+    ] {
+        let error = attachments
+            .add(b"not a picture", name, mime, Instant::from_millis(0))
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{name}");
     }
     assert_eq!(blobs.list().unwrap(), []);
@@ -46,9 +61,13 @@ fn attachments_of_a_session_are_listed_with_their_entries() {
     let attachments = Attachments::new(Blobs::new(Arc::new(RealDisk), folder.path(), "t"));
     let store = Store::open(folder.path()).unwrap();
     let writer = store.create(NewSession::in_project("/project")).unwrap();
-    let one = attachments.add(b"one", "a.txt", None, Instant::from_millis(1)).unwrap();
+    let one = attachments
+        .add(b"one", "a.txt", None, Instant::from_millis(1))
+        .unwrap();
     writer.append(Draft::user("see the file")).unwrap();
-    let kept = writer.append(Draft::custom(CUSTOM_TYPE, one.to_json())).unwrap();
+    let kept = writer
+        .append(Draft::custom(CUSTOM_TYPE, one.to_json()))
+        .unwrap();
     let session = writer.session().unwrap();
     assert_eq!(Attachments::list(&session).unwrap(), [(kept.entry, one)]);
 }
@@ -56,15 +75,24 @@ fn attachments_of_a_session_are_listed_with_their_entries() {
 #[test]
 fn attachments_come_along_from_another_home() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (from, own) = (Store::open(one.path()).unwrap(), Store::open(other.path()).unwrap());
+    let (from, own) = (
+        Store::open(one.path()).unwrap(),
+        Store::open(other.path()).unwrap(),
+    );
     let theirs = Attachments::new(Blobs::new(Arc::new(RealDisk), one.path(), "t"));
     let writer = from.create(NewSession::in_project("/project")).unwrap();
-    let file = theirs.add("附件".as_bytes(), "a.txt", None, Instant::from_millis(1)).unwrap();
+    let file = theirs
+        .add("附件".as_bytes(), "a.txt", None, Instant::from_millis(1))
+        .unwrap();
     writer.append(Draft::user("see the file")).unwrap();
-    writer.append(Draft::custom(CUSTOM_TYPE, file.to_json())).unwrap();
+    writer
+        .append(Draft::custom(CUSTOM_TYPE, file.to_json()))
+        .unwrap();
     let source = writer.session().unwrap();
     let (new, limits) = (NewSession::in_project("/project"), ImportLimits::default());
-    let imported = own.import_whole(&from, &source, new, Json::object(), limits).unwrap();
+    let imported = own
+        .import_whole(&from, &source, new, Json::object(), limits)
+        .unwrap();
     let listed = Attachments::list(&imported.writer.session().unwrap()).unwrap();
     let ours = Attachments::new(Blobs::new(Arc::new(RealDisk), other.path(), "t"));
     assert_eq!(ours.read(&listed[0].1).unwrap(), "附件".as_bytes());

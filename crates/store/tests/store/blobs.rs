@@ -1,4 +1,5 @@
-//! Blobs: what is kept comes back exactly, what is damaged is said, what is moved out of a record moves back in.
+//! Blobs: what is kept comes back exactly, what is damaged is said, what is moved out of a
+//! record moves back in.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +27,10 @@ fn round_trip(blobs: &Blobs, record: &str, threshold: usize) -> String {
 fn kept_bytes_come_back_and_are_written_once() {
     let (home, blobs) = blobs();
     let id = blobs.put(b"hello").unwrap();
-    assert_eq!(id.to_string(), "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
+    assert_eq!(
+        id.to_string(),
+        "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+    );
     assert_eq!(BlobId::from_reference(&id.reference()), Some(id));
     assert_eq!(blobs.get(&id).unwrap(), b"hello");
     let path = home.path().join("blobs").join(id.to_string());
@@ -34,8 +38,16 @@ fn kept_bytes_come_back_and_are_written_once() {
     #[cfg(unix)]
     assert_eq!(before.mode, 0o600);
     assert_eq!(blobs.put(b"hello").unwrap(), id);
-    assert_eq!(RealDisk.stat(&path).unwrap().unwrap(), before, "nothing was written the second time");
-    assert_eq!(RealDisk.list(&home.path().join("blobs")).unwrap().len(), 1, "no temporary file is left");
+    assert_eq!(
+        RealDisk.stat(&path).unwrap().unwrap(),
+        before,
+        "nothing was written the second time"
+    );
+    assert_eq!(
+        RealDisk.list(&home.path().join("blobs")).unwrap().len(),
+        1,
+        "no temporary file is left"
+    );
 }
 
 #[test]
@@ -63,10 +75,15 @@ fn missing_blob_is_not_found_and_an_empty_home_lists_nothing() {
 fn garbage_is_listed_and_not_deleted() {
     let (home, blobs) = blobs();
     let (a, b) = (blobs.put(b"a").unwrap(), blobs.put(b"bb").unwrap());
-    RealDisk.open(&home.path().join("blobs/stranger"), Open::CreateNew).unwrap();
+    RealDisk
+        .open(&home.path().join("blobs/stranger"), Open::CreateNew)
+        .unwrap();
     let named = references(format!("{{\"x\":\"{}\"}}", a.reference()).as_bytes());
     assert_eq!(named, [a]);
-    assert_eq!(blobs.unreferenced(&BTreeSet::from_iter(named)).unwrap(), [(b, 2)]);
+    assert_eq!(
+        blobs.unreferenced(&BTreeSet::from_iter(named)).unwrap(),
+        [(b, 2)]
+    );
     assert!(blobs.has(&b).unwrap());
 }
 
@@ -87,7 +104,12 @@ fn images_become_blobs_of_their_decoded_bytes() {
 fn small_and_unusual_images_stay_in_the_record() {
     let small = base64::encode(&[1; 600]);
     let broken_lines = base64::encode(&[1; 900]).replace("AQEBAQEBAQEB", "AQEBAQEB\\nAQEB");
-    for data in [small, broken_lines, "A".repeat(1025), "A".repeat(LARGE_TEXT + 3)] {
+    for data in [
+        small,
+        broken_lines,
+        "A".repeat(1025),
+        "A".repeat(LARGE_TEXT + 3),
+    ] {
         let record = format!(r#"{{"content":[{{"type":"image","data":"{data}"}}]}}"#);
         let moved = externalise(record.as_bytes(), LARGE_TEXT).unwrap();
         assert_eq!((moved.record, moved.blobs.len()), (record.into_bytes(), 0));
@@ -98,8 +120,18 @@ fn small_and_unusual_images_stay_in_the_record() {
 fn image_urls_with_data_become_blobs_of_the_url() {
     let (_home, blobs) = blobs();
     let url = "data:image/png;base64,AAAA";
-    let written = round_trip(&blobs, &format!(r#"{{"a":[{{"image_url":"{url}"}}]}}"#), LARGE_TEXT);
-    assert_eq!(written, format!(r#"{{"a":[{{"image_url":"{}"}}]}}"#, BlobId::of(url.as_bytes()).reference()));
+    let written = round_trip(
+        &blobs,
+        &format!(r#"{{"a":[{{"image_url":"{url}"}}]}}"#),
+        LARGE_TEXT,
+    );
+    assert_eq!(
+        written,
+        format!(
+            r#"{{"a":[{{"image_url":"{}"}}]}}"#,
+            BlobId::of(url.as_bytes()).reference()
+        )
+    );
     let plain = r#"{"image_url":"https://example.org/a.png"}"#;
     assert_eq!(round_trip(&blobs, plain, LARGE_TEXT), plain);
 }
@@ -110,18 +142,37 @@ fn long_text_keeps_its_beginning_and_says_where_the_rest_is() {
     let text = format!("start {}", "é🚀".repeat(LARGE_TEXT));
     let record = format!(r#"{{"message":{{"content":"{text}"}},"id":"1"}}"#);
     let written = round_trip(&blobs, &record, LARGE_TEXT);
-    let kept = written.split_once(r#""content":""#).unwrap().1.split_once('"').unwrap().0.replace("\\n", "\n");
-    assert!(kept.encode_utf16().count() <= LARGE_TEXT, "no reader of the family cuts it again");
+    let kept = written
+        .split_once(r#""content":""#)
+        .unwrap()
+        .1
+        .split_once('"')
+        .unwrap()
+        .0
+        .replace("\\n", "\n");
+    assert!(
+        kept.encode_utf16().count() <= LARGE_TEXT,
+        "no reader of the family cuts it again"
+    );
     assert!(kept.starts_with("start é🚀"));
-    assert!(kept.ends_with(&format!(" more characters in {}]", BlobId::of(text.as_bytes()).reference())));
-    assert_eq!(blobs.get(&BlobId::of(text.as_bytes())).unwrap(), text.as_bytes());
+    assert!(kept.ends_with(&format!(
+        " more characters in {}]",
+        BlobId::of(text.as_bytes()).reference()
+    )));
+    assert_eq!(
+        blobs.get(&BlobId::of(text.as_bytes())).unwrap(),
+        text.as_bytes()
+    );
 }
 
 #[test]
 fn text_that_quotes_a_notice_comes_back_as_it_was() {
     let (_home, blobs) = blobs();
     let whole = blobs.put(b"abcdef").unwrap();
-    let quote = format!("abc\\n\\n[boswell: 3 more characters in {}]", whole.reference());
+    let quote = format!(
+        "abc\\n\\n[boswell: 3 more characters in {}]",
+        whole.reference()
+    );
     let record = format!(r#"{{"text":"{quote}"}}"#);
     assert_ne!(round_trip(&blobs, &record, LARGE_TEXT), record);
 }
@@ -138,16 +189,31 @@ fn notice_that_does_not_fit_its_blob_stays_and_is_reported() {
     );
     let back = blobs.internalise(record.as_bytes()).unwrap();
     assert_eq!(back.record, record.as_bytes());
-    let told: Vec<_> = back.unresolved.iter().map(|(id, error)| (*id, error.kind())).collect();
-    assert_eq!(told, [(secret, ErrorKind::Damaged), (missing, ErrorKind::NotFound)]);
+    let told: Vec<_> = back
+        .unresolved
+        .iter()
+        .map(|(id, error)| (*id, error.kind()))
+        .collect();
+    assert_eq!(
+        told,
+        [(secret, ErrorKind::Damaged), (missing, ErrorKind::NotFound)]
+    );
 }
 
 #[test]
 fn what_is_not_json_is_refused() {
     let (_home, blobs) = blobs();
     for bad in ["", "{", "{\"a\":}", "{} {}"] {
-        assert_eq!(externalise(bad.as_bytes(), 10).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
-        assert_eq!(blobs.internalise(bad.as_bytes()).unwrap_err().kind(), ErrorKind::Invalid, "{bad}");
+        assert_eq!(
+            externalise(bad.as_bytes(), 10).unwrap_err().kind(),
+            ErrorKind::Invalid,
+            "{bad}"
+        );
+        assert_eq!(
+            blobs.internalise(bad.as_bytes()).unwrap_err().kind(),
+            ErrorKind::Invalid,
+            "{bad}"
+        );
     }
 }
 

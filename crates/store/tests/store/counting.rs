@@ -23,6 +23,8 @@ impl Chance for Counting {
     }
 
     fn random(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        self.0
+            .fetch_add(1, Ordering::Relaxed)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }

@@ -23,7 +23,13 @@ fn prepare_old(disk: &CrashDisk) {
 }
 
 fn place<T>(crash: &Crash<'_, T>) -> String {
-    format!("call {}, {} bytes torn, {:?}: {:?}", crash.call, crash.tear, crash.keep, crash.disk.snapshot())
+    format!(
+        "call {}, {} bytes torn, {:?}: {:?}",
+        crash.call,
+        crash.tear,
+        crash.keep,
+        crash.disk.snapshot()
+    )
 }
 
 #[test]
@@ -32,10 +38,19 @@ fn a_put_leaves_the_old_content_or_the_new_and_once_acknowledged_the_new() {
     let checked = everywhere(1, prepare_old, act, |crash| {
         let found = read(&crash.disk, file()).unwrap();
         let found = found.unwrap_or_else(|| panic!("gone at {}", place(crash)));
-        assert!(found == NEW || found == OLD && !crash.outcome, "{}", place(crash));
+        assert!(
+            found == NEW || found == OLD && !crash.outcome,
+            "{}",
+            place(crash)
+        );
         // What the crash left must not be in the way of the next attempt by another writer.
         put(&crash.disk, file(), b"again", "v").unwrap();
-        assert_eq!(read(&crash.disk.after_crash(Keep::Nothing), file()).unwrap().unwrap(), b"again");
+        assert_eq!(
+            read(&crash.disk.after_crash(Keep::Nothing), file())
+                .unwrap()
+                .unwrap(),
+            b"again"
+        );
     });
     assert!(checked > 100, "{checked}");
 }
@@ -46,7 +61,12 @@ fn a_put_of_a_large_file_is_never_seen_in_part() {
     let act = |disk: &CrashDisk| put(disk, file(), &new, "u").is_ok();
     everywhere(2, prepare_old, act, |crash| {
         let found = read(&crash.disk, file()).unwrap().unwrap();
-        assert!(found == new || found == OLD && !crash.outcome, "call {} {:?}", crash.call, crash.keep);
+        assert!(
+            found == new || found == OLD && !crash.outcome,
+            "call {} {:?}",
+            crash.call,
+            crash.keep
+        );
     });
 }
 
@@ -55,7 +75,11 @@ fn a_created_file_is_whole_with_its_name_once_acknowledged() {
     let act = |disk: &CrashDisk| create(disk, file(), NEW).is_ok();
     everywhere(3, prepare, act, |crash| {
         let found = read(&crash.disk, file()).unwrap();
-        assert!(!crash.outcome || found.as_deref() == Some(NEW), "{}", place(crash));
+        assert!(
+            !crash.outcome || found.as_deref() == Some(NEW),
+            "{}",
+            place(crash)
+        );
     });
 }
 
@@ -63,7 +87,11 @@ fn a_created_file_is_whole_with_its_name_once_acknowledged() {
 fn made_folders_stay_once_acknowledged() {
     let act = |disk: &CrashDisk| make_folders(disk, Path::new("/home/store/a/b/c")).is_ok();
     everywhere(4, prepare, act, |crash| {
-        let there = crash.disk.stat(Path::new("/home/store/a/b/c")).unwrap().is_some();
+        let there = crash
+            .disk
+            .stat(Path::new("/home/store/a/b/c"))
+            .unwrap()
+            .is_some();
         assert!(there || !crash.outcome, "{}", place(crash));
     });
 }
@@ -73,14 +101,17 @@ fn appended_lines_are_there_once_acknowledged_and_old_ones_always() {
     let act = |disk: &CrashDisk| append_lines(disk, file(), NEW).is_ok();
     let checked = everywhere(5, prepare_old, act, |crash| {
         let found = read(&crash.disk, file()).unwrap().unwrap();
-        let rest = found.strip_prefix(OLD).unwrap_or_else(|| panic!("old lines changed at {}", place(crash)));
+        let rest = found
+            .strip_prefix(OLD)
+            .unwrap_or_else(|| panic!("old lines changed at {}", place(crash)));
         assert!(!crash.outcome || rest == NEW, "{}", place(crash));
         append_after_the_crash(crash, &found);
     });
     assert!(checked > 100, "{checked}");
 }
 
-/// The next line stands on a line of its own, and what was torn before it is kept; also if the machine dies once more.
+/// The next line stands on a line of its own, and what was torn before it is kept; also if the
+/// machine dies once more.
 fn append_after_the_crash(crash: &Crash<'_, bool>, found: &[u8]) {
     for again in 1..4 {
         let disk = crash.disk.after_crash(Keep::Everything);
@@ -88,9 +119,17 @@ fn append_after_the_crash(crash: &Crash<'_, bool>, found: &[u8]) {
         let done = append_lines(&disk, file(), b"{\"third\":3}\n").is_ok();
         for keep in Keep::flavours(4) {
             let now = read(&disk.after_crash(keep), file()).unwrap().unwrap();
-            assert!(now.starts_with(found), "bytes went at {}, then at call {again}", place(crash));
+            assert!(
+                now.starts_with(found),
+                "bytes went at {}, then at call {again}",
+                place(crash)
+            );
             let whole = now.ends_with(b"\n{\"third\":3}\n");
-            assert!(whole || !done, "{}, then at call {again}: {now:?}", place(crash));
+            assert!(
+                whole || !done,
+                "{}, then at call {again}: {now:?}",
+                place(crash)
+            );
         }
     }
 }
@@ -100,7 +139,11 @@ fn the_first_line_of_a_log_brings_its_name_along() {
     let act = |disk: &CrashDisk| append_lines(disk, file(), NEW).is_ok();
     everywhere(6, prepare, act, |crash| {
         let found = read(&crash.disk, file()).unwrap();
-        assert!(!crash.outcome || found.as_deref() == Some(NEW), "{}", place(crash));
+        assert!(
+            !crash.outcome || found.as_deref() == Some(NEW),
+            "{}",
+            place(crash)
+        );
     });
 }
 
@@ -111,7 +154,9 @@ fn a_line_is_not_acknowledged_by_a_sync_that_failed() {
     disk.settle();
     disk.lie_on_sync_after(1);
     assert!(append_lines(&disk, file(), NEW).is_err());
-    let found = read(&disk.after_crash(Keep::Nothing), file()).unwrap().unwrap();
+    let found = read(&disk.after_crash(Keep::Nothing), file())
+        .unwrap()
+        .unwrap();
     assert_eq!(found, OLD);
 }
 
@@ -122,7 +167,13 @@ fn a_full_disk_leaves_the_old_file_and_no_temp() {
     disk.settle();
     disk.fill(OLD.len() as u64 + 4);
     assert!(put(&disk, file(), NEW, "u").is_err());
-    assert_eq!(disk.snapshot().keys().filter(|name| !name.ends_with('/')).count(), 1);
+    assert_eq!(
+        disk.snapshot()
+            .keys()
+            .filter(|name| !name.ends_with('/'))
+            .count(),
+        1
+    );
     assert_eq!(read(&disk, file()).unwrap().unwrap(), OLD);
 }
 

@@ -28,7 +28,12 @@ fn prompts(disk: &CrashDisk) -> Prompts {
 }
 
 fn prompt(text: &str) -> Prompt {
-    Prompt { text: text.to_owned(), at: Instant::from_millis(1), project: None, session: None }
+    Prompt {
+        text: text.to_owned(),
+        at: Instant::from_millis(1),
+        project: None,
+        session: None,
+    }
 }
 
 /// Home is there and durable; what is in it is made by the act.
@@ -38,7 +43,11 @@ fn prepare(disk: &CrashDisk) {
 
 fn page(disk: &CrashDisk) -> Option<String> {
     let memory = memories(disk, "look").load(PROJECT).unwrap();
-    memory.pages.into_iter().find(|page| page.name == "page.md").map(|page| page.text)
+    memory
+        .pages
+        .into_iter()
+        .find(|page| page.name == "page.md")
+        .map(|page| page.text)
 }
 
 #[test]
@@ -52,9 +61,19 @@ fn a_blob_is_whole_or_not_there_and_once_kept_it_stays() {
         |crash| {
             let blobs = blobs(&crash.disk, "2");
             if blobs.has(&id).unwrap() {
-                assert_eq!(blobs.get(&id).unwrap(), bytes, "call {}, {:?}", crash.call, crash.keep);
+                assert_eq!(
+                    blobs.get(&id).unwrap(),
+                    bytes,
+                    "call {}, {:?}",
+                    crash.call,
+                    crash.keep
+                );
             } else {
-                assert!(!crash.outcome, "call {}, {:?}: a kept blob is gone", crash.call, crash.keep);
+                assert!(
+                    !crash.outcome,
+                    "call {}, {:?}: a kept blob is gone",
+                    crash.call, crash.keep
+                );
             }
             blobs.put(&bytes).unwrap();
         },
@@ -65,9 +84,15 @@ fn a_blob_is_whole_or_not_there_and_once_kept_it_stays() {
 fn a_page_of_memory_is_the_old_one_or_the_new_one() {
     let old = |disk: &CrashDisk| {
         prepare(disk);
-        memories(disk, "1").put(PROJECT, "page.md", "old\n").unwrap();
+        memories(disk, "1")
+            .put(PROJECT, "page.md", "old\n")
+            .unwrap();
     };
-    let act = |disk: &CrashDisk| memories(disk, "2").append(PROJECT, "page.md", "new").is_ok();
+    let act = |disk: &CrashDisk| {
+        memories(disk, "2")
+            .append(PROJECT, "page.md", "new")
+            .is_ok()
+    };
     everywhere(2, old, act, |crash| {
         let page = page(&crash.disk).unwrap();
         let expected = page == "old\nnew\n" || page == "old\n" && !crash.outcome;
@@ -76,7 +101,11 @@ fn a_page_of_memory_is_the_old_one_or_the_new_one() {
     let act = |disk: &CrashDisk| memories(disk, "2").remove(PROJECT, "page.md").is_ok();
     everywhere(3, old, act, |crash| {
         let page = page(&crash.disk);
-        assert!(page.is_none() || page.as_deref() == Some("old\n") && !crash.outcome, "call {}", crash.call);
+        assert!(
+            page.is_none() || page.as_deref() == Some("old\n") && !crash.outcome,
+            "call {}",
+            crash.call
+        );
     });
 }
 
@@ -93,17 +122,28 @@ fn a_prompt_that_was_added_survives_its_process_and_torn_ones_cost_no_other() {
         |crash| {
             let found = prompts(&crash.disk).recent(9).unwrap().prompts;
             let texts: Vec<&str> = found.iter().map(|prompt| prompt.text.as_str()).collect();
-            assert!(texts == ["new", "old"] || texts == ["old"], "call {}, {:?}: {texts:?}", crash.call, crash.keep);
+            assert!(
+                texts == ["new", "old"] || texts == ["old"],
+                "call {}, {:?}: {texts:?}",
+                crash.call,
+                crash.keep
+            );
         },
     );
-    // The history never waits for the disk, so a power failure may cost the newest; a killed process may not.
+    // The history never waits for the disk, so a power failure may cost the newest; a
+    // killed process may not.
     for call in 1..20 {
         let disk = CrashDisk::new(5);
         old(&disk);
         disk.settle();
         disk.crash_at(call);
         let added = prompts(&disk).add(&prompt("new")).is_ok();
-        let newest = prompts(&disk.after_kill()).recent(1).unwrap().prompts.remove(0).text;
+        let newest = prompts(&disk.after_kill())
+            .recent(1)
+            .unwrap()
+            .prompts
+            .remove(0)
+            .text;
         assert!(!added || newest == "new", "killed at call {call}");
     }
 }
@@ -119,6 +159,9 @@ fn what_is_written_again_after_its_writer_was_killed_is_durable() {
         let next = disk.after_kill();
         let id = blobs(&next, "2").put(b"blob").unwrap();
         let found = blobs(&next.after_crash(Keep::Nothing), "3").get(&id);
-        assert!(found.is_ok_and(|bytes| bytes == b"blob"), "a blob, killed at call {call}");
+        assert!(
+            found.is_ok_and(|bytes| bytes == b"blob"),
+            "a blob, killed at call {call}"
+        );
     }
 }

@@ -1,10 +1,13 @@
-//! The session writer, with the machine dying at every call, a full disk, failing calls and syncs that lie.
+//! The session writer, with the machine dying at every call, a full disk, failing
+//! calls and syncs that lie.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
 
 use boswell_store::disk::Disk;
-use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visible, Wait};
+use boswell_store::{
+    Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visible, Wait,
+};
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::fault_disk::FaultDisk;
@@ -13,28 +16,47 @@ use boswell_testkit::oracle::{Oracle, Survives};
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 
 fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
-    Store::open_on(Arc::new(disk.clone()), Arc::new(SeededChance::new(seed)), "/home/b")
+    Store::open_on(
+        Arc::new(disk.clone()),
+        Arc::new(SeededChance::new(seed)),
+        "/home/b",
+    )
 }
 
 fn new_session(visible: Visible) -> NewSession {
-    NewSession { visible, ..NewSession::in_project("/proj/app").with_id(ID) }
+    NewSession {
+        visible,
+        ..NewSession::in_project("/proj/app").with_id(ID)
+    }
 }
 
 fn prepare(disk: &CrashDisk) {
-    let writer = store(disk, 1).unwrap().create(new_session(Visible::AtOnce)).unwrap();
+    let writer = store(disk, 1)
+        .unwrap()
+        .create(new_session(Visible::AtOnce))
+        .unwrap();
     writer.append(Draft::user("first").with_id("e0")).unwrap();
     writer.close(Outcome::Open).unwrap();
 }
 
 /// Logs of the session: there must never be more than one.
 fn logs(disk: &CrashDisk) -> Vec<Vec<u8>> {
-    let is_log = |name: &str| name.contains(ID) && (name.ends_with(".jsonl") || name.ends_with(".pending"));
-    disk.snapshot().into_iter().filter(|(name, _)| is_log(name)).map(|(_, bytes)| bytes).collect()
+    let is_log =
+        |name: &str| name.contains(ID) && (name.ends_with(".jsonl") || name.ends_with(".pending"));
+    disk.snapshot()
+        .into_iter()
+        .filter(|(name, _)| is_log(name))
+        .map(|(_, bytes)| bytes)
+        .collect()
 }
 
 fn log(disk: &CrashDisk) -> Vec<u8> {
     let mut logs = logs(disk);
-    assert!(logs.len() <= 1, "one session has two logs: {:?}", disk.snapshot().keys());
+    assert!(
+        logs.len() <= 1,
+        "one session has two logs: {:?}",
+        disk.snapshot().keys()
+    );
     logs.pop().unwrap_or_default()
 }
 
@@ -49,7 +71,11 @@ fn append(oracle: &mut Oracle, writer: &SessionWriter, ids: &[&str], durability:
         let draft = Draft::user(format!("entry {id}")).with_id(*id);
         match writer.append_with(draft, Expect::Any, durability) {
             Ok(receipt) => {
-                let survives = if durability == Durability::Fsync { Survives::Machine } else { Survives::Process };
+                let survives = if durability == Durability::Fsync {
+                    Survives::Machine
+                } else {
+                    Survives::Process
+                };
                 oracle.acknowledge(&receipt.entry, survives);
             }
             Err(_) => return,
@@ -76,16 +102,27 @@ fn act(disk: &CrashDisk) -> Oracle {
 #[test]
 fn after_every_crash_what_was_acknowledged_is_there_once_whole_and_in_order() {
     let checked = everywhere(1, prepare, act, |crash| {
-        let place = format!("call {}, {} bytes torn, {:?}", crash.call, crash.tear, crash.keep);
+        let place = format!(
+            "call {}, {} bytes torn, {:?}",
+            crash.call, crash.tear, crash.keep
+        );
         let mut oracle = crash.outcome.clone();
         oracle.reopened(&log(&crash.disk), Survives::Machine, &place);
-        // A second boot for each byte of a torn append and each subset would take minutes and show nothing new.
+        // A second boot for each byte of a torn append and each subset would take minutes
+        // and show nothing new.
         if crash.tear % 16 > 1 || matches!(crash.keep, Keep::Subset(2..)) {
             return;
         }
-        // The next boot writes on, tries what was not acknowledged again, and loses nothing of either.
-        assert!(session_of(&crash.disk, 3, &mut oracle, &["e4", "e1", "e2", "e3"]), "{place}: cannot open again");
-        assert!(oracle.owed(Survives::Machine).any(|id| id == "e4"), "{place}: cannot write again");
+        // The next boot writes on, tries what was not acknowledged again, and
+        // loses nothing of either.
+        assert!(
+            session_of(&crash.disk, 3, &mut oracle, &["e4", "e1", "e2", "e3"]),
+            "{place}: cannot open again"
+        );
+        assert!(
+            oracle.owed(Survives::Machine).any(|id| id == "e4"),
+            "{place}: cannot write again"
+        );
         for keep in [Keep::Nothing, Keep::Everything, Keep::Subset(1)] {
             oracle.clone().reopened(
                 &log(&crash.disk.after_crash(keep)),
@@ -103,7 +140,10 @@ fn a_crash_during_the_recovery_from_a_crash_loses_nothing() {
     everywhere(2, prepare, act, |crash| {
         // Every byte of a torn append was tried above; here the calls of the second boot count.
         if crash.tear % 40 != 1 && crash.tear != 0
-            || !matches!(crash.keep, Keep::Nothing | Keep::Everything | Keep::Subset(0))
+            || !matches!(
+                crash.keep,
+                Keep::Nothing | Keep::Everything | Keep::Subset(0)
+            )
         {
             return;
         }
@@ -116,8 +156,13 @@ fn a_crash_during_the_recovery_from_a_crash_loses_nothing() {
             let mut oracle = first.clone();
             session_of(&disk, 3, &mut oracle, &["e4", "e1", "e2", "e3"]);
             for keep in Keep::flavours(3) {
-                let place = format!("call {} {:?}, then call {call} {keep:?}", crash.call, crash.keep);
-                oracle.clone().reopened(&log(&disk.after_crash(keep)), Survives::Machine, &place);
+                let place = format!(
+                    "call {} {:?}, then call {call} {keep:?}",
+                    crash.call, crash.keep
+                );
+                oracle
+                    .clone()
+                    .reopened(&log(&disk.after_crash(keep)), Survives::Machine, &place);
                 rounds += 1;
             }
             if !disk.is_dead() {
@@ -139,7 +184,10 @@ fn a_session_that_is_made_while_the_machine_dies_keeps_what_was_acknowledged() {
             if let Ok(writer) = writer {
                 oracle.acknowledge(ID, Survives::Machine);
                 append(&mut oracle, &writer, &["e1"], Durability::Fsync);
-                if writer.append(Draft::assistant("answer").with_id("e2")).is_ok() {
+                if writer
+                    .append(Draft::assistant("answer").with_id("e2"))
+                    .is_ok()
+                {
                     oracle.acknowledge("e2", Survives::Machine);
                 }
             }
@@ -150,8 +198,14 @@ fn a_session_that_is_made_while_the_machine_dies_keeps_what_was_acknowledged() {
             |_| {},
             made,
             |crash| {
-                let place = format!("{visible:?}, call {}, {} torn, {:?}", crash.call, crash.tear, crash.keep);
-                crash.outcome.clone().reopened(&log(&crash.disk), Survives::Machine, &place);
+                let place = format!(
+                    "{visible:?}, call {}, {} torn, {:?}",
+                    crash.call, crash.tear, crash.keep
+                );
+                crash
+                    .outcome
+                    .clone()
+                    .reopened(&log(&crash.disk), Survives::Machine, &place);
             },
         );
     }
@@ -169,8 +223,15 @@ fn an_os_receipt_survives_the_death_of_the_process_at_every_call() {
             append(&mut oracle, &writer, &["e1", "e2", "e3"], Durability::Os);
         }
         let next = disk.after_kill();
-        oracle.reopened(&log(&next), Survives::Process, &format!("killed at call {call}"));
-        assert!(session_of(&next, 3, &mut oracle, &["e4"]), "the lease died with its process");
+        oracle.reopened(
+            &log(&next),
+            Survives::Process,
+            &format!("killed at call {call}"),
+        );
+        assert!(
+            session_of(&next, 3, &mut oracle, &["e4"]),
+            "the lease died with its process"
+        );
         oracle.reopened(
             &log(&next.after_crash(Keep::Nothing)),
             Survives::Machine,
@@ -191,12 +252,19 @@ fn a_sync_that_lies_after_a_failure_costs_nothing_that_was_acknowledged() {
         disk.lie_on_sync_after(call);
         let mut oracle = oracle(&disk);
         // Writers that fail are opened again, as an agent would.
-        for (seed, ids) in
-            [(2, ["e1", "e2"]), (3, ["e2", "e3"]), (4, ["e3", "e4"]), (5, ["e4", "e5"]), (6, ["e5", "e6"])]
-        {
+        for (seed, ids) in [
+            (2, ["e1", "e2"]),
+            (3, ["e2", "e3"]),
+            (4, ["e3", "e4"]),
+            (5, ["e4", "e5"]),
+            (6, ["e5", "e6"]),
+        ] {
             session_of(&disk, seed, &mut oracle, &ids);
         }
-        assert!(oracle.owed(Survives::Machine).any(|id| id == "e5"), "call {call}: writing goes on");
+        assert!(
+            oracle.owed(Survives::Machine).any(|id| id == "e5"),
+            "call {call}: writing goes on"
+        );
         for keep in Keep::flavours(6) {
             oracle.clone().reopened(
                 &log(&disk.after_crash(keep)),
@@ -216,7 +284,9 @@ enum Fault {
 
 #[test]
 fn a_full_disk_and_failing_calls_cost_nothing_that_was_acknowledged() {
-    let faults = (1..40).map(Fault::Call).chain((0..900).step_by(3).map(Fault::Room));
+    let faults = (1..40)
+        .map(Fault::Call)
+        .chain((0..900).step_by(3).map(Fault::Room));
     for fault in faults {
         let disk = CrashDisk::new(6);
         prepare(&disk);
@@ -230,16 +300,30 @@ fn a_full_disk_and_failing_calls_cost_nothing_that_was_acknowledged() {
         }
         let mut oracle = act(&disk);
         let place = format!("{fault:?}");
-        oracle.clone().reopened(&log(&disk.after_crash(Keep::Nothing)), Survives::Machine, &place);
+        oracle.clone().reopened(
+            &log(&disk.after_crash(Keep::Nothing)),
+            Survives::Machine,
+            &place,
+        );
         oracle.reopened(&log(&disk), Survives::Process, &place);
         // There is room again, and what may still fail has failed.
         disk.fill(u64::MAX);
         session_of(&disk, 4, &mut oracle, &["e9"]);
         disk.settle();
         oracle.reopened(&log(&disk), Survives::Process, &place);
-        assert!(session_of(&disk, 3, &mut oracle, &["e4", "e1", "e2", "e3"]), "{place}: cannot open again");
-        assert!(oracle.owed(Survives::Machine).any(|id| id == "e4"), "{place}: cannot write again");
-        oracle.reopened(&log(&disk.after_crash(Keep::Nothing)), Survives::Machine, &place);
+        assert!(
+            session_of(&disk, 3, &mut oracle, &["e4", "e1", "e2", "e3"]),
+            "{place}: cannot open again"
+        );
+        assert!(
+            oracle.owed(Survives::Machine).any(|id| id == "e4"),
+            "{place}: cannot write again"
+        );
+        oracle.reopened(
+            &log(&disk.after_crash(Keep::Nothing)),
+            Survives::Machine,
+            &place,
+        );
     }
 }
 
@@ -250,11 +334,18 @@ fn an_append_costs_one_sync_of_one_file_and_reads_nothing() {
     let counting = FaultDisk::counting(Arc::new(disk));
     let store = Store::open_on(counting.disk(), Arc::new(SeededChance::new(2)), "/home/b").unwrap();
     let writer = store.writer(ID, Wait::No).unwrap();
-    writer.append(Draft::user("the first receipt covers the name")).unwrap();
+    writer
+        .append(Draft::user("the first receipt covers the name"))
+        .unwrap();
     counting.forget();
     writer.append(Draft::user("the second")).unwrap();
     let total = counting.total();
-    assert_eq!((total.syncs, total.read, total.changes), (1, 0, 0), "{:?}", counting.all_traffic());
+    assert_eq!(
+        (total.syncs, total.read, total.changes),
+        (1, 0, 0),
+        "{:?}",
+        counting.all_traffic()
+    );
     assert_eq!(counting.traffic(writer.path()).written, total.written);
 }
 
@@ -269,6 +360,10 @@ fn short_and_interrupted_calls_change_nothing_for_the_writer() {
         let writer = store.writer(ID, Wait::No).unwrap();
         append(&mut oracle, &writer, &["e1", "e2", "e3"], Durability::Fsync);
         assert_eq!(oracle.owed(Survives::Machine).count(), 5);
-        oracle.reopened(&log(&disk.after_crash(Keep::Nothing)), Survives::Machine, &format!("seed {seed}"));
+        oracle.reopened(
+            &log(&disk.after_crash(Keep::Nothing)),
+            Survives::Machine,
+            &format!("seed {seed}"),
+        );
     }
 }

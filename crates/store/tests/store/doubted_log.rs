@@ -1,5 +1,5 @@
-//! A log in doubt is copied to a file of its own; a program that still has the old one open writes there, and none of that is
-//! lost, wherever the copying was cut off.
+//! A log in doubt is copied to a file of its own; a program that still has the old one open writes
+//! there, and none of that is lost, wherever the copying was cut off.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::counting::Counting;
 use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
 use boswell_store::{
-    Draft, Durability, Expect, NewSession, Owner, RepairRequest, Retention, Runner, SessionRef, Store, SystemChance,
-    Visible, Wait, model::Instant,
+    Draft, Durability, Expect, NewSession, Owner, RepairRequest, Retention, Runner, SessionRef,
+    Store, SystemChance, Visible, Wait, model::Instant,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
@@ -18,20 +18,38 @@ const HOME: &str = "/home/store";
 const ID: &str = "session-a";
 
 fn open(disk: &CrashDisk, chance: u64) -> Store {
-    Store::open_on(Arc::new(disk.clone()), Arc::new(Counting::from(chance)), HOME).unwrap()
+    Store::open_on(
+        Arc::new(disk.clone()),
+        Arc::new(Counting::from(chance)),
+        HOME,
+    )
+    .unwrap()
 }
 
 fn runner(disk: &CrashDisk) -> Runner {
-    let owner = Owner { pid: 4242, program: "test".into() };
-    Runner::new(Arc::new(disk.clone()), HOME, Arc::new(Counting::from(1 << 24)), owner).waiting(Wait::No)
+    let owner = Owner {
+        pid: 4242,
+        program: "test".into(),
+    };
+    Runner::new(
+        Arc::new(disk.clone()),
+        HOME,
+        Arc::new(Counting::from(1 << 24)),
+        owner,
+    )
+    .waiting(Wait::No)
 }
 
 /// A session with two entries whose last sync failed.
 fn prepare(disk: &CrashDisk) {
     durable::make_folders(disk, Path::new("/home")).unwrap();
-    let writer = open(disk, 0).create(NewSession::in_project("/p").with_id(ID)).unwrap();
+    let writer = open(disk, 0)
+        .create(NewSession::in_project("/p").with_id(ID))
+        .unwrap();
     writer.append(Draft::user("why?").with_id("u1")).unwrap();
-    writer.append(Draft::assistant("because").with_id("a1")).unwrap();
+    writer
+        .append(Draft::assistant("because").with_id("a1"))
+        .unwrap();
     let log = writer.path();
     drop(writer);
     mark(disk, &log);
@@ -39,7 +57,11 @@ fn prepare(disk: &CrashDisk) {
 
 fn mark(disk: &CrashDisk, log: &Path) {
     // A hard link to the log, as earlier versions marked it.
-    disk.link(log, &Path::new(HOME).join(format!("locks/boswell-{ID}.doubt"))).unwrap();
+    disk.link(
+        log,
+        &Path::new(HOME).join(format!("locks/boswell-{ID}.doubt")),
+    )
+    .unwrap();
 }
 
 fn log(disk: &CrashDisk) -> PathBuf {
@@ -63,7 +85,11 @@ fn goes_on(disk: &CrashDisk, chance: u64) -> bool {
 fn second_names(disk: &CrashDisk, of: (u64, u64)) -> Vec<PathBuf> {
     let folder = Path::new(HOME).join("vault/inodes");
     let names = disk.list(&folder).unwrap_or_default();
-    names.into_iter().map(|(name, _)| folder.join(name)).filter(|path| identity(disk, path) == of).collect()
+    names
+        .into_iter()
+        .map(|(name, _)| folder.join(name))
+        .filter(|path| identity(disk, path) == of)
+        .collect()
 }
 
 /// Writes as a program does that had the file open all the time.
@@ -81,7 +107,11 @@ fn told(disk: &CrashDisk) -> Option<String> {
     let store = open(disk, 1 << 20);
     let located = store.find(ID).unwrap();
     let session = store.session(ID).unwrap();
-    let problem = runner(disk).late_table().unwrap().problem(&store, &located, &session).unwrap()?;
+    let problem = runner(disk)
+        .late_table()
+        .unwrap()
+        .problem(&store, &located, &session)
+        .unwrap()?;
     Some(format!("{}: {}", problem.kind.word(), problem.detail))
 }
 
@@ -93,7 +123,9 @@ fn brought_home(disk: &CrashDisk, line: &str, place: &str) {
     assert_eq!(told(disk).as_deref(), Some(expected), "{place}");
     let store = open(disk, 1 << 21);
     let located = store.find(ID).unwrap();
-    runner(disk).repair(&store, &located, &RepairRequest::default()).unwrap();
+    runner(disk)
+        .repair(&store, &located, &RepairRequest::default())
+        .unwrap();
     assert_eq!(text(disk), format!("{before}{line}\n"), "{place}");
     assert_eq!(told(disk), None, "{place}");
 }
@@ -125,10 +157,18 @@ impl Hook for LargestCall {
 fn a_large_log_is_copied_in_pieces() {
     let inner = Arc::new(MemoryDisk::default());
     let store = |disk: Arc<dyn Disk>| Store::open_on(disk, Arc::new(SystemChance), HOME).unwrap();
-    let writer = store(inner.clone()).create(NewSession::in_project("/p").with_id(ID)).unwrap();
+    let writer = store(inner.clone())
+        .create(NewSession::in_project("/p").with_id(ID))
+        .unwrap();
     for number in 0..200 {
         let text = "字".repeat(16 << 10);
-        writer.append_with(Draft::user(format!("{number} {text}")), Expect::Any, Durability::Os).unwrap();
+        writer
+            .append_with(
+                Draft::user(format!("{number} {text}")),
+                Expect::Any,
+                Durability::Os,
+            )
+            .unwrap();
     }
     let path = writer.path();
     drop(writer);
@@ -141,8 +181,15 @@ fn a_large_log_is_copied_in_pieces() {
     let largest = Arc::new(LargestCall::default());
     let hooked: Arc<dyn Disk> = Arc::new(HookedDisk::new(inner.clone(), largest.clone()));
     drop(store(hooked).writer(ID, Wait::No).unwrap());
-    assert_ne!(inner.stat(&path).unwrap().unwrap().identity, old, "it was copied");
-    assert_eq!(durable::read(inner.as_ref(), &path).unwrap().unwrap(), before);
+    assert_ne!(
+        inner.stat(&path).unwrap().unwrap().identity,
+        old,
+        "it was copied"
+    );
+    assert_eq!(
+        durable::read(inner.as_ref(), &path).unwrap().unwrap(),
+        before
+    );
     assert!(inner.stat(&marker).unwrap().is_none(), "the marker is gone");
     let largest = largest.0.load(Ordering::Relaxed);
     assert!(largest <= 1 << 20, "{largest} bytes in one call");
@@ -167,7 +214,10 @@ fn lines_of_two_copyings_are_both_brought_home() {
 fn a_log_that_becomes_visible_after_it_was_copied_still_gets_its_late_lines() {
     let disk = CrashDisk::new(1);
     durable::make_folders(&disk, Path::new("/home")).unwrap();
-    let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/p").with_id(ID) };
+    let new = NewSession {
+        visible: Visible::WithFirstAnswer,
+        ..NewSession::in_project("/p").with_id(ID)
+    };
     let writer = open(&disk, 0).create(new).unwrap();
     writer.append(Draft::user("why?").with_id("a1")).unwrap();
     let log = writer.path();
@@ -175,9 +225,15 @@ fn a_log_that_becomes_visible_after_it_was_copied_still_gets_its_late_lines() {
     mark(&disk, &log);
     let writer = open(&disk, 1 << 16).writer(ID, Wait::No).unwrap();
     let kept = disk.list(&Path::new(HOME).join("vault/inodes")).unwrap();
-    writer.append(Draft::assistant("because").with_id("a2")).unwrap();
+    writer
+        .append(Draft::assistant("because").with_id("a2"))
+        .unwrap();
     drop(writer);
-    let line = writes_late(&disk, &Path::new(HOME).join("vault/inodes").join(&kept[0].0), "late");
+    let line = writes_late(
+        &disk,
+        &Path::new(HOME).join("vault/inodes").join(&kept[0].0),
+        "late",
+    );
     brought_home(&disk, &line, "visible");
 }
 
@@ -186,15 +242,27 @@ fn a_session_that_is_purged_leaves_no_second_name_beside_its_lock() {
     let disk = CrashDisk::new(1);
     prepare(&disk);
     let locks = Path::new(HOME).join("locks");
-    disk.link(&log(&disk), &locks.join(format!("boswell-{ID}.name"))).unwrap();
+    disk.link(&log(&disk), &locks.join(format!("boswell-{ID}.name")))
+        .unwrap();
     let file = identity(&disk, &log(&disk));
     let of_log = |disk: &CrashDisk| {
-        disk.list(&locks).unwrap().into_iter().filter(|(_, stat)| stat.identity == file).map(|(name, _)| name).collect()
+        disk.list(&locks)
+            .unwrap()
+            .into_iter()
+            .filter(|(_, stat)| stat.identity == file)
+            .map(|(name, _)| name)
+            .collect()
     };
     let mut names: Vec<String> = of_log(&disk);
     names.sort();
-    assert_eq!(names, [format!("boswell-{ID}.doubt"), format!("boswell-{ID}.name")]);
-    runner(&disk).vault().purge(&SessionRef::new("boswell", ID)).unwrap();
+    assert_eq!(
+        names,
+        [format!("boswell-{ID}.doubt"), format!("boswell-{ID}.name")]
+    );
+    runner(&disk)
+        .vault()
+        .purge(&SessionRef::new("boswell", ID))
+        .unwrap();
     assert_eq!(of_log(&disk), Vec::<String>::new());
 }
 
@@ -229,7 +297,10 @@ fn wherever_the_copying_is_killed_the_old_file_is_kept_under_one_name() {
 
 /// A session that is purged leaves no second name of its logs.
 fn purged(disk: &CrashDisk, place: &str) {
-    runner(disk).vault().purge(&SessionRef::new("boswell", ID)).unwrap();
+    runner(disk)
+        .vault()
+        .purge(&SessionRef::new("boswell", ID))
+        .unwrap();
     let left = disk.list(&Path::new(HOME).join("vault/inodes")).unwrap();
     assert!(left.is_empty(), "{place}: {left:?}");
     assert_eq!(told(disk), None);
@@ -245,7 +316,10 @@ fn wherever_the_machine_dies_while_a_log_is_copied_nothing_acknowledged_is_lost(
         prepare,
         |disk| goes_on(disk, 1 << 16),
         |crash| {
-            let place = format!("call {}, {} bytes taken, {:?}", crash.call, crash.tear, crash.keep);
+            let place = format!(
+                "call {}, {} bytes taken, {:?}",
+                crash.call, crash.tear, crash.keep
+            );
             let disk = &crash.disk;
             assert_eq!(text(disk), before, "{place}");
             assert_eq!(told(disk), None, "{place}: nobody wrote late");
@@ -253,7 +327,10 @@ fn wherever_the_machine_dies_while_a_log_is_copied_nothing_acknowledged_is_lost(
             writer.append(Draft::user("on").with_id("u2")).unwrap();
             drop(writer);
             let again = disk.after_crash(Keep::Nothing);
-            assert!(text(&again).starts_with(&before) && text(&again).contains("\"u2\""), "{place}");
+            assert!(
+                text(&again).starts_with(&before) && text(&again).contains("\"u2\""),
+                "{place}"
+            );
             assert_eq!(told(&again), None, "{place}: what we wrote is not late");
         },
     );
@@ -266,7 +343,14 @@ fn second_names_of_copied_logs_leave_the_vault_by_age() {
     prepare(&disk);
     assert!(goes_on(&disk, 1 << 16));
     let later = Instant::from_millis(boswell_testkit::clock::MORNING + 200 * 86_400_000);
-    let expired = runner(&disk).vault().expire(later, &Retention::default()).unwrap();
+    let expired = runner(&disk)
+        .vault()
+        .expire(later, &Retention::default())
+        .unwrap();
     assert_eq!(expired.records, 1);
-    assert!(disk.list(&Path::new(HOME).join("vault/inodes")).unwrap().is_empty());
+    assert!(
+        disk.list(&Path::new(HOME).join("vault/inodes"))
+            .unwrap()
+            .is_empty()
+    );
 }

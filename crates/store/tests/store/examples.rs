@@ -20,9 +20,14 @@ const EXAMPLE: &str = "BOSWELL_TEST_EXAMPLE";
 
 /// Runs as an example when a test below started it as a process; alone it does nothing.
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the parent process says in the environment what is to be run")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the parent process says in the environment what is to be run"
+)]
 fn a_process_of_its_own_runs_the_example_that_it_is_told() {
-    let Ok(told) = std::env::var(EXAMPLE) else { return };
+    let Ok(told) = std::env::var(EXAMPLE) else {
+        return;
+    };
     let words: Vec<String> = told.lines().map(str::to_owned).collect();
     let (name, arguments) = words.split_first().unwrap();
     match name.as_str() {
@@ -34,11 +39,18 @@ fn a_process_of_its_own_runs_the_example_that_it_is_told() {
 
 fn start(example: &str, arguments: &[&str]) -> (ExitStatus, String) {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "examples::a_process_of_its_own_runs_the_example_that_it_is_told", "--nocapture"])
+        .args([
+            "--exact",
+            "examples::a_process_of_its_own_runs_the_example_that_it_is_told",
+            "--nocapture",
+        ])
         .env(EXAMPLE, [&[example], arguments].concat().join("\n"))
         .output()
         .unwrap();
-    (output.status, String::from_utf8_lossy(&output.stdout).into_owned())
+    (
+        output.status,
+        String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
 }
 
 struct Lab {
@@ -52,8 +64,17 @@ impl Lab {
         let folder = tempfile::tempdir().unwrap();
         durable::make_folders(&RealDisk, &folder.path().join("project")).unwrap();
         let notes = "the build of monday is red\n".repeat(100);
-        durable::put(&RealDisk, &folder.path().join("project/notes.txt"), notes.as_bytes(), "w").unwrap();
-        Lab { folder, acknowledged: Vec::new() }
+        durable::put(
+            &RealDisk,
+            &folder.path().join("project/notes.txt"),
+            notes.as_bytes(),
+            "w",
+        )
+        .unwrap();
+        Lab {
+            folder,
+            acknowledged: Vec::new(),
+        }
     }
 
     fn path(&self, name: &str) -> String {
@@ -62,15 +83,21 @@ impl Lab {
 
     /// One run of the agent; whether it came to its end.
     fn run(&mut self, die_after: Option<usize>) -> bool {
-        let (home, project, limit) = (self.path("home"), self.path("project"), die_after.unwrap_or(0).to_string());
+        let (home, project, limit) = (
+            self.path("home"),
+            self.path("project"),
+            die_after.unwrap_or(0).to_string(),
+        );
         let mut arguments = vec![home.as_str(), &project];
         if die_after.is_some() {
             arguments.extend(["--die-after", &limit]);
         }
         let (status, said) = start("agent", &arguments);
         // Lines may follow what the test program itself says.
-        let entries =
-            said.lines().filter_map(|line| line.split_once("acknowledged ").map(|(_, entry)| entry.to_owned()));
+        let entries = said.lines().filter_map(|line| {
+            line.split_once("acknowledged ")
+                .map(|(_, entry)| entry.to_owned())
+        });
         self.acknowledged.extend(entries);
         if !status.success() {
             assert!(was_killed(status), "{status}: {said}");
@@ -79,7 +106,10 @@ impl Lab {
     }
 
     fn session(&self) -> Session {
-        Store::open(self.path("home")).unwrap().session("agent-demo").unwrap()
+        Store::open(self.path("home"))
+            .unwrap()
+            .session("agent-demo")
+            .unwrap()
     }
 
     fn assert_nothing_acknowledged_is_lost(&self) {
@@ -87,22 +117,36 @@ impl Lab {
         let log = session.log();
         assert!(log.gaps.is_empty(), "every line is a whole record");
         for entry in &self.acknowledged {
-            assert_eq!(log.slots().filter(|slot| log.label(*slot) == entry.as_str()).count(), 1, "{entry}");
+            assert_eq!(
+                log.slots()
+                    .filter(|slot| log.label(*slot) == entry.as_str())
+                    .count(),
+                1,
+                "{entry}"
+            );
         }
     }
 
-    /// The context without calls that were interrupted: who speaks and what is said, and the settings in force.
+    /// The context without calls that were interrupted: who speaks and what is said, and
+    /// the settings in force.
     fn story(&self) -> (Vec<(EntryKind, String)>, Settings) {
         let session = self.session();
         let context = session.context(session.tip().unwrap()).unwrap();
         let read = |item: &boswell_store::model::ContextItem| {
-            (session.log().kind(item.slot), session.entry(item.slot).unwrap().view.unwrap())
+            (
+                session.log().kind(item.slot),
+                session.entry(item.slot).unwrap().view.unwrap(),
+            )
         };
         let items: Vec<_> = context.items.iter().map(read).collect();
         let results = items.iter().flat_map(|(_, view)| &view.blocks);
         let broken: Vec<&str> = results
             .filter_map(|block| match block {
-                Block::Result { call, is_error: true, text } => {
+                Block::Result {
+                    call,
+                    is_error: true,
+                    text,
+                } => {
                     assert!(text.starts_with("interrupted"), "{text}");
                     Some(call.as_str())
                 }
@@ -110,11 +154,14 @@ impl Lab {
             })
             .collect();
         let is_broken = |id: &str| broken.contains(&id);
-        let kept = items
-            .iter()
-            .filter(|(_, view)| !view.results().any(is_broken) && !view.calls().any(|(id, ..)| is_broken(id)));
+        let kept = items.iter().filter(|(_, view)| {
+            !view.results().any(is_broken) && !view.calls().any(|(id, ..)| is_broken(id))
+        });
         let told = kept.map(|(kind, view)| {
-            let calls: String = view.calls().map(|(_, name, input)| format!("{name}{input}")).collect();
+            let calls: String = view
+                .calls()
+                .map(|(_, name, input)| format!("{name}{input}"))
+                .collect();
             (*kind, format!("{}{calls}", view.text()))
         });
         (told.collect(), context.settings)
@@ -124,16 +171,27 @@ impl Lab {
     fn assert_the_edit_can_be_taken_back(&self) {
         let session = self.session();
         let log = session.log();
-        let prompt = log.slots().filter(|slot| log.kind(*slot) == EntryKind::User).nth(1).unwrap();
+        let prompt = log
+            .slots()
+            .filter(|slot| log.kind(*slot) == EntryKind::User)
+            .nth(1)
+            .unwrap();
         let found = State::in_session(&session, &log.label(prompt)).unwrap();
         assert!(found.damaged.is_empty());
         let then = &found.state.file("notes.txt").unwrap().then;
-        assert!(matches!(then, Captured::File { len: 2_700, .. }), "{then:?}");
+        assert!(
+            matches!(then, Captured::File { len: 2_700, .. }),
+            "{then:?}"
+        );
     }
 
     fn notes(&self) -> String {
-        String::from_utf8(durable::read(&RealDisk, Path::new(&self.path("project/notes.txt"))).unwrap().unwrap())
-            .unwrap()
+        String::from_utf8(
+            durable::read(&RealDisk, Path::new(&self.path("project/notes.txt")))
+                .unwrap()
+                .unwrap(),
+        )
+        .unwrap()
     }
 }
 
@@ -159,17 +217,42 @@ fn the_agent_compacts_remembers_and_can_take_its_edit_back() {
     lab.assert_nothing_acknowledged_is_lost();
     let (told, settings) = lab.story();
     assert_eq!(told[0].0, EntryKind::Compaction);
-    assert!(told[0].1.contains("the user asked how the builds are"), "{told:?}");
-    assert_eq!(told.last().unwrap().1, "what my memory says: notes.txt tells how the builds are");
-    assert_eq!((settings.model.as_deref(), settings.thinking_level.as_deref()), (Some("scripted/one"), Some("low")));
+    assert!(
+        told[0].1.contains("the user asked how the builds are"),
+        "{told:?}"
+    );
+    assert_eq!(
+        told.last().unwrap().1,
+        "what my memory says: notes.txt tells how the builds are"
+    );
+    assert_eq!(
+        (
+            settings.model.as_deref(),
+            settings.thinking_level.as_deref()
+        ),
+        (Some("scripted/one"), Some("low"))
+    );
     assert_eq!(lab.notes(), "every build is green\n");
 
     assert_eq!(lab.session().facts().status.as_deref(), Some("completed"));
     lab.assert_the_edit_can_be_taken_back();
 
-    let asked = Prompts::new(std::sync::Arc::new(RealDisk), Path::new(&lab.path("home"))).recent(10).unwrap();
-    let asked: Vec<_> = asked.prompts.into_iter().map(|prompt| prompt.text).collect();
-    assert_eq!(asked, ["what did you know before?", "make them green", "how are the builds?"]);
+    let asked = Prompts::new(std::sync::Arc::new(RealDisk), Path::new(&lab.path("home")))
+        .recent(10)
+        .unwrap();
+    let asked: Vec<_> = asked
+        .prompts
+        .into_iter()
+        .map(|prompt| prompt.text)
+        .collect();
+    assert_eq!(
+        asked,
+        [
+            "what did you know before?",
+            "make them green",
+            "how are the builds?"
+        ]
+    );
 }
 
 #[cfg(unix)]
@@ -199,8 +282,8 @@ fn an_agent_that_is_killed_after_any_entry_goes_on_and_ends_with_the_same_story(
 fn an_agent_that_is_killed_again_and_again_still_arrives() {
     let expected = undisturbed().story();
     let mut lab = Lab::new();
-    // Five entries are enough to get further each time: a call is answered as interrupted, made again with its
-    // checkpoint, and answered.
+    // Five entries are enough to get further each time: a call is answered as interrupted, made
+    // again with its checkpoint, and answered.
     let runs = (0..40).take_while(|_| !lab.run(Some(5))).count();
     assert!((2..40).contains(&runs), "{runs}");
     lab.assert_nothing_acknowledged_is_lost();
@@ -212,7 +295,10 @@ fn the_quickstart_prints_the_branch_it_stands_on_and_is_short() {
     let folder = tempfile::tempdir().unwrap();
     let (status, said) = start("quickstart", &[&folder.path().display().to_string()]);
     assert!(status.success(), "{said}");
-    assert!(said.contains("why is the build red?") && said.contains("the lock file is stale"), "{said}");
+    assert!(
+        said.contains("why is the build red?") && said.contains("the lock file is stale"),
+        "{said}"
+    );
     assert!(!said.contains("a test is flaky"), "{said}");
 }
 

@@ -1,7 +1,8 @@
-//! Commands whose Nth sync fails, for every N: acknowledged means durable, and what was refused can be done again.
+//! Commands whose Nth sync fails, for every N: acknowledged means durable, and what was
+//! refused can be done again.
 //!
-//! The disk inside forgets at a crash what was not synced, so a failed sync that is passed over shows: the command says yes, the
-//! machine dies, and the change is gone.
+//! The disk inside forgets at a crash what was not synced, so a failed sync that is passed over
+//! shows: the command says yes, the machine dies, and the change is gone.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,8 +15,8 @@ use boswell_store::disk::{Disk, durable};
 use boswell_store::locks::Locks;
 use boswell_store::memory::Memories;
 use boswell_store::{
-    Attachments, Blobs, Chance, Draft, FsBackend, ImportLimits, KeepWhich, NoteKind, Notes, Outcome, Owner, Runner,
-    Store, Wait,
+    Attachments, Blobs, Chance, Draft, FsBackend, ImportLimits, KeepWhich, NoteKind, Notes,
+    Outcome, Owner, Runner, Store, Wait,
 };
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
@@ -28,8 +29,10 @@ const OWN: &str = "own";
 const PROJECT: &str = "/w";
 
 /// Syncs that may fail without the command failing, each with the reason. All others must not.
-const IGNORABLE: [(&str, &str); 1] =
-    [("/u/home/ops", "the operation is recorded: an intent that is back after a crash is settled by the next command")];
+const IGNORABLE: [(&str, &str); 1] = [(
+    "/u/home/ops",
+    "the operation is recorded: an intent that is back after a crash is settled by the next command",
+)];
 
 /// Boswell on a disk.
 struct Place {
@@ -44,19 +47,37 @@ impl Place {
     /// `seed` keeps the ids of one run apart from those of another.
     fn on(disk: Arc<dyn Disk>, seed: u64) -> Result<Place> {
         let chance: Arc<dyn Chance> = Arc::new(SeededChance::new(seed));
-        let owner = Owner { pid: 1, program: "test".into() };
-        let runner = Runner::new(Arc::clone(&disk), HOME, Arc::clone(&chance), owner).waiting(Wait::No);
+        let owner = Owner {
+            pid: 1,
+            program: "test".into(),
+        };
+        let runner =
+            Runner::new(Arc::clone(&disk), HOME, Arc::clone(&chance), owner).waiting(Wait::No);
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), STORE));
         let locks = Path::new(HOME).join("locks");
         let claude = Store::on(by_name("claude").unwrap(), backend, STORE);
         let claude = claude.writable(Arc::clone(&disk), Arc::clone(&chance), locks);
         let own = Store::open_on(Arc::clone(&disk), Arc::clone(&chance), HOME)?;
-        Ok(Place { disk, chance, runner, claude, own })
+        Ok(Place {
+            disk,
+            chance,
+            runner,
+            claude,
+            own,
+        })
     }
 
     fn locks(&self) -> Locks {
-        let owner = Owner { pid: 1, program: "test".into() };
-        Locks::new(Arc::clone(&self.disk), Path::new(HOME).join("locks"), owner, Arc::clone(&self.chance))
+        let owner = Owner {
+            pid: 1,
+            program: "test".into(),
+        };
+        Locks::new(
+            Arc::clone(&self.disk),
+            Path::new(HOME).join("locks"),
+            owner,
+            Arc::clone(&self.chance),
+        )
     }
 
     fn notes(&self) -> Result<Notes> {
@@ -64,11 +85,20 @@ impl Place {
     }
 
     fn memories(&self) -> Memories {
-        Memories::new(Arc::clone(&self.disk), Path::new(HOME), &self.chance.hex16())
+        Memories::new(
+            Arc::clone(&self.disk),
+            Path::new(HOME),
+            &self.chance.hex16(),
+        )
     }
 
     fn located(&self) -> Result<Located> {
-        let found = self.claude.list()?.sessions.into_iter().find(|located| located.id == ID);
+        let found = self
+            .claude
+            .list()?
+            .sessions
+            .into_iter()
+            .find(|located| located.id == ID);
         found.ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such session"))
     }
 
@@ -101,8 +131,14 @@ fn files() -> Vec<(String, String)> {
     };
     vec![
         (log_key(), line("u1", "why?")),
-        (format!("projects/-w/{ID}/subagents/agent-a.jsonl"), line("s1", "look")),
-        (format!("projects/-w/{ID}/tool-results/b1.txt"), "whole\n".to_owned()),
+        (
+            format!("projects/-w/{ID}/subagents/agent-a.jsonl"),
+            line("s1", "look"),
+        ),
+        (
+            format!("projects/-w/{ID}/tool-results/b1.txt"),
+            "whole\n".to_owned(),
+        ),
     ]
 }
 
@@ -131,8 +167,13 @@ impl Case {
         }
         durable::make_folders(&disk, Path::new(HOME)).unwrap();
         let place = Place::on(Arc::new(disk.clone()), 1).unwrap();
-        let writer = place.own.create(NewSession::in_project(PROJECT).with_id(OWN)).unwrap();
-        writer.append(Draft::user("hello").with_id("first")).unwrap();
+        let writer = place
+            .own
+            .create(NewSession::in_project(PROJECT).with_id(OWN))
+            .unwrap();
+        writer
+            .append(Draft::user("hello").with_id("first"))
+            .unwrap();
         writer.close(Outcome::Open).unwrap();
         (self.prepare)(&place).unwrap();
         drop(place);
@@ -144,7 +185,13 @@ impl Case {
     fn next(disk: &CrashDisk, seed: u64) -> Place {
         let place = Place::on(Arc::new(disk.clone()), seed).unwrap();
         for recovered in place.runner.recover().unwrap() {
-            assert!(!matches!(recovered.outcome, boswell_store::RecoveryOutcome::Unsettled(_)), "{recovered:?}");
+            assert!(
+                !matches!(
+                    recovered.outcome,
+                    boswell_store::RecoveryOutcome::Unsettled(_)
+                ),
+                "{recovered:?}"
+            );
         }
         place
     }
@@ -153,11 +200,15 @@ impl Case {
     fn survives(&self, disk: &CrashDisk, what: &str) {
         for keep in Keep::flavours(1) {
             let after = disk.after_crash(keep);
-            assert!((self.is_made)(&Case::next(&after, 3)), "{what}, then a crash that kept {keep:?}: it is gone");
+            assert!(
+                (self.is_made)(&Case::next(&after, 3)),
+                "{what}, then a crash that kept {keep:?}: it is gone"
+            );
         }
     }
 
-    /// The same where the system forgets the bytes of the file whose sync failed, and goes on showing them.
+    /// The same where the system forgets the bytes of the file whose sync failed, and
+    /// goes on showing them.
     fn with_every_sync_lying(&self) {
         let mut refused = 0;
         for n in 1.. {
@@ -173,7 +224,10 @@ impl Case {
                 let place = Case::next(&disk, 4);
                 let made = (self.is_made)(&place);
                 let again = (self.act)(&place);
-                assert!(made || again.is_ok(), "{what}, and it cannot be done again: {again:?}");
+                assert!(
+                    made || again.is_ok(),
+                    "{what}, and it cannot be done again: {again:?}"
+                );
             }
             self.survives(&disk, &what);
         }
@@ -203,24 +257,43 @@ impl Case {
             let made = (self.is_made)(&place);
             match (self.act)(&place) {
                 Ok(()) => {}
-                Err(error) => assert!(made, "{what}, and it cannot be done again: {error} ({:?})", error.reason()),
+                Err(error) => assert!(
+                    made,
+                    "{what}, and it cannot be done again: {error} ({:?})",
+                    error.reason()
+                ),
             }
             drop(place);
             self.survives(&disk, &format!("{what}, and it was done again"));
         }
         assert!(struck >= self.syncs, "only {struck} syncs could fail");
-        let known: BTreeSet<String> = IGNORABLE.iter().map(|(path, _)| (*path).to_owned()).collect();
-        assert!(ignored.is_subset(&known), "these failed and the command said yes: {ignored:?}");
+        let known: BTreeSet<String> = IGNORABLE
+            .iter()
+            .map(|(path, _)| (*path).to_owned())
+            .collect();
+        assert!(
+            ignored.is_subset(&known),
+            "these failed and the command said yes: {ignored:?}"
+        );
     }
 }
 
 /// Whether all files of the session are gone; fails if only some are.
 fn is_gone(place: &Place) -> bool {
-    let there: Vec<bool> = files().iter().map(|(key, _)| place.read(key).is_some()).collect();
-    assert!(there.iter().all(|it| *it == there[0]), "half of it is gone: {there:?}");
+    let there: Vec<bool> = files()
+        .iter()
+        .map(|(key, _)| place.read(key).is_some())
+        .collect();
+    assert!(
+        there.iter().all(|it| *it == there[0]),
+        "half of it is gone: {there:?}"
+    );
     place.copies_are_whole();
     let (operations, _) = place.runner.operations().unwrap();
-    assert!(there[0] || operations.last().is_some_and(|op| op.undoable), "nobody knows how to take it back");
+    assert!(
+        there[0] || operations.last().is_some_and(|op| op.undoable),
+        "nobody knows how to take it back"
+    );
     !there[0]
 }
 
@@ -244,18 +317,27 @@ fn a_folder_that_is_not_ours_to_sync_stops_nobody_and_a_dying_disk_does() {
         assert_eq!(disk.struck().as_deref(), Some(Path::new("/")));
         made.map(drop)
     };
-    assert!(make(|| PermissionDenied.into()).is_ok(), "the folder above belongs to somebody else");
+    assert!(
+        make(|| PermissionDenied.into()).is_ok(),
+        "the folder above belongs to somebody else"
+    );
     assert!(make(|| ReadOnlyFilesystem.into()).is_ok() && make(|| Unsupported.into()).is_ok());
     let error = make(|| std::io::Error::from_raw_os_error(5)).unwrap_err();
     assert_eq!(error.to_string(), "cannot sync the folder `/`");
 }
 
 fn delete(place: &Place) -> Result<()> {
-    place.runner.carry_out(&place.claude, &place.located()?, &Intention::Delete).map(drop)
+    place
+        .runner
+        .carry_out(&place.claude, &place.located()?, &Intention::Delete)
+        .map(drop)
 }
 
 fn archive(place: &Place) -> Result<()> {
-    place.runner.archive(&place.claude, &place.located()?).map(drop)
+    place
+        .runner
+        .archive(&place.claude, &place.located()?)
+        .map(drop)
 }
 
 fn restore(place: &Place) -> Result<()> {
@@ -264,12 +346,20 @@ fn restore(place: &Place) -> Result<()> {
 
 fn undo(place: &Place) -> Result<()> {
     let (operations, _) = place.runner.operations()?;
-    place.runner.undo(&operations.first().unwrap().operation.id).map(drop)
+    place
+        .runner
+        .undo(&operations.first().unwrap().operation.id)
+        .map(drop)
 }
 
 #[test]
 fn delete_is_durable_when_it_says_so() {
-    let case = Case { prepare: nothing, act: delete, is_made: is_gone, syncs: 40 };
+    let case = Case {
+        prepare: nothing,
+        act: delete,
+        is_made: is_gone,
+        syncs: 40,
+    };
     case.with_every_sync_failing();
     case.with_every_sync_lying();
 }
@@ -277,17 +367,35 @@ fn delete_is_durable_when_it_says_so() {
 #[test]
 fn archive_is_durable_when_it_says_so() {
     let is_made = |place: &Place| is_gone(place) && !place.runner.archived().unwrap().is_empty();
-    Case { prepare: nothing, act: archive, is_made, syncs: 40 }.with_every_sync_failing();
+    Case {
+        prepare: nothing,
+        act: archive,
+        is_made,
+        syncs: 40,
+    }
+    .with_every_sync_failing();
 }
 
 #[test]
 fn restore_is_durable_when_it_says_so() {
-    Case { prepare: archive, act: restore, is_made: is_back, syncs: 20 }.with_every_sync_failing();
+    Case {
+        prepare: archive,
+        act: restore,
+        is_made: is_back,
+        syncs: 20,
+    }
+    .with_every_sync_failing();
 }
 
 #[test]
 fn undo_is_durable_when_it_says_so() {
-    Case { prepare: delete, act: undo, is_made: is_back, syncs: 20 }.with_every_sync_failing();
+    Case {
+        prepare: delete,
+        act: undo,
+        is_made: is_back,
+        syncs: 20,
+    }
+    .with_every_sync_failing();
 }
 
 #[test]
@@ -296,27 +404,54 @@ fn purge_is_durable_when_it_says_so() {
     let is_made = |place: &Place| {
         let vault = place.runner.vault();
         // Every byte of the copies, packed or not.
-        let objects = place.disk.list(&Path::new(HOME).join("vault/objects")).unwrap();
-        let left = objects
-            .iter()
-            .any(|(shelf, _)| !place.disk.list(&Path::new(HOME).join("vault/objects").join(shelf)).unwrap().is_empty());
-        let inodes = place.disk.list(&Path::new(HOME).join("vault/inodes")).unwrap();
+        let objects = place
+            .disk
+            .list(&Path::new(HOME).join("vault/objects"))
+            .unwrap();
+        let left = objects.iter().any(|(shelf, _)| {
+            !place
+                .disk
+                .list(&Path::new(HOME).join("vault/objects").join(shelf))
+                .unwrap()
+                .is_empty()
+        });
+        let inodes = place
+            .disk
+            .list(&Path::new(HOME).join("vault/inodes"))
+            .unwrap();
         vault.of(&session()).unwrap().is_empty() && !left && inodes.is_empty()
     };
-    Case { prepare: delete, act: purge, is_made, syncs: 10 }.with_every_sync_failing();
+    Case {
+        prepare: delete,
+        act: purge,
+        is_made,
+        syncs: 10,
+    }
+    .with_every_sync_failing();
 }
 
 #[test]
 fn a_title_in_an_agents_log_is_durable_when_it_says_so() {
     let rename = |place: &Place| {
         let intention = Intention::Title("named".to_owned());
-        place.runner.carry_out(&place.claude, &place.located()?, &intention).map(drop)
+        place
+            .runner
+            .carry_out(&place.claude, &place.located()?, &intention)
+            .map(drop)
     };
     let is_made = |place: &Place| {
-        let session = place.claude.read(&place.located().unwrap(), Depth::Facts).unwrap();
+        let session = place
+            .claude
+            .read(&place.located().unwrap(), Depth::Facts)
+            .unwrap();
         session.facts().title.as_deref() == Some("named")
     };
-    let case = Case { prepare: nothing, act: rename, is_made, syncs: 15 };
+    let case = Case {
+        prepare: nothing,
+        act: rename,
+        is_made,
+        syncs: 15,
+    };
     case.with_every_sync_failing();
     case.with_every_sync_lying();
 }
@@ -326,8 +461,12 @@ fn keeping_is_durable_when_it_says_so() {
     let keep = |place: &Place| {
         let vault = place.runner.vault();
         let mut kept = vault.kept()?;
-        let run = vault.keep_sessions(&place.claude, &mut kept, KeepWhich::All, Wait::No, &|| true)?;
-        run.failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
+        let run =
+            vault.keep_sessions(&place.claude, &mut kept, KeepWhich::All, Wait::No, &|| true)?;
+        run.failed
+            .into_iter()
+            .next()
+            .map_or(Ok(()), |(_, error)| Err(error))
     };
     let is_made = |place: &Place| {
         let vault = place.runner.vault();
@@ -339,7 +478,12 @@ fn keeping_is_durable_when_it_says_so() {
         // One file after the other: a part may be kept, and is whole.
         files().iter().all(is_kept)
     };
-    let case = Case { prepare: nothing, act: keep, is_made, syncs: 20 };
+    let case = Case {
+        prepare: nothing,
+        act: keep,
+        is_made,
+        syncs: 20,
+    };
     case.with_every_sync_failing();
     case.with_every_sync_lying();
 }
@@ -349,21 +493,49 @@ fn import_is_durable_when_it_says_so() {
     let import = |place: &Place| {
         let source = place.claude.read(&place.located()?, Depth::Facts)?;
         let new = NewSession::in_project(PROJECT);
-        place.own.import_whole(&place.claude, &source, new, Json::object(), ImportLimits::default()).map(drop)
+        place
+            .own
+            .import_whole(
+                &place.claude,
+                &source,
+                new,
+                Json::object(),
+                ImportLimits::default(),
+            )
+            .map(drop)
     };
     let is_made = |place: &Place| {
         let sessions = place.own.list().unwrap().sessions;
-        let mut imported = sessions.iter().filter(|it| it.hidden.is_none() && it.id != OWN);
+        let mut imported = sessions
+            .iter()
+            .filter(|it| it.hidden.is_none() && it.id != OWN);
         imported.any(|it| place.own.side_files(it).unwrap().len() == 2)
     };
-    Case { prepare: nothing, act: import, is_made, syncs: 15 }.with_every_sync_failing();
+    Case {
+        prepare: nothing,
+        act: import,
+        is_made,
+        syncs: 15,
+    }
+    .with_every_sync_failing();
 }
 
 #[test]
 fn a_note_is_durable_when_it_says_so() {
-    let note = |place: &Place| place.notes()?.add(&session(), place.chance.now(), NoteKind::Tag("t".to_owned()));
+    let note = |place: &Place| {
+        place.notes()?.add(
+            &session(),
+            place.chance.now(),
+            NoteKind::Tag("t".to_owned()),
+        )
+    };
     let is_made = |place: &Place| place.notes().unwrap().of(&session()).tags == ["t"];
-    let case = Case { prepare: nothing, act: note, is_made, syncs: 5 };
+    let case = Case {
+        prepare: nothing,
+        act: note,
+        is_made,
+        syncs: 5,
+    };
     case.with_every_sync_failing();
     case.with_every_sync_lying();
 }
@@ -371,11 +543,31 @@ fn a_note_is_durable_when_it_says_so() {
 #[test]
 fn a_memory_page_is_durable_when_it_says_so() {
     let write = |place: &Place| place.memories().put(PROJECT, "page.md", "text").map(drop);
-    let is_made = |place: &Place| place.memories().load(PROJECT).unwrap().pages.iter().any(|page| page.text == "text");
-    Case { prepare: nothing, act: write, is_made, syncs: 8 }.with_every_sync_failing();
+    let is_made = |place: &Place| {
+        place
+            .memories()
+            .load(PROJECT)
+            .unwrap()
+            .pages
+            .iter()
+            .any(|page| page.text == "text")
+    };
+    Case {
+        prepare: nothing,
+        act: write,
+        is_made,
+        syncs: 8,
+    }
+    .with_every_sync_failing();
     let remove = |place: &Place| place.memories().remove(PROJECT, "page.md").map(drop);
     let is_gone = |place: &Place| place.memories().load(PROJECT).unwrap().pages.is_empty();
-    Case { prepare: write, act: remove, is_made: is_gone, syncs: 3 }.with_every_sync_failing();
+    Case {
+        prepare: write,
+        act: remove,
+        is_made: is_gone,
+        syncs: 3,
+    }
+    .with_every_sync_failing();
 }
 
 #[test]
@@ -392,29 +584,69 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
             it.id != OWN && session.facts().status.as_deref() == Some("completed")
         })
     };
-    Case { prepare: nothing, act: new, is_made, syncs: 5 }.with_every_sync_failing();
+    Case {
+        prepare: nothing,
+        act: new,
+        is_made,
+        syncs: 5,
+    }
+    .with_every_sync_failing();
     let fork = |place: &Place| {
-        place.own.fork(OWN, None, NewSession::in_project("/other"))?.close(Outcome::Completed).map(drop)
+        place
+            .own
+            .fork(OWN, None, NewSession::in_project("/other"))?
+            .close(Outcome::Completed)
+            .map(drop)
     };
-    Case { prepare: nothing, act: fork, is_made, syncs: 5 }.with_every_sync_failing();
+    Case {
+        prepare: nothing,
+        act: fork,
+        is_made,
+        syncs: 5,
+    }
+    .with_every_sync_failing();
     let tag = |place: &Place| place.own.retag(OWN, &["t".to_owned()], &[]).map(drop);
     let is_tagged = |place: &Place| place.own.session(OWN).unwrap().facts().tags == ["t"];
-    Case { prepare: nothing, act: tag, is_made: is_tagged, syncs: 1 }.with_every_sync_failing();
+    Case {
+        prepare: nothing,
+        act: tag,
+        is_made: is_tagged,
+        syncs: 1,
+    }
+    .with_every_sync_failing();
 }
 
 #[test]
 fn an_attachment_is_durable_when_it_says_so() {
     fn attachments(place: &Place) -> Attachments {
-        Attachments::new(Blobs::new(Arc::clone(&place.disk), Path::new(HOME), &place.chance.hex16()))
+        Attachments::new(Blobs::new(
+            Arc::clone(&place.disk),
+            Path::new(HOME),
+            &place.chance.hex16(),
+        ))
     }
     let attach = |place: &Place| {
         let attachment = attachments(place).add(b"bytes", "a.txt", None, place.chance.now())?;
-        place.own.annotate(OWN, Draft::custom("boswell.attachment", attachment.to_json())).map(drop)
+        place
+            .own
+            .annotate(
+                OWN,
+                Draft::custom("boswell.attachment", attachment.to_json()),
+            )
+            .map(drop)
     };
     let is_made = |place: &Place| {
         let session = place.own.session(OWN).unwrap();
         let found = Attachments::list(&session).unwrap();
-        found.iter().any(|(_, attachment)| attachments(place).read(attachment).unwrap() == b"bytes")
+        found
+            .iter()
+            .any(|(_, attachment)| attachments(place).read(attachment).unwrap() == b"bytes")
     };
-    Case { prepare: nothing, act: attach, is_made, syncs: 4 }.with_every_sync_failing();
+    Case {
+        prepare: nothing,
+        act: attach,
+        is_made,
+        syncs: 4,
+    }
+    .with_every_sync_failing();
 }

@@ -8,7 +8,9 @@ use boswell_dialect::{Depth, FileInfo, by_name};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, durable};
-use boswell_store::{Backend, ImportLimits, Imported, MemoryBackend, NewSession, ObjectReader, Store};
+use boswell_store::{
+    Backend, ImportLimits, Imported, MemoryBackend, NewSession, ObjectReader, Store,
+};
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
@@ -38,7 +40,10 @@ impl Backend for Closed {
 
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
         if !self.closed.is_empty() && key.ends_with(self.closed) {
-            return Err(Error::new(ErrorKind::Denied, format!("`{key}` may not be read")));
+            return Err(Error::new(
+                ErrorKind::Denied,
+                format!("`{key}` may not be read"),
+            ));
         }
         self.files.open(key)
     }
@@ -51,25 +56,67 @@ impl Backend for Closed {
 fn source(closed: &'static str) -> Store {
     let mut files = MemoryBackend::default();
     files.put(&format!("projects/-w/{ID}.jsonl"), line("u1", "why?"), None);
-    files.put(&format!("projects/-w/{ID}/subagents/agent-a.jsonl"), line("s1", "look"), None);
-    files.put(&format!("projects/-w/{ID}/tool-results/b1.txt"), "输出\n".repeat(300_000), None);
+    files.put(
+        &format!("projects/-w/{ID}/subagents/agent-a.jsonl"),
+        line("s1", "look"),
+        None,
+    );
+    files.put(
+        &format!("projects/-w/{ID}/tool-results/b1.txt"),
+        "输出\n".repeat(300_000),
+        None,
+    );
     files.put(&format!("file-history/{ID}/0123@v1"), "", None);
-    Store::on(by_name("claude").unwrap(), Arc::new(Closed { files, closed }), "/claude")
+    Store::on(
+        by_name("claude").unwrap(),
+        Arc::new(Closed { files, closed }),
+        "/claude",
+    )
 }
 
 fn open(disk: &CrashDisk, chance: u64) -> Store {
-    Store::open_on(Arc::new(disk.clone()), Arc::new(Counting::from(chance)), HOME).unwrap()
+    Store::open_on(
+        Arc::new(disk.clone()),
+        Arc::new(Counting::from(chance)),
+        HOME,
+    )
+    .unwrap()
 }
 
-fn import(disk: &CrashDisk, chance: u64, closed: &'static str, limits: ImportLimits) -> Result<Imported> {
+fn import(
+    disk: &CrashDisk,
+    chance: u64,
+    closed: &'static str,
+    limits: ImportLimits,
+) -> Result<Imported> {
     import_from(&source(closed), disk, chance, limits)
 }
 
-fn import_from(from: &Store, disk: &CrashDisk, chance: u64, limits: ImportLimits) -> Result<Imported> {
-    let located = from.list()?.sessions.into_iter().find(|it| it.id == ID).unwrap();
+fn import_from(
+    from: &Store,
+    disk: &CrashDisk,
+    chance: u64,
+    limits: ImportLimits,
+) -> Result<Imported> {
+    let located = from
+        .list()?
+        .sessions
+        .into_iter()
+        .find(|it| it.id == ID)
+        .unwrap();
     let session = from.read(&located, Depth::Facts)?;
-    let store = Store::open_on(Arc::new(disk.clone()), Arc::new(Counting::from(chance)), HOME)?;
-    store.import_whole(from, &session, NewSession::in_project("/w"), Json::object(), limits)
+    let store = Store::open_on(
+        Arc::new(disk.clone()),
+        Arc::new(Counting::from(chance)),
+        HOME,
+    )?;
+    store.import_whole(
+        from,
+        &session,
+        NewSession::in_project("/w"),
+        Json::object(),
+        limits,
+    )
 }
 
 fn prepare(disk: &CrashDisk) {
@@ -83,7 +130,10 @@ fn sessions(disk: &CrashDisk) -> Vec<Vec<(String, u64)>> {
     let whole = found.iter().filter(|it| it.hidden.is_none()).map(|it| {
         let stem = it.key.clone().unwrap().replace(".jsonl", "/");
         let files = store.side_files(it).unwrap();
-        files.into_iter().map(|file| (file.key.replace(&stem, ""), file.size.min(1_000_000))).collect()
+        files
+            .into_iter()
+            .map(|file| (file.key.replace(&stem, ""), file.size.min(1_000_000)))
+            .collect()
     });
     whole.collect()
 }
@@ -92,7 +142,11 @@ fn names(files: &[(String, u64)]) -> Vec<&str> {
     files.iter().map(|(name, _)| name.as_str()).collect()
 }
 
-const ALL: [&str; 3] = ["agent-a.jsonl", "file-history/0123@v1", "tool-results/b1.txt"];
+const ALL: [&str; 3] = [
+    "agent-a.jsonl",
+    "file-history/0123@v1",
+    "tool-results/b1.txt",
+];
 
 #[test]
 fn after_a_crash_a_session_has_everything_that_lay_beside_it_or_is_not_there() {
@@ -104,7 +158,10 @@ fn after_a_crash_a_session_has_everything_that_lay_beside_it_or_is_not_there() {
             prepare,
             |disk| import_small(disk, 0).is_ok(),
             |crash| {
-                let place = format!("call {}, {} bytes taken, {:?}", crash.call, crash.tear, crash.keep);
+                let place = format!(
+                    "call {}, {} bytes taken, {:?}",
+                    crash.call, crash.tear, crash.keep
+                );
                 let found = sessions(&crash.disk);
                 match found.as_slice() {
                     [] => {
@@ -112,7 +169,11 @@ fn after_a_crash_a_session_has_everything_that_lay_beside_it_or_is_not_there() {
                         not_there += 1;
                     }
                     [files] => {
-                        assert_eq!(names(files), ["agent-a.jsonl", "tool-results/b1.txt"], "{place}");
+                        assert_eq!(
+                            names(files),
+                            ["agent-a.jsonl", "tool-results/b1.txt"],
+                            "{place}"
+                        );
                         assert_eq!(files[1].1, 6, "{place}");
                         assert!(files[0].1 > 100, "{place}");
                         there += 1;
@@ -120,7 +181,11 @@ fn after_a_crash_a_session_has_everything_that_lay_beside_it_or_is_not_there() {
                     more => assert!(more.is_empty(), "{place}: {more:?}"),
                 }
                 drop(import_small(&crash.disk, 1 << 16).unwrap());
-                assert_eq!(sessions(&crash.disk).len(), found.len() + 1, "{place}: it goes in all the same");
+                assert_eq!(
+                    sessions(&crash.disk).len(),
+                    found.len() + 1,
+                    "{place}: it goes in all the same"
+                );
             },
         );
         assert!(checked > 100, "{checked}");
@@ -132,8 +197,16 @@ fn after_a_crash_a_session_has_everything_that_lay_beside_it_or_is_not_there() {
 fn import_small(disk: &CrashDisk, chance: u64) -> Result<Imported> {
     let mut files = MemoryBackend::default();
     files.put(&format!("projects/-w/{ID}.jsonl"), line("u1", "why?"), None);
-    files.put(&format!("projects/-w/{ID}/subagents/agent-a.jsonl"), line("s1", "look"), None);
-    files.put(&format!("projects/-w/{ID}/tool-results/b1.txt"), "whole\n", None);
+    files.put(
+        &format!("projects/-w/{ID}/subagents/agent-a.jsonl"),
+        line("s1", "look"),
+        None,
+    );
+    files.put(
+        &format!("projects/-w/{ID}/tool-results/b1.txt"),
+        "whole\n",
+        None,
+    );
     let from = Store::on(by_name("claude").unwrap(), Arc::new(files), "/claude");
     import_from(&from, disk, chance, ImportLimits::default())
 }
@@ -144,7 +217,13 @@ fn a_disk_that_fails_on_the_way_is_left_as_it_was() {
     prepare(&whole);
     let first = whole.calls();
     drop(import(&whole, 0, "", ImportLimits::default()).unwrap());
-    assert_eq!(sessions(&whole).iter().map(|files| names(files)).collect::<Vec<_>>(), [ALL.to_vec()]);
+    assert_eq!(
+        sessions(&whole)
+            .iter()
+            .map(|files| names(files))
+            .collect::<Vec<_>>(),
+        [ALL.to_vec()]
+    );
     let (mut failed, mut stood) = (0, 0);
     for call in first + 1..=whole.calls() {
         let disk = CrashDisk::new(1);
@@ -156,7 +235,8 @@ fn a_disk_that_fails_on_the_way_is_left_as_it_was() {
         failed += 1;
         let of_session = |path: &String| path.contains("/sessions/") && path.contains("Z_");
         let left: Vec<String> = disk.snapshot().into_keys().filter(of_session).collect();
-        // A log whose own making failed at its very end may stand: it is whole, and so is what belongs to it.
+        // A log whose own making failed at its very end may stand: it is whole, and so
+        // is what belongs to it.
         let found = sessions(&disk);
         let whole = found.len() == 1 && names(&found[0]) == ALL;
         assert!(left.is_empty() || whole, "call {call}: {left:?}");
@@ -167,29 +247,51 @@ fn a_disk_that_fails_on_the_way_is_left_as_it_was() {
 
 #[test]
 fn what_cannot_be_read_stays_and_is_named() {
-    for (closed, expected) in [("b1.txt", "tool-results/b1.txt"), ("agent-a.jsonl", "agent-a.jsonl")] {
+    for (closed, expected) in [
+        ("b1.txt", "tool-results/b1.txt"),
+        ("agent-a.jsonl", "agent-a.jsonl"),
+    ] {
         let disk = CrashDisk::new(1);
         prepare(&disk);
         let imported = import(&disk, 0, closed, ImportLimits::default()).unwrap();
-        let left: Vec<_> = imported.left.iter().map(|it| (it.file.key.ends_with(closed), it.why.kind())).collect();
+        let left: Vec<_> = imported
+            .left
+            .iter()
+            .map(|it| (it.file.key.ends_with(closed), it.why.kind()))
+            .collect();
         assert_eq!(left, [(true, ErrorKind::Denied)]);
         drop(imported);
         let found = sessions(&disk);
-        assert_eq!(names(&found[0]), ALL.into_iter().filter(|name| *name != expected).collect::<Vec<_>>());
+        assert_eq!(
+            names(&found[0]),
+            ALL.into_iter()
+                .filter(|name| *name != expected)
+                .collect::<Vec<_>>()
+        );
     }
 }
 
 #[test]
 fn more_beside_a_session_than_is_brought_over_is_refused_before_anything_is_written() {
     for limits in [
-        ImportLimits { records: 2, ..ImportLimits::default() },
-        ImportLimits { bytes: 1 << 20, ..ImportLimits::default() },
+        ImportLimits {
+            records: 2,
+            ..ImportLimits::default()
+        },
+        ImportLimits {
+            bytes: 1 << 20,
+            ..ImportLimits::default()
+        },
     ] {
         let disk = CrashDisk::new(1);
         prepare(&disk);
         let error = import(&disk, 0, "", limits).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.reason().unwrap().contains("3 files"), "{error}");
-        assert!(disk.list(&Path::new(HOME).join("sessions")).unwrap_or_default().is_empty());
+        assert!(
+            disk.list(&Path::new(HOME).join("sessions"))
+                .unwrap_or_default()
+                .is_empty()
+        );
     }
 }

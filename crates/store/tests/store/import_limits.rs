@@ -13,7 +13,11 @@ const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 fn source(prompts: usize, depth: usize) -> Session {
     let mut log = String::new();
     for number in 0..prompts {
-        let parent = if number == 0 { "null".to_owned() } else { format!("\"u{}\"", number - 1) };
+        let parent = if number == 0 {
+            "null".to_owned()
+        } else {
+            format!("\"u{}\"", number - 1)
+        };
         let extra = if number + 1 == prompts { depth - 1 } else { 0 };
         let nested = format!("{}{}", "[".repeat(extra), "]".repeat(extra));
         let nested = if extra == 0 { "0" } else { &nested };
@@ -40,8 +44,16 @@ fn refused(source: &Session, limits: ImportLimits) -> Option<String> {
         }
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
-            assert!(error.hint().is_some_and(|hint| hint.contains("boswell show claude:")), "{error}");
-            assert!(store.list().unwrap().sessions.is_empty(), "nothing was written");
+            assert!(
+                error
+                    .hint()
+                    .is_some_and(|hint| hint.contains("boswell show claude:")),
+                "{error}"
+            );
+            assert!(
+                store.list().unwrap().sessions.is_empty(),
+                "nothing was written"
+            );
             Some(error.reason().unwrap_or_default().to_owned())
         }
     }
@@ -55,17 +67,38 @@ fn each_limit_refuses_what_is_beyond_it_and_nothing_before() {
         (&five, ImportLimits { records: 5, ..all }, None),
         (&five, ImportLimits { records: 4, ..all }, Some("5 records")),
         (&deep, ImportLimits { depth: 50, ..all }, None),
-        (&deep, ImportLimits { depth: 49, ..all }, Some("the record u1 is nested deeper than 49")),
-        (&five, ImportLimits { bytes: 100_000, ..all }, None),
-        (&five, ImportLimits { bytes: 500, ..all }, Some("longer than 500 bytes")),
+        (
+            &deep,
+            ImportLimits { depth: 49, ..all },
+            Some("the record u1 is nested deeper than 49"),
+        ),
+        (
+            &five,
+            ImportLimits {
+                bytes: 100_000,
+                ..all
+            },
+            None,
+        ),
+        (
+            &five,
+            ImportLimits { bytes: 500, ..all },
+            Some("longer than 500 bytes"),
+        ),
     ] {
         let reason = refused(source, limits);
         assert_eq!(reason.is_some(), why.is_some(), "{limits:?}: {reason:?}");
-        assert!(why.is_none_or(|why| reason.as_ref().is_some_and(|it| it.contains(why))), "{limits:?}: {reason:?}");
+        assert!(
+            why.is_none_or(|why| reason.as_ref().is_some_and(|it| it.contains(why))),
+            "{limits:?}: {reason:?}"
+        );
     }
 }
 
 #[test]
 fn a_hundred_thousand_containers_within_each_other_are_refused_without_harm() {
-    assert!(refused(&source(1, 100_000), ImportLimits::default()).is_some_and(|why| why.contains("nested deeper")));
+    assert!(
+        refused(&source(1, 100_000), ImportLimits::default())
+            .is_some_and(|why| why.contains("nested deeper"))
+    );
 }

@@ -1,6 +1,9 @@
 //! Sessions that their agent has open.
 
-#![expect(clippy::disallowed_methods, reason = "tests plant files and fail by panicking")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests plant files and fail by panicking"
+)]
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -17,20 +20,40 @@ fn a_session_that_its_agent_has_open_is_not_driven_but_can_be_labelled() {
     let header = r#"{"type":"session","version":3,"id":"1470cb256c001234","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
     let prompt = r#"{"type":"message","id":"a1b2c3d4","parentId":null,"timestamp":"2026-02-16T10:20:31.000Z","message":{"role":"user","content":"hi","timestamp":1}}"#;
     std::fs::write(&log, format!("{header}\n{prompt}\n")).unwrap();
-    let store = Store::in_folder(boswell_dialect::by_name("xcsh").unwrap(), home.path().join("agent")).writable(
+    let store = Store::in_folder(
+        boswell_dialect::by_name("xcsh").unwrap(),
+        home.path().join("agent"),
+    )
+    .writable(
         Arc::new(RealDisk),
         Arc::new(SystemChance),
         home.path().join("locks"),
     );
     // A process that keeps the log open for appending, as xcsh does.
     let open = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
-    let mut agent = Command::new("sleep").arg("30").stdout(Stdio::from(open)).spawn().unwrap();
+    let mut agent = Command::new("sleep")
+        .arg("30")
+        .stdout(Stdio::from(open))
+        .spawn()
+        .unwrap();
     let refused = store.writer("1470cb256c001234", Wait::No).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Busy);
-    assert!(refused.to_string().contains(&agent.id().to_string()), "{refused}");
-    let label = boswell_store::Body::Label { target: "a1b2c3d4".into(), label: Some("start".into()) };
-    store.annotate("1470cb256c001234", Draft::new(label)).unwrap();
+    assert!(
+        refused.to_string().contains(&agent.id().to_string()),
+        "{refused}"
+    );
+    let label = boswell_store::Body::Label {
+        target: "a1b2c3d4".into(),
+        label: Some("start".into()),
+    };
+    store
+        .annotate("1470cb256c001234", Draft::new(label))
+        .unwrap();
     agent.kill().unwrap();
     agent.wait().unwrap();
-    store.writer("1470cb256c001234", Wait::No).unwrap().append(Draft::user("again")).unwrap();
+    store
+        .writer("1470cb256c001234", Wait::No)
+        .unwrap()
+        .append(Draft::user("again"))
+        .unwrap();
 }

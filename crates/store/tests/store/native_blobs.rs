@@ -1,6 +1,9 @@
 //! Large values of boswell's own sessions: kept whole beside the log, checked when they are read.
 
-#![expect(clippy::disallowed_methods, reason = "tests plant files and fail by panicking")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests plant files and fail by panicking"
+)]
 
 use boswell_store::{Answer, Draft, NewSession, Part, Store, check};
 
@@ -10,7 +13,16 @@ fn texts(store: &Store, id: &str) -> Vec<String> {
     context
         .items
         .iter()
-        .map(|item| session.render(item).unwrap().message.content.iter().map(ToString::to_string).collect())
+        .map(|item| {
+            session
+                .render(item)
+                .unwrap()
+                .message
+                .content
+                .iter()
+                .map(ToString::to_string)
+                .collect()
+        })
         .collect()
 }
 
@@ -21,17 +33,39 @@ fn a_text_of_a_million_characters_and_an_image_come_back_whole() {
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     let long = "会话".repeat(500_000);
     let image = "QUJD".repeat(1000);
-    writer.append(Draft::user(long.clone()).with_id("long")).unwrap();
-    let parts = vec![Part::Image { base64: image.clone(), mime: "image/png".to_owned() }];
-    writer.append(Draft::answer(Answer { content: parts, ..Answer::default() })).unwrap();
+    writer
+        .append(Draft::user(long.clone()).with_id("long"))
+        .unwrap();
+    let parts = vec![Part::Image {
+        base64: image.clone(),
+        mime: "image/png".to_owned(),
+    }];
+    writer
+        .append(Draft::answer(Answer {
+            content: parts,
+            ..Answer::default()
+        }))
+        .unwrap();
     let id = writer.reference().id.clone();
     let log = std::fs::read(writer.path()).unwrap();
-    assert!(log.len() < 2_000_000 && !String::from_utf8_lossy(&log).contains(&image), "{}", log.len());
-    assert_eq!(std::fs::read_dir(home.path().join("blobs")).unwrap().count(), 2);
+    assert!(
+        log.len() < 2_000_000 && !String::from_utf8_lossy(&log).contains(&image),
+        "{}",
+        log.len()
+    );
+    assert_eq!(
+        std::fs::read_dir(home.path().join("blobs"))
+            .unwrap()
+            .count(),
+        2
+    );
     let shown = texts(&store, &id);
     assert!(shown[0].contains(&long) && shown[1].contains(&image));
     assert!(
-        writer.append(Draft::user(long).with_id("long")).unwrap().deduplicated,
+        writer
+            .append(Draft::user(long).with_id("long"))
+            .unwrap()
+            .deduplicated,
         "the same text again is the same entry"
     );
 }
@@ -43,10 +77,19 @@ fn a_blob_that_was_changed_is_reported_and_not_taken_for_the_text() {
     let writer = store.create(NewSession::in_project("/proj/demo")).unwrap();
     writer.append(Draft::user("x".repeat(600_000))).unwrap();
     let id = writer.reference().id.clone();
-    let blob = std::fs::read_dir(home.path().join("blobs")).unwrap().next().unwrap().unwrap().path();
+    let blob = std::fs::read_dir(home.path().join("blobs"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
     std::fs::write(&blob, "y".repeat(600_000)).unwrap();
-    let problems: Vec<_> =
-        check(&store.session(&id).unwrap()).unwrap().problems.iter().map(|p| p.kind.word()).collect();
+    let problems: Vec<_> = check(&store.session(&id).unwrap())
+        .unwrap()
+        .problems
+        .iter()
+        .map(|p| p.kind.word())
+        .collect();
     assert_eq!(problems, ["missing_file"]);
     assert!(!texts(&store, &id)[0].contains("yyyy"));
 }

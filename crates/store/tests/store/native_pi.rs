@@ -1,7 +1,9 @@
-//! Pi and oh-my-pi themselves load what every operation of ours wrote, stand where we stand, and add to it what we then read.
+//! Pi and oh-my-pi themselves load what every operation of ours wrote, stand where we stand, and
+//! add to it what we then read.
 //!
-//! Needs BOSWELL_PI_PACKAGE, and BOSWELL_OMP_PACKAGE with BOSWELL_BUN, which `cargo xtask test` sets; without them the comparison
-//! is skipped, under CI it fails. The rules of xcsh that can be checked without it are checked always.
+//! Needs BOSWELL_PI_PACKAGE, and BOSWELL_OMP_PACKAGE with BOSWELL_BUN, which `cargo xtask test`
+//! sets; without them the comparison is skipped, under CI it fails. The rules of xcsh that can be
+//! checked without it are checked always.
 #![expect(
     clippy::print_stderr,
     clippy::disallowed_methods,
@@ -20,8 +22,8 @@ use boswell_dialect::{Copies, Intention, Operation, StoreIntention};
 use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
 use boswell_store::{
-    Answer, Body, Draft, Durability, Expect, NewSession, Outcome, Owner, Parent, Part, Runner, Session, SessionWriter,
-    Store, Visible, Wait,
+    Answer, Body, Draft, Durability, Expect, NewSession, Outcome, Owner, Parent, Part, Runner,
+    Session, SessionWriter, Store, Visible, Wait,
 };
 use serde_json::{Value, json};
 
@@ -38,7 +40,10 @@ fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
     writer.append(Draft::user("why is the build red?").with_id("u1"))?;
     let answer = Answer {
         content: vec![
-            Part::Thinking { text: "hm".to_owned(), signature: Some("sig".to_owned()) },
+            Part::Thinking {
+                text: "hm".to_owned(),
+                signature: Some("sig".to_owned()),
+            },
             Part::Text("let me look".to_owned()),
             Part::Call {
                 id: "c1".to_owned(),
@@ -54,20 +59,32 @@ fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
     writer.append(Draft::tool_result("c1", "bash", "no rule\nto make target").with_id("r1"))?;
     writer.append(Draft::assistant("the rule is missing").with_id("a2"))?;
     writer.append(Draft::user("add it 🦀").with_id("u2"))?;
-    writer.append(Draft::assistant("done").with_id("a3")).map(drop)
+    writer
+        .append(Draft::assistant("done").with_id("a3"))
+        .map(drop)
 }
 
 const ACTS: &[(&str, Act)] = &[
     ("nothing", |_, _| Ok(())),
-    ("a prompt alone", |_, writer| writer.append(Draft::user("hello")).map(drop)),
+    ("a prompt alone", |_, writer| {
+        writer.append(Draft::user("hello")).map(drop)
+    }),
     ("append", |_, writer| talk(writer)),
     ("a batch", |_, writer| {
-        let batch = vec![Draft::user("one"), Draft::assistant("two"), Draft::user("three")];
-        writer.append_all(batch, Expect::Any, Durability::Fsync).map(drop)
+        let batch = vec![
+            Draft::user("one"),
+            Draft::assistant("two"),
+            Draft::user("three"),
+        ];
+        writer
+            .append_all(batch, Expect::Any, Durability::Fsync)
+            .map(drop)
     }),
     ("below an entry", |_, writer| {
         talk(writer)?;
-        writer.append(Draft::user("otherwise").below(Parent::Entry("a1".to_owned()))).map(drop)
+        writer
+            .append(Draft::user("otherwise").below(Parent::Entry("a1".to_owned())))
+            .map(drop)
     }),
     ("branch", |_, writer| {
         talk(writer)?;
@@ -85,7 +102,9 @@ const ACTS: &[(&str, Act)] = &[
     }),
     ("branch with summary from the root", |_, writer| {
         talk(writer)?;
-        writer.branch_with_summary(None, "tried all of it").map(drop)
+        writer
+            .branch_with_summary(None, "tried all of it")
+            .map(drop)
     }),
     ("reset", |_, writer| {
         talk(writer)?;
@@ -103,57 +122,101 @@ const ACTS: &[(&str, Act)] = &[
     ("labels", |store, writer| {
         talk(writer)?;
         let label = |target: &str, label: Option<&str>| {
-            Draft::new(Body::Label { target: target.to_owned(), label: label.map(str::to_owned) })
+            Draft::new(Body::Label {
+                target: target.to_owned(),
+                label: label.map(str::to_owned),
+            })
         };
         writer.append(label("u1", Some("start")))?;
         writer.append(label("a1", Some("gone")))?;
         writer.append(label("a1", None))?;
-        store.annotate(&writer.reference().id, label("u2", Some("second"))).map(drop)
+        store
+            .annotate(&writer.reference().id, label("u2", Some("second")))
+            .map(drop)
     }),
     ("titles", |store, writer| {
         talk(writer)?;
-        store.annotate(&writer.reference().id, Draft::new(Body::Title("  The red\tbuild  ".to_owned()))).map(drop)
+        store
+            .annotate(
+                &writer.reference().id,
+                Draft::new(Body::Title("  The red\tbuild  ".to_owned())),
+            )
+            .map(drop)
     }),
     ("compaction", |_, writer| {
         talk(writer)?;
-        writer.append(Draft::new(Body::Model { model: "openai/gpt/5".to_owned(), role: None }))?;
+        writer.append(Draft::new(Body::Model {
+            model: "openai/gpt/5".to_owned(),
+            role: None,
+        }))?;
         writer.append(Draft::new(Body::ThinkingLevel("high".to_owned())))?;
         writer.compact("the build was red", "a2", 1234)?;
         writer.append(Draft::user("and now?")).map(drop)
     }),
     ("custom", |_, writer| {
         talk(writer)?;
-        writer.append(Draft::custom("my.state", Json::Raw(b"{\n \"n\": 1,\n \"list\": [1, 2]\n}".to_vec())))?;
+        writer.append(Draft::custom(
+            "my.state",
+            Json::Raw(b"{\n \"n\": 1,\n \"list\": [1, 2]\n}".to_vec()),
+        ))?;
         let content = vec![
             Part::Text("seen".to_owned()),
-            Part::Image { base64: "AAAA".to_owned(), mime: "image/png".to_owned() },
+            Part::Image {
+                base64: "AAAA".to_owned(),
+                mime: "image/png".to_owned(),
+            },
         ];
-        writer.append(Draft::new(Body::CustomMessage { kind: "my.note".to_owned(), content, display: true })).map(drop)
+        writer
+            .append(Draft::new(Body::CustomMessage {
+                kind: "my.note".to_owned(),
+                content,
+                display: true,
+            }))
+            .map(drop)
     }),
     ("settings", |_, writer| {
-        writer.append(Draft::new(Body::Model { model: "local".to_owned(), role: None }))?;
-        writer.append(Draft::new(Body::Mode { mode: "plan".to_owned(), data: Some(Json::object().with("x", 1)) }))?;
-        writer.append(Draft::new(Body::ThinkingLevel("low".to_owned()))).map(drop)
+        writer.append(Draft::new(Body::Model {
+            model: "local".to_owned(),
+            role: None,
+        }))?;
+        writer.append(Draft::new(Body::Mode {
+            mode: "plan".to_owned(),
+            data: Some(Json::object().with("x", 1)),
+        }))?;
+        writer
+            .append(Draft::new(Body::ThinkingLevel("low".to_owned())))
+            .map(drop)
     }),
     ("tags and status", |store, writer| {
         talk(writer)?;
         let whole = Json::object().with("tags", Json::Array(vec!["red".into()]));
         store.annotate(&writer.reference().id, Draft::custom("boswell.tags", whole))?;
-        // The same record as `Store::retag` writes, which other dialects of the family must load too.
+        // The same record as `Store::retag` writes, which other dialects of the
+        // family must load too.
         let red = ["red".to_owned()];
         let changed = boswell_store::dialect::pi::retag(&red, &["build".to_owned()], &red);
         store.annotate(&writer.reference().id, changed)?;
-        let status = Json::object().with("status", "error").with("error", "no network");
-        store.annotate(&writer.reference().id, Draft::custom("boswell.status", status)).map(drop)
+        let status = Json::object()
+            .with("status", "error")
+            .with("error", "no network");
+        store
+            .annotate(
+                &writer.reference().id,
+                Draft::custom("boswell.status", status),
+            )
+            .map(drop)
     }),
     ("a native record", |_, writer| {
         let answer = br#"{"type":"message", "message":{"role":"assistant","content":[{"type":"text","text":"bare"}],"api":"a","provider":"p","model":"m","stopReason":"stop","timestamp":1}}"#;
         writer.append(Draft::user("q"))?;
-        writer.append(Draft::new(Body::Native(answer.to_vec()))).map(drop)
+        writer
+            .append(Draft::new(Body::Native(answer.to_vec())))
+            .map(drop)
     }),
 ];
 
-/// A store of a flavour. Counts from elsewhere, so that a store that is opened again makes no id twice.
+/// A store of a flavour. Counts from elsewhere, so that a store that is opened
+/// again makes no id twice.
 fn open_as(dialect: &str, home: &Path, start: u64) -> Store {
     let (disk, chance) = (Arc::new(RealDisk), Arc::new(Counting::from(start)));
     if dialect == "boswell" {
@@ -168,7 +231,11 @@ fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
     let mut made = Vec::new();
     let mut keep = |what, id: &str| {
         let session = store.session(id).unwrap();
-        made.push(Made { what, path: PathBuf::from(session.path().unwrap()), session });
+        made.push(Made {
+            what,
+            path: PathBuf::from(session.path().unwrap()),
+            session,
+        });
     };
     for (number, (what, act)) in ACTS.iter().enumerate() {
         if *what == "titles" && dialect == "omp" {
@@ -176,23 +243,50 @@ fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
             continue;
         }
         let id = format!("session-{number}");
-        let new = NewSession::in_project("/proj/demo").with_id(&id).titled("a title");
-        let writer = store.create(if number % 2 == 0 { new } else { NewSession { title: None, ..new } }).unwrap();
+        let new = NewSession::in_project("/proj/demo")
+            .with_id(&id)
+            .titled("a title");
+        let writer = store
+            .create(if number % 2 == 0 {
+                new
+            } else {
+                NewSession { title: None, ..new }
+            })
+            .unwrap();
         act(&store, &writer).unwrap_or_else(|error| unreachable!("{what}: {error}"));
-        writer.close(if number % 3 == 0 { Outcome::Completed } else { Outcome::Open }).unwrap();
+        writer
+            .close(if number % 3 == 0 {
+                Outcome::Completed
+            } else {
+                Outcome::Open
+            })
+            .unwrap();
         keep(what, &id);
         if !["nothing", "settings"].contains(what) {
-            let fork = store.fork(&id, None, NewSession::default().with_id(format!("fork-{number}"))).unwrap();
+            let fork = store
+                .fork(
+                    &id,
+                    None,
+                    NewSession::default().with_id(format!("fork-{number}")),
+                )
+                .unwrap();
             fork.append(Draft::user("in the fork")).unwrap();
             keep("a fork", &format!("fork-{number}"));
-            let new = NewSession { copies: Copies::Everything, ..NewSession::in_project("/proj/other") };
-            let whole = store.fork(&id, None, new.with_id(format!("whole-{number}"))).unwrap();
+            let new = NewSession {
+                copies: Copies::Everything,
+                ..NewSession::in_project("/proj/other")
+            };
+            let whole = store
+                .fork(&id, None, new.with_id(format!("whole-{number}")))
+                .unwrap();
             whole.append(Draft::user("in the copy")).unwrap();
             keep("a whole copy", &format!("whole-{number}"));
         }
     }
-    let new =
-        NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/proj/demo").with_id("deferred") };
+    let new = NewSession {
+        visible: Visible::WithFirstAnswer,
+        ..NewSession::in_project("/proj/demo").with_id("deferred")
+    };
     let writer = store.create(new).unwrap();
     talk(&writer).unwrap();
     keep("deferred", "deferred");
@@ -213,36 +307,70 @@ const V1: &str = concat!(
     "\n"
 );
 
-/// What goes by a plan: a session that was migrated, forked before that, moved, and titled in its header.
+/// What goes by a plan: a session that was migrated, forked before that, moved, and
+/// titled in its header.
 fn planned(store: &Store, home: &Path) -> Vec<Made> {
     let chance: Arc<Counting> = Arc::new(Counting::from(1 << 40));
-    let runner = Runner::new(Arc::new(RealDisk), home.with_file_name("runner"), chance, Owner::this("test"));
+    let runner = Runner::new(
+        Arc::new(RealDisk),
+        home.with_file_name("runner"),
+        chance,
+        Owner::this("test"),
+    );
     let old = home.join("sessions/--proj-demo--/2025-01-01T00-00-00-000Z_old.jsonl");
     boswell_testkit::disk::write(&old, V1.as_bytes());
-    let fork = store.fork("old", None, NewSession::default().with_id("fork-of-old")).unwrap();
+    let fork = store
+        .fork("old", None, NewSession::default().with_id("fork-of-old"))
+        .unwrap();
     fork.close(Outcome::Open).unwrap();
-    runner.carry_out(store, &store.find("old").unwrap(), &Intention::Migrate).unwrap();
-    let writer = store.create(NewSession::in_project("/proj/moved/from").with_id("moved")).unwrap();
+    runner
+        .carry_out(store, &store.find("old").unwrap(), &Intention::Migrate)
+        .unwrap();
+    let writer = store
+        .create(NewSession::in_project("/proj/moved/from").with_id("moved"))
+        .unwrap();
     talk(&writer).unwrap();
     writer.close(Outcome::Open).unwrap();
     let from = PathBuf::from(store.session("moved").unwrap().path().unwrap());
     boswell_testkit::disk::write(&from.with_extension("").join("1.bash.log"), b"out");
-    let intention = StoreIntention::Move { from: "/proj/moved".to_owned(), to: "/srv/here".to_owned() };
+    let intention = StoreIntention::Move {
+        from: "/proj/moved".to_owned(),
+        to: "/srv/here".to_owned(),
+    };
     runner.carry_out_store(store, &intention).unwrap();
     let now = store.session("moved").unwrap();
     assert!(!from.exists() && !from.parent().unwrap().exists());
     assert_eq!(now.facts().project.as_deref(), Some("/srv/here/from"));
-    assert!(now.path().unwrap().contains("/--srv-here-from--/"), "{:?}", now.path());
-    assert!(PathBuf::from(now.path().unwrap()).with_extension("").join("1.bash.log").exists());
-    let mut all = vec![("a fork of version 1", "fork-of-old"), ("migrated", "old"), ("moved", "moved")];
+    assert!(
+        now.path().unwrap().contains("/--srv-here-from--/"),
+        "{:?}",
+        now.path()
+    );
+    assert!(
+        PathBuf::from(now.path().unwrap())
+            .with_extension("")
+            .join("1.bash.log")
+            .exists()
+    );
+    let mut all = vec![
+        ("a fork of version 1", "fork-of-old"),
+        ("migrated", "old"),
+        ("moved", "moved"),
+    ];
     if store.dialect().plans(Operation::Title) {
         let title = Intention::Title("by plan".to_owned());
-        runner.carry_out(store, &store.find("moved").unwrap(), &title).unwrap();
+        runner
+            .carry_out(store, &store.find("moved").unwrap(), &title)
+            .unwrap();
         all.push(("titled", "moved"));
     }
     let made = |(what, id): (&'static str, &str)| {
         let session = store.session(id).unwrap();
-        Made { what, path: PathBuf::from(session.path().unwrap()), session }
+        Made {
+            what,
+            path: PathBuf::from(session.path().unwrap()),
+            session,
+        }
     };
     all.into_iter().map(made).collect()
 }
@@ -251,8 +379,13 @@ fn package() -> Option<()> {
     if std::env::var_os("BOSWELL_PI_PACKAGE").is_some() {
         return Some(());
     }
-    assert!(std::env::var_os("CI").is_none(), "BOSWELL_PI_PACKAGE is not set: pi itself cannot be asked");
-    eprintln!("SKIPPED: BOSWELL_PI_PACKAGE is not set, pi itself was not asked (run `cargo xtask test`)");
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "BOSWELL_PI_PACKAGE is not set: pi itself cannot be asked"
+    );
+    eprintln!(
+        "SKIPPED: BOSWELL_PI_PACKAGE is not set, pi itself was not asked (run `cargo xtask test`)"
+    );
     None
 }
 
@@ -262,8 +395,15 @@ fn ask_pi(requests: &[Value]) -> Vec<Value> {
 }
 
 fn ask(mut program: Command, script: &str, requests: &[Value]) -> Vec<Value> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/store").join(script);
-    let mut child = program.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/store")
+        .join(script);
+    let mut child = program
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut input = child.stdin.take().unwrap();
     for request in requests {
         writeln!(input, "{request}").unwrap();
@@ -272,7 +412,10 @@ fn ask(mut program: Command, script: &str, requests: &[Value]) -> Vec<Value> {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stdout).unwrap();
-    let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answers: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
     assert_eq!(answers.len(), requests.len());
     answers
 }
@@ -280,25 +423,63 @@ fn ask(mut program: Command, script: &str, requests: &[Value]) -> Vec<Value> {
 /// Compares what pi says of a session with what we read.
 fn compare(said: &Value, session: &Session, what: &str) {
     let picture = Picture::of(session);
-    assert_eq!(said["leaf"].as_str(), picture.tip.as_deref(), "{what}: leaf");
-    let entries: Vec<Value> = picture.entries.iter().map(|(id, parent)| json!([id, parent])).collect();
-    let theirs: Vec<Value> =
-        said["entries"].as_array().unwrap().iter().map(|entry| json!([entry["id"], entry["parentId"]])).collect();
+    assert_eq!(
+        said["leaf"].as_str(),
+        picture.tip.as_deref(),
+        "{what}: leaf"
+    );
+    let entries: Vec<Value> = picture
+        .entries
+        .iter()
+        .map(|(id, parent)| json!([id, parent]))
+        .collect();
+    let theirs: Vec<Value> = said["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| json!([entry["id"], entry["parentId"]]))
+        .collect();
     assert_eq!(theirs, entries, "{what}: tree");
-    assert_eq!(said["name"].as_str(), picture.title.as_deref(), "{what}: title");
+    assert_eq!(
+        said["name"].as_str(),
+        picture.title.as_deref(),
+        "{what}: title"
+    );
     assert_eq!(said["labels"], json!(picture.labels), "{what}: labels");
     let context = session.context(session.tip().unwrap()).unwrap();
-    let native =
-        |item| serde_json::from_slice(&session.render(item).unwrap().message.native.unwrap().to_bytes()).unwrap();
+    let native = |item| {
+        serde_json::from_slice(
+            &session
+                .render(item)
+                .unwrap()
+                .message
+                .native
+                .unwrap()
+                .to_bytes(),
+        )
+        .unwrap()
+    };
     let ours: Vec<Value> = context.items.iter().map(native).collect();
     assert_eq!(said["messages"], Value::Array(ours), "{what}: context");
-    let level = context.settings.thinking_level.unwrap_or_else(|| "off".to_owned());
+    let level = context
+        .settings
+        .thinking_level
+        .unwrap_or_else(|| "off".to_owned());
     assert_eq!(said["thinkingLevel"], level.as_str(), "{what}: thinking");
     if let Some(model) = context.settings.model {
-        let theirs =
-            format!("{}/{}", said["model"]["provider"].as_str().unwrap(), said["model"]["modelId"].as_str().unwrap());
-        // An answer that does not say its model is `unknown/unknown` to pi; to us it leaves the model as it was.
-        let same = [model.clone(), format!("unknown/{model}"), "unknown/unknown".to_owned()].contains(&theirs);
+        let theirs = format!(
+            "{}/{}",
+            said["model"]["provider"].as_str().unwrap(),
+            said["model"]["modelId"].as_str().unwrap()
+        );
+        // An answer that does not say its model is `unknown/unknown` to pi; to us it leaves
+        // the model as it was.
+        let same = [
+            model.clone(),
+            format!("unknown/{model}"),
+            "unknown/unknown".to_owned(),
+        ]
+        .contains(&theirs);
         assert!(same, "{what}: pi has {theirs}, we have {model}");
     }
 }
@@ -330,7 +511,10 @@ fn loads_all(dialect: &str, ask: &Ask, compare: &Compare) {
     for (made, said) in made.iter().zip(ask(&requests)) {
         let what = made.what;
         assert!(said["error"].is_null(), "{what}: {}", said["error"]);
-        assert_eq!(said["unchanged"], true, "{what}: loading it changed the file");
+        assert_eq!(
+            said["unchanged"], true,
+            "{what}: loading it changed the file"
+        );
         let lines = pi_lines(&std::fs::read(&made.path).unwrap());
         assert_eq!(said["loaded"]["header"], lines[0], "{what}");
         compare(&said["loaded"], &made.session, what);
@@ -353,7 +537,10 @@ fn goes_on(dialect: &str, agent: &str, ask: &Ask, compare: &Compare) {
     let mut made = make_all(dialect, &home);
     // One file, one request.
     made.retain(|made| made.what != "titled");
-    let requests: Vec<Value> = made.iter().map(|made| json!({"file": made.path, "add": true})).collect();
+    let requests: Vec<Value> = made
+        .iter()
+        .map(|made| json!({"file": made.path, "add": true}))
+        .collect();
     let store = open_as(dialect, &home, 1 << 32);
     for (made, said) in made.iter().zip(ask(&requests)) {
         assert!(said["error"].is_null(), "{}: {}", made.what, said["error"]);
@@ -361,26 +548,51 @@ fn goes_on(dialect: &str, agent: &str, ask: &Ask, compare: &Compare) {
         let session = store.session(&id).unwrap();
         assert!(session.log().gaps.is_empty(), "{}", made.what);
         let picture = Picture::of(&session);
-        let last: Vec<&str> = picture.context.iter().rev().take(3).map(|(_, text)| text.as_str()).collect();
+        let last: Vec<&str> = picture
+            .context
+            .iter()
+            .rev()
+            .take(3)
+            .map(|(_, text)| text.as_str())
+            .collect();
         let said_there = ["again", "left", "asked"].map(|word| format!("{word} in {agent}"));
         assert_eq!(last, said_there, "{}", made.what);
-        assert_eq!(picture.title, Some(format!("named in {agent}")), "{}", made.what);
-        let answered = made
-            .session
-            .log()
-            .slots()
-            .any(|slot| made.session.log().kind(slot) == boswell_store::model::EntryKind::Assistant);
-        // A file without an answer pi writes once more as a whole when the first answer comes; both copies are one session.
+        assert_eq!(
+            picture.title,
+            Some(format!("named in {agent}")),
+            "{}",
+            made.what
+        );
+        let answered = made.session.log().slots().any(|slot| {
+            made.session.log().kind(slot) == boswell_store::model::EntryKind::Assistant
+        });
+        // A file without an answer pi writes once more as a whole when the first answer comes; both
+        // copies are one session.
         if answered {
             compare(&said["added"], &session, made.what);
         } else {
-            assert_eq!(said["added"]["leaf"].as_str(), picture.tip.as_deref(), "{}", made.what);
+            assert_eq!(
+                said["added"]["leaf"].as_str(),
+                picture.tip.as_deref(),
+                "{}",
+                made.what
+            );
         }
         let writer = store.writer(&id, Wait::No).unwrap();
         let receipt = writer.append(Draft::user("back with us")).unwrap();
         let after = Picture::of(&writer.session().unwrap());
-        assert_eq!(after.tip.as_deref(), Some(receipt.entry.as_str()), "{}", made.what);
-        assert_eq!(after.context.len(), picture.context.len() + 1, "{}", made.what);
+        assert_eq!(
+            after.tip.as_deref(),
+            Some(receipt.entry.as_str()),
+            "{}",
+            made.what
+        );
+        assert_eq!(
+            after.context.len(),
+            picture.context.len() + 1,
+            "{}",
+            made.what
+        );
     }
 }
 
@@ -391,23 +603,47 @@ fn every_file_keeps_to_the_rules_of_xcsh() {
         let bytes = std::fs::read(&made.path).unwrap();
         let lines = pi_lines(&bytes);
         let header = bytes.split(|byte| *byte == b'\n').next().unwrap();
-        assert!(header.len() < 512, "{}: a header of {} bytes", made.what, header.len());
+        assert!(
+            header.len() < 512,
+            "{}: a header of {} bytes",
+            made.what,
+            header.len()
+        );
         // Its leaf is its last line.
-        let last = lines.last().filter(|line| line["type"] != "session").and_then(|line| line["id"].as_str());
-        assert_eq!(Picture::of(&made.session).tip.as_deref(), last, "{}", made.what);
+        let last = lines
+            .last()
+            .filter(|line| line["type"] != "session")
+            .and_then(|line| line["id"].as_str());
+        assert_eq!(
+            Picture::of(&made.session).tip.as_deref(),
+            last,
+            "{}",
+            made.what
+        );
         for line in &lines[1..] {
             let message = &line["message"];
             if message["role"] == "assistant" {
                 for number in ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] {
-                    assert!(message["usage"][number].is_number(), "{}: no {number} in {line}", made.what);
+                    assert!(
+                        message["usage"][number].is_number(),
+                        "{}: no {number} in {line}",
+                        made.what
+                    );
                 }
             }
             if line["type"] == "model_change" {
-                assert!(line["model"].is_string() && line["provider"].is_string() && line["modelId"].is_string());
+                assert!(
+                    line["model"].is_string()
+                        && line["provider"].is_string()
+                        && line["modelId"].is_string()
+                );
             }
         }
         let name = made.path.file_name().unwrap().to_str().unwrap();
-        assert!(made.what == "migrated" || name.starts_with("2026-10-05T08-") && name.contains("Z_"), "{name}");
+        assert!(
+            made.what == "migrated" || name.starts_with("2026-10-05T08-") && name.contains("Z_"),
+            "{name}"
+        );
     }
 }
 
@@ -418,7 +654,13 @@ fn a_long_title_stays_out_of_the_header_and_a_long_header_is_still_ours() {
     let title = "long ".repeat(200);
     let project = format!("/{}", "deep/".repeat(8000));
     for (id, project) in [("a", "/proj/demo"), ("b", project.as_str())] {
-        let writer = store.create(NewSession::in_project(project).with_id(id).titled(title.as_str())).unwrap();
+        let writer = store
+            .create(
+                NewSession::in_project(project)
+                    .with_id(id)
+                    .titled(title.as_str()),
+            )
+            .unwrap();
         writer.append(Draft::assistant("x")).unwrap();
         writer.close(Outcome::Open).unwrap();
         let writer = store.writer(id, Wait::No).unwrap();
@@ -432,27 +674,62 @@ fn a_long_title_stays_out_of_the_header_and_a_long_header_is_still_ours() {
     }
 }
 
-/// Whether a call has no answer. Today's oh-my-pi leaves such calls out of what it hands on, although the file holds them.
+/// Whether a call has no answer. Today's oh-my-pi leaves such calls out of what it hands on,
+/// although the file holds them.
 fn has_open_call(messages: &[Value]) -> bool {
-    let blocks = messages.iter().flat_map(|message| message["content"].as_array().into_iter().flatten());
-    let mut calls = blocks.filter(|block| block["type"] == "toolCall").map(|block| &block["id"]);
-    calls.any(|call| !messages.iter().any(|message| message["toolCallId"] == *call))
+    let blocks = messages
+        .iter()
+        .flat_map(|message| message["content"].as_array().into_iter().flatten());
+    let mut calls = blocks
+        .filter(|block| block["type"] == "toolCall")
+        .map(|block| &block["id"]);
+    calls.any(|call| {
+        !messages
+            .iter()
+            .any(|message| message["toolCallId"] == *call)
+    })
 }
 
 fn compare_omp(said: &Value, session: &Session, what: &str) {
     let picture = Picture::of(session);
-    assert_eq!(said["leaf"].as_str(), picture.tip.as_deref(), "{what}: leaf");
-    let entries: Vec<Value> = picture.entries.iter().map(|(id, parent)| json!([id, parent])).collect();
-    let theirs: Vec<Value> =
-        said["entries"].as_array().unwrap().iter().map(|entry| json!([entry["id"], entry["parentId"]])).collect();
+    assert_eq!(
+        said["leaf"].as_str(),
+        picture.tip.as_deref(),
+        "{what}: leaf"
+    );
+    let entries: Vec<Value> = picture
+        .entries
+        .iter()
+        .map(|(id, parent)| json!([id, parent]))
+        .collect();
+    let theirs: Vec<Value> = said["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| json!([entry["id"], entry["parentId"]]))
+        .collect();
     let slot = |log: &boswell_store::model::Log| log.slots().any(|slot| log.word(slot) == "title");
     let skipped = usize::from(slot(session.log()));
     assert_eq!(theirs, entries[skipped..], "{what}: tree");
-    assert_eq!(said["name"].as_str(), picture.title.as_deref(), "{what}: title");
+    assert_eq!(
+        said["name"].as_str(),
+        picture.title.as_deref(),
+        "{what}: title"
+    );
     assert_eq!(said["labels"], json!(picture.labels), "{what}: labels");
     let context = session.context(session.tip().unwrap()).unwrap();
-    let native =
-        |item| serde_json::from_slice(&session.render(item).unwrap().message.native.unwrap().to_bytes()).unwrap();
+    let native = |item| {
+        serde_json::from_slice(
+            &session
+                .render(item)
+                .unwrap()
+                .message
+                .native
+                .unwrap()
+                .to_bytes(),
+        )
+        .unwrap()
+    };
     let ours: Vec<Value> = context.items.iter().map(native).collect();
     if !has_open_call(&ours) {
         assert_eq!(said["messages"], Value::Array(ours), "{what}: context");
@@ -470,8 +747,13 @@ fn omp_package() -> Option<()> {
     if std::env::var_os("BOSWELL_OMP_PACKAGE").is_some() {
         return Some(());
     }
-    assert!(std::env::var_os("CI").is_none(), "BOSWELL_OMP_PACKAGE is not set: oh-my-pi itself cannot be asked");
-    eprintln!("SKIPPED: BOSWELL_OMP_PACKAGE is not set, oh-my-pi itself was not asked (run `cargo xtask test`)");
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "BOSWELL_OMP_PACKAGE is not set: oh-my-pi itself cannot be asked"
+    );
+    eprintln!(
+        "SKIPPED: BOSWELL_OMP_PACKAGE is not set, oh-my-pi itself was not asked (run `cargo xtask test`)"
+    );
     None
 }
 

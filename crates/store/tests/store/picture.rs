@@ -34,11 +34,25 @@ impl Picture {
             entries: log
                 .slots()
                 .filter(|slot| !header(*slot))
-                .map(|slot| (name(slot), session.tree().parent(slot).filter(|p| !header(*p)).map(name)))
+                .map(|slot| {
+                    (
+                        name(slot),
+                        session
+                            .tree()
+                            .parent(slot)
+                            .filter(|p| !header(*p))
+                            .map(name),
+                    )
+                })
                 .collect(),
             tip: tip.slot().map(name),
             leaf: session.leaf().unwrap().map(name),
-            labels: session.facts().labels_now().into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect(),
+            labels: session
+                .facts()
+                .labels_now()
+                .into_iter()
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                .collect(),
             title: session.facts().title.clone(),
             context: context(session, tip),
         }
@@ -50,8 +64,13 @@ fn context(session: &Session, tip: Tip) -> Vec<(String, String)> {
     let items = session.context(tip).unwrap().items;
     let message = |item| {
         let message = session.render(item).unwrap().message;
-        let parts = message.content.iter().map(|part| serde_json::from_slice(&part.to_bytes()).unwrap());
-        let text = parts.map(|part: Value| part["text"].as_str().unwrap_or_default().to_owned()).collect();
+        let parts = message
+            .content
+            .iter()
+            .map(|part| serde_json::from_slice(&part.to_bytes()).unwrap());
+        let text = parts
+            .map(|part: Value| part["text"].as_str().unwrap_or_default().to_owned())
+            .collect();
         (message.role, text)
     };
     items.iter().map(message).collect()

@@ -15,11 +15,20 @@ fn history() -> (tempfile::TempDir, Prompts) {
 
 fn prompt(text: &str, at: i64) -> Prompt {
     let project = Some("/srv/demo".to_owned());
-    Prompt { text: text.to_owned(), at: Instant::from_millis(at), project, session: None }
+    Prompt {
+        text: text.to_owned(),
+        at: Instant::from_millis(at),
+        project,
+        session: None,
+    }
 }
 
 fn texts(found: &Found) -> Vec<&str> {
-    found.prompts.iter().map(|prompt| prompt.text.as_str()).collect()
+    found
+        .prompts
+        .iter()
+        .map(|prompt| prompt.text.as_str())
+        .collect()
 }
 
 #[test]
@@ -44,16 +53,31 @@ fn newest_prompts_come_first_trimmed_and_without_repeats() {
 #[test]
 fn no_more_than_a_thousand_are_handed_out() {
     let (home, prompts) = history();
-    let lines: String = (0..1500).map(|n| format!("{{\"text\":\"p{n}\",\"at\":\"2026-01-01T00:00:00Z\"}}\n")).collect();
-    durable::create(&RealDisk, &home.path().join("prompts.jsonl"), lines.as_bytes()).unwrap();
+    let lines: String = (0..1500)
+        .map(|n| format!("{{\"text\":\"p{n}\",\"at\":\"2026-01-01T00:00:00Z\"}}\n"))
+        .collect();
+    durable::create(
+        &RealDisk,
+        &home.path().join("prompts.jsonl"),
+        lines.as_bytes(),
+    )
+    .unwrap();
     let found = prompts.recent(usize::MAX).unwrap();
-    assert_eq!((found.prompts.len(), found.prompts[0].text.as_str()), (1000, "p1499"));
+    assert_eq!(
+        (found.prompts.len(), found.prompts[0].text.as_str()),
+        (1000, "p1499")
+    );
 }
 
 #[test]
 fn search_finds_every_word_anywhere_in_any_case_and_script() {
     let (_home, prompts) = history();
-    for text in ["Fix the BUILD today", "fix tests", "修复构建错误", "Überprüfe das"] {
+    for text in [
+        "Fix the BUILD today",
+        "fix tests",
+        "修复构建错误",
+        "Überprüfe das",
+    ] {
         prompts.add(&prompt(text, 1)).unwrap();
     }
     for (query, hits) in [
@@ -76,19 +100,29 @@ fn damaged_lines_are_skipped_counted_and_kept() {
     let path = home.path().join("prompts.jsonl");
     let file = RealDisk.open(&path, Open::Append).unwrap();
     durable::append_all(file.as_ref(), b"garbage\n{\"text\":1}\n\n{\"torn").unwrap();
-    assert_eq!(prompts.recent(5).unwrap().damaged, 2, "an unfinished line may still be written");
+    assert_eq!(
+        prompts.recent(5).unwrap().damaged,
+        2,
+        "an unfinished line may still be written"
+    );
     prompts.add(&prompt("two", 2)).unwrap();
     let found = prompts.recent(5).unwrap();
     assert_eq!((texts(&found), found.damaged), (vec!["two", "one"], 3));
     let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
-    assert!(String::from_utf8(bytes).unwrap().contains("\n{\"torn\n{\"text\":\"two\""));
+    assert!(
+        String::from_utf8(bytes)
+            .unwrap()
+            .contains("\n{\"torn\n{\"text\":\"two\"")
+    );
 }
 
 #[test]
 fn adding_does_not_wait_for_the_lock() {
     let (home, prompts) = history();
     prompts.add(&prompt("one", 1)).unwrap();
-    let held = RealDisk.open(&home.path().join("locks/prompts.lock"), Open::Lock).unwrap();
+    let held = RealDisk
+        .open(&home.path().join("locks/prompts.lock"), Open::Lock)
+        .unwrap();
     assert!(held.try_lock(LockMode::Exclusive).unwrap());
     assert_eq!(prompts.add(&prompt("two", 2)).unwrap(), Added::Yes);
     assert_eq!(texts(&prompts.recent(2).unwrap()), ["two", "one"]);
@@ -102,7 +136,9 @@ fn prompts_of_many_writers_stay_whole() {
             let prompts = Prompts::new(Arc::new(RealDisk), home.path());
             scope.spawn(move || {
                 for n in 0..50 {
-                    prompts.add(&prompt(&format!("{writer} {n} {}", "x".repeat(n * 50)), 1)).unwrap();
+                    prompts
+                        .add(&prompt(&format!("{writer} {n} {}", "x".repeat(n * 50)), 1))
+                        .unwrap();
                 }
             });
         }

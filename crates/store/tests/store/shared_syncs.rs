@@ -6,7 +6,9 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
-use boswell_store::{Chance, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemChance};
+use boswell_store::{
+    Chance, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemChance,
+};
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 const THREADS: usize = 64;
@@ -38,7 +40,11 @@ impl Gate {
         while *shut {
             shut = self.moved.wait(shut).unwrap();
         }
-        if *self.fails.lock().unwrap() { Err(io::Error::other("the disk is gone")) } else { Ok(()) }
+        if *self.fails.lock().unwrap() {
+            Err(io::Error::other("the disk is gone"))
+        } else {
+            Ok(())
+        }
     }
 
     fn wait_for_appends(&self, count: usize) {
@@ -50,12 +56,19 @@ impl Gate {
 
 impl Hook for Gate {
     fn before(&self, call: &Call<'_>) -> Verdict {
-        let passed = if matches!(call, Call::Sync { .. }) { self.pass() } else { Ok(()) };
+        let passed = if matches!(call, Call::Sync { .. }) {
+            self.pass()
+        } else {
+            Ok(())
+        };
         passed.map_or_else(Verdict::Fail, |()| Verdict::Proceed)
     }
 
     fn after(&self, call: &Call<'_>, _bytes: usize) {
-        self.appends.fetch_add(usize::from(matches!(call, Call::Append { .. })), Ordering::SeqCst);
+        self.appends.fetch_add(
+            usize::from(matches!(call, Call::Append { .. })),
+            Ordering::SeqCst,
+        );
     }
 }
 
@@ -64,12 +77,19 @@ fn appends_that_come_while_a_sync_runs_share_the_next_one() {
     let gate = Arc::new(Gate::default());
     let store = Store::open_on(gate.disk(), Arc::new(SystemChance), "/home").unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
-    let (syncs, appends) = (gate.syncs.load(Ordering::SeqCst), gate.appends.load(Ordering::SeqCst));
+    let (syncs, appends) = (
+        gate.syncs.load(Ordering::SeqCst),
+        gate.appends.load(Ordering::SeqCst),
+    );
     gate.set(true);
     std::thread::scope(|scope| {
         for number in 0..THREADS {
             let writer = writer.clone();
-            scope.spawn(move || writer.append(Draft::user("t").with_id(format!("t{number}"))).unwrap());
+            scope.spawn(move || {
+                writer
+                    .append(Draft::user("t").with_id(format!("t{number}")))
+                    .unwrap()
+            });
         }
         gate.wait_for_appends(appends + THREADS);
         gate.set(false);
@@ -106,7 +126,8 @@ impl Chance for CountedChance {
 
 fn session_on(gate: &Arc<Gate>) -> (Store, SessionWriter, Arc<CountedChance>) {
     let chance = Arc::new(CountedChance::default());
-    let store = Store::open_on(gate.disk(), Arc::clone(&chance) as Arc<dyn Chance>, "/home").unwrap();
+    let store =
+        Store::open_on(gate.disk(), Arc::clone(&chance) as Arc<dyn Chance>, "/home").unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     (store, writer, chance)
 }
@@ -133,7 +154,10 @@ fn submit_while_syncing(
         chance.wait_for(made + THREADS - 1);
         then();
         gate.set(false);
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     })
 }
 
@@ -141,23 +165,45 @@ fn submit_while_syncing(
 fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
     let gate = Arc::new(Gate::default());
     let (_, writer, chance) = session_on(&gate);
-    let (syncs, appends) = (gate.syncs.load(Ordering::SeqCst), gate.appends.load(Ordering::SeqCst));
+    let (syncs, appends) = (
+        gate.syncs.load(Ordering::SeqCst),
+        gate.appends.load(Ordering::SeqCst),
+    );
     let receipts = submit_while_syncing((&gate, &chance), &writer, || {});
-    assert_eq!(gate.syncs.load(Ordering::SeqCst) - syncs, 2, "one for the first to wait, one for all others");
-    assert_eq!(gate.appends.load(Ordering::SeqCst) - appends, 2, "one for the first, one for all others");
+    assert_eq!(
+        gate.syncs.load(Ordering::SeqCst) - syncs,
+        2,
+        "one for the first to wait, one for all others"
+    );
+    assert_eq!(
+        gate.appends.load(Ordering::SeqCst) - appends,
+        2,
+        "one for the first, one for all others"
+    );
     let session = writer.session().unwrap();
     let mut revisions = Vec::new();
     for receipt in receipts {
         let receipt = receipt.unwrap();
-        let head = *session.log().head(session.find(&receipt.entry).unwrap()).unwrap();
-        assert_eq!(receipt.revision, (head.at + head.len + 1).to_string(), "a revision is where the entry ends");
+        let head = *session
+            .log()
+            .head(session.find(&receipt.entry).unwrap())
+            .unwrap();
+        assert_eq!(
+            receipt.revision,
+            (head.at + head.len + 1).to_string(),
+            "a revision is where the entry ends"
+        );
         revisions.push(receipt.revision);
     }
     revisions.sort_unstable();
     revisions.dedup();
     assert_eq!(revisions.len(), THREADS);
     let tip = session.tip().unwrap().slot().unwrap();
-    assert_eq!(session.tree().path(tip).len(), THREADS, "each hangs below the one before it");
+    assert_eq!(
+        session.tree().path(tip).len(),
+        THREADS,
+        "each hangs below the one before it"
+    );
 }
 
 #[test]
@@ -166,7 +212,11 @@ fn what_was_submitted_while_a_sync_runs_is_seen_by_whoever_reads_through_the_wri
     let (_, writer, chance) = session_on(&gate);
     submit_while_syncing((&gate, &chance), &writer, || {
         let session = writer.session().unwrap();
-        assert_eq!(session.log().heads.len(), 1 + THREADS, "the header and all entries");
+        assert_eq!(
+            session.log().heads.len(),
+            1 + THREADS,
+            "the header and all entries"
+        );
     })
     .into_iter()
     .for_each(|receipt| drop(receipt.unwrap()));
@@ -177,7 +227,9 @@ fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_syn
     let gate = Arc::new(Gate::default());
     let (_, writer, chance) = session_on(&gate);
     submit_while_syncing((&gate, &chance), &writer, || {
-        let last = writer.append_with(Draft::user("last"), Expect::Any, Durability::Os).unwrap();
+        let last = writer
+            .append_with(Draft::user("last"), Expect::Any, Durability::Os)
+            .unwrap();
         let session = writer.session().unwrap();
         let tip = session.tip().unwrap().slot().unwrap();
         assert_eq!(session.log().label(tip), last.entry);
@@ -213,7 +265,9 @@ fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
 fn a_sync_that_fails_is_told_to_all_who_wait() {
     let gate = Arc::new(Gate::default());
     let (_, writer, chance) = session_on(&gate);
-    let receipts = submit_while_syncing((&gate, &chance), &writer, || *gate.fails.lock().unwrap() = true);
+    let receipts = submit_while_syncing((&gate, &chance), &writer, || {
+        *gate.fails.lock().unwrap() = true
+    });
     for receipt in receipts {
         assert_eq!(receipt.unwrap_err().kind(), ErrorKind::Unavailable);
     }

@@ -1,5 +1,8 @@
 //! Requests that cannot be met: an error of the right kind, and not a byte on disk changes.
-#![expect(clippy::disallowed_methods, reason = "a test plants, looks and stops at the first surprise")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test plants, looks and stops at the first surprise"
+)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,8 +10,8 @@ use std::sync::Arc;
 use boswell_store::disk::MemoryDisk;
 use boswell_store::model::json::Json;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Result, SessionWriter, Store,
-    SystemChance, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Result, SessionWriter,
+    Store, SystemChance, Wait,
 };
 use boswell_testkit::snapshot::Snapshot;
 use tempfile::TempDir;
@@ -19,7 +22,9 @@ const ID: &str = "here";
 fn home() -> (TempDir, Store, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path().join("home")).unwrap();
-    let writer = store.create(NewSession::in_project("/proj/demo").with_id(ID)).unwrap();
+    let writer = store
+        .create(NewSession::in_project("/proj/demo").with_id(ID))
+        .unwrap();
     writer.append(Draft::user("hello").with_id("u1")).unwrap();
     writer.append(Draft::assistant("hi").with_id("a1")).unwrap();
     let path = writer.path();
@@ -29,47 +34,89 @@ fn home() -> (TempDir, Store, PathBuf) {
 
 /// The request fails with that kind, says something, and leaves everything below `root` as it was.
 #[track_caller]
-fn refused<T: std::fmt::Debug>(root: &Path, kind: ErrorKind, request: impl FnOnce() -> Result<T>) -> String {
+fn refused<T: std::fmt::Debug>(
+    root: &Path,
+    kind: ErrorKind,
+    request: impl FnOnce() -> Result<T>,
+) -> String {
     let before = Snapshot::take(root);
     let error = request().unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
     let changes = before.diff(&Snapshot::take(root));
     assert!(changes.is_empty(), "{error}: {changes:?}");
     let text = error.to_string();
-    assert!(!text.contains('\0') && !text.contains('\n') && text.len() < 600, "{text}");
+    assert!(
+        !text.contains('\0') && !text.contains('\n') && text.len() < 600,
+        "{text}"
+    );
     text
 }
 
-const BAD_IDS: [&str; 14] =
-    ["", "a/b", "../up", "..", ".", ".hidden", "a\\b", "nul\0", "-rf", "--help", "a b", "new\nline", "C:x", "x.jsonl"];
+const BAD_IDS: [&str; 14] = [
+    "",
+    "a/b",
+    "../up",
+    "..",
+    ".",
+    ".hidden",
+    "a\\b",
+    "nul\0",
+    "-rf",
+    "--help",
+    "a b",
+    "new\nline",
+    "C:x",
+    "x.jsonl",
+];
 
 #[test]
 fn a_session_cannot_have_an_id_that_is_no_plain_name() {
     let (folder, store, _) = home();
     let long = "x".repeat(300);
     let too_long_for_a_file = "x".repeat(250);
-    for id in BAD_IDS.iter().copied().chain([long.as_str(), &too_long_for_a_file]) {
+    for id in BAD_IDS
+        .iter()
+        .copied()
+        .chain([long.as_str(), &too_long_for_a_file])
+    {
         let new = || NewSession::in_project("/proj/demo").with_id(id);
         refused(folder.path(), ErrorKind::Invalid, || store.create(new()));
-        refused(folder.path(), ErrorKind::Invalid, || store.fork(ID, None, new()));
+        refused(folder.path(), ErrorKind::Invalid, || {
+            store.fork(ID, None, new())
+        });
     }
     let longest = "x".repeat(180);
     let new = NewSession::in_project("/proj/demo").with_id(&longest);
-    let deferred = NewSession { visible: boswell_store::Visible::WithFirstAnswer, ..new };
+    let deferred = NewSession {
+        visible: boswell_store::Visible::WithFirstAnswer,
+        ..new
+    };
     let writer = store.create(deferred).unwrap();
-    writer.append(Draft::assistant("an id may be long, not too long")).unwrap();
+    writer
+        .append(Draft::assistant("an id may be long, not too long"))
+        .unwrap();
 }
 
 #[test]
 fn a_session_that_is_not_there_is_not_found_whatever_it_is_called() {
     let (folder, store, _) = home();
     let long = "x".repeat(300);
-    for id in BAD_IDS.iter().copied().chain(["nothing", "her", "HERE", "here.jsonl", &long]) {
+    for id in BAD_IDS
+        .iter()
+        .copied()
+        .chain(["nothing", "her", "HERE", "here.jsonl", &long])
+    {
         let title = || Draft::new(Body::Title("t".to_owned()));
         refused(folder.path(), ErrorKind::NotFound, || store.session(id));
-        refused(folder.path(), ErrorKind::NotFound, || store.writer(id, Wait::Forever));
-        refused(folder.path(), ErrorKind::NotFound, || store.annotate(id, title()));
-        refused(folder.path(), ErrorKind::NotFound, || store.fork(id, None, NewSession::default()));
+        refused(folder.path(), ErrorKind::NotFound, || {
+            store.writer(id, Wait::Forever)
+        });
+        refused(folder.path(), ErrorKind::NotFound, || {
+            store.annotate(id, title())
+        });
+        refused(folder.path(), ErrorKind::NotFound, || {
+            store.fork(id, None, NewSession::default())
+        });
     }
 }
 
@@ -83,7 +130,9 @@ fn an_id_is_not_found_by_its_end() {
     let writer = store.create(deferred("a_b")).unwrap();
     writer.append(Draft::user("hidden")).unwrap();
     refused(folder.path(), ErrorKind::NotFound, || store.session("b"));
-    refused(folder.path(), ErrorKind::NotFound, || store.writer("b", Wait::No));
+    refused(folder.path(), ErrorKind::NotFound, || {
+        store.writer("b", Wait::No)
+    });
     let other = store.create(deferred("b")).unwrap();
     other.append(Draft::user("mine")).unwrap();
     assert_eq!(store.session("b").unwrap().log().heads.len(), 2);
@@ -93,7 +142,11 @@ fn an_id_is_not_found_by_its_end() {
 #[test]
 fn the_lease_of_one_session_is_not_the_lock_of_another() {
     let (_folder, store, _) = home();
-    let named = |id: &str| store.create(NewSession::in_project("/proj/demo").with_id(id)).unwrap();
+    let named = |id: &str| {
+        store
+            .create(NewSession::in_project("/proj/demo").with_id(id))
+            .unwrap()
+    };
     let (one, two) = (named("x"), named("x.append"));
     one.append(Draft::user("not in the way")).unwrap();
     two.append(Draft::user("of each other")).unwrap();
@@ -102,11 +155,15 @@ fn the_lease_of_one_session_is_not_the_lock_of_another() {
 #[test]
 fn an_id_that_is_taken_is_not_made_again() {
     let (folder, store, _) = home();
-    refused(folder.path(), ErrorKind::Conflict, || store.create(NewSession::in_project("/elsewhere").with_id(ID)));
+    refused(folder.path(), ErrorKind::Conflict, || {
+        store.create(NewSession::in_project("/elsewhere").with_id(ID))
+    });
     refused(folder.path(), ErrorKind::Conflict, || {
         store.fork(ID, None, NewSession::in_project("/elsewhere").with_id(ID))
     });
-    refused(folder.path(), ErrorKind::Invalid, || store.create(NewSession::in_project("/w").titled(" \n ")));
+    refused(folder.path(), ErrorKind::Invalid, || {
+        store.create(NewSession::in_project("/w").titled(" \n "))
+    });
 }
 
 type Request = fn(&SessionWriter) -> Result<()>;
@@ -114,54 +171,125 @@ type Request = fn(&SessionWriter) -> Result<()>;
 #[test]
 fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
     let requests: &[(ErrorKind, Request)] = &[
-        (ErrorKind::NotFound, |w| w.append(Draft::user("x").below(Parent::Entry("nothing".to_owned()))).map(drop)),
-        (ErrorKind::NotFound, |w| w.append(Draft::user("x").below(Parent::Entry(ID.to_owned()))).map(drop)),
+        (ErrorKind::NotFound, |w| {
+            w.append(Draft::user("x").below(Parent::Entry("nothing".to_owned())))
+                .map(drop)
+        }),
+        (ErrorKind::NotFound, |w| {
+            w.append(Draft::user("x").below(Parent::Entry(ID.to_owned())))
+                .map(drop)
+        }),
         (ErrorKind::NotFound, |w| w.branch("nothing").map(drop)),
-        (ErrorKind::NotFound, |w| w.branch_with_summary(Some("nothing"), "s").map(drop)),
+        (ErrorKind::NotFound, |w| {
+            w.branch_with_summary(Some("nothing"), "s").map(drop)
+        }),
         (ErrorKind::NotFound, |w| w.rewind("nothing").map(drop)),
         (ErrorKind::Invalid, |w| w.rewind("a1").map(drop)),
-        (ErrorKind::NotFound, |w| w.compact("s", "nothing", 0).map(drop)),
         (ErrorKind::NotFound, |w| {
-            w.append(Draft::new(Body::Label { target: "nothing".to_owned(), label: None })).map(drop)
+            w.compact("s", "nothing", 0).map(drop)
         }),
-        (ErrorKind::Conflict, |w| w.append(Draft::user("other").with_id("u1")).map(drop)),
-        (ErrorKind::Conflict, |w| {
-            w.append(Draft::user("hello").with_id("u1").below(Parent::Entry("a1".to_owned()))).map(drop)
-        }),
-        (ErrorKind::Conflict, |w| {
-            let batch = vec![Draft::user("same").with_id("n1"), Draft::user("same").with_id("n1")];
-            w.append_all(batch, Expect::Any, Durability::Fsync).map(drop)
-        }),
-        (ErrorKind::Conflict, |w| {
-            w.append_with(Draft::user("x"), Expect::Revision("1".to_owned()), Durability::Os).map(drop)
+        (ErrorKind::NotFound, |w| {
+            w.append(Draft::new(Body::Label {
+                target: "nothing".to_owned(),
+                label: None,
+            }))
+            .map(drop)
         }),
         (ErrorKind::Conflict, |w| {
-            w.append_with(Draft::user("x"), Expect::Leaf("u1".to_owned()), Durability::Os).map(drop)
+            w.append(Draft::user("other").with_id("u1")).map(drop)
         }),
-        (ErrorKind::Invalid, |w| w.append(Draft::user("x").with_id("")).map(drop)),
-        (ErrorKind::Invalid, |w| w.append(Draft::user("x").with_id("nul\0")).map(drop)),
-        (ErrorKind::Invalid, |w| w.append(Draft::user("x").with_id("i".repeat(300))).map(drop)),
-        (ErrorKind::Invalid, |w| w.append(Draft::new(Body::Title("\t".to_owned()))).map(drop)),
-        (ErrorKind::Invalid, |w| w.append(Draft::custom("x", Json::Raw(b"{\"a\":".to_vec()))).map(drop)),
+        (ErrorKind::Conflict, |w| {
+            w.append(
+                Draft::user("hello")
+                    .with_id("u1")
+                    .below(Parent::Entry("a1".to_owned())),
+            )
+            .map(drop)
+        }),
+        (ErrorKind::Conflict, |w| {
+            let batch = vec![
+                Draft::user("same").with_id("n1"),
+                Draft::user("same").with_id("n1"),
+            ];
+            w.append_all(batch, Expect::Any, Durability::Fsync)
+                .map(drop)
+        }),
+        (ErrorKind::Conflict, |w| {
+            w.append_with(
+                Draft::user("x"),
+                Expect::Revision("1".to_owned()),
+                Durability::Os,
+            )
+            .map(drop)
+        }),
+        (ErrorKind::Conflict, |w| {
+            w.append_with(
+                Draft::user("x"),
+                Expect::Leaf("u1".to_owned()),
+                Durability::Os,
+            )
+            .map(drop)
+        }),
+        (ErrorKind::Invalid, |w| {
+            w.append(Draft::user("x").with_id("")).map(drop)
+        }),
+        (ErrorKind::Invalid, |w| {
+            w.append(Draft::user("x").with_id("nul\0")).map(drop)
+        }),
+        (ErrorKind::Invalid, |w| {
+            w.append(Draft::user("x").with_id("i".repeat(300)))
+                .map(drop)
+        }),
+        (ErrorKind::Invalid, |w| {
+            w.append(Draft::new(Body::Title("\t".to_owned()))).map(drop)
+        }),
+        (ErrorKind::Invalid, |w| {
+            w.append(Draft::custom("x", Json::Raw(b"{\"a\":".to_vec())))
+                .map(drop)
+        }),
         (ErrorKind::Invalid, |w| native(w, "not json")),
         (ErrorKind::Invalid, |w| native(w, "[1]")),
         (ErrorKind::Invalid, |w| native(w, "{}")),
         (ErrorKind::Invalid, |w| native(w, r#"{"type":7}"#)),
-        (ErrorKind::Invalid, |w| native(w, r#"{"type":"custom"} {"type":"custom"}"#)),
-        (ErrorKind::Invalid, |w| native(w, r#"{"type":"session","version":3,"id":"z"}"#)),
-        (ErrorKind::Invalid, |w| native(w, r#"{"type":"custom","id":null}"#)),
-        (ErrorKind::Invalid, |w| native(w, r#"{"type":"custom","id":5}"#)),
-        (ErrorKind::Invalid, |w| native(w, r#"{"type":"custom","parentId":5}"#)),
-        (ErrorKind::NotFound, |w| native(w, r#"{"type":"custom","parentId":"nothing"}"#)),
-        (ErrorKind::NotFound, |w| native(w, r#"{"type":"custom","id":"me","parentId":"me"}"#)),
-        (ErrorKind::Conflict, |w| native(w, r#"{"type":"custom","id":"u1","customType":"x"}"#)),
         (ErrorKind::Invalid, |w| {
-            w.append(Draft::new(Body::Native(br#"{"type":"custom","id":"n5"}"#.to_vec())).with_id("n6")).map(drop)
+            native(w, r#"{"type":"custom"} {"type":"custom"}"#)
+        }),
+        (ErrorKind::Invalid, |w| {
+            native(w, r#"{"type":"session","version":3,"id":"z"}"#)
+        }),
+        (ErrorKind::Invalid, |w| {
+            native(w, r#"{"type":"custom","id":null}"#)
+        }),
+        (ErrorKind::Invalid, |w| {
+            native(w, r#"{"type":"custom","id":5}"#)
+        }),
+        (ErrorKind::Invalid, |w| {
+            native(w, r#"{"type":"custom","parentId":5}"#)
+        }),
+        (ErrorKind::NotFound, |w| {
+            native(w, r#"{"type":"custom","parentId":"nothing"}"#)
+        }),
+        (ErrorKind::NotFound, |w| {
+            native(w, r#"{"type":"custom","id":"me","parentId":"me"}"#)
+        }),
+        (ErrorKind::Conflict, |w| {
+            native(w, r#"{"type":"custom","id":"u1","customType":"x"}"#)
+        }),
+        (ErrorKind::Invalid, |w| {
+            w.append(
+                Draft::new(Body::Native(br#"{"type":"custom","id":"n5"}"#.to_vec())).with_id("n6"),
+            )
+            .map(drop)
         }),
     ];
     let (folder, store, _) = home();
     let writer = store.writer(ID, Wait::No).unwrap();
-    writer.append(Draft::new(Body::Label { target: "u1".to_owned(), label: Some("l".to_owned()) })).unwrap();
+    writer
+        .append(Draft::new(Body::Label {
+            target: "u1".to_owned(),
+            label: Some("l".to_owned()),
+        }))
+        .unwrap();
     for (kind, request) in requests {
         refused(folder.path(), *kind, || request(&writer));
         assert!(writer.in_doubt().is_empty());
@@ -171,7 +299,9 @@ fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
 }
 
 fn native(writer: &SessionWriter, record: &str) -> Result<()> {
-    writer.append(Draft::new(Body::Native(record.as_bytes().to_vec()))).map(drop)
+    writer
+        .append(Draft::new(Body::Native(record.as_bytes().to_vec())))
+        .map(drop)
 }
 
 #[test]
@@ -179,29 +309,53 @@ fn what_is_the_same_but_for_something_left_out_is_not_the_same() {
     let (folder, store, _) = home();
     let writer = store.writer(ID, Wait::No).unwrap();
     let label = |label: Option<&str>| {
-        Draft::new(Body::Label { target: "u1".to_owned(), label: label.map(str::to_owned) }).with_id("l1")
+        Draft::new(Body::Label {
+            target: "u1".to_owned(),
+            label: label.map(str::to_owned),
+        })
+        .with_id("l1")
     };
     writer.append(label(Some("start"))).unwrap();
     assert!(writer.append(label(Some("start"))).unwrap().deduplicated);
-    refused(folder.path(), ErrorKind::Conflict, || writer.append(label(None)));
-    let state = |data: Option<Json>| Draft::new(Body::Custom { kind: "x".to_owned(), data }).with_id("s1");
+    refused(folder.path(), ErrorKind::Conflict, || {
+        writer.append(label(None))
+    });
+    let state = |data: Option<Json>| {
+        Draft::new(Body::Custom {
+            kind: "x".to_owned(),
+            data,
+        })
+        .with_id("s1")
+    };
     writer.append(state(Some(Json::Null))).unwrap();
-    refused(folder.path(), ErrorKind::Conflict, || writer.append(state(None)));
+    refused(folder.path(), ErrorKind::Conflict, || {
+        writer.append(state(None))
+    });
 }
 
 #[test]
 fn only_what_leaves_the_leaf_where_it_is_needs_no_lease() {
     let (folder, store, _) = home();
     let title = || Draft::new(Body::Title("t".to_owned()));
-    refused(folder.path(), ErrorKind::Invalid, || store.annotate(ID, Draft::user("x")));
-    refused(folder.path(), ErrorKind::Invalid, || store.annotate(ID, Draft::assistant("x")));
-    refused(folder.path(), ErrorKind::Invalid, || store.annotate(ID, title().below(Parent::Root)));
-    refused(folder.path(), ErrorKind::Invalid, || store.annotate(ID, title().below(Parent::Entry("u1".to_owned()))));
+    refused(folder.path(), ErrorKind::Invalid, || {
+        store.annotate(ID, Draft::user("x"))
+    });
+    refused(folder.path(), ErrorKind::Invalid, || {
+        store.annotate(ID, Draft::assistant("x"))
+    });
+    refused(folder.path(), ErrorKind::Invalid, || {
+        store.annotate(ID, title().below(Parent::Root))
+    });
+    refused(folder.path(), ErrorKind::Invalid, || {
+        store.annotate(ID, title().below(Parent::Entry("u1".to_owned())))
+    });
 }
 
 /// Puts a file in the place where a session of that id would be.
 fn plant(store: &Store, id: &str, text: &str) -> PathBuf {
-    let path = store.root().join(format!("sessions/--proj-demo--/2026-10-05T08-00-00-000Z_{id}.jsonl"));
+    let path = store.root().join(format!(
+        "sessions/--proj-demo--/2026-10-05T08-00-00-000Z_{id}.jsonl"
+    ));
     std::fs::write(&path, text).unwrap();
     path
 }
@@ -219,7 +373,11 @@ fn other_versions_of_the_format_are_read_and_not_written() {
         ("v99", header("\"version\":99,") + user, ErrorKind::TooNew),
         ("v1", header("") + user, ErrorKind::Unsupported),
         ("empty", String::new(), ErrorKind::Unsupported),
-        ("torn", "{\"type\":\"sess".to_owned(), ErrorKind::Unsupported),
+        (
+            "torn",
+            "{\"type\":\"sess".to_owned(),
+            ErrorKind::Unsupported,
+        ),
     ];
     for (id, text, kind) in cases {
         plant(&store, id, &text);
@@ -227,7 +385,9 @@ fn other_versions_of_the_format_are_read_and_not_written() {
         // A lease may be taken before the header is looked at; the sessions stay as they are.
         let sessions = folder.path().join("home/sessions");
         refused(&sessions, kind, || store.writer(id, Wait::No));
-        refused(&sessions, kind, || store.annotate(id, Draft::new(Body::Title("t".to_owned()))));
+        refused(&sessions, kind, || {
+            store.annotate(id, Draft::new(Body::Title("t".to_owned())))
+        });
     }
 }
 
@@ -235,8 +395,12 @@ fn other_versions_of_the_format_are_read_and_not_written() {
 fn a_home_that_is_a_file_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "mine").unwrap();
-    refused(folder.path(), ErrorKind::Invalid, || Store::open(folder.path().join("file")));
-    refused(folder.path(), ErrorKind::Invalid, || Store::open(folder.path().join("file/below")));
+    refused(folder.path(), ErrorKind::Invalid, || {
+        Store::open(folder.path().join("file"))
+    });
+    refused(folder.path(), ErrorKind::Invalid, || {
+        Store::open(folder.path().join("file/below"))
+    });
 }
 
 #[cfg(unix)]
@@ -248,13 +412,25 @@ fn a_log_that_is_no_regular_file_is_never_written() {
     let link = path.with_file_name("2026-10-05T08-00-00-000Z_link.jsonl");
     std::os::unix::fs::symlink(&outside, &link).unwrap();
     let pipe = path.with_file_name("2026-10-05T08-00-00-000Z_pipe.jsonl");
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
     std::fs::create_dir(path.with_file_name("2026-10-05T08-00-00-000Z_folder.jsonl")).unwrap();
     let locks = folder.path().join("home/locks");
     for id in ["link", "pipe", "folder"] {
         let before = std::fs::read(&outside).unwrap();
         let error = store.writer(id, Wait::No).unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Denied), "{id}: {error}");
+        assert!(
+            matches!(
+                error.kind(),
+                ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Denied
+            ),
+            "{id}: {error}"
+        );
         assert_eq!(std::fs::read(&outside).unwrap(), before, "{id}");
     }
     // A lock that was planted as a link does not lead elsewhere either.
@@ -277,10 +453,14 @@ fn a_folder_that_may_not_be_written_is_denied() {
         eprintln!("SKIPPED: this user may write everywhere, so no folder is read-only");
         return;
     }
-    refused(folder.path(), ErrorKind::Denied, || Store::open(closed.join("home")));
+    refused(folder.path(), ErrorKind::Denied, || {
+        Store::open(closed.join("home"))
+    });
     let sessions = folder.path().join("home/sessions/--proj-demo--");
     std::fs::set_permissions(&sessions, std::fs::Permissions::from_mode(0o500)).unwrap();
-    refused(&sessions, ErrorKind::Denied, || store.create(NewSession::in_project("/proj/demo").with_id("new")));
+    refused(&sessions, ErrorKind::Denied, || {
+        store.create(NewSession::in_project("/proj/demo").with_id("new"))
+    });
     std::fs::set_permissions(&sessions, std::fs::Permissions::from_mode(0o700)).unwrap();
 }
 
@@ -288,16 +468,36 @@ fn a_folder_that_may_not_be_written_is_denied() {
 fn a_store_that_was_opened_for_reading_is_not_written() {
     let (folder, store, _) = home();
     let reading = Store::in_folder(store.dialect(), store.root());
-    refused(folder.path(), ErrorKind::Denied, || reading.create(NewSession::in_project("/w")));
-    refused(folder.path(), ErrorKind::Denied, || reading.writer(ID, Wait::No));
+    refused(folder.path(), ErrorKind::Denied, || {
+        reading.create(NewSession::in_project("/w"))
+    });
+    refused(folder.path(), ErrorKind::Denied, || {
+        reading.writer(ID, Wait::No)
+    });
     assert_eq!(reading.session(ID).unwrap().log().heads.len(), 3);
 }
 
 #[test]
 fn a_store_in_memory_works_like_any_other() {
-    let store = Store::open_on(Arc::new(MemoryDisk::default()), Arc::new(SystemChance), "/boswell").unwrap();
-    let writer = store.create(NewSession::in_project("/w").with_id(ID)).unwrap();
+    let store = Store::open_on(
+        Arc::new(MemoryDisk::default()),
+        Arc::new(SystemChance),
+        "/boswell",
+    )
+    .unwrap();
+    let writer = store
+        .create(NewSession::in_project("/w").with_id(ID))
+        .unwrap();
     writer.append(Draft::user("x").with_id("u1")).unwrap();
-    assert_eq!(writer.append(Draft::user("y").with_id("u1")).unwrap_err().kind(), ErrorKind::Conflict);
-    assert_eq!(store.writer(ID, Wait::No).unwrap_err().kind(), ErrorKind::Busy);
+    assert_eq!(
+        writer
+            .append(Draft::user("y").with_id("u1"))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Conflict
+    );
+    assert_eq!(
+        store.writer(ID, Wait::No).unwrap_err().kind(),
+        ErrorKind::Busy
+    );
 }

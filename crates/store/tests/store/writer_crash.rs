@@ -1,8 +1,9 @@
 //! The writer on a disk that dies, fills up or lies, at every call that it makes.
 //!
-//! A story creates sessions, appends to them in every way and closes them. It is cut off at each call; then the machine boots
-//! again with none, all or some of the unsynced facts, and everything that had a receipt must be there: whole, once, in
-//! order. What was torn stays, is reported, and is not in the way of the next append.
+//! A story creates sessions, appends to them in every way and closes them. It is cut off at each
+//! call; then the machine boots again with none, all or some of the unsynced facts, and everything
+//! that had a receipt must be there: whole, once, in order. What was torn stays, is reported, and
+//! is not in the way of the next append.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 use crate::counting::Counting;
 use boswell_store::disk::durable;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, Session, SessionWriter, Store,
-    Visible, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, Session,
+    SessionWriter, Store, Visible, Wait,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use serde_json::Value;
@@ -23,7 +24,11 @@ const A: &str = "session-a";
 const B: &str = "session-b";
 
 fn open(disk: &CrashDisk, chance: u64) -> Result<Store> {
-    Store::open_on(Arc::new(disk.clone()), Arc::new(Counting::from(chance)), HOME)
+    Store::open_on(
+        Arc::new(disk.clone()),
+        Arc::new(Counting::from(chance)),
+        HOME,
+    )
 }
 
 /// A disk with a folder for homes on it.
@@ -46,12 +51,20 @@ struct Owed {
 impl Owed {
     fn receipts(&mut self, receipts: &[Receipt]) {
         for receipt in receipts.iter().filter(|receipt| !receipt.deduplicated) {
-            assert!(!self.entries.iter().any(|(id, _)| *id == receipt.entry), "acknowledged twice");
+            assert!(
+                !self.entries.iter().any(|(id, _)| *id == receipt.entry),
+                "acknowledged twice"
+            );
             self.entries.push((receipt.entry.clone(), false));
         }
-        if receipts.iter().any(|receipt| receipt.durable == Durability::Fsync) {
+        if receipts
+            .iter()
+            .any(|receipt| receipt.durable == Durability::Fsync)
+        {
             // A sync covers the whole log.
-            self.entries.iter_mut().for_each(|(_, durable)| *durable = true);
+            self.entries
+                .iter_mut()
+                .for_each(|(_, durable)| *durable = true);
         }
     }
 }
@@ -78,18 +91,29 @@ fn tell(disk: &CrashDisk) -> Story {
 
 fn try_to_tell(disk: &CrashDisk, story: &mut Story) -> Result<()> {
     let store = open(disk, 0)?;
-    let writer = store.create(NewSession::in_project("/proj/demo").with_id(A).titled("crashes"))?;
+    let writer = store.create(
+        NewSession::in_project("/proj/demo")
+            .with_id(A)
+            .titled("crashes"),
+    )?;
     story.a.created = true;
-    watched(&writer, story, |writer, story| first_part(&store, writer, &mut story.a))?;
+    watched(&writer, story, |writer, story| {
+        first_part(&store, writer, &mut story.a)
+    })?;
     writer.close(Outcome::Completed)?;
     let writer = store.writer(A, Wait::No)?;
     let again = writer.append(Draft::user("again").with_id("d1"))?;
     story.a.receipts(&[again]);
     drop(writer);
-    let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/proj/demo").with_id(B) };
+    let new = NewSession {
+        visible: Visible::WithFirstAnswer,
+        ..NewSession::in_project("/proj/demo").with_id(B)
+    };
     let writer = store.create(new)?;
     story.b.created = true;
-    watched(&writer, story, |writer, story| second_part(&store, writer, &mut story.b))?;
+    watched(&writer, story, |writer, story| {
+        second_part(&store, writer, &mut story.b)
+    })?;
     writer.close(Outcome::Open)
 }
 
@@ -102,14 +126,19 @@ fn watched(
     part(writer, story).inspect_err(|_| {
         story.doubtful = writer.in_doubt();
         let next = writer.append(Draft::user("nobody gets this in").with_id("latched"));
-        story.afterwards =
-            next.err().map(|error| (error.kind(), format!("{error}: {}", error.reason().unwrap_or_default())));
+        story.afterwards = next.err().map(|error| {
+            (
+                error.kind(),
+                format!("{error}: {}", error.reason().unwrap_or_default()),
+            )
+        });
     })
 }
 
 fn first_part(store: &Store, writer: &SessionWriter, owed: &mut Owed) -> Result<()> {
     let fsync = |draft: Draft, id: &str| writer.append(draft.with_id(id));
-    let os = |draft: Draft, id: &str| writer.append_with(draft.with_id(id), Expect::Any, Durability::Os);
+    let os =
+        |draft: Draft, id: &str| writer.append_with(draft.with_id(id), Expect::Any, Durability::Os);
     owed.receipts(&[fsync(Draft::user("why?"), "u1")?]);
     owed.receipts(&[os(Draft::assistant("because"), "a1")?]);
     owed.receipts(&[os(Draft::user("and then?"), "u2")?]);
@@ -122,7 +151,10 @@ fn first_part(store: &Store, writer: &SessionWriter, owed: &mut Owed) -> Result<
     owed.receipts(&writer.append_all(batch, Expect::Any, Durability::Fsync)?);
     owed.receipts(&[writer.branch("u1")?]);
     let ticket = writer.submit(Draft::assistant("otherwise").with_id("c1"))?;
-    let label = Draft::new(Body::Label { target: "u1".to_owned(), label: Some("start".to_owned()) });
+    let label = Draft::new(Body::Label {
+        target: "u1".to_owned(),
+        label: Some("start".to_owned()),
+    });
     let label = store.annotate(A, label.with_id("l1"))?;
     owed.receipts(&[ticket.wait()?]);
     owed.receipts(&[label]);
@@ -141,28 +173,48 @@ fn second_part(store: &Store, writer: &SessionWriter, owed: &mut Owed) -> Result
 // ---- the oracle ----
 
 fn bytes_of(disk: &CrashDisk, session: &Session) -> Vec<u8> {
-    durable::read(disk, Path::new(session.path().unwrap())).unwrap().unwrap()
+    durable::read(disk, Path::new(session.path().unwrap()))
+        .unwrap()
+        .unwrap()
 }
 
 /// Whole records on lines of their own: their ids, the header's left out.
 fn own_lines(bytes: &[u8]) -> Vec<String> {
     let lines = bytes.split(|byte| *byte == b'\n');
     let values = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-    values.filter(|v| v["type"] != "session").filter_map(|v| v["id"].as_str().map(str::to_owned)).collect()
+    values
+        .filter(|v| v["type"] != "session")
+        .filter_map(|v| v["id"].as_str().map(str::to_owned))
+        .collect()
 }
 
 /// Whether every line is a record.
 fn has_torn_lines(bytes: &[u8]) -> bool {
-    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.into_iter().any(|line| serde_json::from_slice::<Value>(line).is_err())
+    let lines = bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    lines
+        .into_iter()
+        .any(|line| serde_json::from_slice::<Value>(line).is_err())
 }
 
-/// Says what is wrong with a session. `machine`: the machine died, so that only synced entries are owed.
-fn judge(disk: &CrashDisk, store: &Store, id: &str, owed: &Owed, machine: bool, place: &str) -> Option<Vec<u8>> {
+/// Says what is wrong with a session. `machine`: the machine died, so that only
+/// synced entries are owed.
+fn judge(
+    disk: &CrashDisk,
+    store: &Store,
+    id: &str,
+    owed: &Owed,
+    machine: bool,
+    place: &str,
+) -> Option<Vec<u8>> {
     let session = match store.session(id) {
         Ok(session) => session,
         Err(error) => {
-            assert!(!owed.created && error.is_not_found(), "{place}: {id} cannot be read: {error}");
+            assert!(
+                !owed.created && error.is_not_found(),
+                "{place}: {id} cannot be read: {error}"
+            );
             return None;
         }
     };
@@ -171,14 +223,33 @@ fn judge(disk: &CrashDisk, store: &Store, id: &str, owed: &Owed, machine: bool, 
     let lines = own_lines(&bytes);
     let once: BTreeSet<&String> = lines.iter().collect();
     assert_eq!(once.len(), lines.len(), "{place}: doubled in {shown}");
-    let owed_ids = owed.entries.iter().filter(|(_, durable)| *durable || !machine).map(|(id, _)| id);
+    let owed_ids = owed
+        .entries
+        .iter()
+        .filter(|(_, durable)| *durable || !machine)
+        .map(|(id, _)| id);
     let places: Vec<usize> = owed_ids
-        .map(|id| lines.iter().position(|line| line == id).unwrap_or_else(|| panic_lost(place, id, &bytes)))
+        .map(|id| {
+            lines
+                .iter()
+                .position(|line| line == id)
+                .unwrap_or_else(|| panic_lost(place, id, &bytes))
+        })
         .collect();
-    assert!(places.is_sorted(), "{place}: acknowledged entries stand in another order: {shown}");
-    assert_eq!(!session.log().gaps.is_empty(), has_torn_lines(&bytes), "{place}: torn lines go unreported: {shown}");
+    assert!(
+        places.is_sorted(),
+        "{place}: acknowledged entries stand in another order: {shown}"
+    );
+    assert_eq!(
+        !session.log().gaps.is_empty(),
+        has_torn_lines(&bytes),
+        "{place}: torn lines go unreported: {shown}"
+    );
     if owed.visible {
-        assert!(store.find(id).is_ok(), "{place}: {id} is hidden after its first answer");
+        assert!(
+            store.find(id).is_ok(),
+            "{place}: {id} is hidden after its first answer"
+        );
     }
     Some(bytes)
 }
@@ -188,20 +259,29 @@ fn panic_lost(place: &str, id: &str, bytes: &[u8]) -> usize {
     panic!("{place}: `{id}` is lost from {}", bytes.escape_ascii())
 }
 
-/// Opens a session after a death and appends to it. What was there must stay as it was, byte by byte.
+/// Opens a session after a death and appends to it. What was there must stay as
+/// it was, byte by byte.
 fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, chance: u64, place: &str) -> Result<()> {
     let store = open(disk, chance)?;
     let before = bytes_of(disk, &store.session(id)?);
     let tip = store.session(id)?.tip()?;
-    let tip = tip.slot().map(|slot| store.session(id).unwrap().log().label(slot).into_owned());
+    let tip = tip
+        .slot()
+        .map(|slot| store.session(id).unwrap().log().label(slot).into_owned());
     let writer = store.writer(id, Wait::No)?;
     let text = "the next one";
     let receipt = writer.append(Draft::assistant(text).with_id(format!("next-{chance}")))?;
     owed.receipts(std::slice::from_ref(&receipt));
     owed.visible = true;
     let after = bytes_of(disk, &store.session(id)?);
-    assert!(after.starts_with(&before), "{place}: what was there was changed");
-    let last = after.strip_suffix(b"\n").and_then(|rest| rest.rsplit(|byte| *byte == b'\n').next()).unwrap();
+    assert!(
+        after.starts_with(&before),
+        "{place}: what was there was changed"
+    );
+    let last = after
+        .strip_suffix(b"\n")
+        .and_then(|rest| rest.rsplit(|byte| *byte == b'\n').next())
+        .unwrap();
     let last: Value = serde_json::from_slice(last).unwrap();
     assert_eq!(
         (last["id"].as_str(), last["parentId"].as_str()),
@@ -212,7 +292,8 @@ fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, chance: u64, place: &str
     writer.close(Outcome::Open)
 }
 
-/// Everything that must hold when a disk is found like this, also when the machine dies again right after.
+/// Everything that must hold when a disk is found like this, also when the machine
+/// dies again right after.
 fn examine(disk: &CrashDisk, story: &Story, machine: bool, place: &str) {
     let store = open(disk, 1 << 20).unwrap();
     for (id, owed) in [(A, &story.a), (B, &story.b)] {
@@ -226,7 +307,15 @@ fn examine(disk: &CrashDisk, story: &Story, machine: bool, place: &str) {
         goes_on(disk, id, &mut owed, 1 << 21, place).unwrap();
         let rebooted = disk.after_crash(Keep::Nothing);
         let again = open(&rebooted, 1 << 22).unwrap();
-        judge(&rebooted, &again, id, &owed, true, &format!("{place}, then once more")).unwrap();
+        judge(
+            &rebooted,
+            &again,
+            id,
+            &owed,
+            true,
+            &format!("{place}, then once more"),
+        )
+        .unwrap();
     }
 }
 
@@ -238,7 +327,8 @@ fn calls_of_the_story() -> u64 {
     disk.calls()
 }
 
-/// The disk as the story left it when it was cut off at a call, with part of an append in flight taken.
+/// The disk as the story left it when it was cut off at a call, with part of an
+/// append in flight taken.
 fn cut_off(call: u64, tear: usize) -> (CrashDisk, Story) {
     let disk = fresh();
     disk.tear_append(tear);
@@ -250,8 +340,10 @@ fn cut_off(call: u64, tear: usize) -> (CrashDisk, Story) {
 /// How much of an append in flight is taken: nothing, a byte, half, all but the line end, all.
 fn tears(call: u64) -> Vec<usize> {
     let torn = cut_off(call, 0).0.torn().unwrap_or(0);
-    let tears: BTreeSet<usize> =
-        [0, 1, torn / 2, torn.saturating_sub(1), torn].into_iter().filter(|t| *t <= torn).collect();
+    let tears: BTreeSet<usize> = [0, 1, torn / 2, torn.saturating_sub(1), torn]
+        .into_iter()
+        .filter(|t| *t <= torn)
+        .collect();
     tears.into_iter().collect()
 }
 
@@ -269,7 +361,12 @@ fn what_was_acknowledged_survives_a_crash_at_every_call() {
                 examine(&disk.after_crash(keep), &story, true, &place);
                 checked += 1;
             }
-            examine(&disk.after_kill(), &story, false, &format!("call {call} of {calls}, {tear} bytes taken, killed"));
+            examine(
+                &disk.after_kill(),
+                &story,
+                false,
+                &format!("call {call} of {calls}, {tear} bytes taken, killed"),
+            );
         }
     }
     assert!(checked > 600, "{checked}");
@@ -321,9 +418,15 @@ fn recover_everywhere(found: &CrashDisk, id: &str, owed: &Owed, place: &str) {
 fn an_append_torn_at_any_byte_is_kept_reported_and_not_in_the_way() {
     let prepare = || {
         let disk = CrashDisk::new(3);
-        let writer = open(&disk, 0).unwrap().create(NewSession::in_project("/w").with_id(A)).unwrap();
+        let writer = open(&disk, 0)
+            .unwrap()
+            .create(NewSession::in_project("/w").with_id(A))
+            .unwrap();
         let first = writer.append(Draft::user("before").with_id("u1")).unwrap();
-        let mut owed = Owed { created: true, ..Owed::default() };
+        let mut owed = Owed {
+            created: true,
+            ..Owed::default()
+        };
         owed.receipts(&[first]);
         drop(writer);
         disk.settle();
@@ -331,7 +434,10 @@ fn an_append_torn_at_any_byte_is_kept_reported_and_not_in_the_way() {
     };
     let append = |disk: &CrashDisk| {
         let writer = open(disk, 1 << 10).unwrap().writer(A, Wait::No).unwrap();
-        let batch = vec![Draft::assistant("to be torn \u{1F980}").with_id("a1"), Draft::user("second").with_id("u2")];
+        let batch = vec![
+            Draft::assistant("to be torn \u{1F980}").with_id("a1"),
+            Draft::user("second").with_id("u2"),
+        ];
         writer.append_all(batch, Expect::Any, Durability::Fsync)
     };
     let (disk, _) = prepare();
@@ -344,7 +450,10 @@ fn an_append_torn_at_any_byte_is_kept_reported_and_not_in_the_way() {
         let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| append(&disk)));
         disk.torn().unwrap_or(0)
     };
-    let (len, call) = (start + 1..=disk.calls()).map(|call| (torn(call), call)).max().unwrap();
+    let (len, call) = (start + 1..=disk.calls())
+        .map(|call| (torn(call), call))
+        .max()
+        .unwrap();
     assert!(len > 300, "{len}");
     for tear in 0..=len {
         let (disk, mut owed) = prepare();
@@ -409,9 +518,15 @@ fn a_disk_that_fills_up_at_any_byte_names_what_is_in_doubt() {
             // Where the annotation failed, the driver is told that somebody else's write did.
             let said = *kind == ErrorKind::NoSpace || text.starts_with("another writer");
             assert!(said, "{place}: {kind:?} {text}");
-            assert!(story.doubtful.iter().all(|id| text.contains(id.as_str())), "{place}: {text}");
+            assert!(
+                story.doubtful.iter().all(|id| text.contains(id.as_str())),
+                "{place}: {text}"
+            );
             let named = error.reason().unwrap_or_default();
-            assert!(story.doubtful.iter().all(|id| named.contains(id.as_str())), "{place}: {named}");
+            assert!(
+                story.doubtful.iter().all(|id| named.contains(id.as_str())),
+                "{place}: {named}"
+            );
         }
         disk.fill(u64::MAX);
         examine(&disk.after_crash(Keep::Nothing), &story, true, &place);
@@ -425,19 +540,28 @@ fn a_disk_that_fills_up_at_any_byte_names_what_is_in_doubt() {
 fn a_write_that_found_no_room_leaves_a_torn_line_and_the_next_writer_goes_on_in_the_same_file() {
     use boswell_store::disk::{Disk, durable};
     let disk = fresh();
-    let writer = open(&disk, 0).unwrap().create(NewSession::in_project("/p").with_id(A)).unwrap();
+    let writer = open(&disk, 0)
+        .unwrap()
+        .create(NewSession::in_project("/p").with_id(A))
+        .unwrap();
     writer.append(Draft::user("why?")).unwrap();
     let path = writer.path();
     let read = || durable::read(&disk, &path).unwrap().unwrap();
     let (before, file) = (read(), disk.stat(&path).unwrap().unwrap().identity);
     let used: usize = disk.snapshot().values().map(Vec::len).sum();
     disk.fill(used as u64 + 40);
-    let error = writer.append(Draft::user("a long question ".repeat(20))).unwrap_err();
+    let error = writer
+        .append(Draft::user("a long question ".repeat(20)))
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoSpace);
     drop(writer);
     disk.fill(u64::MAX);
     let torn = read();
-    assert_eq!(torn.len(), before.len() + 40, "as much was written as there was room for");
+    assert_eq!(
+        torn.len(),
+        before.len() + 40,
+        "as much was written as there was room for"
+    );
     let writer = open(&disk, 1 << 16).unwrap().writer(A, Wait::No).unwrap();
     writer.append(Draft::user("again")).unwrap();
     assert_eq!(
@@ -445,7 +569,10 @@ fn a_write_that_found_no_room_leaves_a_torn_line_and_the_next_writer_goes_on_in_
         file,
         "a failed write is not a failed sync: nothing is copied"
     );
-    assert!(read().starts_with(&[torn.as_slice(), b"\n{"].concat()), "the torn line stays, on a line of its own");
+    assert!(
+        read().starts_with(&[torn.as_slice(), b"\n{"].concat()),
+        "the torn line stays, on a line of its own"
+    );
 }
 
 #[test]
@@ -464,17 +591,26 @@ fn after_a_sync_that_failed_the_next_writer_copies_the_log_before_it_acknowledge
         for keep in Keep::flavours(2) {
             examine(&disk.after_crash(keep), &story, true, &place);
         }
-        let inode = |disk: &CrashDisk| open(disk, 9).unwrap().session(A).ok().and_then(|s| identity(disk, &s));
+        let inode = |disk: &CrashDisk| {
+            open(disk, 9)
+                .unwrap()
+                .session(A)
+                .ok()
+                .and_then(|s| identity(disk, &s))
+        };
         let before = inode(&disk);
         examine(&disk, &story, false, &place);
-        copied += u64::from(story.afterwards.is_some() && before.is_some() && inode(&disk) != before);
+        copied +=
+            u64::from(story.afterwards.is_some() && before.is_some() && inode(&disk) != before);
     }
     assert!(copied > 5, "{copied}");
 }
 
 fn identity(disk: &CrashDisk, session: &Session) -> Option<(u64, u64)> {
     use boswell_store::disk::Disk;
-    disk.stat(Path::new(session.path()?)).ok()?.map(|stat| stat.identity)
+    disk.stat(Path::new(session.path()?))
+        .ok()?
+        .map(|stat| stat.identity)
 }
 
 #[test]
@@ -483,7 +619,10 @@ fn folders_whose_maker_was_killed_are_durable_with_the_first_receipt() {
     for call in 1..=calls {
         // Killed, not crashed: the next process finds unsynced folders and must not trust them.
         let disk = cut_off(call, 0).0.after_kill();
-        let mut owed = Owed { created: true, ..Owed::default() };
+        let mut owed = Owed {
+            created: true,
+            ..Owed::default()
+        };
         let store = open(&disk, 1 << 20).unwrap();
         let writer = match store.create(NewSession::in_project("/proj/demo").with_id(A)) {
             Ok(writer) => writer,
@@ -495,20 +634,37 @@ fn folders_whose_maker_was_killed_are_durable_with_the_first_receipt() {
         owed.receipts(&[writer.append(Draft::user("here").with_id("k1")).unwrap()]);
         let rebooted = disk.after_crash(Keep::Nothing);
         let again = open(&rebooted, 1 << 21).unwrap();
-        judge(&rebooted, &again, A, &owed, true, &format!("killed at call {call}")).unwrap();
+        judge(
+            &rebooted,
+            &again,
+            A,
+            &owed,
+            true,
+            &format!("killed at call {call}"),
+        )
+        .unwrap();
     }
 }
 
 #[test]
 fn one_more_append_costs_one_sync() {
     let disk = CrashDisk::new(5);
-    let writer = open(&disk, 0).unwrap().create(NewSession::in_project("/w")).unwrap();
+    let writer = open(&disk, 0)
+        .unwrap()
+        .create(NewSession::in_project("/w"))
+        .unwrap();
     for n in 0..3 {
         let before = disk.syncs();
         writer.append(Draft::user(format!("{n}"))).unwrap();
         assert_eq!(disk.syncs() - before, 1, "append {n}");
     }
     let before = disk.syncs();
-    writer.append_with(Draft::user("os"), Expect::Any, Durability::Os).unwrap();
-    assert_eq!(disk.syncs(), before, "an entry that need not survive the machine costs none");
+    writer
+        .append_with(Draft::user("os"), Expect::Any, Durability::Os)
+        .unwrap();
+    assert_eq!(
+        disk.syncs(),
+        before,
+        "an entry that need not survive the machine costs none"
+    );
 }

@@ -1,5 +1,9 @@
-//! Real processes on one session: killed, many at once, with readers beside them and with a writer that takes no locks.
-#![expect(clippy::disallowed_methods, reason = "a test plants, looks and stops at the first surprise")]
+//! Real processes on one session: killed, many at once, with readers beside them and with a writer
+//! that takes no locks.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test plants, looks and stops at the first surprise"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
@@ -25,19 +29,33 @@ impl Home {
     fn new() -> Home {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("home")).unwrap();
-        let writer = store.create(NewSession::in_project("/proj/demo").with_id(ID)).unwrap();
-        writer.append(Draft::user("hello").with_id("first")).unwrap();
+        let writer = store
+            .create(NewSession::in_project("/proj/demo").with_id(ID))
+            .unwrap();
+        writer
+            .append(Draft::user("hello").with_id("first"))
+            .unwrap();
         let log = writer.path();
         writer.close(Outcome::Open).unwrap();
         Home { folder, store, log }
     }
 
     fn command(&self, role: &str, name: &str, count: usize, batch: usize) -> Command {
-        let session = if role == "foreign" { self.log.to_str().unwrap() } else { ID };
+        let session = if role == "foreign" {
+            self.log.to_str().unwrap()
+        } else {
+            ID
+        };
         let mut command = Command::new(hammer());
-        command.arg(role).arg(self.folder.path().join("home")).args([session, name]);
+        command
+            .arg(role)
+            .arg(self.folder.path().join("home"))
+            .args([session, name]);
         command.args([count.to_string(), batch.to_string()]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command
     }
 
@@ -45,25 +63,43 @@ impl Home {
         self.command(role, name, count, batch).spawn().unwrap()
     }
 
-    /// Whole lines of the file by their id, with how often each is there; the header and what is torn are left out.
+    /// Whole lines of the file by their id, with how often each is there; the header and what
+    /// is torn are left out.
     fn lines(&self) -> (Vec<Value>, usize) {
         let bytes = std::fs::read(&self.log).unwrap();
-        let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
-        let values: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_slice(line).ok()).collect();
+        let lines: Vec<&[u8]> = bytes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .collect();
+        let values: Vec<Value> = lines
+            .iter()
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect();
         let torn = lines.len() - values.len();
         (values.into_iter().skip(1).collect(), torn)
     }
 
-    /// Every entry once, and of each writer in the order of its numbers; returns how many each writer has.
+    /// Every entry once, and of each writer in the order of its numbers; returns how
+    /// many each writer has.
     fn judge(&self) -> BTreeMap<String, usize> {
         let mut seen = BTreeSet::new();
         let mut next: BTreeMap<String, usize> = BTreeMap::new();
         for line in self.lines().0 {
-            assert!(seen.insert(line["id"].to_string()), "the id {} is there twice", line["id"]);
+            assert!(
+                seen.insert(line["id"].to_string()),
+                "the id {} is there twice",
+                line["id"]
+            );
             let id = name_of(&line);
-            let Some((name, number)) = id.rsplit_once('-') else { continue };
+            let Some((name, number)) = id.rsplit_once('-') else {
+                continue;
+            };
             let next = next.entry(name.to_owned()).or_default();
-            assert_eq!(number.parse::<usize>().unwrap(), *next, "`{id}` is out of order");
+            assert_eq!(
+                number.parse::<usize>().unwrap(),
+                *next,
+                "`{id}` is out of order"
+            );
             *next += 1;
         }
         next
@@ -74,15 +110,25 @@ impl Home {
 fn name_of(line: &Value) -> String {
     let content = &line["message"]["content"];
     let text = content.as_str().or_else(|| content[0]["text"].as_str());
-    text.and_then(|text| text.split_once(' ')).map_or(line["id"].as_str().unwrap(), |(name, _)| name).to_owned()
+    text.and_then(|text| text.split_once(' '))
+        .map_or(line["id"].as_str().unwrap(), |(name, _)| name)
+        .to_owned()
 }
 
 /// What a process printed, once it has ended well.
 fn output(mut child: Child) -> Vec<String> {
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -93,13 +139,26 @@ fn what_a_killed_process_had_acknowledged_is_there() {
         let home = Home::new();
         let mut acknowledged: Vec<String> = Vec::new();
         for round in 0..20 {
-            let mut child = home.start("drive", &format!("r{session}.{round}"), 10_000, 1 + round % 3);
+            let mut child = home.start(
+                "drive",
+                &format!("r{session}.{round}"),
+                10_000,
+                1 + round % 3,
+            );
             let mut receipts = BufReader::new(child.stdout.take().unwrap());
             let wanted = rng.below(30);
             let mut line = String::new();
-            while acknowledged.iter().filter(|id| id.starts_with(&format!("r{session}.{round}-"))).count() < wanted {
+            while acknowledged
+                .iter()
+                .filter(|id| id.starts_with(&format!("r{session}.{round}-")))
+                .count()
+                < wanted
+            {
                 line.clear();
-                assert!(receipts.read_line(&mut line).unwrap() > 0, "it ended by itself");
+                assert!(
+                    receipts.read_line(&mut line).unwrap() > 0,
+                    "it ended by itself"
+                );
                 acknowledged.push(line.trim_end().to_owned());
             }
             child.kill().unwrap();
@@ -111,19 +170,31 @@ fn what_a_killed_process_had_acknowledged_is_there() {
             acknowledged.extend(whole.lines().map(str::to_owned));
             let (lines, torn) = home.lines();
             killed_midway += usize::from(torn > 0);
-            let ids: Vec<&str> = lines.iter().filter_map(|line| line["id"].as_str()).collect();
+            let ids: Vec<&str> = lines
+                .iter()
+                .filter_map(|line| line["id"].as_str())
+                .collect();
             let found: BTreeSet<&str> = ids.iter().copied().collect();
             assert_eq!(found.len(), ids.len(), "doubled in round {round}");
-            let lost: Vec<&String> = acknowledged.iter().filter(|id| !found.contains(id.as_str())).collect();
+            let lost: Vec<&String> = acknowledged
+                .iter()
+                .filter(|id| !found.contains(id.as_str()))
+                .collect();
             assert!(lost.is_empty(), "lost in round {round}: {lost:?}");
         }
         home.judge();
         // The lease went with its process, and the next one stands on its own line.
         let writer = home.store.writer(ID, Wait::No).unwrap();
-        writer.append(Draft::user("after all").with_id("last")).unwrap();
+        writer
+            .append(Draft::user("after all").with_id("last"))
+            .unwrap();
         assert_eq!(home.lines().0.last().unwrap()["id"], "last");
         let session = home.store.session(ID).unwrap();
-        assert_eq!(session.log().gaps.is_empty(), home.lines().1 == 0, "torn lines are reported");
+        assert_eq!(
+            session.log().gaps.is_empty(),
+            home.lines().1 == 0,
+            "torn lines are reported"
+        );
     }
     println!("200 rounds, {killed_midway} with a torn line in the file");
 }
@@ -132,7 +203,9 @@ fn what_a_killed_process_had_acknowledged_is_there() {
 fn eight_processes_that_share_a_session_lose_and_double_nothing() {
     let home = Home::new();
     let reader = home.start("read", "", 0, 0);
-    let writers: Vec<Child> = (0..8).map(|n| home.start("share", &format!("w{n}"), 1000, 10)).collect();
+    let writers: Vec<Child> = (0..8)
+        .map(|n| home.start("share", &format!("w{n}"), 1000, 10))
+        .collect();
     for (n, writer) in writers.into_iter().enumerate() {
         let receipts = output(writer);
         let wanted: Vec<String> = (0..1000).map(|number| format!("w{n}-{number}")).collect();
@@ -144,7 +217,12 @@ fn eight_processes_that_share_a_session_lose_and_double_nothing() {
     let (lines, torn) = home.lines();
     assert_eq!((lines.len(), torn), (8001, 0));
     // Each entry hangs below the one before it, whoever wrote that.
-    assert!(lines.windows(2).all(|pair| pair[1]["parentId"] == pair[0]["id"]), "the chain is broken");
+    assert!(
+        lines
+            .windows(2)
+            .all(|pair| pair[1]["parentId"] == pair[0]["id"]),
+        "the chain is broken"
+    );
 }
 
 #[test]
@@ -152,7 +230,9 @@ fn titles_labels_and_tags_of_others_do_not_disturb_the_driver() {
     let home = Home::new();
     let reader = home.start("read", "", 0, 0);
     let driver = home.start("drive", "d", 1000, 1);
-    let others: Vec<Child> = (0..7).map(|n| home.start("annotate", &format!("n{n}"), 60, 1)).collect();
+    let others: Vec<Child> = (0..7)
+        .map(|n| home.start("annotate", &format!("n{n}"), 60, 1))
+        .collect();
     for other in others {
         assert_eq!(output(other).len(), 60);
     }
@@ -164,10 +244,19 @@ fn titles_labels_and_tags_of_others_do_not_disturb_the_driver() {
     assert_eq!(counts.values().sum::<usize>(), 1000 + 7 * 60);
     let (lines, torn) = home.lines();
     assert_eq!(torn, 0);
-    assert!(lines.windows(2).all(|pair| pair[1]["parentId"] == pair[0]["id"]), "the chain is broken");
+    assert!(
+        lines
+            .windows(2)
+            .all(|pair| pair[1]["parentId"] == pair[0]["id"]),
+        "the chain is broken"
+    );
     let session = home.store.session(ID).unwrap();
     let context = session.context(session.tip().unwrap()).unwrap();
-    assert_eq!(context.items.len(), 1001, "the whole conversation is on the branch");
+    assert_eq!(
+        context.items.len(),
+        1001,
+        "the whole conversation is on the branch"
+    );
     assert!(session.facts().title.is_some() && session.facts().tags.len() == 1);
     assert!(session.facts().labels_now().contains_key("first"));
 }
@@ -184,7 +273,9 @@ fn notes_find_a_session_also_in_the_moment_in_which_it_becomes_visible() {
         receipts.read_line(&mut line).unwrap();
         assert_eq!(line, "created\n");
         // Neither needs an entry to stand on: titles and tags only.
-        let others: Vec<Child> = (0..3).map(|n| home.start("note", &format!("n{n}"), 30, 1)).collect();
+        let others: Vec<Child> = (0..3)
+            .map(|n| home.start("note", &format!("n{n}"), 30, 1))
+            .collect();
         for other in others {
             assert_eq!(output(other).len(), 30, "round {round}");
         }
@@ -192,8 +283,13 @@ fn notes_find_a_session_also_in_the_moment_in_which_it_becomes_visible() {
         receipts.read_to_string(&mut rest).unwrap();
         assert!(driver.wait().unwrap().success());
         assert_eq!(rest.lines().count(), 40);
-        let names: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        let [log] = names.as_slice() else { unreachable!("{names:?}") };
+        let names: Vec<PathBuf> = std::fs::read_dir(&folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        let [log] = names.as_slice() else {
+            unreachable!("{names:?}")
+        };
         assert!(log.extension().unwrap() == "jsonl");
         home.log.clone_from(log);
         assert_eq!(home.judge().values().sum::<usize>(), 40 + 3 * 30);
@@ -209,16 +305,30 @@ fn a_writer_without_locks_tears_none_of_our_entries() {
         let foreign = home.start("foreign", "f", 4000, 1);
         let said = output(home.start("drive", "d", 1500, 1));
         output(foreign);
-        races += said.last().unwrap().strip_prefix("races ").unwrap().parse::<u64>().unwrap();
+        races += said
+            .last()
+            .unwrap()
+            .strip_prefix("races ")
+            .unwrap()
+            .parse::<u64>()
+            .unwrap();
         let (lines, _) = home.lines();
-        let ours: Vec<&str> =
-            lines.iter().filter_map(|line| line["id"].as_str()).filter(|id| id.starts_with("d-")).collect();
+        let ours: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line["id"].as_str())
+            .filter(|id| id.starts_with("d-"))
+            .collect();
         let wanted: Vec<String> = (0..1500).map(|number| format!("d-{number}")).collect();
         assert_eq!(ours, wanted, "round {round}");
         let text = std::fs::read_to_string(&home.log).unwrap();
         let whole = (0..4000).filter(|number| number % 4 != 3);
-        let lost: Vec<usize> = whole.filter(|number| !text.contains(&format!("\"f-{number}\""))).collect();
-        assert!(lost.is_empty(), "lines of the other writer are gone: {lost:?}");
+        let lost: Vec<usize> = whole
+            .filter(|number| !text.contains(&format!("\"f-{number}\"")))
+            .collect();
+        assert!(
+            lost.is_empty(),
+            "lines of the other writer are gone: {lost:?}"
+        );
         if races > 0 && round > 1 {
             break;
         }
@@ -229,8 +339,11 @@ fn a_writer_without_locks_tears_none_of_our_entries() {
 // ---- one after the other ----
 
 fn opened(home: &Home) -> SessionWriter {
-    // A sibling test that starts a process holds every lock of this one for a moment, between fork and exec.
-    home.store.writer(ID, Wait::For(std::time::Duration::from_secs(5))).unwrap()
+    // A sibling test that starts a process holds every lock of this one for a moment,
+    // between fork and exec.
+    home.store
+        .writer(ID, Wait::For(std::time::Duration::from_secs(5)))
+        .unwrap()
 }
 
 #[test]
@@ -238,14 +351,29 @@ fn a_second_writer_is_told_who_holds_the_lease() {
     let home = Home::new();
     let mut holder = home.start("hold", "", 0, 0);
     let mut line = String::new();
-    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(holder.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     assert_eq!(line, "held\n");
     let error = home.store.writer(ID, Wait::No).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
-    assert!(error.reason().unwrap().contains(&format!("pid {}", holder.id())), "{:?}", error.reason());
+    assert!(
+        error
+            .reason()
+            .unwrap()
+            .contains(&format!("pid {}", holder.id())),
+        "{:?}",
+        error.reason()
+    );
     let short = Wait::For(std::time::Duration::from_millis(20));
-    assert_eq!(home.store.writer(ID, short).unwrap_err().kind(), ErrorKind::Busy);
-    let note = home.store.annotate(ID, Draft::new(boswell_store::Body::Title("named".to_owned())));
+    assert_eq!(
+        home.store.writer(ID, short).unwrap_err().kind(),
+        ErrorKind::Busy
+    );
+    let note = home.store.annotate(
+        ID,
+        Draft::new(boswell_store::Body::Title("named".to_owned())),
+    );
     note.unwrap();
     // A process that waits goes on as soon as the holder is gone, however it went.
     let waiting = home.start("share", "w", 1, 1);
@@ -275,7 +403,10 @@ fn a_log_that_was_replaced_or_removed_fences_its_writer_off() {
     assert_eq!(now, inode, "somebody else's file needs no copy");
     writer.append(Draft::user("again")).unwrap();
     std::fs::remove_file(&home.log).unwrap();
-    assert_eq!(writer.append(Draft::user("gone")).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        writer.append(Draft::user("gone")).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
     assert!(!home.log.exists(), "a removed log is not made again");
 }
 
@@ -284,7 +415,10 @@ fn a_log_that_was_cut_shorter_fences_its_writer_off() {
     let home = Home::new();
     let writer = opened(&home);
     writer.append(Draft::user("to be cut")).unwrap();
-    let file = std::fs::OpenOptions::new().write(true).open(&home.log).unwrap();
+    let file = std::fs::OpenOptions::new()
+        .write(true)
+        .open(&home.log)
+        .unwrap();
     file.set_len(file.metadata().unwrap().len() - 5).unwrap();
     let before = std::fs::read(&home.log).unwrap();
     let error = writer.append(Draft::user("too late")).unwrap_err();
@@ -292,9 +426,14 @@ fn a_log_that_was_cut_shorter_fences_its_writer_off() {
     assert!(error.to_string().contains("shorter"), "{error}");
     assert_eq!(std::fs::read(&home.log).unwrap(), before);
     drop(writer);
-    opened(&home).append(Draft::user("again").with_id("again")).unwrap();
+    opened(&home)
+        .append(Draft::user("again").with_id("again"))
+        .unwrap();
     let after = std::fs::read(&home.log).unwrap();
-    assert!(after.starts_with(&before) && after[before.len()] == b'\n', "the torn line stays on its own");
+    assert!(
+        after.starts_with(&before) && after[before.len()] == b'\n',
+        "the torn line stays on its own"
+    );
 }
 
 #[test]
@@ -303,10 +442,17 @@ fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
     let writer = opened(&home);
     let doubt = home.folder.path().join("home/locks/boswell-shared.doubt");
     std::fs::hard_link(&home.log, &doubt).unwrap();
-    let inode = |path: &PathBuf| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
+    let inode =
+        |path: &PathBuf| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
     let (bytes, old) = (std::fs::read(&home.log).unwrap(), inode(&home.log));
-    assert_eq!(writer.append(Draft::user("unsure")).unwrap_err().kind(), ErrorKind::Unavailable);
-    assert_eq!(writer.append(Draft::user("unsure")).unwrap_err().kind(), ErrorKind::Unavailable);
+    assert_eq!(
+        writer.append(Draft::user("unsure")).unwrap_err().kind(),
+        ErrorKind::Unavailable
+    );
+    assert_eq!(
+        writer.append(Draft::user("unsure")).unwrap_err().kind(),
+        ErrorKind::Unavailable
+    );
     drop(writer);
     assert_eq!(std::fs::read(&home.log).unwrap(), bytes);
     let writer = opened(&home);
@@ -324,7 +470,9 @@ fn threads_that_share_a_writer_lose_and_double_nothing() {
             let writer = writer.clone();
             scope.spawn(move || {
                 for number in 0..50 {
-                    let receipt = writer.append(Draft::user("t").with_id(format!("t{n}-{number}"))).unwrap();
+                    let receipt = writer
+                        .append(Draft::user("t").with_id(format!("t{n}-{number}")))
+                        .unwrap();
                     assert_eq!(receipt.entry, format!("t{n}-{number}"));
                 }
             });

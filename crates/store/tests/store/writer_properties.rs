@@ -12,8 +12,8 @@ use crate::picture::Picture;
 use boswell_dialect::by_name;
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::{
-    Answer, Body, Draft, Durability, ErrorKind, Expect, NewSession, ObjectReader, Outcome, Parent, Receipt, Result,
-    SessionWriter, Store, Visible, Wait,
+    Answer, Body, Draft, Durability, ErrorKind, Expect, NewSession, ObjectReader, Outcome, Parent,
+    Receipt, Result, SessionWriter, Store, Visible, Wait,
 };
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::rows::RowBackend;
@@ -52,7 +52,11 @@ struct Reference {
 impl Reference {
     fn add(&mut self, id: &str, parent: Option<String>, what: What) {
         self.shown |= matches!(what, What::Says("assistant", _));
-        self.entries.push(Entry { id: id.to_owned(), parent, what });
+        self.entries.push(Entry {
+            id: id.to_owned(),
+            parent,
+            what,
+        });
     }
 
     fn get(&self, id: &str) -> Option<&Entry> {
@@ -89,12 +93,23 @@ impl Reference {
             What::Says(role, text) => Some(((*role).to_owned(), text.clone())),
             _ => None,
         };
-        let compacted = path.iter().rposition(|entry| matches!(entry.what, What::Compaction { .. }));
-        let Some(at) = compacted else { return path.iter().filter_map(said).collect() };
-        let What::Compaction { summary, kept } = &path[at].what else { return Vec::new() };
-        let from = path.iter().position(|entry| entry.id == *kept).unwrap_or(at);
+        let compacted = path
+            .iter()
+            .rposition(|entry| matches!(entry.what, What::Compaction { .. }));
+        let Some(at) = compacted else {
+            return path.iter().filter_map(said).collect();
+        };
+        let What::Compaction { summary, kept } = &path[at].what else {
+            return Vec::new();
+        };
+        let from = path
+            .iter()
+            .position(|entry| entry.id == *kept)
+            .unwrap_or(at);
         let summary = ("compactionSummary".to_owned(), summary.clone());
-        std::iter::once(summary).chain(path[from..].iter().filter_map(said)).collect()
+        std::iter::once(summary)
+            .chain(path[from..].iter().filter_map(said))
+            .collect()
     }
 
     fn picture(&self) -> Picture {
@@ -102,7 +117,9 @@ impl Reference {
         let mut title = None;
         for entry in &self.entries {
             match &entry.what {
-                What::Label(target, Some(label)) => drop(labels.insert(target.clone(), label.clone())),
+                What::Label(target, Some(label)) => {
+                    drop(labels.insert(target.clone(), label.clone()))
+                }
                 What::Label(target, None) => drop(labels.remove(target)),
                 What::Title(text) => title = Some(text.clone()),
                 _ => {}
@@ -110,7 +127,11 @@ impl Reference {
         }
         let spoken = |e: &&&Entry| matches!(e.what, What::Says(..) | What::Compaction { .. });
         Picture {
-            entries: self.entries.iter().map(|e| (e.id.clone(), e.parent.clone())).collect(),
+            entries: self
+                .entries
+                .iter()
+                .map(|e| (e.id.clone(), e.parent.clone()))
+                .collect(),
             tip: self.tip(),
             leaf: self.path().iter().rev().find(spoken).map(|e| e.id.clone()),
             labels,
@@ -174,19 +195,38 @@ impl Said {
             Said::Assistant(text) => {
                 let (provider, model) = ANSWERING.split_once('/').unwrap();
                 let (provider, model) = (Some(provider.to_owned()), Some(model.to_owned()));
-                let answer = Answer { content: part(text), provider, model, ..Answer::default() };
+                let answer = Answer {
+                    content: part(text),
+                    provider,
+                    model,
+                    ..Answer::default()
+                };
                 (Draft::answer(answer).body, says("assistant", text))
             }
             Said::Extension(text) => {
-                let body = Body::CustomMessage { kind: "x".to_owned(), content: part(text), display: true };
+                let body = Body::CustomMessage {
+                    kind: "x".to_owned(),
+                    content: part(text),
+                    display: true,
+                };
                 (body, says("custom", text))
             }
             Said::Custom(n) => (
-                Draft::custom("x", boswell_store::model::json::Json::object().with("n", u32::from(*n))).body,
+                Draft::custom(
+                    "x",
+                    boswell_store::model::json::Json::object().with("n", u32::from(*n)),
+                )
+                .body,
                 What::Silent,
             ),
             Said::Title(text) => (Body::Title(text.clone()), What::Title(text.clone())),
-            Said::Model(n) => (Body::Model { model: format!("p/m{n}"), role: None }, What::Model(format!("p/m{n}"))),
+            Said::Model(n) => (
+                Body::Model {
+                    model: format!("p/m{n}"),
+                    role: None,
+                },
+                What::Model(format!("p/m{n}")),
+            ),
             Said::Thinking(n) => {
                 let level = ["off", "low", "high"][usize::from(*n) % 3].to_owned();
                 (Body::ThinkingLevel(level.clone()), What::Thinking(level))
@@ -199,7 +239,8 @@ impl Said {
 const LONG: &str = "long:";
 
 fn spoken(text: &str) -> String {
-    text.strip_prefix(LONG).map_or_else(|| text.to_owned(), |letter| letter.repeat(20_000))
+    text.strip_prefix(LONG)
+        .map_or_else(|| text.to_owned(), |letter| letter.repeat(20_000))
 }
 
 fn text() -> impl Strategy<Value = String> {
@@ -285,20 +326,38 @@ impl Run {
                     inner.make_folder(Path::new(folder)).unwrap();
                 }
                 let disk: Arc<dyn Disk> = FaultDisk::new(Arc::new(inner), seed).disk();
-                let open = |start| Store::open_on(Arc::clone(&disk), Arc::new(Counting::from(start)), HOME).unwrap();
+                let open = |start| {
+                    Store::open_on(Arc::clone(&disk), Arc::new(Counting::from(start)), HOME)
+                        .unwrap()
+                };
                 (open(0), open(1 << 20))
             }
             Ground::Rows => {
                 let rows = Arc::new(RowBackend::default());
                 let store = Store::on(by_name("boswell").unwrap(), rows.clone(), HOME);
-                let open = |start| store.clone().writable_in(rows.clone(), Arc::new(Counting::from(start)));
+                let open = |start| {
+                    store
+                        .clone()
+                        .writable_in(rows.clone(), Arc::new(Counting::from(start)))
+                };
                 (open(0), open(1 << 20))
             }
         };
-        let new = NewSession { visible, ..NewSession::in_project("/proj/demo").with_id(ID) };
+        let new = NewSession {
+            visible,
+            ..NewSession::in_project("/proj/demo").with_id(ID)
+        };
         let writer = store.create(new).unwrap();
-        let reference = Reference { shown: visible == Visible::AtOnce, ..Reference::default() };
-        Run { store, other, writer, reference }
+        let reference = Reference {
+            shown: visible == Visible::AtOnce,
+            ..Reference::default()
+        };
+        Run {
+            store,
+            other,
+            writer,
+            reference,
+        }
     }
 
     fn pick(&self, number: usize) -> Option<String> {
@@ -306,7 +365,8 @@ impl Run {
         (count > 0).then(|| self.reference.entries[number % count].id.clone())
     }
 
-    /// What the draft's parent is, and what the reference takes for it; `before` is the last entry of the batch so far.
+    /// What the draft's parent is, and what the reference takes for it; `before` is the last entry
+    /// of the batch so far.
     fn place(&self, place: &Place, before: Option<&str>) -> (Parent, Option<String>) {
         let tip = before.map(str::to_owned).or_else(|| self.reference.tip());
         match place {
@@ -330,12 +390,17 @@ impl Run {
 
     fn log(&self, writer: &SessionWriter) -> Box<dyn ObjectReader> {
         let path = writer.path();
-        self.store.backend().open(path.strip_prefix(HOME).unwrap().to_str().unwrap()).unwrap()
+        self.store
+            .backend()
+            .open(path.strip_prefix(HOME).unwrap().to_str().unwrap())
+            .unwrap()
     }
 
     fn bytes_of(&self, writer: &SessionWriter) -> Vec<u8> {
         let mut bytes = Vec::new();
-        self.log(writer).lines(0, 1, &mut |line| bytes.extend_from_slice(line.bytes)).unwrap();
+        self.log(writer)
+            .lines(0, 1, &mut |line| bytes.extend_from_slice(line.bytes))
+            .unwrap();
         bytes
     }
 
@@ -354,7 +419,14 @@ impl Run {
         self.reference.add(&receipt.entry, parent, what);
     }
 
-    fn append(&mut self, draft: Draft, expect: Expect, durability: Durability, parent: Option<String>, what: What) {
+    fn append(
+        &mut self,
+        draft: Draft,
+        expect: Expect,
+        durability: Durability,
+        parent: Option<String>,
+        what: What,
+    ) {
         let receipt = self.writer.append_with(draft, expect, durability).unwrap();
         assert_eq!(receipt.durable, durability);
         self.appended(&receipt, parent, what);
@@ -373,7 +445,10 @@ impl Run {
             given.push(Draft::new(body).with_id(&id).below(parent));
             wanted.push((id, above, what));
         }
-        let receipts = self.writer.append_all(given.clone(), Expect::Any, Durability::Fsync).unwrap();
+        let receipts = self
+            .writer
+            .append_all(given.clone(), Expect::Any, Durability::Fsync)
+            .unwrap();
         assert_eq!(receipts.len(), wanted.len());
         for (receipt, (id, parent, what)) in receipts.iter().zip(wanted) {
             assert!(receipt.entry == id && !receipt.deduplicated);
@@ -381,9 +456,16 @@ impl Run {
         }
         assert_eq!(receipts.last().unwrap().revision, self.revision());
         let before = self.bytes();
-        let again = self.writer.append_all(given, Expect::Any, Durability::Fsync).unwrap();
+        let again = self
+            .writer
+            .append_all(given, Expect::Any, Durability::Fsync)
+            .unwrap();
         assert!(again.iter().all(|receipt| receipt.deduplicated));
-        assert_eq!(self.bytes(), before, "a batch that was there already wrote something");
+        assert_eq!(
+            self.bytes(),
+            before,
+            "a batch that was there already wrote something"
+        );
     }
 
     fn given(&mut self, id: &str, draft: Draft, parent: Option<String>, what: What) {
@@ -391,12 +473,21 @@ impl Run {
         let tip = draft.parent == Parent::Tip;
         match self.reference.get(id).cloned() {
             None => self.append(draft, Expect::Any, Durability::Fsync, parent, what),
-            Some(known) if known.what == what && what != What::Silent && (tip || known.parent == parent) => {
+            Some(known)
+                if known.what == what
+                    && what != What::Silent
+                    && (tip || known.parent == parent) =>
+            {
                 let receipt = self.writer.append(draft).unwrap();
                 assert!(receipt.deduplicated && receipt.entry == id);
-                assert_eq!(self.bytes(), before, "an entry that was there already was written again");
+                assert_eq!(
+                    self.bytes(),
+                    before,
+                    "an entry that was there already was written again"
+                );
             }
-            // Two silent ones may or may not be the same; the reference does not know their content.
+            // Two silent ones may or may not be the same; the reference does
+            // not know their content.
             Some(known) if known.what == What::Silent && what == What::Silent => {
                 let _ = self.writer.append(draft);
                 assert_eq!(self.bytes(), before);
@@ -407,17 +498,35 @@ impl Run {
 
     fn compact(&mut self, number: usize, summary: &str) {
         let before = self.bytes();
-        let Some(kept) = self.pick(number) else { return };
+        let Some(kept) = self.pick(number) else {
+            return;
+        };
         let result = self.writer.compact(summary, &kept, 7);
         if !self.reference.path().iter().any(|entry| entry.id == kept) {
             return self.refused(result, ErrorKind::Invalid, &before);
         }
         let model = self.reference.model();
-        let level = self.reference.last(|what| if let What::Thinking(l) = what { Some(l.clone()) } else { None });
+        let level = self.reference.last(|what| {
+            if let What::Thinking(l) = what {
+                Some(l.clone())
+            } else {
+                None
+            }
+        });
         let receipt = result.unwrap();
         let parent = self.reference.tip();
-        self.reference.add(&receipt.entry, parent, What::Compaction { summary: summary.to_owned(), kept });
-        let settings = model.map(What::Model).into_iter().chain(level.map(What::Thinking));
+        self.reference.add(
+            &receipt.entry,
+            parent,
+            What::Compaction {
+                summary: summary.to_owned(),
+                kept,
+            },
+        );
+        let settings = model
+            .map(What::Model)
+            .into_iter()
+            .chain(level.map(What::Thinking));
         let lines = pi_lines(&self.bytes());
         for what in settings {
             // Its id is the writer's; the file says it.
@@ -434,7 +543,11 @@ impl Run {
         // Last, all of them in one entry, which settles also what was never set.
         let line = &lines[self.reference.entries.len() + 1];
         assert_eq!(line["customType"], "boswell.settings", "{line}");
-        assert_eq!(line["data"]["model"].as_str(), self.reference.model().as_deref(), "{line}");
+        assert_eq!(
+            line["data"]["model"].as_str(),
+            self.reference.model().as_deref(),
+            "{line}"
+        );
         let id = line["id"].as_str().unwrap().to_owned();
         self.reference.add(&id, self.reference.tip(), What::Silent);
     }
@@ -444,25 +557,43 @@ impl Run {
         let mut source = self.reference.clone();
         if let Some(at) = &at {
             // The branch that ends there is what comes along; labels are those of today.
-            let entry = source.entries.iter().position(|entry| entry.id == *at).unwrap();
+            let entry = source
+                .entries
+                .iter()
+                .position(|entry| entry.id == *at)
+                .unwrap();
             let last = source.entries.remove(entry);
             source.entries.push(last);
         }
-        let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::default() };
+        let new = NewSession {
+            visible: Visible::WithFirstAnswer,
+            ..NewSession::default()
+        };
         let fork = self.store.fork(ID, at.as_deref(), new).unwrap();
         let picture = Picture::of(&fork.session().unwrap());
         let (path, wanted) = (source.path(), source.picture());
         assert_eq!(picture.context, wanted.context);
         let kept: Vec<&str> = path.iter().map(|entry| entry.id.as_str()).collect();
-        let labels = self.reference.picture().labels.into_iter().filter(|(id, _)| kept.contains(&id.as_str()));
+        let labels = self
+            .reference
+            .picture()
+            .labels
+            .into_iter()
+            .filter(|(id, _)| kept.contains(&id.as_str()));
         // A label on a label has nothing to stand on in the fork.
         let labels = labels.filter(|(id, _)| picture.entries.iter().any(|(have, _)| have == id));
         assert_eq!(picture.labels, labels.collect());
         let lines = pi_lines(&self.bytes_of(&fork));
         assert_eq!(lines[0]["parentSession"], ID);
         assert_eq!(lines[0]["cwd"], "/proj/demo");
-        let answered = path.iter().any(|entry| matches!(entry.what, What::Says("assistant", _)));
-        assert_eq!(fork.path().extension().unwrap() == "jsonl", answered, "a fork with an answer is visible");
+        let answered = path
+            .iter()
+            .any(|entry| matches!(entry.what, What::Says("assistant", _)));
+        assert_eq!(
+            fork.path().extension().unwrap() == "jsonl",
+            answered,
+            "a fork with an answer is visible"
+        );
         fork.append(Draft::user("goes on")).unwrap();
         let again = self.store.session(&fork.reference().id).unwrap();
         assert_eq!(Picture::of(&again).context.len(), wanted.context.len() + 1);
@@ -475,7 +606,13 @@ impl Run {
         match call {
             Call::Append(place, said) => {
                 let ((parent, above), (body, what)) = (self.place(place, None), said.body());
-                self.append(Draft::new(body).below(parent), Expect::Any, Durability::Fsync, above, what);
+                self.append(
+                    Draft::new(body).below(parent),
+                    Expect::Any,
+                    Durability::Fsync,
+                    above,
+                    what,
+                );
             }
             Call::Os(said) => {
                 let (body, what) = said.body();
@@ -496,7 +633,10 @@ impl Run {
             Call::Summary(number, summary) => {
                 let summary = &spoken(summary);
                 let at = number.and_then(|number| self.pick(number));
-                let receipt = self.writer.branch_with_summary(at.as_deref(), summary).unwrap();
+                let receipt = self
+                    .writer
+                    .branch_with_summary(at.as_deref(), summary)
+                    .unwrap();
                 self.appended(&receipt, at, What::Says("branchSummary", summary.clone()));
             }
             Call::Rewind(number) => {
@@ -505,7 +645,10 @@ impl Run {
                 match entry.what {
                     What::Says("user", text) => {
                         assert_eq!(self.writer.rewind(&id).unwrap(), text);
-                        let made = pi_lines(&self.bytes()).last().unwrap()["id"].as_str().unwrap().to_owned();
+                        let made = pi_lines(&self.bytes()).last().unwrap()["id"]
+                            .as_str()
+                            .unwrap()
+                            .to_owned();
                         self.reference.add(&made, entry.parent, What::Silent);
                     }
                     _ => self.refused(self.writer.rewind(&id), ErrorKind::Invalid, &before),
@@ -513,51 +656,90 @@ impl Run {
             }
             Call::Label(number, label) => {
                 let target = self.pick(*number).unwrap_or_else(|| "nothing".to_owned());
-                let draft = Draft::new(Body::Label { target: target.clone(), label: label.clone() });
+                let draft = Draft::new(Body::Label {
+                    target: target.clone(),
+                    label: label.clone(),
+                });
                 match self.reference.get(&target) {
-                    Some(_) => {
-                        self.append(draft, Expect::Any, Durability::Fsync, tip, What::Label(target, label.clone()))
-                    }
+                    Some(_) => self.append(
+                        draft,
+                        Expect::Any,
+                        Durability::Fsync,
+                        tip,
+                        What::Label(target, label.clone()),
+                    ),
                     None => self.refused(self.writer.append(draft), ErrorKind::NotFound, &before),
                 }
             }
             Call::Title(title) => {
                 let draft = Draft::new(Body::Title(title.clone()));
-                self.append(draft, Expect::Any, Durability::Fsync, tip, What::Title(title.clone()));
+                self.append(
+                    draft,
+                    Expect::Any,
+                    Durability::Fsync,
+                    tip,
+                    What::Title(title.clone()),
+                );
             }
             Call::Compact(number, summary) => self.compact(*number, &spoken(summary)),
             Call::Given(id, place, said) => {
                 let ((parent, above), (body, what)) = (self.place(place, None), said.body());
                 let id = format!("given-{id}");
-                self.given(&id, Draft::new(body).with_id(&id).below(parent), above, what);
+                self.given(
+                    &id,
+                    Draft::new(body).with_id(&id).below(parent),
+                    above,
+                    what,
+                );
             }
             Call::Native(id, said) => {
                 let Said::User(text) = said else { return };
                 let text = spoken(text);
                 let id = format!("native-{id}");
-                let record =
-                    serde_json::json!({"type": "message", "id": id, "message": {"role": "user", "content": text}});
+                let record = serde_json::json!({"type": "message", "id": id, "message": {"role": "user", "content": text}});
                 let pretty = serde_json::to_vec_pretty(&record).unwrap();
-                self.given(&id, Draft::new(Body::Native(pretty)), tip, What::Says("user", text));
+                self.given(
+                    &id,
+                    Draft::new(Body::Native(pretty)),
+                    tip,
+                    What::Says("user", text),
+                );
             }
             Call::ExpectRevision { right, said } => {
                 let (body, what) = said.body();
                 let revision = self.store.session(ID).unwrap().revision();
                 if *right {
-                    self.append(Draft::new(body), Expect::Revision(revision), Durability::Os, tip, what);
+                    self.append(
+                        Draft::new(body),
+                        Expect::Revision(revision),
+                        Durability::Os,
+                        tip,
+                        what,
+                    );
                 } else {
-                    let stale = Expect::Revision((revision.parse::<u64>().unwrap() - 1).to_string());
-                    let result = self.writer.append_with(Draft::new(body), stale, Durability::Fsync);
+                    let stale =
+                        Expect::Revision((revision.parse::<u64>().unwrap() - 1).to_string());
+                    let result =
+                        self.writer
+                            .append_with(Draft::new(body), stale, Durability::Fsync);
                     self.refused(result, ErrorKind::Conflict, &before);
                 }
             }
             Call::ExpectLeaf { right, said } => {
                 let (body, what) = said.body();
                 match self.reference.picture().leaf.filter(|_| *right) {
-                    Some(leaf) => self.append(Draft::new(body), Expect::Leaf(leaf), Durability::Fsync, tip, what),
+                    Some(leaf) => self.append(
+                        Draft::new(body),
+                        Expect::Leaf(leaf),
+                        Durability::Fsync,
+                        tip,
+                        what,
+                    ),
                     None => {
                         let other = Expect::Leaf("elsewhere".to_owned());
-                        let result = self.writer.append_with(Draft::new(body), other, Durability::Fsync);
+                        let result =
+                            self.writer
+                                .append_with(Draft::new(body), other, Durability::Fsync);
                         self.refused(result, ErrorKind::Conflict, &before);
                     }
                 }
@@ -566,7 +748,9 @@ impl Run {
                 // The whole batch is refused, also the part that would have been right.
                 let right = Draft::new(said.body().0);
                 let wrong = Draft::user("x").below(Parent::Entry("nothing".to_owned()));
-                let result = self.writer.append_all(vec![right, wrong], Expect::Any, Durability::Fsync);
+                let result =
+                    self.writer
+                        .append_all(vec![right, wrong], Expect::Any, Durability::Fsync);
                 self.refused(result, ErrorKind::NotFound, &before);
             }
             Call::Annotate(said) => {
@@ -586,16 +770,29 @@ impl Run {
     fn reopen(&mut self, done: bool) {
         let busy = self.other.writer(ID, Wait::No).unwrap_err();
         assert_eq!(busy.kind(), ErrorKind::Busy);
-        let outcome = if done { Outcome::Completed } else { Outcome::Open };
+        let outcome = if done {
+            Outcome::Completed
+        } else {
+            Outcome::Open
+        };
         let clone = self.writer.clone();
         clone.close(outcome).unwrap();
         if done {
-            let made = pi_lines(&self.bytes()).last().unwrap()["id"].as_str().unwrap().to_owned();
+            let made = pi_lines(&self.bytes()).last().unwrap()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned();
             let tip = self.reference.tip();
             self.reference.add(&made, tip, What::Silent);
-            assert_eq!(self.store.session(ID).unwrap().facts().status.as_deref(), Some("completed"));
+            assert_eq!(
+                self.store.session(ID).unwrap().facts().status.as_deref(),
+                Some("completed")
+            );
         }
-        assert_eq!(self.writer.append(Draft::user("late")).unwrap_err().kind(), ErrorKind::Invalid);
+        assert_eq!(
+            self.writer.append(Draft::user("late")).unwrap_err().kind(),
+            ErrorKind::Invalid
+        );
         self.writer = self.other.writer(ID, Wait::No).unwrap();
         std::mem::swap(&mut self.store, &mut self.other);
     }
@@ -604,11 +801,19 @@ impl Run {
         let wanted = self.reference.picture();
         let session = self.writer.session().unwrap();
         assert_eq!(Picture::of(&session), wanted);
-        assert_eq!(Picture::of(&self.other.session(ID).unwrap()), wanted, "by its id");
+        assert_eq!(
+            Picture::of(&self.other.session(ID).unwrap()),
+            wanted,
+            "by its id"
+        );
         assert!(session.log().gaps.is_empty());
         let lines = pi_lines(&self.bytes());
         assert_eq!(lines.len(), self.reference.entries.len() + 1);
-        assert_eq!(self.store.find(ID).is_ok(), self.reference.shown, "visible or not");
+        assert_eq!(
+            self.store.find(ID).is_ok(),
+            self.reference.shown,
+            "visible or not"
+        );
         let settings = session.context(session.tip().unwrap()).unwrap().settings;
         assert_eq!(settings.model, self.reference.model());
     }
@@ -618,7 +823,11 @@ fn config() -> ProptestConfig {
     let kept = FileFailurePersistence::Direct("tests/store/writer_properties.regressions");
     // `PROPTEST_CASES` asks for more.
     let cases = ProptestConfig::default().cases / 2;
-    ProptestConfig { cases, failure_persistence: Some(Box::new(kept)), ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: Some(Box::new(kept)),
+        ..ProptestConfig::default()
+    }
 }
 
 proptest! {
@@ -661,24 +870,59 @@ fn user(text: &str) -> Said {
 fn a_label_on_an_entry_that_is_not_forked_stays_behind() {
     let label = Call::Label(1, Some("on the mark of a branch".to_owned()));
     let calls = [Call::Append(Place::Tip, user("a")), Call::Branch(0), label];
-    tell(&[&calls[..], &[Call::Append(Place::Tip, user("b")), Call::Fork(None)]].concat());
+    tell(
+        &[
+            &calls[..],
+            &[Call::Append(Place::Tip, user("b")), Call::Fork(None)],
+        ]
+        .concat(),
+    );
 }
 
 #[test]
 fn a_compaction_that_keeps_from_an_entry_that_is_not_forked_keeps_as_much_in_the_fork() {
     let answer = Said::Assistant("b".to_owned());
-    let calls = [Call::Append(Place::Tip, user("a")), Call::Branch(0), Call::Append(Place::Tip, answer)];
+    let calls = [
+        Call::Append(Place::Tip, user("a")),
+        Call::Branch(0),
+        Call::Append(Place::Tip, answer),
+    ];
     let compact = Call::Compact(1, "sum".to_owned());
-    tell(&[&calls[..], &[compact, Call::Append(Place::Tip, user("c")), Call::Fork(None)]].concat());
+    tell(
+        &[
+            &calls[..],
+            &[
+                compact,
+                Call::Append(Place::Tip, user("c")),
+                Call::Fork(None),
+            ],
+        ]
+        .concat(),
+    );
 }
 
 #[test]
 fn the_model_in_force_is_said_again_after_a_compaction() {
-    let calls = [Call::Append(Place::Tip, Said::Model(1)), Call::Append(Place::Tip, user("a"))];
-    tell(&[&calls[..], &[Call::Compact(1, "sum".to_owned()), Call::Fork(None)]].concat());
+    let calls = [
+        Call::Append(Place::Tip, Said::Model(1)),
+        Call::Append(Place::Tip, user("a")),
+    ];
+    tell(
+        &[
+            &calls[..],
+            &[Call::Compact(1, "sum".to_owned()), Call::Fork(None)],
+        ]
+        .concat(),
+    );
 }
 
 #[test]
 fn a_revision_that_others_made_is_right_also_for_one_who_has_not_seen_it() {
-    tell(&[Call::Annotate(Said::Custom(0)), Call::ExpectRevision { right: true, said: user("a") }]);
+    tell(&[
+        Call::Annotate(Said::Custom(0)),
+        Call::ExpectRevision {
+            right: true,
+            said: user("a"),
+        },
+    ]);
 }

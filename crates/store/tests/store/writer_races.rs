@@ -1,4 +1,5 @@
-//! A writer without locks that gets its bytes in at the worst moment: right before or right after ours.
+//! A writer without locks that gets its bytes in at the worst moment: right before
+//! or right after ours.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -6,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store, SystemChance, Wait,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store,
+    SystemChance, Wait,
 };
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 use serde_json::Value;
@@ -30,7 +32,11 @@ struct Intruder {
 
 impl Intruder {
     fn disk(inner: Arc<MemoryDisk>, next: Arc<Mutex<VecDeque<Intrusion>>>) -> Arc<dyn Disk> {
-        let hook = Intruder { disk: inner.clone(), next, current: Mutex::default() };
+        let hook = Intruder {
+            disk: inner.clone(),
+            next,
+            current: Mutex::default(),
+        };
         Arc::new(HookedDisk::new(inner, Arc::new(hook)))
     }
 
@@ -42,7 +48,9 @@ impl Intruder {
 
 impl Hook for Intruder {
     fn before(&self, call: &Call<'_>) -> Verdict {
-        let Call::Append { path, .. } = call else { return Verdict::Proceed };
+        let Call::Append { path, .. } = call else {
+            return Verdict::Proceed;
+        };
         if path.extension().is_none_or(|ending| ending != "jsonl") {
             return Verdict::Proceed;
         }
@@ -54,7 +62,9 @@ impl Hook for Intruder {
     }
 
     fn after(&self, call: &Call<'_>, _bytes: usize) {
-        let Call::Append { path, .. } = call else { return };
+        let Call::Append { path, .. } = call else {
+            return;
+        };
         let intrusion = std::mem::take(&mut *self.current.lock().unwrap());
         match intrusion.between {
             Some((_, between)) => self.write(path, between),
@@ -82,9 +92,16 @@ impl Race {
         let (disk, intrusions) = (Arc::new(MemoryDisk::default()), Arc::default());
         let hooked = Intruder::disk(Arc::clone(&disk), Arc::clone(&intrusions));
         let store = Store::open_on(hooked, Arc::new(SystemChance), "/home").unwrap();
-        let writer = store.create(NewSession::in_project("/w").with_id("s")).unwrap();
+        let writer = store
+            .create(NewSession::in_project("/w").with_id("s"))
+            .unwrap();
         writer.append(Draft::user("first").with_id("u1")).unwrap();
-        Race { disk, intrusions, store, writer }
+        Race {
+            disk,
+            intrusions,
+            store,
+            writer,
+        }
     }
 
     fn next(&self, intrusions: impl IntoIterator<Item = Intrusion>) {
@@ -92,23 +109,47 @@ impl Race {
     }
 
     fn append(&self, id: &str) -> boswell_store::Receipt {
-        self.writer.append(Draft::assistant(format!("text of {id}")).with_id(id)).unwrap()
+        self.writer
+            .append(Draft::assistant(format!("text of {id}")).with_id(id))
+            .unwrap()
     }
 
     /// Bytes that others append while nobody is looking.
     fn foreign(&self, bytes: &[u8]) {
-        durable::append_all(self.disk.open(&self.writer.path(), Open::Append).unwrap().as_ref(), bytes).unwrap();
+        durable::append_all(
+            self.disk
+                .open(&self.writer.path(), Open::Append)
+                .unwrap()
+                .as_ref(),
+            bytes,
+        )
+        .unwrap();
     }
 
     fn text(&self) -> String {
-        String::from_utf8(durable::read(self.disk.as_ref(), &self.writer.path()).unwrap().unwrap()).unwrap()
+        String::from_utf8(
+            durable::read(self.disk.as_ref(), &self.writer.path())
+                .unwrap()
+                .unwrap(),
+        )
+        .unwrap()
     }
 
     /// Id and parent of the whole records that stand on a line of their own.
     fn lines(&self) -> Vec<(String, Option<String>)> {
         let text = self.text();
-        let values = text.lines().skip(1).filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        values.map(|v| (v["id"].as_str().unwrap().to_owned(), v["parentId"].as_str().map(str::to_owned))).collect()
+        let values = text
+            .lines()
+            .skip(1)
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        values
+            .map(|v| {
+                (
+                    v["id"].as_str().unwrap().to_owned(),
+                    v["parentId"].as_str().map(str::to_owned),
+                )
+            })
+            .collect()
     }
 
     fn ids(&self) -> Vec<String> {
@@ -119,26 +160,43 @@ impl Race {
 #[test]
 fn a_whole_line_between_our_look_and_our_write_is_counted_and_nothing_is_written_twice() {
     let race = Race::new();
-    race.next([Intrusion { before: THEIRS, ..Intrusion::default() }]);
+    race.next([Intrusion {
+        before: THEIRS,
+        ..Intrusion::default()
+    }]);
     let receipt = race.append("a1");
     assert_eq!(race.writer.races(), 1);
     assert_eq!(race.ids(), ["u1", "theirs", "a1"]);
     assert_eq!(receipt.revision, race.text().len().to_string());
     // The id of the other is known from now on, and so is ours at its place.
-    race.writer.append(Draft::user("below").below(boswell_store::Parent::Entry("theirs".to_owned()))).unwrap();
+    race.writer
+        .append(Draft::user("below").below(boswell_store::Parent::Entry("theirs".to_owned())))
+        .unwrap();
     assert!(race.append("a1").deduplicated);
-    assert_eq!(race.writer.append(Draft::user("x").with_id("theirs")).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        race.writer
+            .append(Draft::user("x").with_id("theirs"))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Conflict
+    );
 }
 
 #[test]
 fn a_half_line_before_ours_makes_us_write_again_on_a_line_of_our_own() {
     let race = Race::new();
-    race.next([Intrusion { before: HALF, ..Intrusion::default() }]);
+    race.next([Intrusion {
+        before: HALF,
+        ..Intrusion::default()
+    }]);
     race.append("a1");
     race.foreign(REST);
     race.append("u2");
     assert_eq!(race.ids(), ["u1", "a1", "u2"]);
-    assert!(race.text().contains(std::str::from_utf8(HALF).unwrap()), "their bytes stay");
+    assert!(
+        race.text().contains(std::str::from_utf8(HALF).unwrap()),
+        "their bytes stay"
+    );
     assert!(race.append("a1").deduplicated);
 }
 
@@ -146,7 +204,13 @@ fn a_half_line_before_ours_makes_us_write_again_on_a_line_of_our_own() {
 fn however_often_others_get_in_between_our_entry_ends_up_whole_and_once() {
     for times in 1..20 {
         let race = Race::new();
-        race.next(vec![Intrusion { between: Some((150, HALF)), ..Intrusion::default() }; times]);
+        race.next(vec![
+            Intrusion {
+                between: Some((150, HALF)),
+                ..Intrusion::default()
+            };
+            times
+        ]);
         race.append("a1");
         race.append("u2");
         assert_eq!(race.ids(), ["u1", "a1", "u2"], "{times}");
@@ -158,8 +222,17 @@ fn however_often_others_get_in_between_our_entry_ends_up_whole_and_once() {
 #[test]
 fn one_who_never_stops_writing_into_our_lines_gets_a_conflict_not_a_loop() {
     let race = Race::new();
-    race.next(vec![Intrusion { between: Some((50, HALF)), ..Intrusion::default() }; 5000]);
-    let error = race.writer.append(Draft::user("x").with_id("u9")).unwrap_err();
+    race.next(vec![
+        Intrusion {
+            between: Some((50, HALF)),
+            ..Intrusion::default()
+        };
+        5000
+    ]);
+    let error = race
+        .writer
+        .append(Draft::user("x").with_id("u9"))
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert_eq!(race.writer.in_doubt(), ["u9"]);
 }
@@ -168,10 +241,17 @@ fn one_who_never_stops_writing_into_our_lines_gets_a_conflict_not_a_loop() {
 fn a_short_write_that_others_get_into_is_written_again() {
     for cut in [1, 20, 60] {
         let race = Race::new();
-        race.next([Intrusion { between: Some((cut, THEIRS)), ..Intrusion::default() }]);
+        race.next([Intrusion {
+            between: Some((cut, THEIRS)),
+            ..Intrusion::default()
+        }]);
         race.append("a1");
         race.append("u2");
-        assert_eq!(race.ids().iter().filter(|id| *id == "a1").count(), 1, "{cut}");
+        assert_eq!(
+            race.ids().iter().filter(|id| *id == "a1").count(),
+            1,
+            "{cut}"
+        );
         assert_eq!(race.ids().last().unwrap(), "u2");
     }
 }
@@ -179,13 +259,23 @@ fn a_short_write_that_others_get_into_is_written_again() {
 #[test]
 fn what_others_add_behind_ours_is_the_new_tip_and_half_of_it_stays_on_its_own_line() {
     let race = Race::new();
-    race.next([Intrusion { after: THEIRS, ..Intrusion::default() }]);
+    race.next([Intrusion {
+        after: THEIRS,
+        ..Intrusion::default()
+    }]);
     race.append("a1");
     race.append("u2");
     let lines = race.lines();
     assert_eq!(race.ids(), ["u1", "a1", "theirs", "u2"]);
-    assert_eq!(lines[3].1.as_deref(), Some("theirs"), "every reader takes the last line for the tip");
-    race.next([Intrusion { after: HALF, ..Intrusion::default() }]);
+    assert_eq!(
+        lines[3].1.as_deref(),
+        Some("theirs"),
+        "every reader takes the last line for the tip"
+    );
+    race.next([Intrusion {
+        after: HALF,
+        ..Intrusion::default()
+    }]);
     race.append("a3");
     race.append("u4");
     assert_eq!(race.ids(), ["u1", "a1", "theirs", "u2", "a3", "u4"]);
@@ -195,19 +285,34 @@ fn what_others_add_behind_ours_is_the_new_tip_and_half_of_it_stays_on_its_own_li
 fn the_rest_of_a_half_line_that_we_saw_is_read_with_its_beginning() {
     let race = Race::new();
     race.foreign(HALF);
-    // A refused append looks at the log and writes nothing, so that the other can still end its line.
+    // A refused append looks at the log and writes nothing, so that the other
+    // can still end its line.
     let stale = Expect::Revision("1".to_owned());
-    assert!(race.writer.append_with(Draft::user("x"), stale, Durability::Os).is_err());
+    assert!(
+        race.writer
+            .append_with(Draft::user("x"), stale, Durability::Os)
+            .is_err()
+    );
     race.foreign(REST);
     race.append("a1");
     assert_eq!(race.ids(), ["u1", "half", "a1"]);
     assert_eq!(race.lines()[2].1.as_deref(), Some("half"));
     // The same when the line was torn as the writer was opened.
     race.foreign(HALF);
-    let Race { disk, intrusions, store, writer } = race;
+    let Race {
+        disk,
+        intrusions,
+        store,
+        writer,
+    } = race;
     writer.close(Outcome::Open).unwrap();
     let writer = store.writer("s", Wait::No).unwrap();
-    let race = Race { disk, intrusions, store, writer };
+    let race = Race {
+        disk,
+        intrusions,
+        store,
+        writer,
+    };
     race.foreign(REST);
     race.append("u2");
     assert_eq!(race.lines().last().unwrap().1.as_deref(), Some("half"));
@@ -225,7 +330,10 @@ fn a_torn_line_that_nobody_ends_gets_its_line_end_from_us_and_is_reported() {
 }
 
 fn session_on_disk(home: &Path) -> (String, std::path::PathBuf) {
-    let writer = Store::open(home).unwrap().create(NewSession::in_project("/p")).unwrap();
+    let writer = Store::open(home)
+        .unwrap()
+        .create(NewSession::in_project("/p"))
+        .unwrap();
     writer.append(Draft::user("first").with_id("e1")).unwrap();
     (writer.reference().id.clone(), writer.path())
 }
@@ -243,7 +351,9 @@ fn a_log_that_was_moved_since_it_was_last_written_is_found_by_its_name() {
     assert_eq!(writer.path(), now);
     writer.append(Draft::user("second").with_id("e2")).unwrap();
     drop(writer);
-    store.annotate(&id, Draft::new(Body::Title("moved".to_owned()))).unwrap();
+    store
+        .annotate(&id, Draft::new(Body::Title("moved".to_owned())))
+        .unwrap();
     assert!(!before.exists());
     let session = store.session(&id).unwrap();
     session.find("e1").and(session.find("e2")).unwrap();
@@ -258,7 +368,11 @@ fn a_log_that_was_replaced_where_it_stood_is_written_where_it_stands() {
     std::fs::copy(&path, &other).unwrap();
     std::fs::rename(&other, &path).unwrap();
     let store = Store::open(folder.path()).unwrap();
-    store.writer(&id, Wait::No).unwrap().append(Draft::user("second").with_id("e2")).unwrap();
+    store
+        .writer(&id, Wait::No)
+        .unwrap()
+        .append(Draft::user("second").with_id("e2"))
+        .unwrap();
     let session = store.session(&id).unwrap();
     session.find("e1").and(session.find("e2")).unwrap();
 }

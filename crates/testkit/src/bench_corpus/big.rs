@@ -15,7 +15,8 @@ use crate::rng::Rng;
 pub enum Kind {
     /// Claude Code's.
     Claude,
-    /// pi's, version 3, with the settings restated behind each compaction as boswell's own sessions have them.
+    /// pi's, version 3, with the settings restated behind each compaction as boswell's
+    /// own sessions have them.
     Pi,
 }
 
@@ -113,7 +114,8 @@ impl Turns for ClaudeLines<'_> {
     }
 }
 
-/// Writes one session of about `bytes` bytes to `path`, with about eight compactions, the last one near the end, and branches.
+/// Writes one session of about `bytes` bytes to `path`, with about eight compactions, the last one
+/// near the end, and branches.
 ///
 /// Memory stays at a turn and the pool of words.
 pub fn big_session(path: &Path, bytes: u64, kind: Kind) -> BigSession {
@@ -125,7 +127,11 @@ pub fn big_session(path: &Path, bytes: u64, kind: Kind) -> BigSession {
             log.first_line();
             drive(&mut log, path, bytes)
         }
-        Kind::Pi => drive(&mut PiLines::new(&vocabulary, rng, "/home/dev/proj/big", MORNING), path, bytes),
+        Kind::Pi => drive(
+            &mut PiLines::new(&vocabulary, rng, "/home/dev/proj/big", MORNING),
+            path,
+            bytes,
+        ),
     }
 }
 
@@ -133,7 +139,10 @@ fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).expect("the folder can be made");
     }
-    let mut file = BufWriter::with_capacity(1 << 20, fs::File::create(path).expect("the file can be made"));
+    let mut file = BufWriter::with_capacity(
+        1 << 20,
+        fs::File::create(path).expect("the file can be made"),
+    );
     let mut big = BigSession {
         id: log.id().to_owned(),
         bytes: 0,
@@ -144,10 +153,18 @@ fn drive(log: &mut dyn Turns, path: &Path, bytes: u64) -> BigSession {
         branches: 0,
         leaf: String::new(),
     };
-    // Seven compactions at equal steps, and one just before the end, so that a reader from the end has little to read.
+    // Seven compactions at equal steps, and one just before the end, so that a reader from the
+    // end has little to read.
     let near_end = bytes - (bytes / 50).min(2_000_000);
-    let mut due: Vec<u64> = (1..8).map(|part| bytes / 8 * part).chain([near_end]).rev().collect();
-    let mut forks: Vec<u64> = (1..5).map(|part| bytes / 5 * part + bytes / 40).rev().collect();
+    let mut due: Vec<u64> = (1..8)
+        .map(|part| bytes / 8 * part)
+        .chain([near_end])
+        .rev()
+        .collect();
+    let mut forks: Vec<u64> = (1..5)
+        .map(|part| bytes / 5 * part + bytes / 40)
+        .rev()
+        .collect();
     let mut recent: Vec<String> = Vec::new();
     while big.bytes < bytes {
         recent.push(log.turn());
@@ -205,7 +222,10 @@ mod tests {
                 assert!(seen.contains(parent), "{kind:?}");
                 *children.entry(parent).or_default() += 1;
             }
-            assert!(seen.insert(line[own].as_str().unwrap()), "{kind:?} repeats an id");
+            assert!(
+                seen.insert(line[own].as_str().unwrap()),
+                "{kind:?} repeats an id"
+            );
         }
         assert!(children.values().filter(|&&count| count > 1).count() >= 3);
         let at = &bytes[big.last_compaction as usize..];

@@ -8,7 +8,17 @@ use crate::clock::Clock;
 use crate::jsonl::push_string;
 use crate::rng::Rng;
 
-const TOOLS: [&str; 9] = ["Bash", "Read", "Edit", "Grep", "Glob", "Write", "TodoWrite", "Task", "WebFetch"];
+const TOOLS: [&str; 9] = [
+    "Bash",
+    "Read",
+    "Edit",
+    "Grep",
+    "Glob",
+    "Write",
+    "TodoWrite",
+    "Task",
+    "WebFetch",
+];
 const WEIGHTS: [u32; 9] = [30, 25, 18, 9, 4, 5, 5, 2, 2];
 
 /// A transcript that is written line by line into a buffer.
@@ -26,14 +36,30 @@ pub(super) struct ClaudeLines<'a> {
 }
 
 impl<'a> ClaudeLines<'a> {
-    pub(super) fn new(vocabulary: &'a Vocabulary, mut rng: Rng, cwd: &str, begun: i64) -> ClaudeLines<'a> {
+    pub(super) fn new(
+        vocabulary: &'a Vocabulary,
+        mut rng: Rng,
+        cwd: &str,
+        begun: i64,
+    ) -> ClaudeLines<'a> {
         let id = rng.uuid_v4();
         let envelope = format!(
             "\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"{cwd}\",\"sessionId\":\"{id}\",\"version\":\"2.1.50\",\"gitBranch\":\"main\""
         );
         let (out, text) = (Vec::new(), String::new());
         let (clock, cwd) = (Clock::at(begun), cwd.to_owned());
-        ClaudeLines { vocabulary, rng, clock, out, parent: None, id, lines: 0, cwd, envelope, text }
+        ClaudeLines {
+            vocabulary,
+            rng,
+            clock,
+            out,
+            parent: None,
+            id,
+            lines: 0,
+            cwd,
+            envelope,
+            text,
+        }
     }
 
     /// Ends a line.
@@ -57,7 +83,10 @@ impl<'a> ClaudeLines<'a> {
         let uuid = self.rng.uuid_v4();
         let step = 1_000 * self.rng.between(1, 40) as i64;
         let time = self.clock.tick(step);
-        let parent = self.parent.as_ref().map_or_else(|| "null".to_owned(), |parent| format!("\"{parent}\""));
+        let parent = self
+            .parent
+            .as_ref()
+            .map_or_else(|| "null".to_owned(), |parent| format!("\"{parent}\""));
         let head = format!(
             "{{\"parentUuid\":{parent},{},\"type\":\"{kind}\",\"uuid\":\"{uuid}\",\"timestamp\":\"{time}\"",
             self.envelope
@@ -93,8 +122,8 @@ impl<'a> ClaudeLines<'a> {
 
     fn assistant(&mut self, stop: &str, block: impl FnOnce(&mut Self)) {
         let (message, request) = (self.rng.base36(24), self.rng.base36(24));
-        let [input, written, read, output] =
-            [(3, 900), (0, 9_000), (1_000, 120_000), (20, 1_800)].map(|(low, high)| self.rng.between(low, high));
+        let [input, written, read, output] = [(3, 900), (0, 9_000), (1_000, 120_000), (20, 1_800)]
+            .map(|(low, high)| self.rng.between(low, high));
         self.begin("assistant");
         self.add(&format!(
             ",\"message\":{{\"model\":\"claude-sonnet-4-5-20250929\",\"id\":\"msg_{message}\",\"type\":\"message\",\"role\":\"assistant\",\"content\":["
@@ -120,7 +149,8 @@ impl<'a> ClaudeLines<'a> {
         push_string(&mut self.out, &self.text);
     }
 
-    /// Adds a step of the agent: an answer, a thought, or a call with its result; says whether it was a call.
+    /// Adds a step of the agent: an answer, a thought, or a call with its result; says
+    /// whether it was a call.
     pub(super) fn step(&mut self, small: bool, mark_result: bool) -> bool {
         let kind = self.rng.unit();
         if mark_result || kind >= 0.33 {
@@ -147,9 +177,15 @@ impl<'a> ClaudeLines<'a> {
     fn call(&mut self, small: bool, mark_result: bool) {
         let tool = TOOLS[self.rng.weighted(&WEIGHTS)];
         let id = self.rng.base36(24);
-        let file = format!("{}/src/{}.rs", self.cwd, self.vocabulary.name(&mut self.rng));
+        let file = format!(
+            "{}/src/{}.rs",
+            self.cwd,
+            self.vocabulary.name(&mut self.rng)
+        );
         self.assistant("\"tool_use\"", |log| {
-            log.add(&format!("{{\"type\":\"tool_use\",\"id\":\"toolu_{id}\",\"name\":\"{tool}\",\"input\":"));
+            log.add(&format!(
+                "{{\"type\":\"tool_use\",\"id\":\"toolu_{id}\",\"name\":\"{tool}\",\"input\":"
+            ));
             log.input(tool, &file);
             log.add("}");
         });
@@ -169,7 +205,8 @@ impl<'a> ClaudeLines<'a> {
             self.vocabulary.prose(&mut self.rng, bytes, &mut self.text);
         }
         if mark_result {
-            self.text.insert_str(50.min(self.text.len()), &format!(" {RARE_TOOL} "));
+            self.text
+                .insert_str(50.min(self.text.len()), &format!(" {RARE_TOOL} "));
         }
         self.result(tool, &id, &file);
     }
@@ -190,9 +227,13 @@ impl<'a> ClaudeLines<'a> {
             }
             "Read" => {
                 let lines = self.text.bytes().filter(|&byte| byte == b'\n').count();
-                self.add(&format!("{{\"type\":\"text\",\"file\":{{\"filePath\":\"{file}\",\"content\":"));
+                self.add(&format!(
+                    "{{\"type\":\"text\",\"file\":{{\"filePath\":\"{file}\",\"content\":"
+                ));
                 push_string(&mut self.out, &self.text);
-                self.add(&format!(",\"numLines\":{lines},\"startLine\":1,\"totalLines\":{lines}}}}}}}"));
+                self.add(&format!(
+                    ",\"numLines\":{lines},\"startLine\":1,\"totalLines\":{lines}}}}}}}"
+                ));
             }
             _ => self.add("{\"ok\":true}}"),
         }

@@ -47,10 +47,12 @@ impl Manifest {
     }
 }
 
-/// Writes a home folder with `sessions` Claude-shaped sessions of `mb` megabytes together, and `manifest.json` in it.
+/// Writes a home folder with `sessions` Claude-shaped sessions of `mb` megabytes together, and
+/// `manifest.json` in it.
 ///
-/// With `damage` some files get a torn tail, a run of NULs, or a BOM and CR LF, and one gets a line of 60 MB (of 60 % of `mb`,
-/// if that is less). Markers stand near the start of a session, so damage does not take them away.
+/// With `damage` some files get a torn tail, a run of NULs, or a BOM and CR LF, and one gets a line
+/// of 60 MB (of 60 % of `mb`, if that is less). Markers stand near the start of a session, so
+/// damage does not take them away.
 pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -> Manifest {
     let vocabulary = Vocabulary::new(seed);
     let mut rng = Rng::for_part(seed, "corpus");
@@ -66,7 +68,11 @@ pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -
     let drawn: Vec<f64> = (0..sessions).map(|_| rng.lognormal(0.0, 1.25)).collect();
     let scale = mb * 1e6 / drawn.iter().sum::<f64>();
     let (rare, rare_tool) = (sample(&mut rng, sessions, 3), sample(&mut rng, sessions, 2));
-    let mut manifest = Manifest { sessions, seed, ..Manifest::default() };
+    let mut manifest = Manifest {
+        sessions,
+        seed,
+        ..Manifest::default()
+    };
     for (number, size) in drawn.iter().enumerate() {
         let cwd = rng.pick(&projects).clone();
         let begun = END - 60_000 * rng.below(60 * 24 * 240) as i64;
@@ -76,16 +82,31 @@ pub fn generate(out: &Path, sessions: usize, mb: f64, seed: u64, damage: bool) -
         if marked {
             manifest.rare_tool.push(log.id.clone());
         }
-        session(&mut log, (size * scale).max(2_500.0) as usize, &extra, marked);
+        session(
+            &mut log,
+            (size * scale).max(2_500.0) as usize,
+            &extra,
+            marked,
+        );
         manifest.lines += log.lines;
         let (name, last) = (format!("{}.jsonl", log.id), log.clock.ms());
-        let bytes = if damage { damaged(log.out, number, mb) } else { log.out };
+        let bytes = if damage {
+            damaged(log.out, number, mb)
+        } else {
+            log.out
+        };
         manifest.bytes += bytes.len() as u64;
-        let path = out.join(".claude/projects").join(project_key(&cwd)).join(name);
+        let path = out
+            .join(".claude/projects")
+            .join(project_key(&cwd))
+            .join(name);
         disk::write(&path, &bytes);
         disk::set_modified(&path, last);
     }
-    disk::write(&out.join("manifest.json"), format!("{:#}\n", manifest.to_json()).as_bytes());
+    disk::write(
+        &out.join("manifest.json"),
+        format!("{:#}\n", manifest.to_json()).as_bytes(),
+    );
     manifest
 }
 
@@ -149,7 +170,9 @@ fn damaged(mut bytes: Vec<u8>, number: usize, mb: f64) -> Vec<u8> {
         _ if number == 21 => {
             let length = (mb * 0.6e6).min(60e6) as usize;
             let pad = "x".repeat(length);
-            bytes.extend_from_slice(format!("{{\"type\":\"long-line\",\"pad\":\"{pad}\"}}\n").as_bytes());
+            bytes.extend_from_slice(
+                format!("{{\"type\":\"long-line\",\"pad\":\"{pad}\"}}\n").as_bytes(),
+            );
         }
         _ => {}
     }
@@ -164,8 +187,11 @@ mod tests {
 
     fn holding(root: &Path, word: &str) -> Vec<String> {
         let files = corpus::files(&root.join(".claude"));
-        let with = files.iter().filter(|path| String::from_utf8_lossy(&disk::read(path)).contains(word));
-        with.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+        let with = files
+            .iter()
+            .filter(|path| String::from_utf8_lossy(&disk::read(path)).contains(word));
+        with.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+            .collect()
     }
 
     fn sorted(mut ids: Vec<String>) -> Vec<String> {
@@ -176,16 +202,27 @@ mod tests {
     #[test]
     fn markers_are_where_the_manifest_says_with_and_without_damage() {
         for damage in [false, true] {
-            let root = disk::scratch(if damage { "bench-damaged" } else { "bench-sound" });
+            let root = disk::scratch(if damage {
+                "bench-damaged"
+            } else {
+                "bench-sound"
+            });
             let manifest = generate(&root, 120, 3.0, 1, damage);
             assert_eq!(sorted(holding(&root, RARE)), sorted(manifest.rare.clone()));
             assert_eq!(manifest.rare.len(), 3);
-            assert_eq!(sorted(holding(&root, RARE_TOOL)), sorted(manifest.rare_tool.clone()));
+            assert_eq!(
+                sorted(holding(&root, RARE_TOOL)),
+                sorted(manifest.rare_tool.clone())
+            );
             assert_eq!(manifest.rare_tool.len(), 2);
             assert_eq!(holding(&root, MIDDLE).len(), manifest.deadlock);
             assert_eq!(holding(&root, PHRASE).len(), manifest.phrase);
             assert_eq!(holding(&root, CJK).len(), manifest.cjk);
-            assert!((2.5e6..7e6).contains(&(manifest.bytes as f64)), "{} bytes", manifest.bytes);
+            assert!(
+                (2.5e6..7e6).contains(&(manifest.bytes as f64)),
+                "{} bytes",
+                manifest.bytes
+            );
             disk::remove(&root);
         }
     }
@@ -200,14 +237,23 @@ mod tests {
             lines += parsed.len();
             let mut seen = HashSet::new();
             for line in parsed.iter().skip(1) {
-                assert!(line["parentUuid"].as_str().is_none_or(|parent| seen.contains(parent)));
+                assert!(
+                    line["parentUuid"]
+                        .as_str()
+                        .is_none_or(|parent| seen.contains(parent))
+                );
                 seen.insert(line["uuid"].as_str().unwrap().to_owned());
             }
         }
         assert_eq!(lines, manifest.lines);
         let again = disk::scratch("bench-again");
         assert_eq!(generate(&again, 30, 1.0, 2, false), manifest);
-        let bytes = |root: &Path| corpus::files(root).iter().map(|path| disk::read(path)).collect::<Vec<_>>();
+        let bytes = |root: &Path| {
+            corpus::files(root)
+                .iter()
+                .map(|path| disk::read(path))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(bytes(&root), bytes(&again));
         disk::remove(&root);
         disk::remove(&again);

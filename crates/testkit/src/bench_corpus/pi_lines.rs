@@ -19,7 +19,12 @@ pub(super) struct PiLines<'a> {
 }
 
 impl<'a> PiLines<'a> {
-    pub(super) fn new(vocabulary: &'a Vocabulary, mut rng: Rng, cwd: &str, begun: i64) -> PiLines<'a> {
+    pub(super) fn new(
+        vocabulary: &'a Vocabulary,
+        mut rng: Rng,
+        cwd: &str,
+        begun: i64,
+    ) -> PiLines<'a> {
         let id = rng.uuid_v4();
         let clock = Clock::at(begun);
         let header = format!(
@@ -27,17 +32,35 @@ impl<'a> PiLines<'a> {
             clock.iso()
         );
         let (out, text) = (header.into_bytes(), String::new());
-        PiLines { vocabulary, rng, clock, out, parent: None, id, lines: 1, text, count: 0 }
+        PiLines {
+            vocabulary,
+            rng,
+            clock,
+            out,
+            parent: None,
+            id,
+            lines: 1,
+            text,
+            count: 0,
+        }
     }
 
     /// Begins an entry and gives its id; ids count up, so that they never collide in a long file.
     pub(super) fn begin(&mut self, kind: &str) -> String {
         self.count += 1;
-        let id = format!("{:08x}", self.count.wrapping_mul(2_654_435_761) & 0xffff_ffff);
+        let id = format!(
+            "{:08x}",
+            self.count.wrapping_mul(2_654_435_761) & 0xffff_ffff
+        );
         let step = 1_000 * self.rng.between(1, 20) as i64;
         let time = self.clock.tick(step);
-        let parent = self.parent.as_ref().map_or_else(|| "null".to_owned(), |parent| format!("\"{parent}\""));
-        self.add(&format!("{{\"type\":\"{kind}\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{time}\""));
+        let parent = self
+            .parent
+            .as_ref()
+            .map_or_else(|| "null".to_owned(), |parent| format!("\"{parent}\""));
+        self.add(&format!(
+            "{{\"type\":\"{kind}\",\"id\":\"{id}\",\"parentId\":{parent},\"timestamp\":\"{time}\""
+        ));
         self.parent = Some(id.clone());
         id
     }
@@ -58,7 +81,8 @@ impl<'a> PiLines<'a> {
         push_string(&mut self.out, &self.text);
     }
 
-    /// Adds a question, some calls with results, and an answer; gives the ids of question and answer.
+    /// Adds a question, some calls with results, and an answer; gives the ids of
+    /// question and answer.
     pub(super) fn turn(&mut self) -> (String, String) {
         let asked = self.begin("message");
         self.add(",\"message\":{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":");
@@ -86,11 +110,18 @@ impl<'a> PiLines<'a> {
         self.add(&format!(
             ",\"message\":{{\"role\":\"toolResult\",\"toolCallId\":\"toolu_{call}\",\"toolName\":\"read\",\"content\":[{{\"type\":\"text\",\"text\":"
         ));
-        let bytes = if self.rng.chance(0.93) { self.rng.between(300, 6_000) } else { self.rng.between(20_000, 90_000) };
+        let bytes = if self.rng.chance(0.93) {
+            self.rng.between(300, 6_000)
+        } else {
+            self.rng.between(20_000, 90_000)
+        };
         self.text.clear();
         self.vocabulary.code(&mut self.rng, bytes, &mut self.text);
         push_string(&mut self.out, &self.text);
-        self.add(&format!("}}],\"isError\":false,\"timestamp\":{}}}}}", self.clock.ms()));
+        self.add(&format!(
+            "}}],\"isError\":false,\"timestamp\":{}}}}}",
+            self.clock.ms()
+        ));
         self.end();
     }
 
@@ -109,7 +140,9 @@ impl<'a> PiLines<'a> {
         let id = self.begin("compaction");
         self.add(",\"summary\":");
         self.prose(2_000, 6_000);
-        self.add(&format!(",\"firstKeptEntryId\":\"{first_kept}\",\"tokensBefore\":175004,\"fromHook\":false}}"));
+        self.add(&format!(
+            ",\"firstKeptEntryId\":\"{first_kept}\",\"tokensBefore\":175004,\"fromHook\":false}}"
+        ));
         self.end();
         id
     }

@@ -56,12 +56,18 @@ impl Vocabulary {
         let (mut pool, mut starts) = (String::new(), Vec::with_capacity(POOL));
         for _ in 0..POOL {
             let drawn = rng.unit() * total;
-            let rank = summed.partition_point(|&sum| sum < drawn).min(words.len() - 1);
+            let rank = summed
+                .partition_point(|&sum| sum < drawn)
+                .min(words.len() - 1);
             starts.push(pool.len() as u32);
             pool.push_str(&words[rank]);
             pool.push(' ');
         }
-        Vocabulary { words, pool, starts }
+        Vocabulary {
+            words,
+            pool,
+            starts,
+        }
     }
 
     /// Gives a word of the middle ranks, as names are made of.
@@ -72,7 +78,10 @@ impl Vocabulary {
     /// Gives some words in a row.
     pub fn run(&self, rng: &mut Rng, count: usize) -> &str {
         let first = rng.below(POOL - count - 1);
-        let (start, end) = (self.starts[first] as usize, self.starts[first + count] as usize);
+        let (start, end) = (
+            self.starts[first] as usize,
+            self.starts[first + count] as usize,
+        );
         &self.pool[start..end - 1]
     }
 

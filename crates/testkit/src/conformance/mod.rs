@@ -1,11 +1,13 @@
 //! What every backend must do, as tests that a stranger's backend can run too.
 //!
-//! Each function takes a way to make a backend and stops the test at the first broken promise. None of them assumes that a
-//! position is a byte offset, that a lease is a lock, or that there is a disk.
+//! Each function takes a way to make a backend and stops the test at the first broken
+//! promise. None of them assumes that a position is a byte offset, that a lease is a lock, or
+//! that there is a disk.
 //!
-//! A backend that is read only implements [`Backend`](boswell_store::Backend) and passes [`backend_reads`]. One that is written
-//! too implements [`LogBackend`](boswell_store::LogBackend) beside it and passes [`backend_writes`]; what it is handed is a
-//! [`WritePlace`] that opens stores on it and, as far as it can, lets the machine die, leases run out and appends fail:
+//! A backend that is read only implements [`Backend`](boswell_store::Backend) and passes
+//! [`backend_reads`]. One that is written too implements [`LogBackend`](boswell_store::LogBackend)
+//! beside it and passes [`backend_writes`]; what it is handed is a [`WritePlace`] that opens stores
+//! on it and, as far as it can, lets the machine die, leases run out and appends fail:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -41,13 +43,19 @@ mod writing;
 use boswell_model::Error;
 
 pub use place::{Failure, MakePlace, WritePlace};
-pub use reading::{Make, backend_reads, exports, names_and_objects, positions, revisions, sessions, summaries};
+pub use reading::{
+    Make, backend_reads, exports, names_and_objects, positions, revisions, sessions, summaries,
+};
 pub use writing::{
-    acknowledged_survives, backend_writes, batches, conversations, creation, expectations, failures, leases,
-    lost_leases, many_writers, others_add, receipts, same_ids, visibility, what_is_said_comes_back,
+    acknowledged_survives, backend_writes, batches, conversations, creation, expectations,
+    failures, leases, lost_leases, many_writers, others_add, receipts, same_ids, visibility,
+    what_is_said_comes_back,
 };
 
-#[expect(clippy::panic, reason = "a conformance test stops at the first broken promise")]
+#[expect(
+    clippy::panic,
+    reason = "a conformance test stops at the first broken promise"
+)]
 fn ok<T>(result: Result<T, Error>) -> T {
     result.unwrap_or_else(|error| panic!("{error}"))
 }

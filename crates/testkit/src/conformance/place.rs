@@ -19,8 +19,9 @@ pub trait WritePlace: Sync {
     /// Opens the store once more, as another process would: with ids of its own.
     fn store(&self) -> Store;
 
-    /// Lets the machine die that keeps the sessions. Stores that are opened from now on find what was durable; those that were
-    /// opened before are not used again. Where everything is durable at once, or nothing can be lost, there is nothing to do.
+    /// Lets the machine die that keeps the sessions. Stores that are opened from now on find what
+    /// was durable; those that were opened before are not used again. Where everything is durable
+    /// at once, or nothing can be lost, there is nothing to do.
     fn crash(&self) {}
 
     /// Lets every lease run out that nobody renews. False where a lease ends only with its holder.

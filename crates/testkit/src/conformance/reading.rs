@@ -25,17 +25,34 @@ pub fn backend_reads(make: &Make<'_>) {
 
 /// Listings are sorted and complete; what is not there is said to be so.
 pub fn names_and_objects(make: &Make<'_>) {
-    let objects = ["b.json", "a/x.jsonl", "a/y/z.txt", "a.jsonl"].map(|key| (key.to_owned(), b"{}\n".to_vec()));
+    let objects = ["b.json", "a/x.jsonl", "a/y/z.txt", "a.jsonl"]
+        .map(|key| (key.to_owned(), b"{}\n".to_vec()));
     let backend = make(&objects);
-    let keys = |folder: &str| ok(backend.list(folder)).into_iter().map(|info| info.key).collect::<Vec<_>>();
+    let keys = |folder: &str| {
+        ok(backend.list(folder))
+            .into_iter()
+            .map(|info| info.key)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(keys(""), ["a", "a.jsonl", "b.json"]);
     assert_eq!(keys("a"), ["a/x.jsonl", "a/y"]);
-    assert_eq!(keys("nowhere"), [] as [&str; 0], "a folder that is not there is empty");
+    assert_eq!(
+        keys("nowhere"),
+        [] as [&str; 0],
+        "a folder that is not there is empty"
+    );
     let info = ok(backend.stat("a/x.jsonl")).expect("it is there");
-    assert!(info.is_file() && info.size == 3, "the size of an object is its length in bytes");
+    assert!(
+        info.is_file() && info.size == 3,
+        "the size of an object is its length in bytes"
+    );
     assert!(ok(backend.stat("a")).is_some_and(|info| info.is_folder()));
     assert_eq!(ok(backend.stat("nothing")), None);
-    assert!(backend.open("nothing").is_err_and(|error| error.is_not_found()));
+    assert!(
+        backend
+            .open("nothing")
+            .is_err_and(|error| error.is_not_found())
+    );
     assert!(!backend.describe("a.jsonl").is_empty());
     assert_eq!(ok(ok(backend.open("b.json")).read(0, 99)), b"{}\n");
 }
@@ -45,16 +62,45 @@ pub fn positions(make: &Make<'_>) {
     let log = log();
     let object = ok(make(&[("s.jsonl".to_owned(), log.clone())]).open("s.jsonl"));
     let mut lines: Vec<(u64, u64, Vec<u8>)> = Vec::new();
-    ok(object.lines(0, 1, &mut |line| lines.push((line.at, line.number, line.bytes.to_vec()))));
-    assert_eq!(lines.iter().flat_map(|(_, _, bytes)| bytes.clone()).collect::<Vec<u8>>(), log, "lines are the log");
-    assert!(lines.windows(2).all(|two| two[0].0 < two[1].0), "positions grow");
-    assert!(lines.iter().zip(1..).all(|((_, number, _), count)| *number == count), "lines are counted from 1");
-    assert!(lines.iter().all(|(at, _, _)| *at < object.end().unwrap_or(0)), "the end lies behind every line");
+    ok(object.lines(0, 1, &mut |line| {
+        lines.push((line.at, line.number, line.bytes.to_vec()))
+    }));
+    assert_eq!(
+        lines
+            .iter()
+            .flat_map(|(_, _, bytes)| bytes.clone())
+            .collect::<Vec<u8>>(),
+        log,
+        "lines are the log"
+    );
+    assert!(
+        lines.windows(2).all(|two| two[0].0 < two[1].0),
+        "positions grow"
+    );
+    assert!(
+        lines
+            .iter()
+            .zip(1..)
+            .all(|((_, number, _), count)| *number == count),
+        "lines are counted from 1"
+    );
+    assert!(
+        lines
+            .iter()
+            .all(|(at, _, _)| *at < object.end().unwrap_or(0)),
+        "the end lies behind every line"
+    );
     for (index, (at, number, bytes)) in lines.iter().enumerate() {
-        assert_eq!(ok(object.read(*at, bytes.len() as u64)), *bytes, "a line is read at its position");
+        assert_eq!(
+            ok(object.read(*at, bytes.len() as u64)),
+            *bytes,
+            "a line is read at its position"
+        );
         assert_eq!(ok(object.read(*at, 5)), bytes[..5], "and its beginning");
         let mut rest = Vec::new();
-        ok(object.lines(*at, *number, &mut |line| rest.push((line.at, line.number, line.bytes.to_vec()))));
+        ok(object.lines(*at, *number, &mut |line| {
+            rest.push((line.at, line.number, line.bytes.to_vec()))
+        }));
         assert_eq!(rest, lines[index..], "reading goes on from any line");
     }
     for window in [1, 100, 1 << 20] {
@@ -63,12 +109,21 @@ pub fn positions(make: &Make<'_>) {
         let mut back: Vec<(u64, Vec<u8>)> = Vec::new();
         while to > lines[0].0 {
             let mut block = Vec::new();
-            let from = ok(object.lines_before(to, window, &mut |line| block.push((line.at, line.bytes.to_vec()))));
-            assert_eq!(block.first().map(|line| line.0), Some(from), "a step begins with its first line");
+            let from = ok(object.lines_before(to, window, &mut |line| {
+                block.push((line.at, line.bytes.to_vec()))
+            }));
+            assert_eq!(
+                block.first().map(|line| line.0),
+                Some(from),
+                "a step begins with its first line"
+            );
             block.extend(back);
             (to, back) = (from, block);
         }
-        let forth: Vec<_> = lines.iter().map(|(at, _, bytes)| (*at, bytes.clone())).collect();
+        let forth: Vec<_> = lines
+            .iter()
+            .map(|(at, _, bytes)| (*at, bytes.clone()))
+            .collect();
         assert_eq!(back, forth, "read backwards, {window} bytes at a time");
     }
     let mut behind = 0;
@@ -83,43 +138,76 @@ pub fn sessions(make: &Make<'_>) {
         let (session, _) = read(make, &made.files);
         let (reference, _) = read(&memory, &made.files);
         assert_eq!(seen(&session), seen(&reference), "{shape:?}");
-        let lines: Vec<&[u8]> = made.bytes().split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).collect();
+        let lines: Vec<&[u8]> = made
+            .bytes()
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .collect();
         for slot in session.log().slots() {
             let entry = ok(session.entry(slot));
-            assert!(lines.contains(&entry.bytes.as_slice()) && entry.view.is_some(), "{shape:?}: an entry is its line");
+            assert!(
+                lines.contains(&entry.bytes.as_slice()) && entry.view.is_some(),
+                "{shape:?}: an entry is its line"
+            );
         }
     }
 }
 
 /// An export gives every byte back.
 pub fn exports(make: &Make<'_>) {
-    let made = pi::file(pi::Shape::EveryEntry, pi::Flavour::Pi, pi::Place::of("/proj/app"), 7);
+    let made = pi::file(
+        pi::Shape::EveryEntry,
+        pi::Flavour::Pi,
+        pi::Place::of("/proj/app"),
+        7,
+    );
     let (session, _) = read(make, &made.files);
     let mut out = Vec::new();
     ok(session.export(&mut |piece| {
         out.extend_from_slice(piece);
         Ok(())
     }));
-    assert_eq!(out.escape_ascii().to_string(), made.bytes().escape_ascii().to_string(), "an export is the log");
+    assert_eq!(
+        out.escape_ascii().to_string(),
+        made.bytes().escape_ascii().to_string(),
+        "an export is the log"
+    );
     let mut pieces = 0;
     let stopped = session.export(&mut |_| {
         pieces += 1;
         Err(Error::new(ErrorKind::Unavailable, "the pipe is closed"))
     });
-    assert!(stopped.is_err() && pieces == 1, "a reader that goes away ends the export");
+    assert!(
+        stopped.is_err() && pieces == 1,
+        "a reader that goes away ends the export"
+    );
 }
 
 /// A revision grows with every line, as a number, and with nothing else.
 pub fn revisions(make: &Make<'_>) {
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/proj/app"), 7);
+    let made = pi::file(
+        pi::Shape::Linear,
+        pi::Flavour::Pi,
+        pi::Place::of("/proj/app"),
+        7,
+    );
     let mut last = None;
-    let ends = made.bytes().iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+    let ends = made
+        .bytes()
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'\n')
+        .map(|(at, _)| at + 1);
     for end in ends {
         let mut files = Files::new();
         files.add(made.main.clone(), &made.bytes()[..end]);
         let revision = read(make, &files).0.revision().parse::<u64>().ok();
         assert!(revision > last, "{revision:?} follows {last:?}");
-        assert_eq!(revision, read(make, &files).0.revision().parse().ok(), "and stays while the log does");
+        assert_eq!(
+            revision,
+            read(make, &files).0.revision().parse().ok(),
+            "and stays while the log does"
+        );
         last = revision;
     }
 }
@@ -139,8 +227,15 @@ pub fn summaries(make: &Make<'_>) {
             let (_, (store, located)) = read(make, &files);
             ok(store.summary(&located))
         });
-        let shown =
-            |s: &boswell_store::Summary| (s.name(), s.leaf.clone(), s.facts.last_active, s.facts.created, s.complete);
+        let shown = |s: &boswell_store::Summary| {
+            (
+                s.name(),
+                s.leaf.clone(),
+                s.facts.last_active,
+                s.facts.created,
+                s.complete,
+            )
+        };
         assert_eq!(shown(&summary), shown(&reference), "{turns} turns");
         assert!(!summary.complete || summary.records == reference.records);
     }
@@ -148,7 +243,12 @@ pub fn summaries(make: &Make<'_>) {
 
 fn log() -> Vec<u8> {
     (0..40)
-        .map(|n| format!("{{\"type\":\"message\",\"n\":{n},\"text\":\"{}\"}}\n", "x".repeat(n)))
+        .map(|n| {
+            format!(
+                "{{\"type\":\"message\",\"n\":{n},\"text\":\"{}\"}}\n",
+                "x".repeat(n)
+            )
+        })
         .collect::<String>()
         .into()
 }
@@ -167,7 +267,11 @@ fn dialect() -> &'static dyn Dialect {
 
 /// Reads the one session among these files.
 fn read(make: &Make<'_>, files: &Files) -> (Session, (Store, Located)) {
-    let objects: Vec<_> = files.list.iter().map(|file| (file.path.clone(), file.bytes.clone())).collect();
+    let objects: Vec<_> = files
+        .list
+        .iter()
+        .map(|file| (file.path.clone(), file.bytes.clone()))
+        .collect();
     let store = Store::on(dialect(), make(&objects), "conformance");
     let mut located = ok(store.list()).sessions;
     assert_eq!(located.len(), 1, "a listing finds the session");
@@ -181,18 +285,35 @@ fn seen(session: &Session) -> Vec<String> {
     let label = |slot: Slot| log.label(slot).into_owned();
     let mut seen: Vec<String> = log
         .entries()
-        .map(|(slot, head)| format!("{} {} {:?} {}", label(slot), head.line, head.kind, log.word(slot)))
+        .map(|(slot, head)| {
+            format!(
+                "{} {} {:?} {}",
+                label(slot),
+                head.line,
+                head.kind,
+                log.word(slot)
+            )
+        })
         .collect();
     seen.push(format!("leaf {:?}", ok(session.leaf()).map(label)));
     let tip = ok(session.tip());
-    seen.push(format!("branch {:?}", ok(session.branch(tip)).into_iter().map(label).collect::<Vec<_>>()));
+    seen.push(format!(
+        "branch {:?}",
+        ok(session.branch(tip))
+            .into_iter()
+            .map(label)
+            .collect::<Vec<_>>()
+    ));
     let context = ok(session.context(tip));
     seen.push(format!("settings {:?}", context.settings));
     for item in &context.items {
         seen.push(format!("{:?}", ok(session.render(item)).message));
     }
     let facts = session.facts();
-    seen.push(format!("{:?} {:?} {} {:?}", facts.title, facts.first_prompt, facts.messages, facts.last_active));
+    seen.push(format!(
+        "{:?} {:?} {} {:?}",
+        facts.title, facts.first_prompt, facts.messages, facts.last_active
+    ));
     let report = ok(check(session));
     seen.push(format!("{} of {}", report.reachable, report.total));
     seen.extend(report.problems.iter().map(|problem| format!("{problem:?}")));

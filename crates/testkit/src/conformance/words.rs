@@ -12,7 +12,9 @@ pub(super) fn died(place: &dyn WritePlace) {
 }
 
 pub(super) fn created(place: &dyn WritePlace, id: &str) -> SessionWriter {
-    ok(place.store().create(NewSession::in_project("/proj").with_id(id)))
+    ok(place
+        .store()
+        .create(NewSession::in_project("/proj").with_id(id)))
 }
 
 /// A prompt for each id, which is also its text.
@@ -21,16 +23,24 @@ pub(super) fn drafts(ids: &[&str]) -> Vec<Draft> {
 }
 
 pub(super) fn label(target: &str) -> Draft {
-    Draft::new(Body::Label { target: target.to_owned(), label: Some("here".to_owned()) })
+    Draft::new(Body::Label {
+        target: target.to_owned(),
+        label: Some("here".to_owned()),
+    })
 }
 
 pub(super) fn kind_of<T>(result: Result<T, Error>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
 }
 
-#[expect(clippy::panic, reason = "a conformance test stops at the first broken promise")]
+#[expect(
+    clippy::panic,
+    reason = "a conformance test stops at the first broken promise"
+)]
 pub(super) fn number(revision: &str) -> u64 {
-    revision.parse().unwrap_or_else(|_| panic!("`{revision}` is no revision"))
+    revision
+        .parse()
+        .unwrap_or_else(|_| panic!("`{revision}` is no revision"))
 }
 
 /// The ids of all entries as they stand in the log, also those that stand there twice.
@@ -40,18 +50,31 @@ pub(super) fn entries(session: &Session) -> Vec<String> {
 
 /// The same of prompts and answers alone.
 pub(super) fn messages(session: &Session) -> Vec<String> {
-    ids(session, |kind| matches!(kind, EntryKind::User | EntryKind::Assistant))
+    ids(session, |kind| {
+        matches!(kind, EntryKind::User | EntryKind::Assistant)
+    })
 }
 
 fn ids(session: &Session, which: impl Fn(EntryKind) -> bool) -> Vec<String> {
     let log = session.log();
-    log.entries().filter(|(_, head)| which(head.kind)).map(|(slot, _)| name(session, slot)).collect()
+    log.entries()
+        .filter(|(_, head)| which(head.kind))
+        .map(|(slot, _)| name(session, slot))
+        .collect()
 }
 
 /// The entries from the root to where the conversation stands.
 pub(super) fn branch(session: &Session) -> Vec<String> {
     let tip = ok(session.tip()).slot();
-    tip.map(|tip| session.tree().path(tip).into_iter().map(|slot| name(session, slot)).collect()).unwrap_or_default()
+    tip.map(|tip| {
+        session
+            .tree()
+            .path(tip)
+            .into_iter()
+            .map(|slot| name(session, slot))
+            .collect()
+    })
+    .unwrap_or_default()
 }
 
 pub(super) fn leaf(session: &Session) -> Option<String> {
@@ -61,5 +84,7 @@ pub(super) fn leaf(session: &Session) -> Option<String> {
 /// The id that an entry states, whether or not another one states it too.
 fn name(session: &Session, slot: Slot) -> String {
     let log = session.log();
-    log.head(slot).and_then(|head| head.id).map_or_else(String::new, |id| log.names.text(id).to_owned())
+    log.head(slot)
+        .and_then(|head| head.id)
+        .map_or_else(String::new, |id| log.names.text(id).to_owned())
 }

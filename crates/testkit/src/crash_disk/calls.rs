@@ -36,11 +36,19 @@ impl Disk for CrashDisk {
             (None, _) => return Err(ErrorKind::NotFound.into()),
         };
         if state.is_folder(node) {
-            return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
+            return Err(io::Error::new(
+                ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
         }
         let handle = state.handle(node);
         drop(state);
-        Ok(Box::new(CrashFile { disk: self.clone(), node, handle, how }))
+        Ok(Box::new(CrashFile {
+            disk: self.clone(),
+            node,
+            handle,
+            how,
+        }))
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
@@ -58,7 +66,11 @@ impl Disk for CrashDisk {
         let mut state = self.lock();
         state.switches.look()?;
         let folder = folder(&state, path)?;
-        state.names.in_folder(folder).map(|(name, node)| Ok((name.to_owned(), state.stat(node)?))).collect()
+        state
+            .names
+            .in_folder(folder)
+            .map(|(name, node)| Ok((name.to_owned(), state.stat(node)?)))
+            .collect()
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
@@ -144,8 +156,15 @@ impl Disk for CrashDisk {
         let mut state = self.lock();
         state.switches.change()?;
         let node = state.must_find(path)?;
-        let (same, from) = (state.stat(node)?.identity == file, usize::try_from(at).unwrap_or(usize::MAX));
-        let there = state.node(node)?.live.bytes.get(from..from.saturating_add(bytes.len()));
+        let (same, from) = (
+            state.stat(node)?.identity == file,
+            usize::try_from(at).unwrap_or(usize::MAX),
+        );
+        let there = state
+            .node(node)?
+            .live
+            .bytes
+            .get(from..from.saturating_add(bytes.len()));
         if !same || there != Some(bytes) {
             return Err(ErrorKind::NotFound.into());
         }
@@ -163,7 +182,11 @@ impl Disk for CrashDisk {
 
 fn folder(state: &State, path: &Path) -> io::Result<u64> {
     let node = state.must_find(path)?;
-    if state.is_folder(node) { Ok(node) } else { Err(ErrorKind::NotADirectory.into()) }
+    if state.is_folder(node) {
+        Ok(node)
+    } else {
+        Err(ErrorKind::NotADirectory.into())
+    }
 }
 
 fn free_name(state: &State, path: &Path) -> io::Result<Name> {
@@ -178,7 +201,9 @@ fn may_replace(state: &State, node: u64, there: u64) -> io::Result<()> {
         (false, false) => Ok(()),
         (false, true) => Err(ErrorKind::IsADirectory.into()),
         (true, false) => Err(ErrorKind::NotADirectory.into()),
-        (true, true) if state.names.in_folder(there).next().is_some() => Err(ErrorKind::DirectoryNotEmpty.into()),
+        (true, true) if state.names.in_folder(there).next().is_some() => {
+            Err(ErrorKind::DirectoryNotEmpty.into())
+        }
         (true, true) => Ok(()),
     }
 }

@@ -21,7 +21,9 @@ pub enum Keep {
 impl Keep {
     /// The three flavours: nothing, everything, and `subsets` different choices.
     pub fn flavours(subsets: u64) -> impl Iterator<Item = Keep> {
-        [Keep::Nothing, Keep::Everything].into_iter().chain((0..subsets).map(Keep::Subset))
+        [Keep::Nothing, Keep::Everything]
+            .into_iter()
+            .chain((0..subsets).map(Keep::Subset))
     }
 }
 
@@ -38,7 +40,9 @@ impl CrashDisk {
     }
 
     fn of(state: State) -> CrashDisk {
-        CrashDisk { state: Arc::new(Mutex::new(state)) }
+        CrashDisk {
+            state: Arc::new(Mutex::new(state)),
+        }
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, State> {
@@ -60,12 +64,14 @@ impl CrashDisk {
         self.lock().switches.syncs
     }
 
-    /// Dies at the `n`-th changing call, counted from 1 as [`calls`](Self::calls) does: it and all that follow fail.
+    /// Dies at the `n`-th changing call, counted from 1 as [`calls`](Self::calls) does: it and
+    /// all that follow fail.
     pub fn crash_at(&self, n: u64) {
         self.lock().switches.crash_at = Some(n);
     }
 
-    /// Takes this many bytes of the append that is in flight when the machine dies; they are unsynced.
+    /// Takes this many bytes of the append that is in flight when the machine
+    /// dies; they are unsynced.
     pub fn tear_append(&self, bytes: usize) {
         self.lock().switches.tear = bytes;
     }
@@ -90,13 +96,15 @@ impl CrashDisk {
         self.lock().switches.fail.insert(n, kind);
     }
 
-    /// Fails the first sync of a file at or after the `n`-th changing call and drops the dirty bytes of that file, as kernels
-    /// do: they can still be read, later syncs say that all is well, and a crash leaves NULs in their place.
+    /// Fails the first sync of a file at or after the `n`-th changing call and drops the dirty
+    /// bytes of that file, as kernels do: they can still be read, later syncs say that all is well,
+    /// and a crash leaves NULs in their place.
     pub fn lie_on_sync_after(&self, n: u64) {
         self.lock().switches.lie_after = Some(n);
     }
 
-    /// Makes everything durable and forgets what was counted and set, so that a test starts from a known disk.
+    /// Makes everything durable and forgets what was counted and set, so that a test
+    /// starts from a known disk.
     pub fn settle(&self) {
         let mut state = self.lock();
         *state = state.after_crash(Keep::Everything);
@@ -107,7 +115,8 @@ impl CrashDisk {
         CrashDisk::of(self.lock().after_crash(keep))
     }
 
-    /// The disk as others find it after this process alone was killed: nothing is lost, and its locks are gone.
+    /// The disk as others find it after this process alone was killed: nothing is lost,
+    /// and its locks are gone.
     pub fn after_kill(&self) -> CrashDisk {
         CrashDisk::of(self.lock().after_kill())
     }
@@ -135,13 +144,17 @@ impl CrashDisk {
         found
     }
 
-    /// A few different ways in which an append of this length can tear: all of them when it is short.
+    /// A few different ways in which an append of this length can tear: all of
+    /// them when it is short.
     pub(super) fn tears(len: usize) -> Vec<usize> {
         if len <= 300 {
             return (0..=len).collect();
         }
         let mut rng = Rng::new(len as u64);
-        let mut tears: Vec<usize> = (0..64).map(|_| rng.below(len + 1)).chain([0, 1, len - 1, len]).collect();
+        let mut tears: Vec<usize> = (0..64)
+            .map(|_| rng.below(len + 1))
+            .chain([0, 1, len - 1, len])
+            .collect();
         tears.sort_unstable();
         tears.dedup();
         tears

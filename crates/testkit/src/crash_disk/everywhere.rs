@@ -12,7 +12,8 @@ pub struct Crash<'a, T> {
     pub disk: CrashDisk,
     /// What the act returned; it may have got its answer before the machine died.
     pub outcome: &'a T,
-    /// The call at which the machine died, from 1; one more than there are calls means that the act was over.
+    /// The call at which the machine died, from 1; one more than there are calls means
+    /// that the act was over.
     pub call: u64,
     /// How much of an append in flight was taken.
     pub tear: usize,
@@ -20,9 +21,10 @@ pub struct Crash<'a, T> {
     pub keep: Keep,
 }
 
-/// Runs `act` on a disk that `prepare` made and settled: once for each changing call that it makes, with the machine dying at that
-/// call, and once with it dying right after. Each time `check` sees what the next boot finds when no unsynced fact was kept,
-/// when all were, and for several subsets. An append in flight is torn at every byte. Returns how many crashes were checked.
+/// Runs `act` on a disk that `prepare` made and settled: once for each changing call that it makes,
+/// with the machine dying at that call, and once with it dying right after. Each time `check` sees
+/// what the next boot finds when no unsynced fact was kept, when all were, and for several subsets.
+/// An append in flight is torn at every byte. Returns how many crashes were checked.
 pub fn everywhere<T>(
     seed: u64,
     prepare: impl Fn(&CrashDisk),
@@ -47,7 +49,13 @@ pub fn everywhere<T>(
         for tear in torn.map_or(vec![0], CrashDisk::tears) {
             let (disk, outcome) = start(Some(call), tear);
             for keep in Keep::flavours(SUBSETS) {
-                check(&Crash { disk: disk.after_crash(keep), outcome: &outcome, call, tear, keep });
+                check(&Crash {
+                    disk: disk.after_crash(keep),
+                    outcome: &outcome,
+                    call,
+                    tear,
+                    keep,
+                });
                 checked += 1;
             }
         }

@@ -18,7 +18,10 @@ impl CrashFile {
     fn may_write(&self) -> io::Result<()> {
         match self.how {
             Open::Append | Open::CreateNew | Open::Lock | Open::OldLock => Ok(()),
-            Open::Read => Err(io::Error::new(ErrorKind::PermissionDenied, "not opened for writing")),
+            Open::Read => Err(io::Error::new(
+                ErrorKind::PermissionDenied,
+                "not opened for writing",
+            )),
         }
     }
 }
@@ -34,7 +37,10 @@ impl DiskFile for CrashFile {
         let mut state = self.disk.lock();
         state.switches.look()?;
         let bytes = &state.node(self.node)?.live.bytes;
-        let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or(b"");
+        let rest = usize::try_from(at)
+            .ok()
+            .and_then(|at| bytes.get(at..))
+            .unwrap_or(b"");
         let count = rest.len().min(buffer.len());
         buffer[..count].copy_from_slice(&rest[..count]);
         Ok(count)
@@ -53,7 +59,10 @@ impl DiskFile for CrashFile {
             }
             return Err(error);
         }
-        let room = state.switches.limit.map_or(u64::MAX, |limit| limit.saturating_sub(state.used()));
+        let room = state
+            .switches
+            .limit
+            .map_or(u64::MAX, |limit| limit.saturating_sub(state.used()));
         let count = usize::try_from(room).unwrap_or(usize::MAX).min(bytes.len());
         if count == 0 && !bytes.is_empty() {
             return Err(ErrorKind::StorageFull.into());

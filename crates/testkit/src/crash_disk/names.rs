@@ -28,7 +28,11 @@ struct Change {
 
 impl Names {
     pub(super) fn settled(names: BTreeMap<Name, u64>) -> Names {
-        Names { live: names.clone(), base: names, pending: Vec::new() }
+        Names {
+            live: names.clone(),
+            base: names,
+            pending: Vec::new(),
+        }
     }
 
     pub(super) fn get(&self, name: &Name) -> Option<u64> {
@@ -48,8 +52,17 @@ impl Names {
 
     /// Nodes that have a name now or might have one after a crash.
     pub(super) fn could_be_named(&self) -> BTreeSet<u64> {
-        let pending = self.pending.iter().flat_map(|change| &change.sets).filter_map(|(_, node)| *node);
-        self.base.values().chain(self.live.values()).copied().chain(pending).collect()
+        let pending = self
+            .pending
+            .iter()
+            .flat_map(|change| &change.sets)
+            .filter_map(|(_, node)| *node);
+        self.base
+            .values()
+            .chain(self.live.values())
+            .copied()
+            .chain(pending)
+            .collect()
     }
 
     /// Gives a free name to a node.
@@ -67,22 +80,35 @@ impl Names {
     }
 
     fn change(&mut self, sets: Vec<(Name, Option<u64>)>, emptied: Option<u64>) {
-        // A name is taken away from where an earlier change put it, or given to another file after a rename moved the
-        // first one out of its way. Without this a chain of renames could leave a file under two names or under none.
+        // A name is taken away from where an earlier change put it, or given to another file after
+        // a rename moved the first one out of its way. Without this a chain of renames could leave
+        // a file under two names or under none.
         let needs = |change: &&Change| {
             let is_rename = change.sets.len() > 1;
             change.sets.iter().any(|(name, put)| {
                 let follows = |(again, now): &(Name, Option<u64>)| {
-                    again == name && (put.is_some() && now.is_none() || is_rename && put.is_none() && now.is_some())
+                    again == name
+                        && (put.is_some() && now.is_none()
+                            || is_rename && put.is_none() && now.is_some())
                 };
                 sets.iter().any(follows) || emptied == Some(name.0)
             })
         };
-        let needs = self.pending.iter().filter(needs).map(|change| change.number).collect();
+        let needs = self
+            .pending
+            .iter()
+            .filter(needs)
+            .map(|change| change.number)
+            .collect();
         let number = self.pending.last().map_or(0, |last| last.number + 1);
         let waits = sets.iter().map(|((folder, _), _)| *folder).collect();
         apply(&mut self.live, &sets);
-        self.pending.push(Change { sets, waits, needs, number });
+        self.pending.push(Change {
+            sets,
+            waits,
+            needs,
+            number,
+        });
     }
 
     /// Makes the names in a folder durable.
@@ -90,14 +116,27 @@ impl Names {
         for change in &mut self.pending {
             change.waits.remove(&folder);
         }
-        let mut certain: BTreeSet<u64> =
-            self.pending.iter().filter(|change| change.waits.is_empty()).map(|change| change.number).collect();
+        let mut certain: BTreeSet<u64> = self
+            .pending
+            .iter()
+            .filter(|change| change.waits.is_empty())
+            .map(|change| change.number)
+            .collect();
         with_needs(&self.pending, &mut certain);
-        for change in self.pending.iter_mut().filter(|change| certain.contains(&change.number)) {
+        for change in self
+            .pending
+            .iter_mut()
+            .filter(|change| certain.contains(&change.number))
+        {
             change.waits.clear();
         }
-        // Only from the front: a later change of the same name must not be overtaken by an earlier one.
-        let sure = self.pending.iter().take_while(|change| change.waits.is_empty()).count();
+        // Only from the front: a later change of the same name must not be
+        // overtaken by an earlier one.
+        let sure = self
+            .pending
+            .iter()
+            .take_while(|change| change.waits.is_empty())
+            .count();
         for change in self.pending.drain(..sure) {
             apply(&mut self.base, &change.sets);
         }
@@ -113,16 +152,30 @@ impl Names {
 
     pub(super) fn with_some(&self, rng: &mut Rng) -> BTreeMap<Name, u64> {
         let luck = rng.unit();
-        let lucky: Vec<u64> = self.pending.iter().map(|change| change.number).filter(|_| rng.chance(luck)).collect();
+        let lucky: Vec<u64> = self
+            .pending
+            .iter()
+            .map(|change| change.number)
+            .filter(|_| rng.chance(luck))
+            .collect();
         self.kept(|number| lucky.contains(&number))
     }
 
     fn kept(&self, lucky: impl Fn(u64) -> bool) -> BTreeMap<Name, u64> {
         let survives = |change: &&Change| change.waits.is_empty() || lucky(change.number);
-        let mut numbers = self.pending.iter().filter(survives).map(|change| change.number).collect();
+        let mut numbers = self
+            .pending
+            .iter()
+            .filter(survives)
+            .map(|change| change.number)
+            .collect();
         with_needs(&self.pending, &mut numbers);
         let mut names = self.base.clone();
-        for change in self.pending.iter().filter(|change| numbers.contains(&change.number)) {
+        for change in self
+            .pending
+            .iter()
+            .filter(|change| numbers.contains(&change.number))
+        {
             apply(&mut names, &change.sets);
         }
         names
@@ -138,7 +191,8 @@ fn apply(names: &mut BTreeMap<Name, u64>, sets: &[(Name, Option<u64>)]) {
     }
 }
 
-/// Adds what the chosen changes need. Needs point backwards, so one pass from the end finds them all.
+/// Adds what the chosen changes need. Needs point backwards, so one pass from
+/// the end finds them all.
 fn with_needs(pending: &[Change], chosen: &mut BTreeSet<u64>) {
     for change in pending.iter().rev() {
         if chosen.contains(&change.number) {

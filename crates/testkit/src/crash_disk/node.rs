@@ -68,7 +68,11 @@ impl Content {
 impl Node {
     pub(super) fn new(is_folder: bool, now: i128) -> Node {
         let mode = if is_folder { 0o700 } else { 0o600 };
-        let content = Content { bytes: Vec::new(), mode, modified: now };
+        let content = Content {
+            bytes: Vec::new(),
+            mode,
+            modified: now,
+        };
         let base = content.clone();
         Node {
             is_folder,
@@ -85,18 +89,32 @@ impl Node {
     /// A node whose content is durable, as a boot finds it.
     pub(super) fn settled(is_folder: bool, content: Content, changed: i128) -> Node {
         let base = content.clone();
-        Node { is_folder, live: content, base, fresh: false, ..Node::new(is_folder, changed) }
+        Node {
+            is_folder,
+            live: content,
+            base,
+            fresh: false,
+            ..Node::new(is_folder, changed)
+        }
     }
 
     pub(super) fn append(&mut self, bytes: &[u8], now: i128) {
         let mut rest = bytes;
         while !rest.is_empty() {
             let at = self.live.bytes.len() as u64;
-            let room = usize::try_from(PAGE - at % PAGE).unwrap_or(usize::MAX).min(rest.len());
+            let room = usize::try_from(PAGE - at % PAGE)
+                .unwrap_or(usize::MAX)
+                .min(rest.len());
             let (page, after) = rest.split_at(room);
             self.live.bytes.extend_from_slice(page);
-            self.pending.push(Fact::Data { at, bytes: page.to_vec() });
-            self.pending.push(Fact::Length { len: at + room as u64, modified: now });
+            self.pending.push(Fact::Data {
+                at,
+                bytes: page.to_vec(),
+            });
+            self.pending.push(Fact::Length {
+                len: at + room as u64,
+                modified: now,
+            });
             rest = after;
         }
         self.touched(now);
@@ -106,12 +124,17 @@ impl Node {
     pub(super) fn write_again(&mut self, bytes: &[u8], at: u64, now: i128) {
         let from = at as usize;
         self.live.bytes[from..from + bytes.len()].copy_from_slice(bytes);
-        self.pending.push(Fact::Data { at, bytes: bytes.to_vec() });
+        self.pending.push(Fact::Data {
+            at,
+            bytes: bytes.to_vec(),
+        });
         self.touched(now);
     }
 
     pub(super) fn truncate(&mut self, len: u64, now: i128) {
-        self.live.bytes.resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
+        self.live
+            .bytes
+            .resize(usize::try_from(len).unwrap_or(usize::MAX), 0);
         self.pending.push(Fact::Length { len, modified: now });
         self.touched(now);
     }
@@ -128,20 +151,28 @@ impl Node {
         self.pending.push(Fact::Mode { mode, modified });
     }
 
-    /// Makes bytes and length durable; the mode only where the node has to be written for another reason.
+    /// Makes bytes and length durable; the mode only where the node has to be
+    /// written for another reason.
     pub(super) fn sync(&mut self) {
-        let node_written = self.fresh || self.pending.iter().any(|fact| matches!(fact, Fact::Length { .. }));
+        let node_written = self.fresh
+            || self
+                .pending
+                .iter()
+                .any(|fact| matches!(fact, Fact::Length { .. }));
         let pending = std::mem::take(&mut self.pending);
-        let (kept, left): (Vec<Fact>, Vec<Fact>) =
-            pending.into_iter().partition(|fact| node_written || matches!(fact, Fact::Data { .. }));
+        let (kept, left): (Vec<Fact>, Vec<Fact>) = pending
+            .into_iter()
+            .partition(|fact| node_written || matches!(fact, Fact::Data { .. }));
         self.base = applied(&self.base, &kept);
         self.pending = left;
         self.fresh = false;
     }
 
-    /// Forgets that bytes are unsynced, though they are: what a kernel does after a failed write-back.
+    /// Forgets that bytes are unsynced, though they are: what a kernel does after
+    /// a failed write-back.
     pub(super) fn drop_dirty_bytes(&mut self) {
-        self.pending.retain(|fact| !matches!(fact, Fact::Data { .. }));
+        self.pending
+            .retain(|fact| !matches!(fact, Fact::Data { .. }));
     }
 
     /// Everything that is unsynced is kept, save what was dropped.
@@ -157,7 +188,12 @@ impl Node {
     /// Some of what is unsynced is kept.
     pub(super) fn with_some(&self, rng: &mut Rng) -> Content {
         let luck = rng.unit();
-        let kept: Vec<Fact> = self.pending.iter().filter(|_| rng.chance(luck)).cloned().collect();
+        let kept: Vec<Fact> = self
+            .pending
+            .iter()
+            .filter(|_| rng.chance(luck))
+            .cloned()
+            .collect();
         applied(&self.base, &kept)
     }
 }

@@ -64,10 +64,15 @@ impl State {
         self.rebooted(names, content)
     }
 
-    /// The disk as other processes see it after this one died: the system lived on, and forgot nothing.
+    /// The disk as other processes see it after this one died: the system lived
+    /// on, and forgot nothing.
     pub(super) fn after_kill(&self) -> State {
-        let mut state =
-            State { switches: Switches::default(), nodes: self.nodes.clone(), names: self.names.clone(), ..*self };
+        let mut state = State {
+            switches: Switches::default(),
+            nodes: self.nodes.clone(),
+            names: self.names.clone(),
+            ..*self
+        };
         for node in state.nodes.values_mut() {
             node.locks.clear();
             node.handles = 0;
@@ -76,13 +81,27 @@ impl State {
         state
     }
 
-    fn rebooted(&self, names: BTreeMap<Name, u64>, mut content: impl FnMut(&Node) -> super::node::Content) -> State {
+    fn rebooted(
+        &self,
+        names: BTreeMap<Name, u64>,
+        mut content: impl FnMut(&Node) -> super::node::Content,
+    ) -> State {
         let reachable = reachable(&names);
         let nodes = self.nodes.iter().filter(|(id, _)| reachable.contains(id));
-        let nodes = nodes.map(|(id, node)| (*id, Node::settled(node.is_folder, content(node), self.now)));
+        let nodes =
+            nodes.map(|(id, node)| (*id, Node::settled(node.is_folder, content(node), self.now)));
         let nodes = nodes.collect::<BTreeMap<_, _>>();
-        let names = names.into_iter().filter(|((folder, _), _)| reachable.contains(folder)).collect();
-        State { nodes, names: Names::settled(names), switches: Switches::default(), now: self.now + TICK, ..*self }
+        let names = names
+            .into_iter()
+            .filter(|((folder, _), _)| reachable.contains(folder))
+            .collect();
+        State {
+            nodes,
+            names: Names::settled(names),
+            switches: Switches::default(),
+            now: self.now + TICK,
+            ..*self
+        }
     }
 
     pub(super) fn tick(&mut self) -> i128 {
@@ -153,12 +172,18 @@ impl State {
     }
 
     pub(super) fn node(&mut self, id: u64) -> io::Result<&mut Node> {
-        self.nodes.get_mut(&id).ok_or_else(|| ErrorKind::NotFound.into())
+        self.nodes
+            .get_mut(&id)
+            .ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     pub(super) fn stat(&self, id: u64) -> io::Result<Stat> {
         let node = self.nodes.get(&id).ok_or(ErrorKind::NotFound)?;
-        let kind = if node.is_folder { StatKind::Folder } else { StatKind::File };
+        let kind = if node.is_folder {
+            StatKind::Folder
+        } else {
+            StatKind::File
+        };
         Ok(Stat {
             kind,
             len: node.live.bytes.len() as u64,
@@ -166,21 +191,29 @@ impl State {
             changed: node.changed,
             identity: (1, id),
             mode: node.live.mode,
-            links: if node.is_folder { 1 } else { self.names.links(id) },
+            links: if node.is_folder {
+                1
+            } else {
+                self.names.links(id)
+            },
         })
     }
 
     /// Bytes in all files, also those that have no name but are open.
     pub(super) fn used(&self) -> u64 {
         let named = reachable(self.names.with_everything());
-        let there = self.nodes.iter().filter(|(id, node)| node.handles > 0 || named.contains(id));
+        let there = self
+            .nodes
+            .iter()
+            .filter(|(id, node)| node.handles > 0 || named.contains(id));
         there.map(|(_, node)| node.live.bytes.len() as u64).sum()
     }
 
     /// Frees files that nobody can reach any more. What a crash might bring back stays.
     pub(super) fn forget_the_nameless(&mut self) {
         let named = self.names.could_be_named();
-        self.nodes.retain(|id, node| *id == ROOT || node.handles > 0 || named.contains(id));
+        self.nodes
+            .retain(|id, node| *id == ROOT || node.handles > 0 || named.contains(id));
     }
 }
 
@@ -188,7 +221,9 @@ fn reachable(names: &BTreeMap<Name, u64>) -> BTreeSet<u64> {
     let mut found = BTreeSet::from([ROOT]);
     let mut open = vec![ROOT];
     while let Some(folder) = open.pop() {
-        let below = names.range((folder, String::new())..).take_while(|((of, _), _)| *of == folder);
+        let below = names
+            .range((folder, String::new())..)
+            .take_while(|((of, _), _)| *of == folder);
         for (_, node) in below {
             if found.insert(*node) {
                 open.push(*node);
@@ -209,7 +244,9 @@ pub(super) fn parts(path: &Path) -> io::Result<Vec<String>> {
                 None => return Err(ErrorKind::InvalidInput.into()),
             },
             Component::RootDir | Component::CurDir => {}
-            Component::ParentDir | Component::Prefix(_) => return Err(ErrorKind::InvalidInput.into()),
+            Component::ParentDir | Component::Prefix(_) => {
+                return Err(ErrorKind::InvalidInput.into());
+            }
         }
     }
     Ok(parts)

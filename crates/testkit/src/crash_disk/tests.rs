@@ -37,12 +37,21 @@ fn bytes(disk: &CrashDisk, at: &str) -> Option<Vec<u8>> {
 
 /// What a crash may leave of a file, over many subsets.
 fn outcomes(disk: &CrashDisk, at: &str) -> BTreeSet<Option<Vec<u8>>> {
-    Keep::flavours(400).map(|keep| bytes(&disk.after_crash(keep), at)).collect()
+    Keep::flavours(400)
+        .map(|keep| bytes(&disk.after_crash(keep), at))
+        .collect()
 }
 
 fn files(disk: &CrashDisk) -> BTreeSet<Vec<String>> {
-    let names = |disk: CrashDisk| disk.snapshot().into_keys().filter(|name| !name.ends_with('/')).collect();
-    Keep::flavours(400).map(|keep| names(disk.after_crash(keep))).collect()
+    let names = |disk: CrashDisk| {
+        disk.snapshot()
+            .into_keys()
+            .filter(|name| !name.ends_with('/'))
+            .collect()
+    };
+    Keep::flavours(400)
+        .map(|keep| names(disk.after_crash(keep)))
+        .collect()
 }
 
 fn texts(all: &[&[u8]]) -> BTreeSet<Option<Vec<u8>>> {
@@ -50,14 +59,19 @@ fn texts(all: &[&[u8]]) -> BTreeSet<Option<Vec<u8>>> {
 }
 
 fn names(all: &[&[&str]]) -> BTreeSet<Vec<String>> {
-    all.iter().map(|names| names.iter().map(|name| (*name).to_owned()).collect()).collect()
+    all.iter()
+        .map(|names| names.iter().map(|name| (*name).to_owned()).collect())
+        .collect()
 }
 
 #[test]
 fn unsynced_bytes_may_vanish_or_leave_a_hole_and_synced_ones_stay() {
     let disk = disk_with(b"old ");
     let file = append(&disk, "d/f", b"new");
-    assert_eq!(outcomes(&disk, "d/f"), texts(&[b"old ", b"old \0\0\0", b"old new"]));
+    assert_eq!(
+        outcomes(&disk, "d/f"),
+        texts(&[b"old ", b"old \0\0\0", b"old new"])
+    );
     file.sync().unwrap();
     assert_eq!(outcomes(&disk, "d/f"), texts(&[b"old new"]));
 }
@@ -68,7 +82,10 @@ fn two_unsynced_appends_may_survive_in_either_order() {
     let file = append(&disk, "d/f", b"a");
     file.append(b"b").unwrap();
     let seen = outcomes(&disk, "d/f");
-    assert_eq!(seen, texts(&[b"", b"a", b"\0", b"ab", b"\0b", b"a\0", b"\0\0"]));
+    assert_eq!(
+        seen,
+        texts(&[b"", b"a", b"\0", b"ab", b"\0b", b"a\0", b"\0\0"])
+    );
 }
 
 #[test]
@@ -96,7 +113,10 @@ fn a_cut_may_be_undone_until_it_is_synced() {
 fn a_synced_file_without_a_synced_folder_may_vanish_by_name() {
     let disk = disk_with(b"");
     make(&disk, "d/new", b"bytes").sync().unwrap();
-    assert_eq!(outcomes(&disk, "d/new"), [None, Some(b"bytes".to_vec())].into());
+    assert_eq!(
+        outcomes(&disk, "d/new"),
+        [None, Some(b"bytes".to_vec())].into()
+    );
     disk.sync_folder(path("d")).unwrap();
     assert_eq!(outcomes(&disk, "d/new"), texts(&[b"bytes"]));
 }
@@ -115,7 +135,10 @@ fn what_stands_in_a_folder_without_a_durable_name_is_lost_with_it() {
     disk.make_folder(path("d/sub")).unwrap();
     make(&disk, "d/sub/x", b"1").sync().unwrap();
     disk.sync_folder(path("d/sub")).unwrap();
-    assert_eq!(outcomes(&disk, "d/sub/x"), [None, Some(b"1".to_vec())].into());
+    assert_eq!(
+        outcomes(&disk, "d/sub/x"),
+        [None, Some(b"1".to_vec())].into()
+    );
     disk.sync_folder(path("d")).unwrap();
     assert_eq!(outcomes(&disk, "d/sub/x"), texts(&[b"1"]));
 }
@@ -138,7 +161,10 @@ fn a_file_that_was_moved_out_of_the_way_is_never_overwritten() {
     disk.sync_folder(path("d")).unwrap();
     disk.rename(path("d/f"), path("d/kept")).unwrap();
     disk.rename(path("d/t"), path("d/f")).unwrap();
-    assert_eq!(files(&disk), names(&[&["d/f", "d/t"], &["d/kept", "d/t"], &["d/f", "d/kept"]]));
+    assert_eq!(
+        files(&disk),
+        names(&[&["d/f", "d/t"], &["d/kept", "d/t"], &["d/f", "d/kept"]])
+    );
 }
 
 #[test]
@@ -151,7 +177,10 @@ fn a_rename_over_a_file_gives_the_old_content_or_the_new() {
     make(&unsynced, "d/t", b"new");
     unsynced.rename(path("d/t"), path("d/f")).unwrap();
     unsynced.sync_folder(path("d")).unwrap();
-    assert!(outcomes(&unsynced, "d/f").contains(&Some(Vec::new())), "the new name may lead to an empty file");
+    assert!(
+        outcomes(&unsynced, "d/f").contains(&Some(Vec::new())),
+        "the new name may lead to an empty file"
+    );
 }
 
 #[test]
@@ -211,10 +240,18 @@ fn locks_exclude_one_another_until_their_file_is_dropped() {
     assert!(a.try_lock(LockMode::Shared).unwrap() && b.try_lock(LockMode::Shared).unwrap());
     assert!(!c.try_lock(LockMode::Exclusive).unwrap());
     drop(b);
-    assert!(a.try_lock(LockMode::Exclusive).unwrap(), "the only holder may go up");
+    assert!(
+        a.try_lock(LockMode::Exclusive).unwrap(),
+        "the only holder may go up"
+    );
     assert!(!c.try_lock(LockMode::Shared).unwrap());
     let next = disk.after_kill();
-    assert!(next.open(path("d/lock"), Open::Lock).unwrap().try_lock(LockMode::Exclusive).unwrap());
+    assert!(
+        next.open(path("d/lock"), Open::Lock)
+            .unwrap()
+            .try_lock(LockMode::Exclusive)
+            .unwrap()
+    );
     drop(a);
     assert!(c.try_lock(LockMode::Shared).unwrap());
     assert_eq!(c.append(b"x").unwrap(), 1, "who holds it may leave word");
@@ -230,8 +267,14 @@ fn from_the_call_of_the_crash_on_nothing_works() {
     assert!(file.append(b"345").is_err());
     assert!(file.sync().is_err() && disk.stat(path("d/f")).is_err() && disk.is_dead());
     assert_eq!(disk.torn(), Some(3));
-    assert_eq!(bytes(&disk.after_crash(Keep::Everything), "d/f").unwrap(), b"1234");
-    assert_eq!(bytes(&disk.after_crash(Keep::Nothing), "d/f").unwrap(), b"12");
+    assert_eq!(
+        bytes(&disk.after_crash(Keep::Everything), "d/f").unwrap(),
+        b"1234"
+    );
+    assert_eq!(
+        bytes(&disk.after_crash(Keep::Nothing), "d/f").unwrap(),
+        b"12"
+    );
 }
 
 #[test]
@@ -240,7 +283,10 @@ fn a_full_disk_takes_a_part_then_nothing_and_keeps_what_it_has() {
     disk.fill(4);
     let file = disk.open(path("d/f"), Open::Append).unwrap();
     assert_eq!(file.append(b"23456").unwrap(), 3);
-    assert_eq!(file.append(b"5").unwrap_err().kind(), ErrorKind::StorageFull);
+    assert_eq!(
+        file.append(b"5").unwrap_err().kind(),
+        ErrorKind::StorageFull
+    );
     file.sync().unwrap();
     assert_eq!(outcomes(&disk, "d/f"), texts(&[b"1234"]));
 }
@@ -249,7 +295,10 @@ fn a_full_disk_takes_a_part_then_nothing_and_keeps_what_it_has() {
 fn one_call_fails_when_told_to_and_has_no_effect() {
     let disk = disk_with(b"1");
     disk.fail_call(1, ErrorKind::PermissionDenied);
-    assert_eq!(disk.rename(path("d/f"), path("d/g")).unwrap_err().kind(), ErrorKind::PermissionDenied);
+    assert_eq!(
+        disk.rename(path("d/f"), path("d/g")).unwrap_err().kind(),
+        ErrorKind::PermissionDenied
+    );
     disk.rename(path("d/f"), path("d/g")).unwrap();
     assert_eq!(disk.calls(), 2);
 }
@@ -262,7 +311,11 @@ fn after_a_failed_sync_the_next_one_lies() {
     assert!(file.sync().is_err());
     file.sync().unwrap();
     assert_eq!(bytes(&disk, "d/f").unwrap(), b"123", "it can still be read");
-    assert_eq!(outcomes(&disk, "d/f"), texts(&[b"1\0\0"]), "and is gone after a crash");
+    assert_eq!(
+        outcomes(&disk, "d/f"),
+        texts(&[b"1\0\0"]),
+        "and is gone after a crash"
+    );
     assert_eq!(bytes(&disk.after_kill(), "d/f").unwrap(), b"123");
 }
 
@@ -285,8 +338,13 @@ fn the_same_seeds_give_the_same_crash() {
         for n in 0..20 {
             make(&disk, &format!("d/{n}"), b"x");
         }
-        (0..10).map(|seed| disk.after_crash(Keep::Subset(seed)).snapshot()).collect::<Vec<_>>()
+        (0..10)
+            .map(|seed| disk.after_crash(Keep::Subset(seed)).snapshot())
+            .collect::<Vec<_>>()
     };
     assert_eq!(run(), run());
-    assert!(run().iter().collect::<BTreeSet<_>>().len() > 5, "and different ones differ");
+    assert!(
+        run().iter().collect::<BTreeSet<_>>().len() > 5,
+        "and different ones differ"
+    );
 }

@@ -99,7 +99,12 @@ const SIGNED: &[(&str, &str, &str, usize)] = &[
     ("tavily", "tvly-", ALNUM, 32),
     ("slack app", "xapp-1-A0123456789-1234567890123-", HEX, 64),
     ("slack bot", "xoxb-123456789012-1234567890123-", ALNUM, 24),
-    ("slack user", "xoxp-123456789012-1234567890123-1234567890123-", HEX, 32),
+    (
+        "slack user",
+        "xoxp-123456789012-1234567890123-1234567890123-",
+        HEX,
+        32,
+    ),
     ("slack browser", "xoxc-123456789012-1234567890123-", HEX, 64),
     ("slack configuration", "xoxe.xoxp-1-", UPPER, 163),
     ("slack refresh", "xoxe-1-", UPPER, 146),
@@ -158,68 +163,160 @@ const SIGNED: &[(&str, &str, &str, usize)] = &[
 pub(super) fn keys(rng: &mut Rng) -> Vec<Credential> {
     let mut keys: Vec<Credential> = SIGNED
         .iter()
-        .map(|(issuer, sign, letters, count)| plain(issuer, format!("{sign}{}", body(rng, letters, *count))))
+        .map(|(issuer, sign, letters, count)| {
+            plain(issuer, format!("{sign}{}", body(rng, letters, *count)))
+        })
         .collect();
     keys.extend(joined(rng));
     keys
 }
 
-/// The middle of a key; its ends are letters, so that quotes and dots around it are not part of it, and a digit is in it.
+/// The middle of a key; its ends are letters, so that quotes and dots around it are not part of it,
+/// and a digit is in it.
 fn body(rng: &mut Rng, letters: &str, count: usize) -> String {
-    let ends: String = letters.chars().filter(char::is_ascii_alphanumeric).collect();
+    let ends: String = letters
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
     let digits: String = letters.chars().filter(char::is_ascii_digit).collect();
-    let digit = if digits.is_empty() { draw(rng, &ends, 1) } else { draw(rng, &digits, 1) };
-    format!("{}{digit}{}{}", draw(rng, &ends, 1), draw(rng, letters, count - 3), draw(rng, &ends, 1))
+    let digit = if digits.is_empty() {
+        draw(rng, &ends, 1)
+    } else {
+        draw(rng, &digits, 1)
+    };
+    format!(
+        "{}{digit}{}{}",
+        draw(rng, &ends, 1),
+        draw(rng, letters, count - 3),
+        draw(rng, &ends, 1)
+    )
 }
 
 fn plain(issuer: &'static str, text: String) -> Credential {
-    Credential { issuer, secret: text.clone(), text, joins: true }
+    Credential {
+        issuer,
+        secret: text.clone(),
+        text,
+        joins: true,
+    }
 }
 
 /// Keys of several parts.
 fn joined(rng: &mut Rng) -> Vec<Credential> {
     let mut d = |letters: &str, count| body(rng, letters, count);
     let uuid = |d: &mut dyn FnMut(&str, usize) -> String| {
-        format!("{}-{}-{}-{}-{}", d(HEX, 8), d(HEX, 4), d(HEX, 4), d(HEX, 4), d(HEX, 12))
+        format!(
+            "{}-{}-{}-{}-{}",
+            d(HEX, 8),
+            d(HEX, 4),
+            d(HEX, 4),
+            d(HEX, 4),
+            d(HEX, 12)
+        )
     };
     let made = [
-        ("github fine-grained", format!("github_pat_{}_{}", d(ALNUM, 22), d(ALNUM, 59))),
+        (
+            "github fine-grained",
+            format!("github_pat_{}_{}", d(ALNUM, 22), d(ALNUM, 59)),
+        ),
         ("gitlab job", format!("glcbt-64_{}", d(URL, 20))),
-        ("gitlab routable", format!("glpat-{}.01.{}", d(URL, 40), d(LOWER, 9))),
-        ("azure client", format!("{}8Q~{}", d(ALNUM, 3), d(ALNUM, 34))),
+        (
+            "gitlab routable",
+            format!("glpat-{}.01.{}", d(URL, 40), d(LOWER, 9)),
+        ),
+        (
+            "azure client",
+            format!("{}8Q~{}", d(ALNUM, 3), d(ALNUM, 34)),
+        ),
         ("yandex token", format!("t1.{}.{}", d(URL, 60), d(URL, 86))),
-        ("cloudflare origin", format!("v1.0-{}-{}", d(HEX, 24), d(HEX, 146))),
+        (
+            "cloudflare origin",
+            format!("v1.0-{}-{}", d(HEX, 24), d(HEX, 146)),
+        ),
         ("castai", format!("castai_v1_{}_{}", d(HEX, 64), d(HEX, 8))),
-        ("circleci", format!("CCIPAT_{}_{}", d(ALNUM, 22), d(HEX, 40))),
-        ("harness", format!("pat.{}.{}.{}", d(ALNUM, 22), d(ALNUM, 24), d(ALNUM, 20))),
-        ("terraform", format!("{}.atlasv1.{}", d(ALNUM, 14), d(ALNUM, 67))),
-        ("onepassword", format!("A3-{}-{}-{}-{}-{}", d(UPPER, 6), d(UPPER, 6), d(UPPER, 5), d(UPPER, 5), d(UPPER, 5))),
-        ("langsmith", format!("lsv2_pt_{}_{}", d(HEX, 32), d(HEX, 10))),
+        (
+            "circleci",
+            format!("CCIPAT_{}_{}", d(ALNUM, 22), d(HEX, 40)),
+        ),
+        (
+            "harness",
+            format!("pat.{}.{}.{}", d(ALNUM, 22), d(ALNUM, 24), d(ALNUM, 20)),
+        ),
+        (
+            "terraform",
+            format!("{}.atlasv1.{}", d(ALNUM, 14), d(ALNUM, 67)),
+        ),
+        (
+            "onepassword",
+            format!(
+                "A3-{}-{}-{}-{}-{}",
+                d(UPPER, 6),
+                d(UPPER, 6),
+                d(UPPER, 5),
+                d(UPPER, 5),
+                d(UPPER, 5)
+            ),
+        ),
+        (
+            "langsmith",
+            format!("lsv2_pt_{}_{}", d(HEX, 32), d(HEX, 10)),
+        ),
         ("launchdarkly", format!("sdk-{}", uuid(&mut d))),
         ("telegram", format!("{}:AA{}", d(DIGIT, 10), d(URL, 33))),
         ("sendgrid", format!("SG.{}.{}", d(URL, 22), d(URL, 43))),
-        ("sendinblue", format!("xkeysib-{}-{}", d(HEX, 64), d(ALNUM, 16))),
-        ("mailchimp", format!("{}-us{}", d(HEX, 32), d(DIGIT, 4).get(..2).unwrap_or("12"))),
+        (
+            "sendinblue",
+            format!("xkeysib-{}-{}", d(HEX, 64), d(ALNUM, 16)),
+        ),
+        (
+            "mailchimp",
+            format!("{}-us{}", d(HEX, 32), d(DIGIT, 4).get(..2).unwrap_or("12")),
+        ),
         ("notion", format!("ntn_{}{}", d(DIGIT, 11), d(ALNUM, 35))),
         ("airtable", format!("pat{}.{}", d(ALNUM, 14), d(HEX, 64))),
         ("postman", format!("PMAK-{}-{}", d(HEX, 24), d(HEX, 34))),
         ("mapbox", format!("sk.eyJ{}.{}", d(ALNUM, 60), d(ALNUM, 22))),
         ("plaid", format!("access-sandbox-{}", uuid(&mut d))),
         ("adyen", format!("AQE{}.{}", d(LOWER, 8), d(ALNUM, 60))),
-        ("braintree", format!("access_token$production${}", d(LOWER, 16))),
-        ("dynatrace", format!("dt0c01.{}.{}", d(UPPER, 24), d(UPPER, 64))),
+        (
+            "braintree",
+            format!("access_token$production${}", d(LOWER, 16)),
+        ),
+        (
+            "dynatrace",
+            format!("dt0c01.{}.{}", d(UPPER, 24), d(UPPER, 64)),
+        ),
         ("grafana", format!("glsa_{}_{}", d(ALNUM, 32), d(HEX, 8))),
         ("maxmind", format!("{}_{}_mmk", d(ALNUM, 6), d(ALNUM, 29))),
-        ("authress", format!("sc_{}.{}.acc_{}.{}", d(LOWER, 10), d(LOWER, 4), d(LOWER, 12), d(ALNUM, 60))),
-        ("json web token", format!("eyJ{}.eyJ{}.{}", d(ALNUM, 33), d(ALNUM, 80), d(URL, 43))),
+        (
+            "authress",
+            format!(
+                "sc_{}.{}.acc_{}.{}",
+                d(LOWER, 10),
+                d(LOWER, 4),
+                d(LOWER, 12),
+                d(ALNUM, 60)
+            ),
+        ),
+        (
+            "json web token",
+            format!("eyJ{}.eyJ{}.{}", d(ALNUM, 33), d(ALNUM, 80), d(URL, 43)),
+        ),
         ("discord bot", discord(&mut d)),
         ("discord bot old", discord_of(17, &mut d)),
     ];
-    let mut made: Vec<Credential> = made.into_iter().map(|(issuer, text)| plain(issuer, text)).collect();
+    let mut made: Vec<Credential> = made
+        .into_iter()
+        .map(|(issuer, text)| plain(issuer, text))
+        .collect();
     let hook = d(ALNUM, 24);
     made.push(Credential {
         issuer: "slack webhook",
-        text: format!("https://hooks.slack.com/services/T0{}/B0{}/{hook}", d(UPPER, 8), d(UPPER, 8)),
+        text: format!(
+            "https://hooks.slack.com/services/T0{}/B0{}/{hook}",
+            d(UPPER, 8),
+            d(UPPER, 8)
+        ),
         secret: hook,
         joins: true,
     });
@@ -240,7 +337,12 @@ fn discord(d: &mut dyn FnMut(&str, usize) -> String) -> String {
 /// The id is a number in base64; a time and a code follow.
 fn discord_of(digits: usize, d: &mut dyn FnMut(&str, usize) -> String) -> String {
     let id = crate::base64::encode(format!("9{}", d(DIGIT, digits - 1)).as_bytes());
-    format!("{}.{}.{}", id.trim_end_matches('='), d(ALNUM, 6), d(URL, 38))
+    format!(
+        "{}.{}.{}",
+        id.trim_end_matches('='),
+        d(ALNUM, 6),
+        d(URL, 38)
+    )
 }
 
 /// Issuers without a sign of their own: how the variable is called, letters, how many.
@@ -317,7 +419,12 @@ pub(super) fn assigned(rng: &mut Rng) -> Vec<Credential> {
         for set in SET {
             let secret = body(rng, letters, *count);
             let text = set.replace("NAME", name).replace("VALUE", &secret);
-            all.push(Credential { issuer, text, secret, joins: false });
+            all.push(Credential {
+                issuer,
+                text,
+                secret,
+                joins: false,
+            });
         }
     }
     let uuid = rng.uuid_v4();
@@ -328,16 +435,30 @@ pub(super) fn assigned(rng: &mut Rng) -> Vec<Credential> {
         joins: false,
     });
     let uuid = rng.uuid_v4();
-    all.push(Credential { issuer: "snyk", text: format!("snyk_token: \"{uuid}\""), secret: uuid, joins: false });
+    all.push(Credential {
+        issuer: "snyk",
+        text: format!("snyk_token: \"{uuid}\""),
+        secret: uuid,
+        joins: false,
+    });
     all
 }
 
 /// Passwords that people choose: short, with signs, or of letters alone.
 fn password(rng: &mut Rng) -> String {
     match rng.below(4) {
-        0 => format!("{}{}", draw(rng, "bcdfghklmnprstvz", 5), draw(rng, DIGIT, 2)),
+        0 => format!(
+            "{}{}",
+            draw(rng, "bcdfghklmnprstvz", 5),
+            draw(rng, DIGIT, 2)
+        ),
         1 => format!("{}!{}", draw(rng, ALPHA, 6), draw(rng, DIGIT, 3)),
-        2 => format!("{}#{}{}", draw(rng, UPPER, 3), draw(rng, ALPHA, 4), draw(rng, DIGIT, 2)),
+        2 => format!(
+            "{}#{}{}",
+            draw(rng, UPPER, 3),
+            draw(rng, ALPHA, 4),
+            draw(rng, DIGIT, 2)
+        ),
         _ => format!("{}{}", draw(rng, ALPHA, 9), draw(rng, DIGIT, 1)),
     }
 }
@@ -345,12 +466,21 @@ fn password(rng: &mut Rng) -> String {
 /// Where a password is known by its place: `PW` stands for it.
 const PLACES: &[(&str, &str)] = &[
     ("postgres address", "postgres://admin:PW@db/x"),
-    ("postgres address with a port", "postgresql://app_user:PW@db.internal.example.org:5432/app?sslmode=require"),
+    (
+        "postgres address with a port",
+        "postgresql://app_user:PW@db.internal.example.org:5432/app?sslmode=require",
+    ),
     ("redis address without a user", "redis://:PW@cache:6379/0"),
-    ("mongo address", "mongodb+srv://root:PW@cluster0.ab1cd.mongodb.net/test"),
+    (
+        "mongo address",
+        "mongodb+srv://root:PW@cluster0.ab1cd.mongodb.net/test",
+    ),
     ("mysql address", "mysql://svc:PW@10.0.0.7/orders"),
     ("amqp address", "amqps://svc:PW@mq.example.org/vhost"),
-    ("git address", "https://ci-bot:PW@git.example.org/team/app.git"),
+    (
+        "git address",
+        "https://ci-bot:PW@git.example.org/team/app.git",
+    ),
     ("ftp address", "ftp://deploy:PW@files.example.org"),
     ("quoted password", "password=\"PW\""),
     ("spaced password", "password = 'PW'"),
@@ -361,15 +491,30 @@ const PLACES: &[(&str, &str)] = &[
     ("option password", "tool --password PW --verbose"),
     ("option with equals", "tool --password=PW"),
     ("curl", "curl -sS -u deploy:PW https://api.example.org/v1"),
-    ("curl quoted", "curl --user 'deploy:PW' https://api.example.org"),
+    (
+        "curl quoted",
+        "curl --user 'deploy:PW' https://api.example.org",
+    ),
     ("curl glued", "curl -udeploy:PW https://api.example.org"),
-    ("curl over lines", "curl https://api.example.org \\\n  -H 'Accept: x' \\\n  -u \"deploy:PW\""),
+    (
+        "curl over lines",
+        "curl https://api.example.org \\\n  -H 'Accept: x' \\\n  -u \"deploy:PW\"",
+    ),
     ("mysql client", "mysql -h db -u root -pPW app"),
     ("sshpass", "sshpass -p 'PW' ssh root@host"),
-    ("docker login", "docker login -u bob -p PW registry.example.org"),
+    (
+        "docker login",
+        "docker login -u bob -p PW registry.example.org",
+    ),
     ("redis client", "redis-cli -h cache -a PW ping"),
-    ("netrc on a line", "machine api.example.org login bob password PW"),
-    ("netrc over lines", "machine api.example.org\n  login bob\n  password PW\n"),
+    (
+        "netrc on a line",
+        "machine api.example.org login bob password PW",
+    ),
+    (
+        "netrc over lines",
+        "machine api.example.org\n  login bob\n  password PW\n",
+    ),
     ("pgpass", "db.example.org:5432:app:bob:PW"),
     ("prose", "the password is PW"),
     ("chinese prose", "数据库密码：PW"),
@@ -380,7 +525,10 @@ const PLACES: &[(&str, &str)] = &[
 const HEADERS: &[(&str, &str)] = &[
     ("cookie", "Cookie: theme=dark; session=KEY"),
     ("cookie of php", "cookie: PHPSESSID=KEY; lang=en"),
-    ("set-cookie", "Set-Cookie: connect.sid=KEY; Path=/; HttpOnly"),
+    (
+        "set-cookie",
+        "Set-Cookie: connect.sid=KEY; Path=/; HttpOnly",
+    ),
     ("cookie in json", "\"Cookie\": \"sessionid=KEY\""),
     ("curl cookie", "curl -b 'session=KEY' https://example.org"),
     ("bearer", "Authorization: Bearer KEY"),
@@ -388,8 +536,14 @@ const HEADERS: &[(&str, &str)] = &[
     ("token", "Authorization: token KEY"),
     ("bare authorization", "Authorization: KEY"),
     ("api key header", "x-api-key: KEY"),
-    ("query", "https://api.example.org/v1?access_token=KEY&page=2"),
-    ("sas", "https://acct.blob.core.windows.net/c?sv=2022&sig=KEYKEYKEY%3D"),
+    (
+        "query",
+        "https://api.example.org/v1?access_token=KEY&page=2",
+    ),
+    (
+        "sas",
+        "https://acct.blob.core.windows.net/c?sv=2022&sig=KEYKEYKEY%3D",
+    ),
 ];
 
 pub(super) fn placed(rng: &mut Rng) -> Vec<Credential> {
@@ -404,11 +558,21 @@ pub(super) fn placed(rng: &mut Rng) -> Vec<Credential> {
         {
             secret = secret.replace('#', "%40");
         }
-        all.push(Credential { issuer, text: place.replace("PW", &secret), secret, joins: false });
+        all.push(Credential {
+            issuer,
+            text: place.replace("PW", &secret),
+            secret,
+            joins: false,
+        });
     }
     for (issuer, place) in HEADERS {
         let secret = body(rng, ALNUM, 26);
-        all.push(Credential { issuer, text: place.replace("KEY", &secret), secret, joins: false });
+        all.push(Credential {
+            issuer,
+            text: place.replace("KEY", &secret),
+            secret,
+            joins: false,
+        });
     }
     let pair = crate::base64::encode(format!("bob:{}", password(rng)).as_bytes());
     all.push(Credential {
@@ -417,10 +581,22 @@ pub(super) fn placed(rng: &mut Rng) -> Vec<Credential> {
         secret: pair.clone(),
         joins: false,
     });
-    all.push(Credential { issuer: "basic alone", text: format!("-H \"x: Basic {pair}\""), secret: pair, joins: false });
+    all.push(Credential {
+        issuer: "basic alone",
+        text: format!("-H \"x: Basic {pair}\""),
+        secret: pair,
+        joins: false,
+    });
     let key = format!("{}==", draw(rng, BASE64, 86));
-    let text = format!("DefaultEndpointsProtocol=https;AccountName=a;AccountKey={key};EndpointSuffix=core.windows.net");
-    all.push(Credential { issuer: "azure storage", text, secret: key, joins: false });
+    let text = format!(
+        "DefaultEndpointsProtocol=https;AccountName=a;AccountKey={key};EndpointSuffix=core.windows.net"
+    );
+    all.push(Credential {
+        issuer: "azure storage",
+        text,
+        secret: key,
+        joins: false,
+    });
     for name in [
         "RSA PRIVATE KEY",
         "EC PRIVATE KEY",
@@ -431,10 +607,23 @@ pub(super) fn placed(rng: &mut Rng) -> Vec<Credential> {
     ] {
         let lines: Vec<String> = (0..8).map(|_| draw(rng, BASE64, 64)).collect();
         let secret = lines.get(3).cloned().unwrap_or_default();
-        let text = format!("-----BEGIN {name}-----\n{}\n-----END {name}-----", lines.join("\n"));
-        all.push(Credential { issuer: "private key", text, secret: secret.clone(), joins: false });
+        let text = format!(
+            "-----BEGIN {name}-----\n{}\n-----END {name}-----",
+            lines.join("\n")
+        );
+        all.push(Credential {
+            issuer: "private key",
+            text,
+            secret: secret.clone(),
+            joins: false,
+        });
         let cut = format!("-----BEGIN {name}-----\n{}\n", lines.join("\n"));
-        all.push(Credential { issuer: "private key without an end", text: cut, secret, joins: false });
+        all.push(Credential {
+            issuer: "private key without an end",
+            text: cut,
+            secret,
+            joins: false,
+        });
     }
     all
 }

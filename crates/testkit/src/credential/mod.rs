@@ -1,6 +1,7 @@
 //! Made-up credentials of every kind, and texts around them.
 //!
-//! Written from the issuers' own descriptions, and apart from the rules that find them: a mistake in one is not a mistake in both.
+//! Written from the issuers' own descriptions, and apart from the rules that find them: a mistake
+//! in one is not a mistake in both.
 
 mod forms;
 mod surroundings;
@@ -33,5 +34,7 @@ pub fn all(rng: &mut Rng) -> Vec<Credential> {
 /// Letters that keys are made of.
 pub(crate) fn draw(rng: &mut Rng, letters: &str, count: usize) -> String {
     let letters: Vec<char> = letters.chars().collect();
-    (0..count).map(|_| letters[rng.below(letters.len())]).collect()
+    (0..count)
+        .map(|_| letters[rng.below(letters.len())])
+        .collect()
 }

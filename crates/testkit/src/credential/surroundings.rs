@@ -14,11 +14,21 @@ pub struct Surrounding {
 }
 
 const fn apart(name: &'static str, before: &'static str, after: &'static str) -> Surrounding {
-    Surrounding { name, before, after, joins: false }
+    Surrounding {
+        name,
+        before,
+        after,
+        joins: false,
+    }
 }
 
 const fn joined(name: &'static str, before: &'static str, after: &'static str) -> Surrounding {
-    Surrounding { name, before, after, joins: true }
+    Surrounding {
+        name,
+        before,
+        after,
+        joins: true,
+    }
 }
 
 /// Every surrounding.
@@ -51,10 +61,20 @@ const AROUND: &[Surrounding] = &[
 /// A credential in every surrounding that leaves it whole: the surrounding's name, and the text.
 pub fn around(credential: &Credential) -> Vec<(&'static str, String)> {
     let fits = |it: &&Surrounding| credential.joins || !it.joins;
-    AROUND.iter().filter(fits).map(|it| (it.name, format!("{}{}{}", it.before, credential.text, it.after))).collect()
+    AROUND
+        .iter()
+        .filter(fits)
+        .map(|it| {
+            (
+                it.name,
+                format!("{}{}{}", it.before, credential.text, it.after),
+            )
+        })
+        .collect()
 }
 
-/// A text as it is in files: raw, in JSON, in JSON inside JSON, and with letters written as numbers.
+/// A text as it is in files: raw, in JSON, in JSON inside JSON, and with
+/// letters written as numbers.
 pub fn escaped(text: &str) -> Vec<(&'static str, String)> {
     let json = |text: &str| serde_json::Value::from(text).to_string();
     let once = json(text);
@@ -81,7 +101,11 @@ fn numbered(text: &str, which: impl Fn(usize) -> bool) -> String {
     let number = |unit: &u16| format!("\\u{unit:04x}");
     let one = |(at, c): (usize, char)| {
         let plain = !which(at) && !c.is_control() && c != '"' && c != '\\';
-        if plain { c.to_string() } else { c.encode_utf16(&mut [0; 2]).iter().map(number).collect() }
+        if plain {
+            c.to_string()
+        } else {
+            c.encode_utf16(&mut [0; 2]).iter().map(number).collect()
+        }
     };
     text.chars().enumerate().map(one).collect()
 }

@@ -29,12 +29,18 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize, rng: &mut Rng) {
             log.insert(at, b"\n  \t \n\n".to_vec());
             log.push(b"\n \n".to_vec());
         }
-        Damage::Crlf => log.iter_mut().filter(|line| line.ends_with(b"\n")).for_each(|line| {
-            line.insert(line.len() - 1, b'\r');
-        }),
+        Damage::Crlf => log
+            .iter_mut()
+            .filter(|line| line.ends_with(b"\n"))
+            .for_each(|line| {
+                line.insert(line.len() - 1, b'\r');
+            }),
         Damage::Bom => drop(log[0].splice(0..0, *b"\xef\xbb\xbf")),
         Damage::GarbageLine => log.insert(at, "not JSON \u{1f4a5} {\"half\": \n".into()),
-        Damage::NonObjectLine => log.insert(at, b"null\n42\n\"text\"\n[1,{\"type\":\"user\"}]\ntrue\n".to_vec()),
+        Damage::NonObjectLine => log.insert(
+            at,
+            b"null\n42\n\"text\"\n[1,{\"type\":\"user\"}]\ntrue\n".to_vec(),
+        ),
         _ => lines(damage, log, at, rng),
     }
 }

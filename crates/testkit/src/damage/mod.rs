@@ -1,7 +1,8 @@
 //! Breaks a log in one named way and keeps every byte that the damage does not name.
 //!
-//! All edits are textual, so that the rest of a damaged file can be compared byte for byte. They work on any JSON Lines file;
-//! where a damage finds nothing to damage (a parent in a file without parents), the bytes come back unchanged.
+//! All edits are textual, so that the rest of a damaged file can be compared byte for byte. They
+//! work on any JSON Lines file; where a damage finds nothing to damage (a parent in a file without
+//! parents), the bytes come back unchanged.
 
 mod bytes;
 mod records;
@@ -154,7 +155,10 @@ type Log = Vec<Vec<u8>>;
 
 /// Breaks a log at a line, counted from 0; a line past the end means the last one.
 pub fn apply(damage: Damage, bytes: &[u8], place: usize, rng: &mut Rng) -> Vec<u8> {
-    let mut log: Log = bytes.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+    let mut log: Log = bytes
+        .split_inclusive(|&byte| byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect();
     if log.is_empty() {
         return bytes.to_vec();
     }

@@ -5,9 +5,16 @@ use std::ops::Range;
 use super::splice::{body_end, field, fields, find, string_after, text_place};
 use super::{Damage, Log};
 
-const CALLS: [&str; 3] =
-    ["\"type\":\"tool_use\",\"id\":", "\"type\":\"toolCall\",\"id\":", "\"type\":\"function_call\""];
-const RESULTS: [&str; 3] = ["\"tool_use_id\":", "\"toolCallId\":", "\"type\":\"function_call_output\",\"call_id\":"];
+const CALLS: [&str; 3] = [
+    "\"type\":\"tool_use\",\"id\":",
+    "\"type\":\"toolCall\",\"id\":",
+    "\"type\":\"function_call\"",
+];
+const RESULTS: [&str; 3] = [
+    "\"tool_use_id\":",
+    "\"toolCallId\":",
+    "\"type\":\"function_call_output\",\"call_id\":",
+];
 
 pub(super) fn apply(damage: Damage, log: &mut Log, at: usize) {
     match damage {
@@ -36,10 +43,17 @@ pub(super) fn apply(damage: Damage, log: &mut Log, at: usize) {
             }
         }
         Damage::UnknownType => replace(log, at, "type", b"\"from_the_future\""),
-        Damage::WrongSession => replace(log, at, "sessionId", b"\"00000000-0000-4000-8000-000000000bad\""),
+        Damage::WrongSession => replace(
+            log,
+            at,
+            "sessionId",
+            b"\"00000000-0000-4000-8000-000000000bad\"",
+        ),
         Damage::NoSession => drop_field(log, at, "sessionId"),
         Damage::NoTimestamp => drop_field(log, at, "timestamp"),
-        Damage::UnsignedThinking => empty_string(log, at, &["\"signature\":", "\"thinkingSignature\":"]),
+        Damage::UnsignedThinking => {
+            empty_string(log, at, &["\"signature\":", "\"thinkingSignature\":"])
+        }
         Damage::EmptyText => empty_string(log, at, &["\"text\":"]),
         Damage::SidechainTail => sidechain_tail(log),
         Damage::LongLine(mb) => {
@@ -70,7 +84,9 @@ fn result(line: &[u8]) -> Option<Range<usize>> {
 }
 
 fn is_call(line: &[u8]) -> bool {
-    CALLS.iter().any(|mark| find(line, mark.as_bytes(), 0).is_some())
+    CALLS
+        .iter()
+        .any(|mark| find(line, mark.as_bytes(), 0).is_some())
 }
 
 fn call_ids(line: &[u8]) -> Vec<Range<usize>> {
@@ -88,8 +104,13 @@ fn call_ids(line: &[u8]) -> Vec<Range<usize>> {
 }
 
 fn duplicate_call(log: &mut Log) {
-    let calls: Vec<(usize, Range<usize>)> =
-        (0..log.len()).flat_map(|line| call_ids(&log[line]).into_iter().map(move |place| (line, place))).collect();
+    let calls: Vec<(usize, Range<usize>)> = (0..log.len())
+        .flat_map(|line| {
+            call_ids(&log[line])
+                .into_iter()
+                .map(move |place| (line, place))
+        })
+        .collect();
     if let [(first, one), .., (second, other)] = calls.as_slice() {
         let id = log[*first][one.clone()].to_vec();
         log[*second].splice(other.clone(), id);
@@ -104,9 +125,16 @@ fn replace(log: &mut Log, at: usize, key: &str, new: &[u8]) {
 }
 
 fn drop_field(log: &mut Log, at: usize, key: &str) {
-    let Some(line) = from(log, at, |line| field(line, key).is_some()) else { return };
+    let Some(line) = from(log, at, |line| field(line, key).is_some()) else {
+        return;
+    };
     let all = fields(&log[line]);
-    let Some(number) = all.iter().rposition(|(name, _)| log[line][name.clone()] == *key.as_bytes()) else { return };
+    let Some(number) = all
+        .iter()
+        .rposition(|(name, _)| log[line][name.clone()] == *key.as_bytes())
+    else {
+        return;
+    };
     // Up to the next key, or from the end of the value before.
     let cut = match all.get(number + 1) {
         Some((next, _)) => all[number].0.start - 1..next.start - 1,
@@ -117,7 +145,12 @@ fn drop_field(log: &mut Log, at: usize, key: &str) {
 }
 
 fn empty_string(log: &mut Log, at: usize, marks: &[&str]) {
-    let place = |line: &[u8]| marks.iter().find_map(|mark| string_after(line, mark)).filter(|place| !place.is_empty());
+    let place = |line: &[u8]| {
+        marks
+            .iter()
+            .find_map(|mark| string_after(line, mark))
+            .filter(|place| !place.is_empty())
+    };
     if let Some(line) = from(log, at, |line| place(line).is_some()) {
         let cut = place(&log[line]).unwrap_or_default();
         log[line].drain(cut);
@@ -125,11 +158,18 @@ fn empty_string(log: &mut Log, at: usize, marks: &[&str]) {
 }
 
 fn sidechain_tail(log: &mut Log) {
-    let Some(line) = log.iter().rposition(|line| field(line, "isSidechain").is_some()) else { return };
+    let Some(line) = log
+        .iter()
+        .rposition(|line| field(line, "isSidechain").is_some())
+    else {
+        return;
+    };
     let mut copy = log[line].clone();
-    for (key, new) in
-        [("isSidechain", "true"), ("uuid", "\"51de0000-0000-4000-8000-000000000000\""), ("parentUuid", "null")]
-    {
+    for (key, new) in [
+        ("isSidechain", "true"),
+        ("uuid", "\"51de0000-0000-4000-8000-000000000000\""),
+        ("parentUuid", "null"),
+    ] {
         if let Some(place) = field(&copy, key) {
             copy.splice(place, new.bytes());
         }

@@ -2,18 +2,31 @@
 
 use std::ops::Range;
 
-/// Gives the place of a top-level field's value in the text of an object; the last one, if the key is doubled.
+/// Gives the place of a top-level field's value in the text of an object; the last one,
+/// if the key is doubled.
 pub fn field(line: &[u8], key: &str) -> Option<Range<usize>> {
-    fields(line).into_iter().rev().find(|(name, _)| line[name.clone()] == *key.as_bytes()).map(|(_, value)| value)
+    fields(line)
+        .into_iter()
+        .rev()
+        .find(|(name, _)| line[name.clone()] == *key.as_bytes())
+        .map(|(_, value)| value)
 }
 
 /// Gives the places of all top-level keys, without their quotes, and values.
 pub(super) fn fields(line: &[u8]) -> Vec<(Range<usize>, Range<usize>)> {
     let mut found = Vec::new();
-    let Some(mut at) = line.iter().position(|&byte| byte == b'{').map(|open| open + 1) else { return found };
+    let Some(mut at) = line
+        .iter()
+        .position(|&byte| byte == b'{')
+        .map(|open| open + 1)
+    else {
+        return found;
+    };
     while let Some(open) = next(line, at, b'"') {
         let close = string_end(line, open);
-        let Some(colon) = next(line, close, b':') else { break };
+        let Some(colon) = next(line, close, b':') else {
+            break;
+        };
         let start = skip_blanks(line, colon + 1);
         let end = value_end(line, start);
         found.push((open + 1..close - 1, start..end));
@@ -32,7 +45,12 @@ fn next(line: &[u8], from: usize, wanted: u8) -> Option<usize> {
 }
 
 fn skip_blanks(line: &[u8], from: usize) -> usize {
-    let blanks = line.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    let blanks = line
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count();
     from + blanks
 }
 
@@ -73,7 +91,8 @@ fn value_end(line: &[u8], start: usize) -> usize {
     at
 }
 
-/// Gives a place inside a record where text can be put in: the first message text, else the first string value.
+/// Gives a place inside a record where text can be put in: the first message text, else
+/// the first string value.
 pub fn text_place(line: &[u8]) -> Option<usize> {
     for mark in ["\"text\":\"", "\"content\":\"", "\":\""] {
         if let Some(at) = find(line, mark.as_bytes(), 0) {
@@ -85,10 +104,14 @@ pub fn text_place(line: &[u8]) -> Option<usize> {
 
 /// Finds bytes from a place on.
 pub(super) fn find(line: &[u8], wanted: &[u8], from: usize) -> Option<usize> {
-    line.get(from..)?.windows(wanted.len()).position(|window| window == wanted).map(|at| at + from)
+    line.get(from..)?
+        .windows(wanted.len())
+        .position(|window| window == wanted)
+        .map(|at| at + from)
 }
 
-/// Gives the text of the first string that follows a mark, such as `"toolCallId":`, without its quotes.
+/// Gives the text of the first string that follows a mark, such as
+/// `"toolCallId":`, without its quotes.
 pub(super) fn string_after(line: &[u8], mark: &str) -> Option<Range<usize>> {
     let at = find(line, mark.as_bytes(), 0)? + mark.len();
     let open = next(line, at, b'"')?;
@@ -97,7 +120,9 @@ pub(super) fn string_after(line: &[u8], mark: &str) -> Option<Range<usize>> {
 
 /// Finds where a record ends: before its newline.
 pub(super) fn body_end(line: &[u8]) -> usize {
-    line.iter().rposition(|byte| !byte.is_ascii_whitespace()).map_or(0, |last| last + 1)
+    line.iter()
+        .rposition(|byte| !byte.is_ascii_whitespace())
+        .map_or(0, |last| last + 1)
 }
 
 #[cfg(test)]

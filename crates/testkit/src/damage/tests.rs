@@ -7,11 +7,15 @@ use crate::jsonl;
 use crate::make::{claude, codex, pi};
 
 fn claude_log() -> Vec<u8> {
-    claude::file(claude::Shape::ToolUse, "/x", 1).bytes().to_vec()
+    claude::file(claude::Shape::ToolUse, "/x", 1)
+        .bytes()
+        .to_vec()
 }
 
 fn pi_log() -> Vec<u8> {
-    pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/x"), 1).bytes().to_vec()
+    pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/x"), 1)
+        .bytes()
+        .to_vec()
 }
 
 fn broken(damage: Damage, bytes: &[u8], place: usize) -> Vec<u8> {
@@ -21,7 +25,10 @@ fn broken(damage: Damage, bytes: &[u8], place: usize) -> Vec<u8> {
 /// Lines that are new, and lines that are gone.
 fn difference(before: &[u8], after: &[u8]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let minus = |from: &[u8], take: &[u8]| {
-        let mut left: Vec<Vec<u8>> = jsonl::lines(from).iter().map(|line| line.to_vec()).collect();
+        let mut left: Vec<Vec<u8>> = jsonl::lines(from)
+            .iter()
+            .map(|line| line.to_vec())
+            .collect();
         for line in jsonl::lines(take) {
             if let Some(at) = left.iter().position(|other| other == line) {
                 left.remove(at);
@@ -49,16 +56,37 @@ fn every_damage_changes_a_claude_log_and_is_the_same_for_one_seed() {
 #[test]
 fn every_damage_that_pi_files_can_have_changes_one() {
     let log = pi_log();
-    let foreign = [Damage::WrongSession, Damage::NoSession, Damage::SidechainTail];
+    let foreign = [
+        Damage::WrongSession,
+        Damage::NoSession,
+        Damage::SidechainTail,
+    ];
     for &damage in ALL {
-        assert_eq!(broken(damage, &log, 4) == log, foreign.contains(&damage), "{damage:?}");
+        assert_eq!(
+            broken(damage, &log, 4) == log,
+            foreign.contains(&damage),
+            "{damage:?}"
+        );
     }
 }
 
 #[test]
 fn no_damage_panics_on_odd_input() {
-    let codex = codex::rollout(codex::Shape::Tools, "/x", None, 1).bytes().to_vec();
-    for log in [&b""[..], b"\n", b"{}", b"{}\n", b"[]\n", b"{\"a\":1}", b"\n\n\n", b"{\"a\":\"\\", b"\"", &codex] {
+    let codex = codex::rollout(codex::Shape::Tools, "/x", None, 1)
+        .bytes()
+        .to_vec();
+    for log in [
+        &b""[..],
+        b"\n",
+        b"{}",
+        b"{}\n",
+        b"[]\n",
+        b"{\"a\":1}",
+        b"\n\n\n",
+        b"{\"a\":\"\\",
+        b"\"",
+        &codex,
+    ] {
         for &damage in ALL {
             for place in [0, 1, 99] {
                 broken(damage, log, place);
@@ -97,7 +125,12 @@ fn line_damage_leaves_every_other_line_alone() {
             let (new, gone) = difference(&log, &broken(damage, &log, 6));
             assert_eq!((new.len(), gone.len()), (0, 1), "{damage:?}");
         }
-        for damage in [Damage::NulOnlyLine, Damage::GarbageLine, Damage::LineDuplicated, Damage::NulTail] {
+        for damage in [
+            Damage::NulOnlyLine,
+            Damage::GarbageLine,
+            Damage::LineDuplicated,
+            Damage::NulTail,
+        ] {
             let (new, gone) = difference(&log, &broken(damage, &log, 6));
             assert_eq!((new.len(), gone.len()), (1, 0), "{damage:?}");
         }
@@ -105,8 +138,16 @@ fn line_damage_leaves_every_other_line_alone() {
             let (new, gone) = difference(&log, &broken(damage, &log, 6));
             assert_eq!((new.len(), gone.len()), (1, 2), "{damage:?}");
         }
-        for damage in [Damage::ShuffledLines, Damage::ReversedLines, Damage::NoFinalNewline] {
-            assert_eq!(difference(&log, &broken(damage, &log, 6)), (vec![], vec![]), "{damage:?}");
+        for damage in [
+            Damage::ShuffledLines,
+            Damage::ReversedLines,
+            Damage::NoFinalNewline,
+        ] {
+            assert_eq!(
+                difference(&log, &broken(damage, &log, 6)),
+                (vec![], vec![]),
+                "{damage:?}"
+            );
         }
     }
 }
@@ -129,32 +170,55 @@ fn whole_file_damage_can_be_undone_by_hand() {
     let text = |damage| String::from_utf8(broken(damage, &log, 3)).unwrap();
     let plain = String::from_utf8(log.clone()).unwrap();
     assert_eq!(text(Damage::Crlf).replace("\r\n", "\n"), plain);
-    assert_eq!(text(Damage::Bom).strip_prefix('\u{feff}'), Some(plain.as_str()));
+    assert_eq!(
+        text(Damage::Bom).strip_prefix('\u{feff}'),
+        Some(plain.as_str())
+    );
     assert_eq!(text(Damage::NoFinalNewline) + "\n", plain);
     assert_eq!(text(Damage::EmptyFile), "");
-    let kept: String = text(Damage::BlankLines).split_inclusive('\n').filter(|line| !line.trim().is_empty()).collect();
+    let kept: String = text(Damage::BlankLines)
+        .split_inclusive('\n')
+        .filter(|line| !line.trim().is_empty())
+        .collect();
     assert_eq!(kept, plain);
 }
 
 #[test]
 fn parents_are_broken_as_named() {
     for log in [claude_log(), pi_log()] {
-        let (key, own) =
-            if log.starts_with(b"{\"type\":\"session\"") { ("parentId", "id") } else { ("parentUuid", "uuid") };
+        let (key, own) = if log.starts_with(b"{\"type\":\"session\"") {
+            ("parentId", "id")
+        } else {
+            ("parentUuid", "uuid")
+        };
         let changed = |damage| value(&difference(&log, &broken(damage, &log, 6)).0[0]);
         let selfish = changed(Damage::SelfParent);
         assert_eq!(selfish[key], selfish[own]);
         let phantom = changed(Damage::PhantomParent);
-        assert!(!jsonl::parse(&log).iter().any(|line| line[own] == phantom[key]));
+        assert!(
+            !jsonl::parse(&log)
+                .iter()
+                .any(|line| line[own] == phantom[key])
+        );
         let after = jsonl::parse(&broken(Damage::ParentIsMetadata, &log, 6));
-        let at = after.iter().position(|line| line["type"] == "file-history-snapshot").unwrap();
+        let at = after
+            .iter()
+            .position(|line| line["type"] == "file-history-snapshot")
+            .unwrap();
         assert_eq!(after[at + 1][key], after[at]["messageId"]);
         let only = jsonl::parse(&broken(Damage::MetadataOnly, &log, 6));
         assert!(!only.is_empty() && only.iter().all(|line| line.get(key).is_none()));
         let cycle = changed(Damage::ParentCycle);
-        let child = jsonl::parse(&log).into_iter().find(|line| line[own] == cycle[key]).unwrap();
+        let child = jsonl::parse(&log)
+            .into_iter()
+            .find(|line| line[own] == cycle[key])
+            .unwrap();
         assert_eq!(child[key], cycle[own]);
-        assert!(jsonl::parse(&broken(Damage::AllParentsNull, &log, 0)).iter().all(|line| line[key].is_null()));
+        assert!(
+            jsonl::parse(&broken(Damage::AllParentsNull, &log, 0))
+                .iter()
+                .all(|line| line[key].is_null())
+        );
     }
 }
 
@@ -179,7 +243,10 @@ fn records_stay_json_where_only_their_meaning_is_broken() {
             Damage::NonObjectLine,
         ] {
             for place in 0..jsonl::lines(&log).len() {
-                assert!(!jsonl::parse(&broken(damage, &log, place)).is_empty(), "{damage:?} at {place}");
+                assert!(
+                    !jsonl::parse(&broken(damage, &log, place)).is_empty(),
+                    "{damage:?} at {place}"
+                );
             }
         }
     }
@@ -194,8 +261,12 @@ fn long_lines_are_as_long_as_asked() {
 #[test]
 fn a_lone_surrogate_is_refused_by_serde_and_doubled_keys_are_not() {
     let log = claude_log();
-    let line = difference(&log, &broken(Damage::LoneSurrogate, &log, 6)).0.remove(0);
+    let line = difference(&log, &broken(Damage::LoneSurrogate, &log, 6))
+        .0
+        .remove(0);
     assert!(serde_json::from_slice::<Value>(&line).is_err());
-    let line = difference(&log, &broken(Damage::DuplicateKeys, &log, 6)).0.remove(0);
+    let line = difference(&log, &broken(Damage::DuplicateKeys, &log, 6))
+        .0
+        .remove(0);
     assert_ne!(value(&line)["type"], "overridden");
 }

@@ -8,7 +8,9 @@ const PARENT: [&str; 2] = ["parentUuid", "parentId"];
 const OWN: [&str; 2] = ["uuid", "id"];
 
 fn value<'a>(line: &'a [u8], keys: &[&str]) -> Option<&'a [u8]> {
-    keys.iter().find_map(|key| field(line, key)).map(|place| &line[place])
+    keys.iter()
+        .find_map(|key| field(line, key))
+        .map(|place| &line[place])
 }
 
 fn parent(line: &[u8]) -> Option<&[u8]> {
@@ -28,15 +30,25 @@ fn set_parent(line: &mut Vec<u8>, new: &[u8]) {
 
 pub(super) fn apply(damage: Damage, log: &mut Log, at: usize, rng: &mut Rng) {
     if damage == Damage::AllParentsNull {
-        return log.iter_mut().filter(|line| parent(line).is_some()).for_each(|line| set_parent(line, b"null"));
+        return log
+            .iter_mut()
+            .filter(|line| parent(line).is_some())
+            .for_each(|line| set_parent(line, b"null"));
     }
     if damage == Damage::MetadataOnly {
         return log.retain(|line| value(line, &PARENT).is_none());
     }
-    let Some(target) = (at..log.len()).chain(0..at).find(|&line| suits(damage, log, line)) else { return };
+    let Some(target) = (at..log.len())
+        .chain(0..at)
+        .find(|&line| suits(damage, log, line))
+    else {
+        return;
+    };
     let new = match damage {
         Damage::SelfParent => own(&log[target]).map(<[u8]>::to_vec),
-        Damage::ParentCycle => child(log, target).and_then(|child| own(&log[child])).map(<[u8]>::to_vec),
+        Damage::ParentCycle => child(log, target)
+            .and_then(|child| own(&log[child]))
+            .map(<[u8]>::to_vec),
         _ => Some(format!("\"{}\"", rng.uuid_v4()).into_bytes()),
     };
     let Some(new) = new else { return };

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 pub struct Call {
     /// Its number, from 1.
     pub number: usize,
-    /// What it does: `create`, `open`, `write`, `fsync`, …; the same word for all variants of a call.
+    /// What it does: `create`, `open`, `write`, `fsync`, …; the same word for
+    /// all variants of a call.
     pub name: String,
     /// `ok`, `failed` (by itself), or the fault that struck it.
     pub result: String,
@@ -56,15 +57,25 @@ impl CallLog {
         self.calls.iter().find(|call| call.was_struck())
     }
 
-    /// What a crash of the machine after this run could take back: content written and not synced, and names changed in folders that
-    /// were not synced. `matters` says of which paths that matters.
+    /// What a crash of the machine after this run could take back: content written and
+    /// not synced, and names changed in folders that were not synced. `matters` says of
+    /// which paths that matters.
     pub fn undurable(&self, matters: impl Fn(&Path) -> bool) -> Vec<String> {
         let mut dirty = Dirty::default();
-        self.calls.iter().filter(|call| call.went_through()).for_each(|call| dirty.take(call));
+        self.calls
+            .iter()
+            .filter(|call| call.went_through())
+            .for_each(|call| dirty.take(call));
         let contents = dirty.contents.into_iter().filter(|path| matters(path));
-        let contents = contents.map(|path| format!("{} was written and not synced", path.display()));
+        let contents =
+            contents.map(|path| format!("{} was written and not synced", path.display()));
         let names = dirty.names.into_iter().filter(|path| matters(path));
-        let names = names.map(|path| format!("the name {} was changed, and its folder not synced", path.display()));
+        let names = names.map(|path| {
+            format!(
+                "the name {} was changed, and its folder not synced",
+                path.display()
+            )
+        });
         contents.chain(names).collect()
     }
 }
@@ -74,7 +85,13 @@ fn call(line: &str) -> Option<Call> {
     let number = parts.next()?.parse().ok()?;
     let (name, result) = (parts.next()?.to_owned(), parts.next()?.to_owned());
     let path = PathBuf::from(parts.next()?);
-    Some(Call { number, name, result, path, second: parts.next().map(PathBuf::from) })
+    Some(Call {
+        number,
+        name,
+        result,
+        path,
+        second: parts.next().map(PathBuf::from),
+    })
 }
 
 /// What is on its way to the disk.
@@ -124,14 +141,22 @@ impl Dirty {
         self.contents.remove(to);
         let fresh = self.names.remove(from);
         for set in [&mut self.contents, &mut self.names] {
-            let below: Vec<PathBuf> = set.iter().filter(|path| path.starts_with(from)).cloned().collect();
+            let below: Vec<PathBuf> = set
+                .iter()
+                .filter(|path| path.starts_with(from))
+                .cloned()
+                .collect();
             for path in below {
                 set.remove(&path);
-                set.extend(path.strip_prefix(from).map(|rest| to.components().chain(rest.components()).collect()));
+                set.extend(
+                    path.strip_prefix(from)
+                        .map(|rest| to.components().chain(rest.components()).collect()),
+                );
             }
         }
         self.add(to);
-        // The removal of the old name is covered by the sync of the new one's folder, if that is the same.
+        // The removal of the old name is covered by the sync of the new one's folder,
+        // if that is the same.
         if !fresh && from.parent() != to.parent() {
             self.add(from);
         }
@@ -143,31 +168,74 @@ mod tests {
     use super::*;
 
     fn undurable(lines: &[&str]) -> Vec<String> {
-        let text: Vec<String> =
-            lines.iter().enumerate().map(|(at, line)| format!("{}\t{}", at + 1, line.replace(' ', "\t"))).collect();
+        let text: Vec<String> = lines
+            .iter()
+            .enumerate()
+            .map(|(at, line)| format!("{}\t{}", at + 1, line.replace(' ', "\t")))
+            .collect();
         CallLog::parse(&text.join("\n")).undurable(|_| true)
     }
 
     #[test]
     fn a_file_is_durable_once_it_and_its_folder_are_synced() {
-        assert_eq!(undurable(&["create ok /r/a", "write ok /r/a", "fsync ok /r/a", "fsync ok /r"]), [] as [&str; 0]);
-        assert_eq!(undurable(&["create ok /r/a", "write ok /r/a", "fsync EIO /r/a", "fsync ok /r"]).len(), 1);
-        assert_eq!(undurable(&["create ok /r/a", "write ok /r/a", "fsync ok /r/a"]).len(), 1);
-        assert_eq!(undurable(&["write ok /r/a", "fsync ok /r/a", "write ok /r/a"]).len(), 1);
+        assert_eq!(
+            undurable(&[
+                "create ok /r/a",
+                "write ok /r/a",
+                "fsync ok /r/a",
+                "fsync ok /r"
+            ]),
+            [] as [&str; 0]
+        );
+        assert_eq!(
+            undurable(&[
+                "create ok /r/a",
+                "write ok /r/a",
+                "fsync EIO /r/a",
+                "fsync ok /r"
+            ])
+            .len(),
+            1
+        );
+        assert_eq!(
+            undurable(&["create ok /r/a", "write ok /r/a", "fsync ok /r/a"]).len(),
+            1
+        );
+        assert_eq!(
+            undurable(&["write ok /r/a", "fsync ok /r/a", "write ok /r/a"]).len(),
+            1
+        );
     }
 
     #[test]
     fn a_replaced_file_needs_the_sync_of_the_temporary_one_and_of_the_folder() {
-        let put = ["create ok /r/t", "write ok /r/t", "fsync ok /r/t", "rename ok /r/t /r/a", "fsync ok /r"];
+        let put = [
+            "create ok /r/t",
+            "write ok /r/t",
+            "fsync ok /r/t",
+            "rename ok /r/t /r/a",
+            "fsync ok /r",
+        ];
         assert_eq!(undurable(&put), [] as [&str; 0]);
-        assert_eq!(undurable(&put[..4]), ["the name /r/a was changed, and its folder not synced"]);
-        let unsynced = ["create ok /r/t", "write ok /r/t", "rename ok /r/t /r/a", "fsync ok /r"];
+        assert_eq!(
+            undurable(&put[..4]),
+            ["the name /r/a was changed, and its folder not synced"]
+        );
+        let unsynced = [
+            "create ok /r/t",
+            "write ok /r/t",
+            "rename ok /r/t /r/a",
+            "fsync ok /r",
+        ];
         assert_eq!(undurable(&unsynced), ["/r/a was written and not synced"]);
     }
 
     #[test]
     fn what_is_made_and_removed_again_was_never_promised() {
-        assert_eq!(undurable(&["create ok /r/t", "write ok /r/t", "unlink ok /r/t"]), [] as [&str; 0]);
+        assert_eq!(
+            undurable(&["create ok /r/t", "write ok /r/t", "unlink ok /r/t"]),
+            [] as [&str; 0]
+        );
         assert_eq!(undurable(&["unlink ok /r/a"]).len(), 1);
         assert_eq!(undurable(&["unlink failed /r/a"]), [] as [&str; 0]);
     }

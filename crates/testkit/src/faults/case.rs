@@ -5,16 +5,19 @@
 pub enum Judged {
     /// It is one of them as a whole.
     Whole,
-    /// Each file and each line of an answer is: the command does several things one after the other.
+    /// Each file and each line of an answer is: the command does several things
+    /// one after the other.
     Parts,
-    /// The command writes only a file that the user named; a part of it may stay, and the command says so or was killed.
+    /// The command writes only a file that the user named; a part of it may stay, and the command
+    /// says so or was killed.
     Output,
 }
 
 /// A command to be interrupted.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// What it is called in reports and on the command line; the part before the space is the command.
+    /// What it is called in reports and on the command line; the part before the
+    /// space is the command.
     pub name: &'static str,
     /// Commands that come before it; `{d}` is the folder of the fixture.
     pub before: &'static [&'static [&'static str]],
@@ -28,7 +31,13 @@ pub struct Case {
 
 impl Case {
     pub(super) const fn new(name: &'static str, args: &'static [&'static str]) -> Case {
-        Case { name, before: &[], args, stdin: None, judged: Judged::Whole }
+        Case {
+            name,
+            before: &[],
+            args,
+            stdin: None,
+            judged: Judged::Whole,
+        }
     }
 
     pub(super) const fn after(mut self, before: &'static [&'static [&'static str]]) -> Case {

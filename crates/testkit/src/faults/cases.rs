@@ -6,12 +6,24 @@ const CLAUDE: &str = "claude:5ac5e505-ca12-40e3-a6c1-82bfd1662e80";
 const SHOP: &str = "{d}/projects/shop";
 /// Lines for `append`: three entries, each acknowledged by itself.
 const THREE: &str = "{\"role\":\"user\",\"text\":\"one of three\"}\n{\"role\":\"assistant\",\"text\":\"two of three\"}\n{\"role\":\"user\",\"text\":\"three of three\"}\n";
-const NO_RETENTION: &[&str] =
-    &["sh", "printf '[retention]\\nbefore = \"0s\"\\ndeleted = \"0s\"\\n' > {d}/config.toml; sleep 0.01"];
+const NO_RETENTION: &[&str] = &[
+    "sh",
+    "printf '[retention]\\nbefore = \"0s\"\\ndeleted = \"0s\"\\n' > {d}/config.toml; sleep 0.01",
+];
 
 /// All cases.
 pub fn cases() -> Vec<Case> {
-    [adding(), saying(), forking(), removing(), bringing_back(), beside(), derived(), outputs()].concat()
+    [
+        adding(),
+        saying(),
+        forking(),
+        removing(),
+        bringing_back(),
+        beside(),
+        derived(),
+        outputs(),
+    ]
+    .concat()
 }
 
 fn adding() -> Vec<Case> {
@@ -45,10 +57,19 @@ fn adding() -> Vec<Case> {
 fn saying() -> Vec<Case> {
     vec![
         Case::new("branch boswell", &["branch", "019a", "538454127b096493"]),
-        Case::new("branch pi", &["branch", "80459", "9f28cd7a", "--summary", "left behind"]),
-        Case::new("branch claude", &["branch", "5ac5", "7001829f-4eb2-44eb-ae38-2d49a867ff61"]),
+        Case::new(
+            "branch pi",
+            &["branch", "80459", "9f28cd7a", "--summary", "left behind"],
+        ),
+        Case::new(
+            "branch claude",
+            &["branch", "5ac5", "7001829f-4eb2-44eb-ae38-2d49a867ff61"],
+        ),
         Case::new("rewind boswell", &["rewind", "019a", "1715609f7c746c69"]),
-        Case::new("rewind claude", &["rewind", "5ac5", "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de"]),
+        Case::new(
+            "rewind claude",
+            &["rewind", "5ac5", "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de"],
+        ),
         Case::new("rewind myagents", &["rewind", "b8cc", "#1", "--apply"]),
         Case::new("rename boswell", &["rename", "019a", "Another name"]),
         Case::new("rename claude", &["rename", "833e", "Another name"]),
@@ -63,34 +84,95 @@ fn saying() -> Vec<Case> {
         Case::new("tag note", &["tag", "80459", "later"]),
         Case::new("untag boswell", &["untag", "019a", "later"]).after(&[&["tag", "019a", "later"]]),
         Case::new("untag note", &["untag", "80459", "earlier"]),
-        Case::new("label boswell", &["label", "019a", "08d12e6b76c84d11", "a label"]),
+        Case::new(
+            "label boswell",
+            &["label", "019a", "08d12e6b76c84d11", "a label"],
+        ),
         Case::new("label pi", &["label", "80459", "9f28cd7a", "a label"]),
-        Case::new("label note", &["label", "5ac5", "7001829f-4eb2-44eb-ae38-2d49a867ff61", "a label"]),
+        Case::new(
+            "label note",
+            &[
+                "label",
+                "5ac5",
+                "7001829f-4eb2-44eb-ae38-2d49a867ff61",
+                "a label",
+            ],
+        ),
         Case::new("status boswell", &["status", "019a", "paused"]),
         Case::new("status clinvoker", &["status", "2c37", "paused"]),
-        Case::new("status note", &["status", "833e", "error", "--message", "it hangs"]),
+        Case::new(
+            "status note",
+            &["status", "833e", "error", "--message", "it hangs"],
+        ),
         Case::new("close boswell", &["close", "019a"]),
         Case::new("migrate pi", &["migrate", "aged", "--apply"]),
         Case::new("repair claude", &["repair", "833e", "--apply"]),
-        Case::new("repair in-place", &["repair", "833e", "--apply", "--in-place", "--step", "1"]),
+        Case::new(
+            "repair in-place",
+            &["repair", "833e", "--apply", "--in-place", "--step", "1"],
+        ),
         Case::new("repair pi", &["repair", "aged", "--apply", "--likely"]),
         // A title and a summary are a note each: a torn line leaves the first of them.
         Case::new("summarize extract", &["summarize", "833e"])
             .after(&[&["sh", "printf '' > {d}/config.toml"]])
             .judged(Judged::Parts),
         Case::new("summarize program", &["summarize", "833e"]).judged(Judged::Parts),
-        Case::new("summarize missing", &["summarize", "--missing", "--limit", "3"]).judged(Judged::Parts),
-        Case::new("checkout claude", &["checkout", "5ac5", "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de", "--force"]),
-        Case::new("memory add", &["memory", "add", "extra", "one more fact", "--project", SHOP]),
+        Case::new(
+            "summarize missing",
+            &["summarize", "--missing", "--limit", "3"],
+        )
+        .judged(Judged::Parts),
+        Case::new(
+            "checkout claude",
+            &[
+                "checkout",
+                "5ac5",
+                "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de",
+                "--force",
+            ],
+        ),
+        Case::new(
+            "memory add",
+            &["memory", "add", "extra", "one more fact", "--project", SHOP],
+        ),
         Case::new(
             "memory add-claude",
-            &["memory", "add", "extra", "one more fact", "--project", SHOP, "--dialect", "claude"],
+            &[
+                "memory",
+                "add",
+                "extra",
+                "one more fact",
+                "--project",
+                SHOP,
+                "--dialect",
+                "claude",
+            ],
         ),
         Case::new(
             "memory edit",
-            &["memory", "edit", "money", "whole new page", "--project", SHOP, "--dialect", "claude"],
+            &[
+                "memory",
+                "edit",
+                "money",
+                "whole new page",
+                "--project",
+                SHOP,
+                "--dialect",
+                "claude",
+            ],
         ),
-        Case::new("memory rm", &["memory", "rm", "money", "--project", SHOP, "--dialect", "claude"]),
+        Case::new(
+            "memory rm",
+            &[
+                "memory",
+                "rm",
+                "money",
+                "--project",
+                SHOP,
+                "--dialect",
+                "claude",
+            ],
+        ),
     ]
 }
 
@@ -126,32 +208,60 @@ fn removing() -> Vec<Case> {
             &["summarize", "5ac5"],
             &["index"],
         ]),
-        Case::new("archive boswell", &["archive", "019a", "--apply"]).after(&[&["status", "019a", "completed"]]),
+        Case::new("archive boswell", &["archive", "019a", "--apply"]).after(&[&[
+            "status",
+            "019a",
+            "completed",
+        ]]),
         Case::new("archive claude", &["archive", "5ac5", "--apply"]),
         Case::new("archive myagents", &["archive", "b8cc", "--apply"]),
         Case::new("archive clinvoker", &["archive", "2c37", "--apply"]),
-        Case::new("archive several", &["archive", "80459", "demoRss", "--apply"]).judged(Judged::Parts),
-        Case::new("clean older", &["clean", "--older-than", "1d", "--dialect", "pi", "--apply"]).judged(Judged::Parts),
-        Case::new("clean leftovers", &["clean", "--leftovers", "--dialect", "claude", "--apply"]),
+        Case::new(
+            "archive several",
+            &["archive", "80459", "demoRss", "--apply"],
+        )
+        .judged(Judged::Parts),
+        Case::new(
+            "clean older",
+            &["clean", "--older-than", "1d", "--dialect", "pi", "--apply"],
+        )
+        .judged(Judged::Parts),
+        Case::new(
+            "clean leftovers",
+            &["clean", "--leftovers", "--dialect", "claude", "--apply"],
+        ),
         Case::new("clean vault", &["clean", "--vault", "--apply"])
             .after(&[&["delete", "80459"], NO_RETENTION])
             .judged(Judged::Parts),
-        Case::new("move claude-pi", &["move", SHOP, "{d}/projects/store", "--apply"])
-            .after(&[&["sh", "mv {d}/projects/shop {d}/projects/store"]])
-            .judged(Judged::Parts),
+        Case::new(
+            "move claude-pi",
+            &["move", SHOP, "{d}/projects/store", "--apply"],
+        )
+        .after(&[&["sh", "mv {d}/projects/shop {d}/projects/store"]])
+        .judged(Judged::Parts),
     ]
 }
 
 fn bringing_back() -> Vec<Case> {
     vec![
         Case::new("restore deleted", &["restore", CLAUDE]).after(&[&["delete", "5ac5"]]),
-        Case::new("restore archived", &["restore", CLAUDE]).after(&[&["archive", "5ac5", "--apply"]]),
-        Case::new("restore myagents", &["restore", "myagents:b8cc3c41-d97a-4e8c-a9bc-7d62f396c650"])
-            .after(&[&["archive", "b8cc", "--apply"]]),
-        Case::new("restore kept", &["restore", CLAUDE])
-            .after(&[&["keep", "run"], &["sh", "rm -r {d}/home/.claude/projects/SHOP/5ac5e505*"]]),
+        Case::new("restore archived", &["restore", CLAUDE])
+            .after(&[&["archive", "5ac5", "--apply"]]),
+        Case::new(
+            "restore myagents",
+            &["restore", "myagents:b8cc3c41-d97a-4e8c-a9bc-7d62f396c650"],
+        )
+        .after(&[&["archive", "b8cc", "--apply"]]),
+        Case::new("restore kept", &["restore", CLAUDE]).after(&[
+            &["keep", "run"],
+            &["sh", "rm -r {d}/home/.claude/projects/SHOP/5ac5e505*"],
+        ]),
         Case::new("undo rename", &["undo", "{op}"]).after(&[&["rename", "833e", "Another name"]]),
-        Case::new("undo header", &["undo", "{op}"]).after(&[&["rename", "demoRss", "Another name"]]),
+        Case::new("undo header", &["undo", "{op}"]).after(&[&[
+            "rename",
+            "demoRss",
+            "Another name",
+        ]]),
         Case::new("undo delete", &["undo", "{op}"]).after(&[&["delete", "5ac5"]]),
         Case::new("undo move", &["undo", "{op}"]).after(&[
             &["sh", "mv {d}/projects/shop {d}/projects/store"],
@@ -166,14 +276,17 @@ fn bringing_back() -> Vec<Case> {
             "--dialect",
             "claude",
         ]]),
-        Case::new("undo undo", &["undo", "{op}"]).after(&[&["rename", "demoRss", "Another name"], &["undo"]]),
+        Case::new("undo undo", &["undo", "{op}"])
+            .after(&[&["rename", "demoRss", "Another name"], &["undo"]]),
     ]
 }
 
 fn beside() -> Vec<Case> {
     vec![
         Case::new("keep on", &["keep", "on"]).judged(Judged::Parts),
-        Case::new("keep off", &["keep", "off"]).after(&[&["keep", "on"]]).judged(Judged::Parts),
+        Case::new("keep off", &["keep", "off"])
+            .after(&[&["keep", "on"]])
+            .judged(Judged::Parts),
         Case::new("keep run", &["keep", "run"]).judged(Judged::Parts),
         Case::new("keep grown", &["keep", "run"])
             .after(&[&["keep", "run"], &["append", "833e", "--user", "grown"]])
@@ -189,7 +302,12 @@ fn derived() -> Vec<Case> {
         Case::new("index all", &["index"]),
         Case::new("index rebuild", &["index", "--rebuild"]).after(&[&["index"]]),
         Case::new("index native", &["index", "--native", "--apply"]),
-        Case::new("list stale", &["list"]).after(&[&["append", "80459", "--user", "not in the catalog"]]),
+        Case::new("list stale", &["list"]).after(&[&[
+            "append",
+            "80459",
+            "--user",
+            "not in the catalog",
+        ]]),
         Case::new("search first", &["search", "cents"]),
         Case::new("stats first", &["stats"]),
         Case::new("prompts first", &["prompts"]),
@@ -198,12 +316,31 @@ fn derived() -> Vec<Case> {
 
 fn outputs() -> Vec<Case> {
     vec![
-        Case::new("export json", &["export", CLAUDE, "--format", "json", "-o", "{d}/out.json"]).judged(Judged::Output),
-        Case::new("export html", &["export", CLAUDE, "--format", "html", "-o", "{d}/out.html"]).judged(Judged::Output),
-        Case::new("export jsonl", &["export", CLAUDE, "-o", "{d}/out.jsonl"]).judged(Judged::Output),
-        Case::new("attachments extract", &["attachments", "019a", "--extract", "{d}/out"])
-            .after(&[&["append", "019a", "--user", "look", "--attach", "{d}/picture.png"]])
+        Case::new(
+            "export json",
+            &["export", CLAUDE, "--format", "json", "-o", "{d}/out.json"],
+        )
+        .judged(Judged::Output),
+        Case::new(
+            "export html",
+            &["export", CLAUDE, "--format", "html", "-o", "{d}/out.html"],
+        )
+        .judged(Judged::Output),
+        Case::new("export jsonl", &["export", CLAUDE, "-o", "{d}/out.jsonl"])
             .judged(Judged::Output),
+        Case::new(
+            "attachments extract",
+            &["attachments", "019a", "--extract", "{d}/out"],
+        )
+        .after(&[&[
+            "append",
+            "019a",
+            "--user",
+            "look",
+            "--attach",
+            "{d}/picture.png",
+        ]])
+        .judged(Judged::Output),
         Case::new("doctor bundle", &["doctor", "--bundle", "{d}/out.json"]).judged(Judged::Output),
         Case::new("man output", &["man", "--output", "{d}/out"]).judged(Judged::Output),
         Case::new("demo again", &["demo", "{d}/out"]).judged(Judged::Output),

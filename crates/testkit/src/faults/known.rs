@@ -14,6 +14,7 @@ const EXPECTED: &[Expected] = &[];
 
 /// Why a violation is expected, if it is.
 pub(super) fn reason(violation: &Violation) -> Option<&'static str> {
-    let fits = |it: &&Expected| violation.case.starts_with(it.case) && violation.wrong.contains(it.wrong);
+    let fits =
+        |it: &&Expected| violation.case.starts_with(it.case) && violation.wrong.contains(it.wrong);
     EXPECTED.iter().find(fits).map(|it| it.reason)
 }

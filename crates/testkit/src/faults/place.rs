@@ -1,6 +1,8 @@
-//! Where trials run: a home with sessions of every dialect at one path, copied back before each trial.
+//! Where trials run: a home with sessions of every dialect at one path, copied
+//! back before each trial.
 //!
-//! Logs name the folders that they are about, so each worker has a place of its own and never shares a copy.
+//! Logs name the folders that they are about, so each worker has a place of its own and
+//! never shares a copy.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -16,7 +18,8 @@ use crate::disk;
 /// No command of a trial may take longer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// A session that no case touches: the next command renames it, which settles what was left unfinished.
+/// A session that no case touches: the next command renames it, which settles what
+/// was left unfinished.
 pub(super) const BYSTANDER: &str = "0e57aaaa-0001-4001-8001-00000000face";
 
 const OLD_PI: &str = concat!(
@@ -52,14 +55,19 @@ impl Ran {
 pub struct Place {
     program: PathBuf,
     shim: Shim,
-    /// Holds `live`, where commands run; `fixture` and `base`, which it is copied from before each case and each trial.
+    /// Holds `live`, where commands run; `fixture` and `base`, which it is copied from before each
+    /// case and each trial.
     folder: PathBuf,
 }
 
 impl Place {
     /// Builds the fixture below `folder`, which must be empty or missing.
     pub fn build(program: &Path, shim: &Shim, folder: &Path) -> Result<Place, String> {
-        let place = Place { program: program.to_owned(), shim: shim.clone(), folder: folder.to_owned() };
+        let place = Place {
+            program: program.to_owned(),
+            shim: shim.clone(),
+            folder: folder.to_owned(),
+        };
         for name in ["live/user", "live/tmp"] {
             disk::make_dir(&folder.join(name));
         }
@@ -70,13 +78,32 @@ impl Place {
         let shop = demo.join("projects/shop").to_string_lossy().into_owned();
         let other = demo.join("projects/other").to_string_lossy().into_owned();
         disk::make_dir(Path::new(&other));
-        // What was acknowledged before: operations with copies in the vault, notes, an archived session, an attachment.
+        // What was acknowledged before: operations with copies in the vault, notes, an archived
+        // session, an attachment.
         for args in [
-            &["new", "--dialect", "claude", "--id", BYSTANDER, "--project", &other, "--title", "Bystander"][..],
+            &[
+                "new",
+                "--dialect",
+                "claude",
+                "--id",
+                BYSTANDER,
+                "--project",
+                &other,
+                "--title",
+                "Bystander",
+            ][..],
             &["append", BYSTANDER, "--user", "look on"],
             &["rename", "15ae", "Earlier name"],
             &["tag", "80459", "earlier"],
-            &["new", "--id", "11111111-0001-7001-8001-00000000cafe", "--project", &shop, "--title", "Shelved"],
+            &[
+                "new",
+                "--id",
+                "11111111-0001-7001-8001-00000000cafe",
+                "--project",
+                &shop,
+                "--title",
+                "Shelved",
+            ],
             &["append", "11111111", "--user", "to be shelved"],
             &["status", "11111111", "completed"],
             &["archive", "11111111", "--apply"],
@@ -88,7 +115,8 @@ impl Place {
         Ok(place)
     }
 
-    /// Files that no command makes: an old version, leftovers of a session that is gone, a program that sums up.
+    /// Files that no command makes: an old version, leftovers of a session that is gone, a
+    /// program that sums up.
     fn plant(&self) {
         let demo = self.live().join("d");
         let home = demo.join("home");
@@ -97,10 +125,22 @@ impl Place {
             OLD_PI.as_bytes(),
         );
         let gone = "bbbbbbbb-0001-4001-8001-000000000002";
-        disk::write(&home.join(format!(".claude/projects/-w/{gone}/tool-results/b.txt")), b"left");
-        disk::write(&home.join(format!(".claude/file-history/{gone}/one@v1")), b"left");
-        disk::write(&demo.join("picture.png"), b"\x89PNG\r\n\x1a\nnot much of a picture");
-        disk::write(&demo.join("config.toml"), b"summary = { command = [\"cat\"] }\n");
+        disk::write(
+            &home.join(format!(".claude/projects/-w/{gone}/tool-results/b.txt")),
+            b"left",
+        );
+        disk::write(
+            &home.join(format!(".claude/file-history/{gone}/one@v1")),
+            b"left",
+        );
+        disk::write(
+            &demo.join("picture.png"),
+            b"\x89PNG\r\n\x1a\nnot much of a picture",
+        );
+        disk::write(
+            &demo.join("config.toml"),
+            b"summary = { command = [\"cat\"] }\n",
+        );
     }
 
     /// Where commands run.
@@ -127,10 +167,12 @@ impl Place {
         copy(&self.base(), &self.live())
     }
 
-    /// Text with the place's own folders in it: `{d}` is the fixture, `SHOP` Claude's key of its project `shop`.
+    /// Text with the place's own folders in it: `{d}` is the fixture, `SHOP` Claude's key
+    /// of its project `shop`.
     pub fn fill(&self, text: &str) -> String {
         let demo = self.live().join("d").to_string_lossy().into_owned();
-        let key = format!("{demo}/projects/shop").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        let key =
+            format!("{demo}/projects/shop").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         text.replace("{d}", &demo).replace("SHOP", &key)
     }
 
@@ -157,16 +199,22 @@ impl Place {
             ("oas", ".open-agent"),
             ("codex", ".codex"),
         ] {
-            command.arg("--store").arg(format!("{dialect}={}", home.join(folder).display()));
+            command
+                .arg("--store")
+                .arg(format!("{dialect}={}", home.join(folder).display()));
         }
-        command.arg("--store").arg(format!("boswell={}", own.display()));
+        command
+            .arg("--store")
+            .arg(format!("boswell={}", own.display()));
         command
     }
 
     fn bare(&self, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(args).env_clear().current_dir(self.live());
-        command.env("HOME", self.live().join("user")).env("TMPDIR", self.live().join("tmp"));
+        command
+            .env("HOME", self.live().join("user"))
+            .env("TMPDIR", self.live().join("tmp"));
         command.env("PATH", "/usr/bin:/bin").env("COLUMNS", "100");
         command.env("BOSWELL_CONFIG", self.live().join("d/config.toml"));
         command
@@ -191,13 +239,16 @@ impl Place {
         Ok((finish(&mut command, stdin)?, log))
     }
 
-    /// Runs a command with the shim and under `strace`: what the shim saw, and what the system saw, a line for each call.
+    /// Runs a command with the shim and under `strace`: what the shim saw, and what the system saw,
+    /// a line for each call.
     pub fn run_traced(&self, args: &[&str]) -> Result<(Ran, CallLog, String), String> {
         let (log, trace) = (self.folder.join("calls"), self.folder.join("trace"));
         let _ = std::fs::remove_file(&log);
         let plain = self.command(args);
         let mut command = Command::new("strace");
-        command.args(["-f", "-y", "-s", "0", "-e", "trace=file,desc", "-o"]).arg(&trace);
+        command
+            .args(["-f", "-y", "-s", "0", "-e", "trace=file,desc", "-o"])
+            .arg(&trace);
         // Only the program is to be preloaded, not strace.
         let mut given = Command::new("env");
         self.shim.preload(&mut given, &self.live(), &log, None);
@@ -207,10 +258,22 @@ impl Place {
             pair.push(value.unwrap_or_default());
             command.arg("-E").arg(pair);
         }
-        command.arg(plain.get_program()).args(plain.get_args()).current_dir(self.live()).env_clear();
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command
+            .arg(plain.get_program())
+            .args(plain.get_args())
+            .current_dir(self.live())
+            .env_clear();
+        command.envs(
+            plain
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
         let ran = finish(&mut command, None)?;
-        Ok((ran, CallLog::read(&log), String::from_utf8_lossy(&disk::read(&trace)).into_owned()))
+        Ok((
+            ran,
+            CallLog::read(&log),
+            String::from_utf8_lossy(&disk::read(&trace)).into_owned(),
+        ))
     }
 }
 
@@ -221,7 +284,15 @@ impl Drop for Place {
 }
 
 pub(super) fn expect_success(ran: &Ran, what: &str) -> Result<(), String> {
-    if ran.code == Some(0) { Ok(()) } else { Err(format!("`{what}` ended with {:?}: {}", ran.code, ran.said())) }
+    if ran.code == Some(0) {
+        Ok(())
+    } else {
+        Err(format!(
+            "`{what}` ended with {:?}: {}",
+            ran.code,
+            ran.said()
+        ))
+    }
 }
 
 /// A copy with times, modes and hard links.
@@ -229,21 +300,41 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     if to.exists() {
         std::fs::remove_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
     }
-    let output = Command::new("cp").arg("-a").arg(from).arg(to).output().map_err(|error| format!("cp: {error}"))?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    let output = Command::new("cp")
+        .arg("-a")
+        .arg(from)
+        .arg(to)
+        .output()
+        .map_err(|error| format!("cp: {error}"))?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
 }
 
 fn finish(command: &mut Command, stdin: Option<&str>) -> Result<Ran, String> {
-    let input = if stdin.is_some() { Stdio::piped() } else { Stdio::null() };
-    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| format!("the program does not start: {error}"))?;
+    let input = if stdin.is_some() {
+        Stdio::piped()
+    } else {
+        Stdio::null()
+    };
+    command
+        .stdin(input)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command
+        .spawn()
+        .map_err(|error| format!("the program does not start: {error}"))?;
     if let (Some(text), Some(mut pipe)) = (stdin, child.stdin.take()) {
         // A program that was killed reads no further.
         let _ = pipe.write_all(text.as_bytes());
     }
     let (sender, receiver) = mpsc::channel();
-    let streams: [Option<Box<dyn Read + Send>>; 2] =
-        [child.stdout.take().map(|it| Box::new(it) as _), child.stderr.take().map(|it| Box::new(it) as _)];
+    let streams: [Option<Box<dyn Read + Send>>; 2] = [
+        child.stdout.take().map(|it| Box::new(it) as _),
+        child.stderr.take().map(|it| Box::new(it) as _),
+    ];
     for (number, stream) in streams.into_iter().enumerate() {
         let sender = sender.clone();
         std::thread::spawn(move || {
@@ -265,5 +356,9 @@ fn finish(command: &mut Command, stdin: Option<&str>) -> Result<Ran, String> {
     }
     let status = child.wait().map_err(|error| error.to_string())?;
     let [stdout, stderr] = texts;
-    Ok(Ran { code: status.code(), stdout, stderr })
+    Ok(Ran {
+        code: status.code(),
+        stdout,
+        stderr,
+    })
 }

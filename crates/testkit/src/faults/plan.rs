@@ -20,7 +20,13 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 5] = [Kind::Kill, Kind::Eio, Kind::Full, Kind::Half, Kind::HalfKill];
+    pub const ALL: [Kind; 5] = [
+        Kind::Kill,
+        Kind::Eio,
+        Kind::Full,
+        Kind::Half,
+        Kind::HalfKill,
+    ];
 
     /// Its name, as the shim and the report spell it.
     pub fn word(self) -> &'static str {
@@ -59,14 +65,24 @@ pub(super) fn every_fault(log: &CallLog) -> Vec<Fault> {
     let mut changed_since_kill = true;
     for call in &log.calls {
         let at = call.number;
-        // A kill leaves what the system was told so far: where nothing changed since the last kill, the disk is the same.
+        // A kill leaves what the system was told so far: where nothing changed since the last kill,
+        // the disk is the same.
         if changed_since_kill {
-            faults.push(Fault { kind: Kind::Kill, at });
+            faults.push(Fault {
+                kind: Kind::Kill,
+                at,
+            });
         }
         changed_since_kill = call.changes_disk();
-        faults.push(Fault { kind: Kind::Eio, at });
+        faults.push(Fault {
+            kind: Kind::Eio,
+            at,
+        });
         if call.needs_space() {
-            faults.push(Fault { kind: Kind::Full, at });
+            faults.push(Fault {
+                kind: Kind::Full,
+                at,
+            });
         }
         if call.name == "write" {
             faults.extend([Kind::Half, Kind::HalfKill].map(|kind| Fault { kind, at }));
@@ -83,11 +99,17 @@ pub(super) fn sample(mut faults: Vec<Fault>, size: usize, seed: u64) -> Vec<Faul
     let mut rng = Rng::new(seed);
     let mut chosen = Vec::with_capacity(size);
     // Each seed begins with another kind: small samples of many cases have them all.
-    for kind in Kind::ALL.into_iter().cycle().skip(rng.below(Kind::ALL.len())) {
+    for kind in Kind::ALL
+        .into_iter()
+        .cycle()
+        .skip(rng.below(Kind::ALL.len()))
+    {
         if chosen.len() >= size {
             break;
         }
-        let of_kind: Vec<usize> = (0..faults.len()).filter(|&index| faults[index].kind == kind).collect();
+        let of_kind: Vec<usize> = (0..faults.len())
+            .filter(|&index| faults[index].kind == kind)
+            .collect();
         if let Some(&index) = of_kind.get(rng.below(of_kind.len().max(1))) {
             chosen.push(faults.swap_remove(index));
         }
@@ -104,7 +126,15 @@ impl Call {
     fn needs_space(&self) -> bool {
         matches!(
             self.name.as_str(),
-            "create" | "write" | "mkdir" | "link" | "symlink" | "rename" | "truncate" | "fallocate" | "copy_file_range"
+            "create"
+                | "write"
+                | "mkdir"
+                | "link"
+                | "symlink"
+                | "rename"
+                | "truncate"
+                | "fallocate"
+                | "copy_file_range"
         )
     }
 }
@@ -113,13 +143,16 @@ impl Call {
 mod tests {
     use super::*;
 
-    const LOG: &str =
-        "1\tfsync\tok\t/r\n2\topen\tok\t/r/a\n3\twrite\tok\t/r/a\n4\tfsync\tok\t/r/a\n5\tunlink\tok\t/r/a\n";
+    const LOG: &str = "1\tfsync\tok\t/r\n2\topen\tok\t/r/a\n3\twrite\tok\t/r/a\n4\tfsync\tok\t/r/a\n5\tunlink\tok\t/r/a\n";
 
     #[test]
     fn a_kill_is_tried_once_for_each_state_of_the_disk() {
         let faults = every_fault(&CallLog::parse(LOG));
-        let kills: Vec<usize> = faults.iter().filter(|it| it.kind == Kind::Kill).map(|it| it.at).collect();
+        let kills: Vec<usize> = faults
+            .iter()
+            .filter(|it| it.kind == Kind::Kill)
+            .map(|it| it.at)
+            .collect();
         assert_eq!(kills, [1, 4]);
         assert_eq!(faults.iter().filter(|it| it.kind == Kind::Eio).count(), 5);
         assert_eq!(faults.iter().filter(|it| it.kind == Kind::Half).count(), 1);

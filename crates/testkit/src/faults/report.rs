@@ -22,11 +22,18 @@ pub fn page(tally: &Tally, commit: &str, seed: u64, how: &str) -> String {
         total.runs,
         total.struck,
         tally.violations.len(),
-        tally.violations.iter().filter(|it| it.expected().is_some()).count(),
+        tally
+            .violations
+            .iter()
+            .filter(|it| it.expected().is_some())
+            .count(),
     );
     page.push_str(LEGEND);
     let mut by_kind: BTreeMap<&str, Row> = BTreeMap::new();
-    tally.rows.iter().for_each(|((_, kind), row)| by_kind.entry(kind).or_default().add(*row));
+    tally
+        .rows
+        .iter()
+        .for_each(|((_, kind), row)| by_kind.entry(kind).or_default().add(*row));
     page.push_str("## By kind\n\n| fault | trials | struck | old | new | parts | torn | litter | told | violations |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (kind, row) in by_kind {
         line(&mut page, kind, row);
@@ -46,19 +53,37 @@ pub fn page(tally: &Tally, commit: &str, seed: u64, how: &str) -> String {
     page
 }
 
-/// One violation without what differs from run to run, or names a folder of this machine: that is printed on the terminal.
+/// One violation without what differs from run to run, or names a folder of this machine: that is
+/// printed on the terminal.
 fn violation(violation: &Violation) -> String {
-    let fault = violation.fault.map_or("no fault".to_owned(), |it| format!("{} at {}", it.kind.word(), it.at));
+    let fault = violation.fault.map_or("no fault".to_owned(), |it| {
+        format!("{} at {}", it.kind.word(), it.at)
+    });
     let wrong = violation.wrong.split(": ").next().unwrap_or_default();
-    let reason = violation.expected().map_or(String::new(), |reason| format!(" Expected: {reason}."));
-    format!("* {}: {fault} ({}): {}.{reason}\n", violation.case, steady(&violation.call), steady(wrong))
+    let reason = violation
+        .expected()
+        .map_or(String::new(), |reason| format!(" Expected: {reason}."));
+    format!(
+        "* {}: {fault} ({}): {}.{reason}\n",
+        violation.case,
+        steady(&violation.call),
+        steady(wrong)
+    )
 }
 
 /// Text with `•` for ids, times and keys that are made of paths.
 fn steady(text: &str) -> String {
     let varies = |part: &&str| part.len() >= 8 && part.bytes().any(|byte| byte.is_ascii_digit());
-    let shown = |part: &'_ str| if varies(&part) { "•".to_owned() } else { part.to_owned() };
-    let words = text.split(' ').map(|word| word.split('/').map(shown).collect::<Vec<_>>().join("/"));
+    let shown = |part: &'_ str| {
+        if varies(&part) {
+            "•".to_owned()
+        } else {
+            part.to_owned()
+        }
+    };
+    let words = text
+        .split(' ')
+        .map(|word| word.split('/').map(shown).collect::<Vec<_>>().join("/"));
     words.collect::<Vec<_>>().join(" ")
 }
 
@@ -79,7 +104,17 @@ A violation is any other state, an exit code of 0 without the whole new state sy
 lost copies or operations of earlier commands, a next command that fails, or a repeated command that does not do its work.\n\n";
 
 fn line(page: &mut String, first: &str, row: Row) {
-    let Row { runs, struck, old, new, parts, torn, litter, told, violations } = row;
+    let Row {
+        runs,
+        struck,
+        old,
+        new,
+        parts,
+        torn,
+        litter,
+        told,
+        violations,
+    } = row;
     let _ = writeln!(
         page,
         "| {first} | {runs} | {struck} | {old} | {new} | {parts} | {torn} | {litter} | {told} | {violations} |"
@@ -93,13 +128,27 @@ mod tests {
 
     #[test]
     fn the_page_names_no_folder_and_no_id_of_one_run() {
-        let fault = Some(Fault { kind: Kind::Eio, at: 7 });
+        let fault = Some(Fault {
+            kind: Kind::Eio,
+            at: 7,
+        });
         let call = "write d/own/sessions/--dev-shm-w0-live--/2026_01a1e494.jsonl".to_owned();
-        let wrong = "the state is neither old nor new: +list: /somewhere/of/this/machine".to_owned();
-        let tally = Tally { violations: vec![Violation { case: "new pi", fault, call, wrong }], ..Tally::default() };
+        let wrong =
+            "the state is neither old nor new: +list: /somewhere/of/this/machine".to_owned();
+        let tally = Tally {
+            violations: vec![Violation {
+                case: "new pi",
+                fault,
+                call,
+                wrong,
+            }],
+            ..Tally::default()
+        };
         let page = page(&tally, "abc", 1, "a sample");
         assert!(
-            page.contains("* new pi: eio at 7 (write d/own/sessions/•/•): the state is neither old nor new."),
+            page.contains(
+                "* new pi: eio at 7 (write d/own/sessions/•/•): the state is neither old nor new."
+            ),
             "{page}"
         );
         assert!(!page.contains("machine"), "{page}");

@@ -14,7 +14,8 @@ use super::trial::{Prepared, Start};
 /// Which faults of each case are tried.
 #[derive(Debug, Clone, Copy)]
 pub enum Wanted {
-    /// Every one that can make a difference; of a case with more calls than this only a sample of that many.
+    /// Every one that can make a difference; of a case with more calls than this only a
+    /// sample of that many.
     Every {
         /// The most for a case.
         most: usize,
@@ -61,7 +62,11 @@ impl Soak<'_> {
         });
         let failures = failures.into_inner().expect("no worker panics");
         let _ = std::fs::remove_dir(&self.folder);
-        if failures.is_empty() { Ok(tally.into_inner().expect("no worker panics")) } else { Err(failures.join("\n")) }
+        if failures.is_empty() {
+            Ok(tally.into_inner().expect("no worker panics"))
+        } else {
+            Err(failures.join("\n"))
+        }
     }
 
     fn work(
@@ -72,12 +77,19 @@ impl Soak<'_> {
         progress: &(dyn Fn(String) + Sync),
     ) -> Result<Tally, String> {
         // No digits behind a dash: a key made of the path must not look like an id.
-        let place = Place::build(self.program, self.shim, &self.folder.join(format!("w{worker}")))?;
+        let place = Place::build(
+            self.program,
+            self.shim,
+            &self.folder.join(format!("w{worker}")),
+        )?;
         let (mut tally, mut plain) = (Tally::default(), None);
         while let Some(case) = cases.get(turn.fetch_add(1, Ordering::Relaxed)) {
             match self.one_case(&place, case, &mut plain) {
                 Ok(found) => {
-                    let (total, calls) = (found.total(), found.calls.get(case.name).copied().unwrap_or(0));
+                    let (total, calls) = (
+                        found.total(),
+                        found.calls.get(case.name).copied().unwrap_or(0),
+                    );
                     progress(format!(
                         "{}: {calls} calls, {} trials, {} struck, {} old, {} new, {} parts, {} torn, {} litter, {} told, {} violations",
                         case.name,
@@ -97,14 +109,24 @@ impl Soak<'_> {
                     let (name, wrong) = (case.name, format!("the case cannot be run: {error}"));
                     progress(format!("{name}: {wrong}"));
                     let call = "-".to_owned();
-                    tally.violations.push(Violation { case: name, fault: None, call, wrong });
+                    tally.violations.push(Violation {
+                        case: name,
+                        fault: None,
+                        call,
+                        wrong,
+                    });
                 }
             }
         }
         Ok(tally)
     }
 
-    fn one_case(&self, place: &Place, case: &Case, plain: &mut Option<Start>) -> Result<Tally, String> {
+    fn one_case(
+        &self,
+        place: &Place,
+        case: &Case,
+        plain: &mut Option<Start>,
+    ) -> Result<Tally, String> {
         let mut tally = Tally::default();
         let (prepared, wrong) = Prepared::new(place, case, plain)?;
         tally.violations.extend(wrong);
@@ -117,7 +139,11 @@ impl Soak<'_> {
         };
         for fault in faults {
             let found = prepared.try_fault(fault)?;
-            tally.rows.entry((case.name, fault.kind.word())).or_default().add(found.row);
+            tally
+                .rows
+                .entry((case.name, fault.kind.word()))
+                .or_default()
+                .add(found.row);
             tally.violations.extend(found.violation);
         }
         Ok(tally)

@@ -1,7 +1,8 @@
-//! What a user can see after a command: files of agents and projects, and the answers of reading commands.
+//! What a user can see after a command: files of agents and projects, and the answers
+//! of reading commands.
 //!
-//! Ids and times differ from run to run. A word with a digit in it that the fixture does not hold becomes `•`, so that two runs of
-//! the same command give the same state.
+//! Ids and times differ from run to run. A word with a digit in it that the fixture does not hold
+//! becomes `•`, so that two runs of the same command give the same state.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
@@ -26,7 +27,11 @@ impl Known {
             known.learn(path);
             known.learn(&String::from_utf8_lossy(bytes));
         }
-        for args in [&["list", "--hidden", "--json"][..], &["ops", "--json"], &["check", "--json"]] {
+        for args in [
+            &["list", "--hidden", "--json"][..],
+            &["ops", "--json"],
+            &["check", "--json"],
+        ] {
             known.learn(&place.run(args)?.stdout);
         }
         for (path, bytes) in fixture {
@@ -52,7 +57,8 @@ impl Known {
         self.normal(&String::from_utf8_lossy(bytes))
     }
 
-    /// A map whose keys are ids, one member a line. Sorted after ids were made equal: where a new random id sorts says nothing.
+    /// A map whose keys are ids, one member a line. Sorted after ids were made equal: where a new
+    /// random id sorts says nothing.
     fn sorted_members(&self, map: &serde_json::Map<String, serde_json::Value>) -> String {
         let mut members: Vec<String> = map
             .iter()
@@ -68,17 +74,31 @@ impl Known {
         members.join("\n")
     }
 
-    /// A line of `ops`. Its files are in the order of their paths, and where a new random id sorts says nothing.
+    /// A line of `ops`. Its files are in the order of their paths, and where a new random
+    /// id sorts says nothing.
     fn operation_shown(&self, line: &str) -> String {
-        let Ok(mut operation) = serde_json::from_str::<serde_json::Value>(line) else { return self.normal(line) };
-        let files = operation["files"].as_array_mut().map(std::mem::take).unwrap_or_default();
-        let mut files: Vec<String> = files.iter().map(|file| self.normal(&file.to_string())).collect();
+        let Ok(mut operation) = serde_json::from_str::<serde_json::Value>(line) else {
+            return self.normal(line);
+        };
+        let files = operation["files"]
+            .as_array_mut()
+            .map(std::mem::take)
+            .unwrap_or_default();
+        let mut files: Vec<String> = files
+            .iter()
+            .map(|file| self.normal(&file.to_string()))
+            .collect();
         files.sort();
-        format!("{} {}", self.normal(&operation.to_string()), files.join(" "))
+        format!(
+            "{} {}",
+            self.normal(&operation.to_string()),
+            files.join(" ")
+        )
     }
 
     fn learn(&mut self, text: &str) {
-        self.words.extend(words(text).filter(|word| varies(word)).map(str::to_owned));
+        self.words
+            .extend(words(text).filter(|word| varies(word)).map(str::to_owned));
     }
 
     pub(super) fn normal(&self, text: &str) -> String {
@@ -87,7 +107,11 @@ impl Known {
         while !rest.is_empty() {
             let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
             let (head, tail) = rest.split_at(word);
-            out.push_str(if varies(head) && !self.words.contains(head) { "•" } else { head });
+            out.push_str(if varies(head) && !self.words.contains(head) {
+                "•"
+            } else {
+                head
+            });
             let gap = tail.find(is_word).unwrap_or(tail.len());
             out.push_str(&tail[..gap]);
             rest = &tail[gap..];
@@ -109,7 +133,8 @@ fn varies(word: &str) -> bool {
     word.len() >= 8 && word.bytes().any(|byte| byte.is_ascii_digit())
 }
 
-/// What is seen: where, and what, in order. One place may be there several times (new names that were made equal).
+/// What is seen: where, and what, in order. One place may be there several times (new names
+/// that were made equal).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     pub(super) items: Vec<(String, String)>,
@@ -126,15 +151,24 @@ impl State {
         ] {
             let ran = place.run(args)?;
             if !matches!(ran.code, Some(0 | 1)) {
-                return Err(format!("`{name}` ended with {:?}: {}", ran.code, ran.said()));
+                return Err(format!(
+                    "`{name}` ended with {:?}: {}",
+                    ran.code,
+                    ran.said()
+                ));
             }
             // A lock of a process that was killed is broken by the next command that needs it.
-            let lines = ran.stdout.lines().filter(|line| !line.contains(r#""problem":"stale_lock""#));
+            let lines = ran
+                .stdout
+                .lines()
+                .filter(|line| !line.contains(r#""problem":"stale_lock""#));
             let normal = |line: &str| match name {
                 "ops" => known.operation_shown(line),
                 _ => known.normal(&without_expiry(line)),
             };
-            state.items.extend(lines.map(|line| (name.to_owned(), normal(line))));
+            state
+                .items
+                .extend(lines.map(|line| (name.to_owned(), normal(line))));
         }
         state.items.sort();
         Ok(state)
@@ -150,7 +184,9 @@ impl State {
                 // Parsed first: what makes ids and times equal may leave a line that is not JSON.
                 let lines = String::from_utf8_lossy(&bytes).into_owned();
                 let operations = lines.lines().filter_map(operation);
-                items.extend(operations.map(|line| ("op".to_owned(), known.content(&path, line.as_bytes()))));
+                items.extend(
+                    operations.map(|line| ("op".to_owned(), known.content(&path, line.as_bytes()))),
+                );
             } else if !is_litter(&path) {
                 items.push((known.normal(&path), text));
             }
@@ -164,33 +200,56 @@ impl State {
     }
 
     fn only_files(&self) -> impl Iterator<Item = &(String, String)> + Clone {
-        self.items.iter().filter(|(place, _)| !matches!(place.as_str(), "list" | "ops" | "op" | "check"))
+        self.items
+            .iter()
+            .filter(|(place, _)| !matches!(place.as_str(), "list" | "ops" | "op" | "check"))
     }
 
-    /// Whether it is the old state with the beginning of one line behind a file: an append that stopped in the middle. Its bytes
-    /// stay, readers report them, and the next writer puts its line on one of its own.
+    /// Whether it is the old state with the beginning of one line behind a file: an append that
+    /// stopped in the middle. Its bytes stay, readers report them, and the next writer puts its
+    /// line on one of its own.
     pub(super) fn is_torn(&self, old: &State) -> bool {
         let was: HashSet<&(String, String)> = old.only_files().collect();
-        let changed: Vec<&(String, String)> = self.only_files().filter(|item| !was.contains(item)).collect();
-        let [(place, text)] = changed[..] else { return false };
-        let Some((_, before)) = old.only_files().find(|(other, _)| other == place) else { return false };
+        let changed: Vec<&(String, String)> = self
+            .only_files()
+            .filter(|item| !was.contains(item))
+            .collect();
+        let [(place, text)] = changed[..] else {
+            return false;
+        };
+        let Some((_, before)) = old.only_files().find(|(other, _)| other == place) else {
+            return false;
+        };
         let torn = text.strip_prefix(before.as_str());
-        self.only_files().count() == old.only_files().count() && torn.is_some_and(|torn| !torn.trim().contains('\n'))
+        self.only_files().count() == old.only_files().count()
+            && torn.is_some_and(|torn| !torn.trim().contains('\n'))
     }
 
     /// The first differences to another state, on one line.
     pub(super) fn differs(&self, other: &State) -> String {
         let count = |state: &State| {
             let mut counts: BTreeMap<(String, String), i64> = BTreeMap::new();
-            state.items.iter().for_each(|item| *counts.entry(item.clone()).or_default() += 1);
+            state
+                .items
+                .iter()
+                .for_each(|item| *counts.entry(item.clone()).or_default() += 1);
             counts
         };
         let (mine, its) = (count(self), count(other));
-        let extra = mine.iter().filter(|(item, n)| its.get(item).unwrap_or(&0) < n).map(|(item, _)| ("+", item));
-        let lacking = its.iter().filter(|(item, n)| mine.get(item).unwrap_or(&0) < n).map(|(item, _)| ("-", item));
+        let extra = mine
+            .iter()
+            .filter(|(item, n)| its.get(item).unwrap_or(&0) < n)
+            .map(|(item, _)| ("+", item));
+        let lacking = its
+            .iter()
+            .filter(|(item, n)| mine.get(item).unwrap_or(&0) < n)
+            .map(|(item, _)| ("-", item));
         let shown = extra.chain(lacking).take(4).map(|(sign, (place, what))| {
             let counterpart = if sign == "+" { &its } else { &mine };
-            let others = counterpart.keys().filter(|(other, _)| other == place).map(|(_, text)| text.as_str());
+            let others = counterpart
+                .keys()
+                .filter(|(other, _)| other == place)
+                .map(|(_, text)| text.as_str());
             let near = others.max_by_key(|text| alike(what, text)).unwrap_or("");
             format!("{sign}{place}: {}", around_difference(what, near))
         });
@@ -202,7 +261,9 @@ impl State {
         let pairs = self.only_files().zip(other.only_files());
         let same_places = pairs.clone().all(|((place, _), (its, _))| place == its);
         let mut changed = pairs.filter(|(mine, its)| mine != its);
-        let (Some(((_, mine), (_, its))), None) = (changed.next(), changed.next()) else { return false };
+        let (Some(((_, mine), (_, its))), None) = (changed.next(), changed.next()) else {
+            return false;
+        };
         let mut lines = mine.lines().peekable();
         let mut torn = 0;
         for line in its.lines() {
@@ -217,13 +278,16 @@ impl State {
         same_places && self.items.len() == other.items.len() && torn + lines.count() == 1
     }
 
-    /// Whether every file and operation is one of the old or of the new state, and each place that both hold is there. A file of lines
-    /// may hold some of the new lines.
+    /// Whether every file and operation is one of the old or of the new state, and each place that
+    /// both hold is there. A file of lines may hold some of the new lines.
     pub(super) fn is_between(&self, old: &State, new: &State) -> bool {
         let both: HashSet<&(String, String)> = old.items.iter().chain(&new.items).collect();
         let here: HashSet<&str> = self.only_files().map(|(place, _)| place.as_str()).collect();
         let new_places: HashSet<&str> = new.only_files().map(|(place, _)| place.as_str()).collect();
-        let mut kept = old.only_files().map(|(place, _)| place.as_str()).filter(|place| new_places.contains(place));
+        let mut kept = old
+            .only_files()
+            .map(|(place, _)| place.as_str())
+            .filter(|place| new_places.contains(place));
         let fits = |item: &(String, String)| both.contains(item) || has_some_lines(item, old, new);
         kept.all(|place| here.contains(place))
             && self.only_files().all(fits)
@@ -232,38 +296,62 @@ impl State {
 }
 
 fn has_some_lines((place, text): &(String, String), old: &State, new: &State) -> bool {
-    let of = |state: &State| state.items.iter().find(|(other, _)| other == place).map(|(_, text)| text.clone());
-    let (Some(was), Some(becomes)) = (of(old).or(Some(String::new())), of(new)) else { return false };
+    let of = |state: &State| {
+        state
+            .items
+            .iter()
+            .find(|(other, _)| other == place)
+            .map(|(_, text)| text.clone())
+    };
+    let (Some(was), Some(becomes)) = (of(old).or(Some(String::new())), of(new)) else {
+        return false;
+    };
     let lines: HashSet<&str> = becomes.lines().collect();
     // The last line may be torn; readers report it.
     let added = text.strip_prefix(was.as_str());
     added.is_some_and(|added| {
-        added.split_inclusive('\n').all(|line| lines.contains(line.trim_end()) || !line.ends_with('\n'))
+        added
+            .split_inclusive('\n')
+            .all(|line| lines.contains(line.trim_end()) || !line.ends_with('\n'))
     })
 }
 
-/// A line of `list` without the time at which its agent deletes the session: that follows the file's own time, which a change that
-/// was taken back moves.
+/// A line of `list` without the time at which its agent deletes the session: that follows the
+/// file's own time, which a change that was taken back moves.
 fn without_expiry(line: &str) -> String {
-    let Some((before, rest)) = line.split_once(r#""expires":"#) else { return line.to_owned() };
+    let Some((before, rest)) = line.split_once(r#""expires":"#) else {
+        return line.to_owned();
+    };
     let after = rest.find(r#","subagents""#).map_or("", |at| &rest[at..]);
     format!("{before}\"expires\":null{after}")
 }
 
-/// What an operation did. The times of files in it are left out: one that was taken back has moved them.
+/// What an operation did. The times of files in it are left out: one that was taken
+/// back has moved them.
 fn operation(line: &str) -> Option<String> {
     let op = serde_json::from_str::<serde_json::Value>(line).ok()?;
-    Some(["kind", "ref", "title", "undoes"].map(|key| op[key].to_string()).join(" "))
+    Some(
+        ["kind", "ref", "title", "undoes"]
+            .map(|key| op[key].to_string())
+            .join(" "),
+    )
 }
 
 /// How many characters two texts begin with in common.
 fn alike(text: &str, other: &str) -> usize {
-    text.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+    text.chars()
+        .zip(other.chars())
+        .take_while(|(a, b)| a == b)
+        .count()
 }
 
 /// A piece of text from where it begins to differ from another.
 fn around_difference(text: &str, other: &str) -> String {
-    text.chars().skip(alike(text, other).saturating_sub(20)).take(90).collect::<String>().replace('\n', "⏎")
+    text.chars()
+        .skip(alike(text, other).saturating_sub(20))
+        .take(90)
+        .collect::<String>()
+        .replace('\n', "⏎")
 }
 
 /// clinvoker's index: an object with one member for each session, in the order of their ids.
@@ -271,22 +359,36 @@ const MAP_BY_ID: &str = ".clinvk/sessions/index.json";
 
 const OPERATIONS: &str = "d/own/ops.jsonl";
 
-/// What a user or an agent looks at, and the list of operations. The rest is derived, or shown by commands.
+/// What a user or an agent looks at, and the list of operations. The rest is derived,
+/// or shown by commands.
 fn is_visible(path: &str) -> bool {
     // A demo that a case makes has a folder of boswell's own as well.
     let path = &path.replacen("d/out/own", "d/own", 1);
-    let inside = ["d/own/catalog.db", "d/own/index", "d/own/locks", "d/own/ops/", "d/own/vault", "tmp"];
-    path != "d/own/ops" && !inside.iter().any(|start| path.starts_with(start)) && !is_agents_lock(path)
+    let inside = [
+        "d/own/catalog.db",
+        "d/own/index",
+        "d/own/locks",
+        "d/own/ops/",
+        "d/own/vault",
+        "tmp",
+    ];
+    path != "d/own/ops"
+        && !inside.iter().any(|start| path.starts_with(start))
+        && !is_agents_lock(path)
 }
 
 /// Locks of agents. Those of a process that is gone are broken by the next one that needs them.
 fn is_agents_lock(path: &str) -> bool {
-    let locks =
-        ["d/home/.myagents/sessions.lock", "d/home/.myagents/session-locks", "d/home/.clinvk/sessions/store.lock"];
+    let locks = [
+        "d/home/.myagents/sessions.lock",
+        "d/home/.myagents/session-locks",
+        "d/home/.clinvk/sessions/store.lock",
+    ];
     locks.iter().any(|start| path.starts_with(start))
 }
 
-/// A hidden temporary file of ours, which no reader takes for anything. A process that was killed leaves it behind.
+/// A hidden temporary file of ours, which no reader takes for anything. A process that was
+/// killed leaves it behind.
 pub(super) fn is_litter(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.starts_with('.') && name.ends_with(".tmp")
@@ -295,14 +397,26 @@ pub(super) fn is_litter(path: &str) -> bool {
 /// What can be made again at any time, and locks: none of it is promised to survive.
 pub(super) fn is_derived(path: &str) -> bool {
     // Staged bytes and intents that stay are removed by the next change.
-    let passing = ["d/own/catalog.db", "d/own/index", "d/own/locks", "d/own/ops/stage-", "d/own/ops/intent-", "tmp/"];
+    let passing = [
+        "d/own/catalog.db",
+        "d/own/index",
+        "d/own/locks",
+        "d/own/ops/stage-",
+        "d/own/ops/intent-",
+        "tmp/",
+    ];
     passing.iter().any(|start| path.starts_with(start)) || is_agents_lock(path)
 }
 
 /// Temporary files that are still there.
 pub(super) fn litter(place: &Place) -> Vec<String> {
-    let seen = files(&place.live(), |path| !path.starts_with("d/own/ops/") && !path.starts_with("d/own/vault/"));
-    seen.into_iter().map(|(path, _)| path).filter(|path| is_litter(path)).collect()
+    let seen = files(&place.live(), |path| {
+        !path.starts_with("d/own/ops/") && !path.starts_with("d/own/vault/")
+    });
+    seen.into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| is_litter(path))
+        .collect()
 }
 
 /// Every file that is wanted below a folder, by its path from there.
@@ -311,7 +425,11 @@ pub(super) fn files(root: &Path, wanted: impl Fn(&str) -> bool) -> Vec<(String, 
     let mut waiting = vec![root.to_path_buf()];
     while let Some(folder) = waiting.pop() {
         for path in disk::list(&folder) {
-            let below = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
+            let below = path
+                .strip_prefix(root)
+                .unwrap_or(&path)
+                .to_string_lossy()
+                .into_owned();
             if !wanted(&below) {
                 continue;
             }
@@ -336,30 +454,44 @@ mod tests {
         let mut known = Known::default();
         known.learn("id 01a1e494-c409-7567-92ec-2f04c3325c8d");
         let text = "01a1e494-c409-7567-92ec-2f04c3325c8d at 2026-11-16T13:35:47.020Z said \"hello\" 12 times to b1946ac92492d234";
-        assert_eq!(known.normal(text), "01a1e494-c409-7567-92ec-2f04c3325c8d at • said \"hello\" 12 times to •");
+        assert_eq!(
+            known.normal(text),
+            "01a1e494-c409-7567-92ec-2f04c3325c8d at • said \"hello\" 12 times to •"
+        );
     }
 
     #[test]
     fn where_a_new_id_sorts_in_an_index_makes_no_difference() {
         let mut known = Known::default();
         known.learn("5555555555555555");
-        let before = br#"{"1234567890abcdef":{"Status":"active"},"5555555555555555":{"Status":"done"}}"#;
-        let behind = br#"{"5555555555555555":{"Status":"done"},"fedcba0987654321":{"Status":"active"}}"#;
+        let before =
+            br#"{"1234567890abcdef":{"Status":"active"},"5555555555555555":{"Status":"done"}}"#;
+        let behind =
+            br#"{"5555555555555555":{"Status":"done"},"fedcba0987654321":{"Status":"active"}}"#;
         let torn = br#"{"5555555555555555":{"Status":"done"},"fedcba0987654321":{"Status":"act"#;
         let path = "d/home/.clinvk/sessions/index.json";
         assert_eq!(known.text(path, before), known.text(path, behind));
         assert_ne!(known.text(path, before), known.text(path, torn));
-        assert_ne!(known.text(path, before), known.text(path, br#"{"5555555555555555":{"Status":"done"}}"#));
+        assert_ne!(
+            known.text(path, before),
+            known.text(path, br#"{"5555555555555555":{"Status":"done"}}"#)
+        );
     }
 
     #[test]
     fn files_of_an_operation_are_compared_in_any_order() {
         let mut known = Known::default();
         known.learn("/s/5555555555555555.jsonl");
-        let shown = |files: &str| known.operation_shown(&format!(r#"{{"op":"1","files":[{files}]}}"#));
-        let (mine, new) =
-            (r#"{"path":"/s/5555555555555555.jsonl","after":1}"#, r#"{"path":"/s/1234567890abcdef.jsonl","after":2}"#);
-        assert_eq!(shown(&format!("{mine},{new}")), shown(&format!("{new},{mine}")));
+        let shown =
+            |files: &str| known.operation_shown(&format!(r#"{{"op":"1","files":[{files}]}}"#));
+        let (mine, new) = (
+            r#"{"path":"/s/5555555555555555.jsonl","after":1}"#,
+            r#"{"path":"/s/1234567890abcdef.jsonl","after":2}"#,
+        );
+        assert_eq!(
+            shown(&format!("{mine},{new}")),
+            shown(&format!("{new},{mine}"))
+        );
         assert_ne!(shown(&format!("{mine},{new}")), shown(mine));
         assert_ne!(shown(mine), shown(new));
     }
@@ -367,11 +499,20 @@ mod tests {
     #[test]
     fn a_state_between_takes_each_item_from_one_side() {
         let state = |items: &[(&str, &str)]| State {
-            items: items.iter().map(|(place, what)| ((*place).to_owned(), (*what).to_owned())).collect(),
+            items: items
+                .iter()
+                .map(|(place, what)| ((*place).to_owned(), (*what).to_owned()))
+                .collect(),
         };
-        let (old, new) = (state(&[("a", "1"), ("b", "1")]), state(&[("a", "2"), ("b", "2"), ("c", "2")]));
+        let (old, new) = (
+            state(&[("a", "1"), ("b", "1")]),
+            state(&[("a", "2"), ("b", "2"), ("c", "2")]),
+        );
         assert!(state(&[("a", "2"), ("b", "1")]).is_between(&old, &new));
-        assert!(!state(&[("a", "2"), ("b", "3")]).is_between(&old, &new), "torn");
+        assert!(
+            !state(&[("a", "2"), ("b", "3")]).is_between(&old, &new),
+            "torn"
+        );
         assert!(!state(&[("a", "2")]).is_between(&old, &new), "lost");
     }
 }

@@ -64,8 +64,12 @@ impl Violation {
 
     /// On one line, with the command that shows it again.
     pub fn line(&self) -> String {
-        let fault = self.fault.map_or("no fault".to_owned(), |it| format!("{} at {}", it.kind.word(), it.at));
-        let again = self.fault.map_or(String::new(), |it| format!(" --fault {}@{}", it.kind.word(), it.at));
+        let fault = self.fault.map_or("no fault".to_owned(), |it| {
+            format!("{} at {}", it.kind.word(), it.at)
+        });
+        let again = self.fault.map_or(String::new(), |it| {
+            format!(" --fault {}@{}", it.kind.word(), it.at)
+        });
         format!(
             "{}: {fault} ({}): {}\n    again: cargo xtask soak faults --command '{}'{again}",
             self.case, self.call, self.wrong, self.case

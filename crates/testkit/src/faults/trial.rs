@@ -43,7 +43,11 @@ impl Start {
         let known = Rc::new(Known::of(place)?);
         place.reset()?;
         next(place)?;
-        Ok(Start { old: State::see(place, &known)?, old_files: State::of_files(place, &known), known })
+        Ok(Start {
+            old: State::see(place, &known)?,
+            old_files: State::of_files(place, &known),
+            known,
+        })
     }
 }
 
@@ -76,12 +80,20 @@ impl<'p> Prepared<'p> {
         if case.before.is_empty() {
             *plain = Some(start.clone());
         }
-        let Start { known, old, old_files } = start;
+        let Start {
+            known,
+            old,
+            old_files,
+        } = start;
         place.reset()?;
         let base = files(&place.live(), is_own);
         let (ran, log) = place.run_faulty(&words, case.stdin, None)?;
         if ran.code != Some(0) {
-            return Err(format!("without a fault it ends with {:?}: {}", ran.code, ran.said()));
+            return Err(format!(
+                "without a fault it ends with {:?}: {}",
+                ran.code,
+                ran.said()
+            ));
         }
         let log = CallLog::read(&log);
         let after = files(&place.live(), is_own);
@@ -100,13 +112,27 @@ impl<'p> Prepared<'p> {
         let (faults, calls) = (every_fault(&log), log.calls.len());
         let case = case.clone();
         Ok((
-            Prepared { place, case, args, known, old, new, old_files, new_files, kept, undurable, faults, calls },
+            Prepared {
+                place,
+                case,
+                args,
+                known,
+                old,
+                new,
+                old_files,
+                new_files,
+                kept,
+                undurable,
+                faults,
+                calls,
+            },
             wrong,
         ))
     }
 
-    /// Runs the case with a fault. Timeouts make some runs a few calls shorter than the one that was counted (`keep` copies as much as
-    /// its time allows, locks are retried): a fault whose call did not come is tried at earlier calls, down to the first.
+    /// Runs the case with a fault. Timeouts make some runs a few calls shorter than the one that
+    /// was counted (`keep` copies as much as its time allows, locks are retried): a fault whose
+    /// call did not come is tried at earlier calls, down to the first.
     pub(super) fn try_fault(&self, fault: Fault) -> Result<Found, String> {
         let mut found = self.try_once(fault)?;
         let is_earlier = |other: &&Fault| other.kind == fault.kind && other.at < fault.at;
@@ -126,23 +152,43 @@ impl<'p> Prepared<'p> {
     fn try_once(&self, fault: Fault) -> Result<Found, String> {
         self.place.reset()?;
         let words: Vec<&str> = self.args.iter().map(String::as_str).collect();
-        let mut row = Row { runs: 1, ..Row::default() };
+        let mut row = Row {
+            runs: 1,
+            ..Row::default()
+        };
         let (ran, log) = match self.place.run_faulty(&words, self.case.stdin, Some(fault)) {
             Ok(done) => done,
             Err(error) => return Ok(self.found(row, fault, "?".to_owned(), Some(error))),
         };
         let log = CallLog::read(&log);
-        let Some(call) = log.struck() else { return Ok(Found { row, violation: None }) };
+        let Some(call) = log.struck() else {
+            return Ok(Found {
+                row,
+                violation: None,
+            });
+        };
         row.struck = 1;
         let derived = is_derived(&shown(self.place, &call.path));
         let unlink = call.name == "unlink";
-        let call = format!("{} {}", call.name, shown(self.place, call.second.as_deref().unwrap_or(&call.path)));
+        let call = format!(
+            "{} {}",
+            call.name,
+            shown(self.place, call.second.as_deref().unwrap_or(&call.path))
+        );
         row.told = usize::from(tells(&ran));
-        // Where the fault struck what is derived, and now and then elsewhere, the answers are looked at too.
-        let look = if derived || fault.at.is_multiple_of(5) { Look::Everything } else { Look::Files };
+        // Where the fault struck what is derived, and now and then elsewhere, the
+        // answers are looked at too.
+        let look = if derived || fault.at.is_multiple_of(5) {
+            Look::Everything
+        } else {
+            Look::Files
+        };
         let mut wrong = self.judge(fault, &ran, &log, (&words, look), &mut row)?;
         if wrong.is_none() && row.litter > 0 && !fault.kind.kills() && !unlink {
-            wrong = Some(format!("it was not killed, but leaves {}", litter(self.place).join(", ")));
+            wrong = Some(format!(
+                "it was not killed, but leaves {}",
+                litter(self.place).join(", ")
+            ));
         }
         Ok(self.found(row, fault, call, wrong))
     }
@@ -150,7 +196,15 @@ impl<'p> Prepared<'p> {
     fn found(&self, mut row: Row, fault: Fault, call: String, wrong: Option<String>) -> Found {
         row.violations = usize::from(wrong.is_some());
         let case = self.case.name;
-        Found { row, violation: wrong.map(|wrong| Violation { case, fault: Some(fault), call, wrong }) }
+        Found {
+            row,
+            violation: wrong.map(|wrong| Violation {
+                case,
+                fault: Some(fault),
+                call,
+                wrong,
+            }),
+        }
     }
 
     fn judge(
@@ -165,8 +219,11 @@ impl<'p> Prepared<'p> {
             return Ok(Some(wrong));
         }
         let acknowledged = ran.code == Some(0);
-        // With keeping on, a command that did its own work warns where the copies that follow could not be made.
-        let warned = acknowledged && ran.stderr.contains("warning:") && ran.stderr.contains("is not kept yet");
+        // With keeping on, a command that did its own work warns where the copies that
+        // follow could not be made.
+        let warned = acknowledged
+            && ran.stderr.contains("warning:")
+            && ran.stderr.contains("is not kept yet");
         if acknowledged {
             let undurable = undurable(self.place, &self.case, &self.known, log);
             let matters = |what: &&String| !(warned && what.contains("d/own/vault/"));
@@ -185,7 +242,11 @@ impl<'p> Prepared<'p> {
             Ok(state) => state,
             Err(error) => return Ok(Some(format!("reading fails afterwards: {error}"))),
         };
-        if warned && state != self.new && state != self.old && state.is_between(&self.old, &self.new) {
+        if warned
+            && state != self.new
+            && state != self.old
+            && state.is_between(&self.old, &self.new)
+        {
             row.parts = 1;
         } else if let Some(wrong) = self.place_state(&state, acknowledged, row) {
             return Ok(Some(wrong));
@@ -193,8 +254,9 @@ impl<'p> Prepared<'p> {
         self.again(words, row)
     }
 
-    /// Everything that can be seen. Where files and operations are those of the old or the new state, so are the answers, unless what
-    /// they are derived from is damaged; `Look::Everything` asks for them all the same.
+    /// Everything that can be seen. Where files and operations are those of the old or the new
+    /// state, so are the answers, unless what they are derived from is damaged; `Look::Everything`
+    /// asks for them all the same.
     fn look(&self, look: Look) -> Result<State, String> {
         if look == Look::Files {
             let files = State::of_files(self.place, &self.known);
@@ -215,7 +277,10 @@ impl<'p> Prepared<'p> {
             return None;
         }
         if acknowledged {
-            return Some(format!("it ends with 0, but the state is not the new one: {}", state.differs(&self.new)));
+            return Some(format!(
+                "it ends with 0, but the state is not the new one: {}",
+                state.differs(&self.new)
+            ));
         }
         if *state == self.old {
             row.old = 1;
@@ -226,7 +291,10 @@ impl<'p> Prepared<'p> {
         {
             row.parts = 1;
         } else {
-            return Some(format!("the state is neither old nor new: {}", state.differs(&self.old)));
+            return Some(format!(
+                "the state is neither old nor new: {}",
+                state.differs(&self.old)
+            ));
         }
         None
     }
@@ -234,36 +302,55 @@ impl<'p> Prepared<'p> {
     /// What was acknowledged earlier and is not there any more.
     fn lost(&self) -> Option<String> {
         let now = files(&self.place.live(), is_own);
-        self.kept.iter().find_map(|(path, was)| match now.iter().find(|(name, _)| name == path) {
-            None => Some(format!("{path} is gone")),
-            Some((_, is)) if !is.starts_with(was) => Some(format!("{path} lost what it held")),
-            Some(_) => None,
-        })
+        self.kept.iter().find_map(
+            |(path, was)| match now.iter().find(|(name, _)| name == path) {
+                None => Some(format!("{path} is gone")),
+                Some((_, is)) if !is.starts_with(was) => Some(format!("{path} lost what it held")),
+                Some(_) => None,
+            },
+        )
     }
 
     /// The same command once more, without a fault. Where it was not done, it has to be done now.
     fn again(&self, words: &[&str], row: &Row) -> Result<Option<String>, String> {
         let (ran, _) = self.place.run_faulty(words, self.case.stdin, None)?;
         if matches!(ran.code, None | Some(70 | 101)) || ran.stderr.contains("panicked at") {
-            return Ok(Some(format!("run again, it ends with {:?}: {}", ran.code, ran.said())));
+            return Ok(Some(format!(
+                "run again, it ends with {:?}: {}",
+                ran.code,
+                ran.said()
+            )));
         }
         if ran.code != Some(0) && !ran.stderr.contains("error:") {
-            return Ok(Some(format!("run again, it ends with {:?} and gives no reason", ran.code)));
+            return Ok(Some(format!(
+                "run again, it ends with {:?} and gives no reason",
+                ran.code
+            )));
         }
         if row.new > 0 || row.old + row.torn == 0 || self.case.judged != Judged::Whole {
             return Ok(None);
         }
-        // MyAgents' lock is a folder that names its holder a moment after it was made: whoever is killed in between keeps it for half
-        // a minute.
+        // MyAgents' lock is a folder that names its holder a moment after it was made: whoever is
+        // killed in between keeps it for half a minute.
         if ran.code == Some(3) && ran.stderr.contains("in half a minute") {
             return Ok(None);
         }
         if ran.code != Some(0) {
-            return Ok(Some(format!("nothing had changed, but run again it ends with {:?}: {}", ran.code, ran.said())));
+            return Ok(Some(format!(
+                "nothing had changed, but run again it ends with {:?}: {}",
+                ran.code,
+                ran.said()
+            )));
         }
         let files = State::of_files(self.place, &self.known);
-        let done = files == self.new_files || row.torn > 0 && files.has_beside_torn(&self.new_files);
-        Ok((!done).then(|| format!("run again, it does not lead to the new state: {}", files.differs(&self.new_files))))
+        let done =
+            files == self.new_files || row.torn > 0 && files.has_beside_torn(&self.new_files);
+        Ok((!done).then(|| {
+            format!(
+                "run again, it does not lead to the new state: {}",
+                files.differs(&self.new_files)
+            )
+        }))
     }
 }
 
@@ -292,8 +379,12 @@ fn next(place: &Place) -> Result<(), String> {
 fn last_op(place: &Place) -> String {
     let bytes = std::fs::read(place.live().join("d/own/ops.jsonl")).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
-    let last = text.lines().last().and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-    last.and_then(|op| op["op"].as_str().map(str::to_owned)).unwrap_or_default()
+    let last = text
+        .lines()
+        .last()
+        .and_then(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    last.and_then(|op| op["op"].as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 fn bad_end(ran: &Ran, fault: Fault) -> Option<String> {
@@ -302,31 +393,52 @@ fn bad_end(ran: &Ran, fault: Fault) -> Option<String> {
         None => Some(format!("a signal ended it: {}", ran.said())),
         Some(70 | 101) => Some(format!("it met a bug of its own: {}", ran.said())),
         Some(0) => None,
-        Some(code) if !tells(ran) => Some(format!("it ends with {code} and does not say why: {}", ran.said())),
+        Some(code) if !tells(ran) => Some(format!(
+            "it ends with {code} and does not say why: {}",
+            ran.said()
+        )),
         Some(_) => None,
     }
 }
 
 /// Whether an error names what the system said.
 fn tells(ran: &Ran) -> bool {
-    // SQLite has words of its own; where it may not open a file for writing, it opens it for reading.
-    let sqlite = ["disk I/O error", "disk is full", "unable to open database file", "readonly database"];
+    // SQLite has words of its own; where it may not open a file for writing, it
+    // opens it for reading.
+    let sqlite = [
+        "disk I/O error",
+        "disk is full",
+        "unable to open database file",
+        "readonly database",
+    ];
     let reasons = ["(os error 5)", "(os error 28)"].into_iter().chain(sqlite);
     // A command that does the rest warns of what it left out, and says so in its exit code.
     let left_out = ran.code == Some(3) && ran.stderr.contains("warning:");
     (left_out || ran.code != Some(0) && ran.stderr.contains("error:"))
-        && reasons.into_iter().any(|reason| ran.stderr.contains(reason))
+        && reasons
+            .into_iter()
+            .any(|reason| ran.stderr.contains(reason))
 }
 
 /// What boswell keeps for itself and must not lose.
 fn is_own(path: &str) -> bool {
-    let roots = ["d", "d/own", "d/own/ops.jsonl", "d/own/notes.jsonl", "d/own/vault"];
+    let roots = [
+        "d",
+        "d/own",
+        "d/own/ops.jsonl",
+        "d/own/notes.jsonl",
+        "d/own/vault",
+    ];
     roots.contains(&path) || path.starts_with("d/own/vault/")
 }
 
 /// Files of the fixture that a run without a fault keeps, or only adds to.
 fn kept(base: Vec<(String, Vec<u8>)>, after: &[(String, Vec<u8>)]) -> Vec<(String, Vec<u8>)> {
-    let stays = |(path, was): &(String, Vec<u8>)| after.iter().any(|(name, is)| name == path && is.starts_with(was));
+    let stays = |(path, was): &(String, Vec<u8>)| {
+        after
+            .iter()
+            .any(|(name, is)| name == path && is.starts_with(was))
+    };
     base.into_iter().filter(stays).collect()
 }
 
@@ -337,7 +449,9 @@ fn undurable(place: &Place, case: &Case, known: &Known, log: &CallLog) -> BTreeS
     }
     let live = place.live();
     let matters = |path: &Path| {
-        let below = path.strip_prefix(&live).map(|below| below.to_string_lossy().into_owned());
+        let below = path
+            .strip_prefix(&live)
+            .map(|below| below.to_string_lossy().into_owned());
         below.is_ok_and(|below| !is_derived(&below))
     };
     let text = |what: String| known.normal(&what.replace(&format!("{}/", live.display()), ""));
@@ -345,5 +459,8 @@ fn undurable(place: &Place, case: &Case, known: &Known, log: &CallLog) -> BTreeS
 }
 
 fn shown(place: &Place, path: &Path) -> String {
-    path.strip_prefix(place.live()).unwrap_or(path).display().to_string()
+    path.strip_prefix(place.live())
+        .unwrap_or(path)
+        .display()
+        .to_string()
 }

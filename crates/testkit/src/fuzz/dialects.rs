@@ -49,21 +49,39 @@ pub(super) fn named(name: &str, bytes: &[u8]) {
 }
 
 fn located(framing: Framing, bytes: &[u8]) -> Located {
-    let row = bytes.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec);
-    Located { key: Some("x".to_owned()), row, ..Located::of(ID, framing, bytes.len() as u64) }
+    let row = bytes
+        .split(|byte| *byte == b'\n')
+        .next()
+        .map(<[u8]>::to_vec);
+    Located {
+        key: Some("x".to_owned()),
+        row,
+        ..Located::of(ID, framing, bytes.len() as u64)
+    }
 }
 
 fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
     let located = located(framing, bytes);
     let read = Reader::read(dialect, &located, bytes, Depth::Facts);
     let heads = Reader::read(dialect, &located, bytes, Depth::Heads);
-    assert_eq!(read.log.heads.len(), heads.log.heads.len(), "depth does not change what is a record");
+    assert_eq!(
+        read.log.heads.len(),
+        heads.log.heads.len(),
+        "depth does not change what is a record"
+    );
     let count = read.log.heads.len();
-    assert_eq!(read.tree.len(), count, "each record has its place in the tree");
+    assert_eq!(
+        read.tree.len(),
+        count,
+        "each record has its place in the tree"
+    );
     let payloads = Payload(bytes);
     let view = read.view(&payloads);
     for (slot, head) in read.log.entries() {
-        assert!(head.at + head.len <= bytes.len() as u64, "records lie inside the file");
+        assert!(
+            head.at + head.len <= bytes.len() as u64,
+            "records lie inside the file"
+        );
         record(dialect, &view, slot);
     }
     if let Ok(tip) = dialect.tip(&view) {
@@ -83,31 +101,60 @@ fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
 }
 
 fn record(dialect: &dyn Dialect, view: &SessionView<'_>, slot: Slot) {
-    let Ok(payload) = view.payload(slot) else { return };
+    let Ok(payload) = view.payload(slot) else {
+        return;
+    };
     let read = view.with_object(slot, |object| {
         let shown = dialect.view(object);
-        let _ = (shown.text(), dialect.touched(&shown), dialect.is_record(object));
+        let _ = (
+            shown.text(),
+            dialect.touched(&shown),
+            dialect.is_record(object),
+        );
     });
-    assert!(matches!(read, Ok(Some(()))), "the bytes of a head are a record");
+    assert!(
+        matches!(read, Ok(Some(()))),
+        "the bytes of a head are a record"
+    );
     let mut members = Vec::new();
-    assert!(scan_object(&dialect.redact(&payload), &mut members).is_ok(), "a redacted record is a record");
+    assert!(
+        scan_object(&dialect.redact(&payload), &mut members).is_ok(),
+        "a redacted record is a record"
+    );
 }
 
 fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
     let inside = |slot: Slot| slot.index() < view.log.heads.len();
     assert!(tip.slot().is_none_or(inside), "the tip is an entry");
-    assert!(dialect.leaf(view, tip).is_none_or(inside), "the leaf is an entry");
+    assert!(
+        dialect.leaf(view, tip).is_none_or(inside),
+        "the leaf is an entry"
+    );
     if let Ok(branch) = dialect.branch(view, tip) {
         let mut seen = HashSet::new();
-        assert!(branch.iter().all(|slot| inside(*slot) && seen.insert(*slot)), "a branch holds each entry once");
+        assert!(
+            branch
+                .iter()
+                .all(|slot| inside(*slot) && seen.insert(*slot)),
+            "a branch holds each entry once"
+        );
     }
-    let Ok(context) = dialect.context(view, tip) else { return };
+    let Ok(context) = dialect.context(view, tip) else {
+        return;
+    };
     let mut messages = Vec::new();
     for item in &context.items {
         assert!(item.slots().all(inside), "a message is made of entries");
-        let payloads: Vec<_> = item.slots().filter_map(|slot| view.payload(slot).ok()).collect();
+        let payloads: Vec<_> = item
+            .slots()
+            .filter_map(|slot| view.payload(slot).ok())
+            .collect();
         let scanned: Vec<Vec<Member>> = payloads.iter().map(|bytes| members(bytes)).collect();
-        let objects: Vec<Object<'_>> = payloads.iter().zip(&scanned).map(|(bytes, m)| Object::new(bytes, m)).collect();
+        let objects: Vec<Object<'_>> = payloads
+            .iter()
+            .zip(&scanned)
+            .map(|(bytes, m)| Object::new(bytes, m))
+            .collect();
         let message = dialect.render(item, &objects);
         is_json(&message);
         messages.push(message);
@@ -117,13 +164,19 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
     for sent in dialect.sent(messages) {
         is_json(&sent.message);
         let mut places = sent.from.into_iter().chain(sent.joined);
-        assert!(places.all(|place| place < count && seen.insert(place)), "a message is sent once");
+        assert!(
+            places.all(|place| place < count && seen.insert(place)),
+            "a message is sent once"
+        );
     }
 }
 
 fn is_json(message: &Message) {
     for json in message.content.iter().chain(&message.native) {
-        assert!(boswell_model::json::Raw::parse(&json.to_bytes()).is_ok(), "a rendered message is JSON");
+        assert!(
+            boswell_model::json::Raw::parse(&json.to_bytes()).is_ok(),
+            "a rendered message is JSON"
+        );
     }
 }
 
@@ -140,14 +193,19 @@ fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
     let store = Store::on(dialect, Arc::new(backend), "memory");
     let located = located(dialect.framing("x"), bytes);
     let _ = store.summary(&located);
-    let Ok(session) = store.read(&located, Depth::Facts) else { return };
+    let Ok(session) = store.read(&located, Depth::Facts) else {
+        return;
+    };
     let _ = check(&session);
     let mut exported = Vec::new();
     let done = session.export(&mut |piece| {
         exported.extend_from_slice(piece);
         Ok(())
     });
-    assert!(done.is_ok() && exported == bytes, "an export gives every byte back");
+    assert!(
+        done.is_ok() && exported == bytes,
+        "an export gives every byte back"
+    );
 }
 
 /// The same bytes as every file that a listing might look into.
@@ -157,12 +215,17 @@ fn files(dialect: &dyn Dialect, bytes: &[u8]) {
         files.put(key, bytes, None);
     }
     let _ = dialect.memory(&files);
-    let Ok(found) = dialect.discover(&files) else { return };
+    let Ok(found) = dialect.discover(&files) else {
+        return;
+    };
     for located in found.sessions.iter().take(20) {
         let _ = dialect.side_files(&files, located);
         let mut facts = dialect.begin(located);
         let _ = dialect.fold_side_files(&files, located, &mut facts);
-        assert!(!located.id.starts_with('-') || !dialect.id_is_valid(&located.id), "no valid id looks like an option");
+        assert!(
+            !located.id.starts_with('-') || !dialect.id_is_valid(&located.id),
+            "no valid id looks like an option"
+        );
     }
 }
 
@@ -176,9 +239,16 @@ fn whose(bytes: &[u8]) {
             Some((&line[..end], members))
         })
         .collect();
-    let records: Vec<Object<'_>> = lines.iter().map(|(line, members)| Object::new(line, members)).collect();
+    let records: Vec<Object<'_>> = lines
+        .iter()
+        .map(|(line, members)| Object::new(line, members))
+        .collect();
     let folders = ["-p".to_owned(), "projects".to_owned()];
-    let _ = recognise(&Sample { name: "x.jsonl", folders: &folders, records: &records });
+    let _ = recognise(&Sample {
+        name: "x.jsonl",
+        folders: &folders,
+        records: &records,
+    });
 }
 
 struct Payload<'b>(&'b [u8]);

@@ -13,8 +13,14 @@ pub(super) fn scanner(bytes: &[u8]) {
     bytes.split(|byte| *byte == b'\n').take(400).for_each(one);
     for at in 0..bytes.len().min(OFFSETS) {
         if let Ok(end) = value_end(bytes, at) {
-            assert!(at < end && end <= bytes.len(), "a value has a length and stays inside");
-            assert!(Raw::parse(&bytes[at..end]).is_ok(), "a value that was found is one");
+            assert!(
+                at < end && end <= bytes.len(),
+                "a value has a length and stays inside"
+            );
+            assert!(
+                Raw::parse(&bytes[at..end]).is_ok(),
+                "a value that was found is one"
+            );
         }
     }
     let _ = value_end(bytes, bytes.len() + 7);
@@ -22,20 +28,37 @@ pub(super) fn scanner(bytes: &[u8]) {
 
 fn one(bytes: &[u8]) {
     let parsed = Raw::parse(bytes);
-    // Bytes that are not UTF-8 are content here, as they are for agents, which decode them to U+FFFD before they parse.
+    // Bytes that are not UTF-8 are content here, as they are for agents, which decode them to
+    // U+FFFD before they parse.
     let text = String::from_utf8_lossy(bytes);
-    // `RawValue` checks syntax alone: lone surrogates, great depth and great numbers pass, as they must.
+    // `RawValue` checks syntax alone: lone surrogates, great depth and great
+    // numbers pass, as they must.
     let reference = serde_json::from_str::<&RawValue>(&text);
-    assert_eq!(parsed.is_ok(), reference.is_ok(), "verdicts differ: {parsed:?} and {reference:?}");
+    assert_eq!(
+        parsed.is_ok(),
+        reference.is_ok(),
+        "verdicts differ: {parsed:?} and {reference:?}"
+    );
     scan(bytes);
-    let (Ok(raw), Ok(reference)) = (parsed, reference) else { return };
-    assert_eq!(String::from_utf8_lossy(raw.bytes()), reference.get(), "the value is where serde_json finds it");
+    let (Ok(raw), Ok(reference)) = (parsed, reference) else {
+        return;
+    };
+    assert_eq!(
+        String::from_utf8_lossy(raw.bytes()),
+        reference.get(),
+        "the value is where serde_json finds it"
+    );
     walk(raw, 0);
-    // Fails on lone surrogates, depth beyond 128 and numbers beyond a double; what passes must say the same.
+    // Fails on lone surrogates, depth beyond 128 and numbers beyond a double; what
+    // passes must say the same.
     if let Ok(value) = serde_json::from_slice::<Value>(bytes) {
         same(raw, &value);
         let printed = Json::from(raw).to_bytes();
-        assert_eq!(printed, raw.bytes(), "a value that was read is printed as it was");
+        assert_eq!(
+            printed,
+            raw.bytes(),
+            "a value that was read is printed as it was"
+        );
     }
 }
 
@@ -49,7 +72,10 @@ fn scan(bytes: &[u8]) {
     let Ok(end) = scanned else { return };
     let mut from = 1;
     for member in &members {
-        assert!(from <= member.key_start && member.key_start < member.key_end, "members stand in order");
+        assert!(
+            from <= member.key_start && member.key_start < member.key_end,
+            "members stand in order"
+        );
         assert!(member.key_end < member.start && member.start < member.end && member.end < end);
         from = member.end;
     }
@@ -63,7 +89,10 @@ fn scan(bytes: &[u8]) {
             last.map(|value| value.bytes()),
             "the last of doubled keys counts"
         );
-        assert_eq!(object.raw().get(&key).map(|value| value.bytes()), last.map(|value| value.bytes()));
+        assert_eq!(
+            object.raw().get(&key).map(|value| value.bytes()),
+            last.map(|value| value.bytes())
+        );
     }
 }
 
@@ -89,7 +118,11 @@ fn string(token: Str<'_>) {
     assert!(Raw::parse(&printed).is_ok(), "a printed string is JSON");
     // Bytes that are not UTF-8 cannot be printed; all others come back.
     if std::str::from_utf8(token.escaped()).is_ok() {
-        assert_eq!(Str::trusted(&printed).to_wtf8(), wtf8, "a printed string reads back");
+        assert_eq!(
+            Str::trusted(&printed).to_wtf8(),
+            wtf8,
+            "a printed string reads back"
+        );
     }
 }
 
@@ -107,7 +140,9 @@ fn same(raw: Raw<'_>, value: &Value) {
         Value::String(text) => assert_eq!(raw.text().as_deref(), Some(text.as_str())),
         Value::Array(items) => {
             assert_eq!(raw.items().count(), items.len());
-            raw.items().zip(items).for_each(|(raw, value)| same(raw, value));
+            raw.items()
+                .zip(items)
+                .for_each(|(raw, value)| same(raw, value));
         }
         Value::Object(object) => {
             // Looking a key up costs the object, so not every key of a large one.

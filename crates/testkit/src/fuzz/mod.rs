@@ -1,7 +1,8 @@
 //! Functions that must return, whatever bytes they get.
 //!
-//! Each takes one input and asserts what the code under it promises; returning is passing. `cargo xtask fuzz` runs them with a blind
-//! mutator, `fuzz/` under a coverage-guided one. A dialect's target has the dialect's name.
+//! Each takes one input and asserts what the code under it promises; returning is passing.
+//! `cargo xtask fuzz` runs them with a blind mutator, `fuzz/` under a coverage-guided one. A
+//! dialect's target has the dialect's name.
 
 mod dialects;
 mod json;
@@ -44,16 +45,26 @@ mod tests {
     #[test]
     fn every_dialect_has_a_target() {
         for dialect in boswell_dialect::all() {
-            assert!(named(dialect.name()).is_some(), "add `{}` to the targets", dialect.name());
+            assert!(
+                named(dialect.name()).is_some(),
+                "add `{}` to the targets",
+                dialect.name()
+            );
         }
     }
 
     #[test]
     fn every_target_returns_on_good_and_on_broken_input() {
         let good = [
-            pi::file(pi::Shape::ALL[0], pi::Flavour::Pi, pi::Place::of("/p"), 1).bytes().to_vec(),
-            claude::file(claude::Shape::ALL[0], "/p", 1).bytes().to_vec(),
-            codex::rollout(codex::Shape::ALL[0], "/p", None, 1).bytes().to_vec(),
+            pi::file(pi::Shape::ALL[0], pi::Flavour::Pi, pi::Place::of("/p"), 1)
+                .bytes()
+                .to_vec(),
+            claude::file(claude::Shape::ALL[0], "/p", 1)
+                .bytes()
+                .to_vec(),
+            codex::rollout(codex::Shape::ALL[0], "/p", None, 1)
+                .bytes()
+                .to_vec(),
         ];
         let mut rng = Rng::new(1);
         for (name, run) in TARGETS {

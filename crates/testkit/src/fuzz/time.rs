@@ -10,7 +10,10 @@ const LAST: i64 = 253_402_300_799_999;
 
 /// Each line as a text, and eight bytes as milliseconds.
 pub(super) fn time(bytes: &[u8]) {
-    for line in bytes.split(|byte| *byte == b'\n' || *byte == b'"').take(200) {
+    for line in bytes
+        .split(|byte| *byte == b'\n' || *byte == b'"')
+        .take(200)
+    {
         if let Some(instant) = Instant::parse(&String::from_utf8_lossy(line)) {
             prints(instant);
         }

@@ -9,12 +9,16 @@ pub(super) fn messages(dialect: &str, made: &Made) -> usize {
     let bytes = made.bytes();
     if made.main.ends_with(".json") {
         let whole: Value = serde_json::from_slice(bytes).unwrap_or_default();
-        return whole["messages"].as_array().map_or(0, |rows| rows.iter().filter(|row| speaks(&row["role"])).count());
+        return whole["messages"].as_array().map_or(0, |rows| {
+            rows.iter().filter(|row| speaks(&row["role"])).count()
+        });
     }
     // Lone surrogates are legal for the agents and not for this parser.
     let text = String::from_utf8_lossy(bytes).replace("\\ud83d", "?");
     let lines = text.split('\n').filter(|line| !line.is_empty());
-    lines.filter(|line| serde_json::from_str(line).is_ok_and(|value: Value| counts(dialect, &value))).count()
+    lines
+        .filter(|line| serde_json::from_str(line).is_ok_and(|value: Value| counts(dialect, &value)))
+        .count()
 }
 
 fn speaks(role: &Value) -> bool {
@@ -28,7 +32,11 @@ fn counts(dialect: &str, line: &Value) -> bool {
         "myagents" => speaks(&line["role"]),
         "oas" => speaks(&line["type"]),
         "codex" => {
-            let item = if line["payload"].is_object() { &line["payload"] } else { line };
+            let item = if line["payload"].is_object() {
+                &line["payload"]
+            } else {
+                line
+            };
             item["type"] == "message" && speaks(&item["role"])
         }
         _ => false,

@@ -1,8 +1,9 @@
 //! A believable home folder with the stores of every dialect, and a list of what was planted in it.
 //!
-//! Only sound sessions are planted, so that a test can count on each of them; what is broken comes from [`crate::damage`] and
-//! from the unsound shapes in [`crate::make`]. Some logs lie there that are no sessions of their own and are not listed: subagents'
-//! logs, artifacts, and a file of Claude's that holds nothing but the summary of another session.
+//! Only sound sessions are planted, so that a test can count on each of them; what is broken comes
+//! from [`crate::damage`] and from the unsound shapes in [`crate::make`]. Some logs lie there that
+//! are no sessions of their own and are not listed: subagents' logs, artifacts, and a file of
+//! Claude's that holds nothing but the summary of another session.
 
 mod count;
 mod plant;
@@ -14,7 +15,8 @@ use crate::files::Made;
 /// One session that was planted.
 #[derive(Clone, Debug)]
 pub struct Planted {
-    /// Whose store it is in: `claude`, `pi`, `omp`, `xcsh`, `myagents`, `clinvoker`, `oas` or `codex`.
+    /// Whose store it is in: `claude`, `pi`, `omp`, `xcsh`, `myagents`,
+    /// `clinvoker`, `oas` or `codex`.
     pub dialect: &'static str,
     /// The session's own id.
     pub id: String,
@@ -24,7 +26,8 @@ pub struct Planted {
     pub project: String,
     /// The title that it carries, if any.
     pub title: Option<String>,
-    /// User and assistant messages in the main file, on all branches; a line of Claude's counts as one.
+    /// User and assistant messages in the main file, on all branches; a line of
+    /// Claude's counts as one.
     pub messages: usize,
     /// The same conversation in another store: dialect and id.
     pub link: Option<(&'static str, String)>,
@@ -80,7 +83,10 @@ impl Home {
             clinvoker: below(".clinvk"),
             oas: below(".open-agent"),
             codex: below(".codex"),
-            projects: ["demo", "演示", "a_b", "a-b"].iter().map(|name| format!("{work}/{name}")).collect(),
+            projects: ["demo", "演示", "a_b", "a-b"]
+                .iter()
+                .map(|name| format!("{work}/{name}"))
+                .collect(),
             planted: Vec::new(),
         };
         plant::everything(&mut home, work, seed);
@@ -89,7 +95,9 @@ impl Home {
 
     /// Gives the planted sessions of one dialect.
     pub fn of(&self, dialect: &str) -> impl Iterator<Item = &Planted> {
-        self.planted.iter().filter(move |planted| planted.dialect == dialect)
+        self.planted
+            .iter()
+            .filter(move |planted| planted.dialect == dialect)
     }
 
     /// Gives the folder of a dialect's store.
@@ -131,7 +139,16 @@ mod tests {
     use super::*;
     use crate::{Snapshot, corpus, disk};
 
-    const DIALECTS: &[&str] = &["claude", "pi", "omp", "xcsh", "myagents", "clinvoker", "oas", "codex"];
+    const DIALECTS: &[&str] = &[
+        "claude",
+        "pi",
+        "omp",
+        "xcsh",
+        "myagents",
+        "clinvoker",
+        "oas",
+        "codex",
+    ];
 
     #[test]
     fn every_dialect_is_planted_and_every_planted_file_is_there() {
@@ -146,7 +163,13 @@ mod tests {
             assert!(planted.path.is_file(), "{planted:?}");
             assert!(planted.path.starts_with(&root));
         }
-        assert!(home.planted.iter().map(|planted| planted.messages).sum::<usize>() > 200);
+        assert!(
+            home.planted
+                .iter()
+                .map(|planted| planted.messages)
+                .sum::<usize>()
+                > 200
+        );
         disk::remove(&root);
     }
 
@@ -154,16 +177,35 @@ mod tests {
     fn links_lead_to_sessions_that_are_there() {
         let root = disk::scratch("home-links");
         let home = Home::build(&root, 2);
-        let linked: Vec<_> = home.planted.iter().filter_map(|p| p.link.as_ref().map(|link| (p, link))).collect();
-        let kinds: Vec<_> = linked.iter().map(|(p, (dialect, _))| (p.dialect, *dialect)).collect();
-        for kind in [("myagents", "claude"), ("clinvoker", "claude"), ("clinvoker", "codex")] {
+        let linked: Vec<_> = home
+            .planted
+            .iter()
+            .filter_map(|p| p.link.as_ref().map(|link| (p, link)))
+            .collect();
+        let kinds: Vec<_> = linked
+            .iter()
+            .map(|(p, (dialect, _))| (p.dialect, *dialect))
+            .collect();
+        for kind in [
+            ("myagents", "claude"),
+            ("clinvoker", "claude"),
+            ("clinvoker", "codex"),
+        ] {
             assert!(kinds.contains(&kind), "{kinds:?}");
         }
         for (planted, (dialect, id)) in &linked {
             assert!(home.of(dialect).any(|other| other.id == *id), "{planted:?}");
         }
-        assert!(linked.iter().any(|(p, (_, id))| p.id == *id), "one conversation shares its id");
-        assert!(linked.iter().any(|(p, (_, id))| p.dialect == "myagents" && p.id != *id), "one points at another id");
+        assert!(
+            linked.iter().any(|(p, (_, id))| p.id == *id),
+            "one conversation shares its id"
+        );
+        assert!(
+            linked
+                .iter()
+                .any(|(p, (_, id))| p.dialect == "myagents" && p.id != *id),
+            "one points at another id"
+        );
         disk::remove(&root);
     }
 
@@ -175,7 +217,12 @@ mod tests {
             let files: Vec<_> = corpus::files(&root)
                 .into_iter()
                 .filter(|path| !path.to_string_lossy().contains("terminal-sessions"))
-                .map(|path| (path.strip_prefix(&root).unwrap().to_path_buf(), disk::read(&path)))
+                .map(|path| {
+                    (
+                        path.strip_prefix(&root).unwrap().to_path_buf(),
+                        disk::read(&path),
+                    )
+                })
                 .filter(|(path, _)| !path.to_string_lossy().contains("history.db"))
                 .collect();
             disk::remove(&root);
@@ -189,7 +236,9 @@ mod tests {
         let root = disk::scratch("home-quiet");
         Home::build(&root, 4);
         let before = Snapshot::take(&root);
-        corpus::files(&root).iter().for_each(|path| drop(disk::read(path)));
+        corpus::files(&root)
+            .iter()
+            .for_each(|path| drop(disk::read(path)));
         assert_eq!(before.diff(&Snapshot::take(&root)), Vec::<String>::new());
         disk::remove(&root);
     }

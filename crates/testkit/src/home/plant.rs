@@ -18,7 +18,12 @@ struct Links {
 pub(super) fn everything(home: &mut Home, work: &str, seed: u64) {
     let mut rng = Rng::for_part(seed, "home");
     let [unified, legacy, invoked, rollout] = std::array::from_fn(|_| rng.uuid_v4());
-    let links = Links { unified, legacy, invoked, rollout };
+    let links = Links {
+        unified,
+        legacy,
+        invoked,
+        rollout,
+    };
     plant_claude(home, &links, seed);
     plant_pi_family(home, work, seed);
     plant_myagents(home, &links, seed);
@@ -33,8 +38,14 @@ fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
     for (number, &shape) in claude::Shape::ALL.iter().enumerate() {
         let cwd = &projects[number % projects.len()];
         let made = claude::file(shape, cwd, seed.wrapping_add(number as u64));
-        history += &claude::history_line("why is the build red?", MORNING + number as i64, cwd, &made.id);
-        home.add("claude", &made, format!("{shape:?}")).hidden = shape == claude::Shape::MetadataOnly;
+        history += &claude::history_line(
+            "why is the build red?",
+            MORNING + number as i64,
+            cwd,
+            &made.id,
+        );
+        home.add("claude", &made, format!("{shape:?}")).hidden =
+            shape == claude::Shape::MetadataOnly;
         if shape == claude::Shape::Branched {
             let fork = claude::fork_of(&made, seed);
             home.add("claude", &fork, "fork of the branched one, same uuids");
@@ -48,18 +59,31 @@ fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
         let made = claude::linked(claude::Shape::Plain, &projects[0], id, seed);
         home.add("claude", &made, note);
     }
-    history += &claude::history_line("a session that was swept away", MORNING, &projects[0], "0-gone");
+    history += &claude::history_line(
+        "a session that was swept away",
+        MORNING,
+        &projects[0],
+        "0-gone",
+    );
     let mut files = Files::new();
     files.add("history.jsonl", history).mode = Some(0o600);
     files.add(".last-cleanup", "2026-10-30T08:00:00.000Z");
     files.extend(claude::memory(&projects[0]));
     // No system gives out a process id this large, so the entry is always that of a dead process.
-    files.extend(claude::live_registry(999_999_999, &links.unified, &projects[0], MORNING));
+    files.extend(claude::live_registry(
+        999_999_999,
+        &links.unified,
+        &projects[0],
+        MORNING,
+    ));
     files.write_to(&home.claude);
 }
 
 fn plant_pi_family(home: &mut Home, work: &str, seed: u64) {
-    let owner = work.rsplit_once('/').map_or(work, |(parent, _)| parent).to_owned();
+    let owner = work
+        .rsplit_once('/')
+        .map_or(work, |(parent, _)| parent)
+        .to_owned();
     let projects = home.projects.clone();
     for &flavour in pi::Flavour::ALL {
         let mut first = None;
@@ -68,21 +92,38 @@ fn plant_pi_family(home: &mut Home, work: &str, seed: u64) {
             if !shape.has_sound_tree() || slotted {
                 continue;
             }
-            let place = pi::Place { cwd: &projects[number % 2], home: &owner, tmp: "/tmp" };
+            let place = pi::Place {
+                cwd: &projects[number % 2],
+                home: &owner,
+                tmp: "/tmp",
+            };
             let made = pi::file(shape, flavour, place, seed.wrapping_add(number as u64));
-            let path = home.add(flavour.name(), &made, format!("{shape:?}")).path.clone();
+            let path = home
+                .add(flavour.name(), &made, format!("{shape:?}"))
+                .path
+                .clone();
             if shape == pi::Shape::Linear {
                 first = Some((made.main, path, made.project));
             }
         }
-        let folder = home.folder(flavour.name()).expect("a known flavour").to_path_buf();
+        let folder = home
+            .folder(flavour.name())
+            .expect("a known flavour")
+            .to_path_buf();
         if let (Some((main, path, cwd)), true) = (first, flavour != pi::Flavour::Pi) {
             pi::artifacts(&main, flavour, &cwd, seed).write_to(&folder);
             let mut files = Files::new();
             files.add("terminal-sessions/pts-3", pi::breadcrumb(&cwd, &path));
-            files.add("terminal-sessions/kitty-7", pi::breadcrumb(&cwd, &folder.join("sessions/gone.jsonl")));
+            files.add(
+                "terminal-sessions/kitty-7",
+                pi::breadcrumb(&cwd, &folder.join("sessions/gone.jsonl")),
+            );
             files.write_to(&folder);
-            pi::history_db(&folder.join("history.db"), &cwd, &["why is the build red?", "会话恢复"]);
+            pi::history_db(
+                &folder.join("history.db"),
+                &cwd,
+                &["why is the build red?", "会话恢复"],
+            );
         }
     }
 }
@@ -100,11 +141,21 @@ fn plant_myagents(home: &mut Home, links: &Links, seed: u64) {
     for (number, (era, id)) in plain.into_iter().enumerate() {
         let seed = seed.wrapping_add(number as u64);
         let agent_dir = &projects[number % 2];
-        let (made, row) = myagents::session(&myagents::Spec { era, id, sdk: None, agent_dir, turns: 3, seed });
+        let (made, row) = myagents::session(&myagents::Spec {
+            era,
+            id,
+            sdk: None,
+            agent_dir,
+            turns: 3,
+            seed,
+        });
         home.add("myagents", &made, format!("{era:?}"));
         rows.push(row);
     }
-    for (id, own) in [(&links.unified, None), (&links.legacy, Some("session-1791187200000-a1b2c3"))] {
+    for (id, own) in [
+        (&links.unified, None),
+        (&links.legacy, Some("session-1791187200000-a1b2c3")),
+    ] {
         let claude = claude::linked(claude::Shape::Plain, &projects[0], id, seed);
         let (made, row) = myagents::mirror_of(&claude, own);
         home.add("myagents", &made, "also in Claude").link = Some(("claude", id.clone()));
@@ -113,14 +164,26 @@ fn plant_myagents(home: &mut Home, links: &Links, seed: u64) {
     let legacy: Batch = myagents::store(myagents::Shape::LegacyJson, seed);
     home.add("myagents", &legacy.sessions[0], "still a whole JSON file");
     let prepared = myagents::store(myagents::Shape::Prepared, seed ^ 0x77);
-    home.add("myagents", &prepared.sessions[0], "prepared, hidden until its first turn").hidden = true;
-    for (batch, shape) in [(legacy, myagents::Shape::LegacyJson), (prepared, myagents::Shape::Prepared)] {
+    home.add(
+        "myagents",
+        &prepared.sessions[0],
+        "prepared, hidden until its first turn",
+    )
+    .hidden = true;
+    for (batch, shape) in [
+        (legacy, myagents::Shape::LegacyJson),
+        (prepared, myagents::Shape::Prepared),
+    ] {
         let index = batch.shared.get("sessions.json").unwrap_or_default();
-        let mut found: Vec<serde_json::Value> = serde_json::from_slice(index).expect("a sound index");
+        let mut found: Vec<serde_json::Value> =
+            serde_json::from_slice(index).expect("a sound index");
         assert_eq!(found[0]["id"], batch.sessions[0].id.as_str(), "{shape:?}");
         rows.push(found.swap_remove(0));
     }
-    disk::write(&home.myagents.join("sessions.json"), &myagents::index(&rows));
+    disk::write(
+        &home.myagents.join("sessions.json"),
+        &myagents::index(&rows),
+    );
 }
 
 fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
@@ -132,7 +195,10 @@ fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
         documents.push(serde_json::from_slice(made.bytes()).expect("a sound document"));
         home.add("clinvoker", &made, "points at a session that is elsewhere");
     }
-    for (id, backend, session) in [(&ids[0], "claude", &links.invoked), (&ids[1], "codex", &links.rollout)] {
+    for (id, backend, session) in [
+        (&ids[0], "claude", &links.invoked),
+        (&ids[1], "codex", &links.rollout),
+    ] {
         let document = clinvoker::document(&clinvoker::Spec {
             id,
             backend,
@@ -142,8 +208,19 @@ fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
             seed,
             ..clinvoker::Spec::default()
         });
-        home.add("clinvoker", &clinvoker::made(&document), "points at its backend's session").link =
-            Some((if backend == "claude" { "claude" } else { "codex" }, session.clone()));
+        home.add(
+            "clinvoker",
+            &clinvoker::made(&document),
+            "points at its backend's session",
+        )
+        .link = Some((
+            if backend == "claude" {
+                "claude"
+            } else {
+                "codex"
+            },
+            session.clone(),
+        ));
         documents.push(document);
     }
     let batch = clinvoker::finish(clinvoker::IndexState::Right, &documents);
@@ -161,9 +238,19 @@ fn plant_oas(home: &mut Home, seed: u64) {
 fn plant_codex(home: &mut Home, links: &Links, seed: u64) {
     let projects = home.projects.clone();
     for (number, &shape) in codex::Shape::ALL.iter().enumerate() {
-        let made = codex::rollout(shape, &projects[number % 2], None, seed.wrapping_add(number as u64));
+        let made = codex::rollout(
+            shape,
+            &projects[number % 2],
+            None,
+            seed.wrapping_add(number as u64),
+        );
         home.add("codex", &made, format!("{shape:?}"));
     }
-    let made = codex::rollout(codex::Shape::Tools, &projects[0], Some(&links.rollout), seed ^ 0x99);
+    let made = codex::rollout(
+        codex::Shape::Tools,
+        &projects[0],
+        Some(&links.rollout),
+        seed ^ 0x99,
+    );
     home.add("codex", &made, "the backend of a clinvoker session");
 }

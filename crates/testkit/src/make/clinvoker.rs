@@ -1,6 +1,7 @@
 //! The clinvoker store: one JSON document a session, and an index that must not be trusted.
 //!
-//! Paths are below `~/.clinvk`. A document holds no messages: it points at the session of another agent.
+//! Paths are below `~/.clinvk`. A document holds no messages: it points at the
+//! session of another agent.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +17,8 @@ pub enum IndexState {
     Right,
     /// There is none.
     Missing,
-    /// One document is not in it, and another has an old time: a process wrote it without loading it first.
+    /// One document is not in it, and another has an old time: a process wrote it
+    /// without loading it first.
     Stale,
     /// It is not JSON.
     Corrupt,
@@ -64,9 +66,19 @@ pub struct Spec<'a> {
 
 /// Prints JSON as Go does: `<`, `>`, `&` and the two line separators are escaped.
 fn go(text: &str) -> Vec<u8> {
-    let escapes =
-        [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
-    escapes.iter().fold(text.to_owned(), |text, &(raw, escaped)| text.replace(raw, escaped)).into_bytes()
+    let escapes = [
+        ('<', "\\u003c"),
+        ('>', "\\u003e"),
+        ('&', "\\u0026"),
+        ('\u{2028}', "\\u2028"),
+        ('\u{2029}', "\\u2029"),
+    ];
+    escapes
+        .iter()
+        .fold(text.to_owned(), |text, &(raw, escaped)| {
+            text.replace(raw, escaped)
+        })
+        .into_bytes()
 }
 
 /// Makes one document as a value; keys that are empty are left out, as its program does.
@@ -76,18 +88,34 @@ pub fn document(spec: &Spec<'_>) -> Value {
     let zone = *rng.pick(&[9, 0, -5, 2]);
     let time = |ms: i64, rng: &mut Rng| rfc3339(ms, rng.below(1_000_000) as u32, zone);
     let (created, used) = match spec.zero_times {
-        true => ("0001-01-01T00:00:00Z".to_owned(), "0001-01-01T00:00:00Z".to_owned()),
+        true => (
+            "0001-01-01T00:00:00Z".to_owned(),
+            "0001-01-01T00:00:00Z".to_owned(),
+        ),
         false => (time(ms, &mut rng), time(ms + 90_000, &mut rng)),
     };
     let mut document = json!({
         "id": spec.id, "backend": spec.backend, "created_at": created, "last_used": used, "working_dir": spec.working_dir,
     });
     let turns = rng.below(4);
-    let title = if rng.chance(0.5) { phrase::title(&mut rng) } else { "" };
-    let error = if spec.status == "error" { "backend execution failed" } else { "" };
-    let before = [("backend_session_id", spec.backend_session), ("model", "sonnet")];
-    for (key, text) in before.into_iter().chain([("initial_prompt", phrase::asked(&mut rng)), ("status", spec.status)])
-    {
+    let title = if rng.chance(0.5) {
+        phrase::title(&mut rng)
+    } else {
+        ""
+    };
+    let error = if spec.status == "error" {
+        "backend execution failed"
+    } else {
+        ""
+    };
+    let before = [
+        ("backend_session_id", spec.backend_session),
+        ("model", "sonnet"),
+    ];
+    for (key, text) in before.into_iter().chain([
+        ("initial_prompt", phrase::asked(&mut rng)),
+        ("status", spec.status),
+    ]) {
         put(&mut document, key, text);
     }
     if turns > 0 {
@@ -97,7 +125,11 @@ pub fn document(spec: &Spec<'_>) -> Value {
     if rng.chance(0.5) {
         document["tags"] = json!(["api", "夜间"]);
     }
-    for (key, text) in [("title", title), ("parent_id", spec.parent), ("error_message", error)] {
+    for (key, text) in [
+        ("title", title),
+        ("parent_id", spec.parent),
+        ("error_message", error),
+    ] {
         put(&mut document, key, text);
     }
     document
@@ -109,7 +141,8 @@ fn put(document: &mut Value, key: &str, text: &str) {
     }
 }
 
-/// Makes the row of a document: capitalised keys, empty texts written, tags `null` when there are none.
+/// Makes the row of a document: capitalised keys, empty texts written, tags `null`
+/// when there are none.
 pub fn row(document: &Value) -> Value {
     let text = |key: &str| document[key].as_str().unwrap_or_default();
     json!({
@@ -123,8 +156,13 @@ pub fn row(document: &Value) -> Value {
 pub fn index(version: u32, documents: &[Value]) -> Vec<u8> {
     let mut rows: Vec<Value> = documents.iter().map(row).collect();
     rows.sort_by(|a, b| a["ID"].as_str().cmp(&b["ID"].as_str()));
-    let keyed = rows.into_iter().map(|row| (row["ID"].as_str().unwrap_or_default().to_owned(), row));
-    go(&json!({"version": version, "index": Value::Object(keyed.collect::<Map<_, _>>())}).to_string())
+    let keyed = rows
+        .into_iter()
+        .map(|row| (row["ID"].as_str().unwrap_or_default().to_owned(), row));
+    go(
+        &json!({"version": version, "index": Value::Object(keyed.collect::<Map<_, _>>())})
+            .to_string(),
+    )
 }
 
 /// Makes the file of a document: two spaces, mode 0600, no newline at the end.
@@ -135,13 +173,23 @@ pub fn made(document: &Value) -> Made {
     let pretty = serde_json::to_string_pretty(document).expect("a value prints");
     files.add(main.clone(), go(&pretty)).mode = Some(0o600);
     let title = document["title"].as_str().map(str::to_owned);
-    Made { id: text("id"), project: text("working_dir"), title, main, files }
+    Made {
+        id: text("id"),
+        project: text("working_dir"),
+        title,
+        main,
+        files,
+    }
 }
 
-/// Makes a store with every status, both lengths of id, a fork, zero times, and an index in this state.
+/// Makes a store with every status, both lengths of id, a fork, zero times, and an
+/// index in this state.
 pub fn store(state: IndexState, seed: u64) -> Batch {
     let mut rng = Rng::for_part(seed, "clinvoker");
-    let ids: Vec<String> = [32, 32, 16, 32, 32].into_iter().map(|n| rng.hex(n)).collect();
+    let ids: Vec<String> = [32, 32, 16, 32, 32]
+        .into_iter()
+        .map(|n| rng.hex(n))
+        .collect();
     let backends = ["claude", "codex", "gemini", "claude", "claude"];
     let statuses = ["completed", "error", "active", "paused", ""];
     let sessions: Vec<String> = (0..5).map(|_| rng.uuid_v4()).collect();
@@ -163,7 +211,10 @@ pub fn store(state: IndexState, seed: u64) -> Batch {
 
 /// Puts documents and an index in this state together.
 pub fn finish(state: IndexState, documents: &[Value]) -> Batch {
-    let mut batch = Batch { shared: Files::new(), sessions: documents.iter().map(made).collect() };
+    let mut batch = Batch {
+        shared: Files::new(),
+        sessions: documents.iter().map(made).collect(),
+    };
     let bytes = match state {
         IndexState::Missing => None,
         IndexState::Right => Some(index(1, documents)),
@@ -185,7 +236,10 @@ pub fn finish(state: IndexState, documents: &[Value]) -> Batch {
         batch.shared.add("sessions/index.json", bytes).mode = Some(0o600);
     }
     // Temporary files of a crash are never cleaned up, and must never be read.
-    batch.shared.add("sessions/.tmp-123456", "{\"id\":\"half").mode = Some(0o600);
+    batch
+        .shared
+        .add("sessions/.tmp-123456", "{\"id\":\"half")
+        .mode = Some(0o600);
     batch
 }
 
@@ -194,8 +248,12 @@ mod tests {
     use super::*;
 
     fn keys(batch: &Batch) -> Vec<String> {
-        let index: Value = serde_json::from_slice(batch.shared.get("sessions/index.json").unwrap()).unwrap();
-        index["index"].as_object().map(|map| map.keys().cloned().collect()).unwrap_or_default()
+        let index: Value =
+            serde_json::from_slice(batch.shared.get("sessions/index.json").unwrap()).unwrap();
+        index["index"]
+            .as_object()
+            .map(|map| map.keys().cloned().collect())
+            .unwrap_or_default()
     }
 
     #[test]
@@ -204,7 +262,8 @@ mod tests {
         let mut ids: Vec<String> = batch.sessions.iter().map(|made| made.id.clone()).collect();
         ids.sort();
         assert_eq!(keys(&batch), ids);
-        let text = String::from_utf8(batch.shared.get("sessions/index.json").unwrap().to_vec()).unwrap();
+        let text =
+            String::from_utf8(batch.shared.get("sessions/index.json").unwrap().to_vec()).unwrap();
         assert!(text.contains("\"Tags\":null"), "{text}");
         assert!(text.contains("\"LastUsed\":\"0001-01-01T00:00:00Z\""));
     }
@@ -215,16 +274,32 @@ mod tests {
         assert_eq!(ids(IndexState::Stale), 4);
         assert_eq!(ids(IndexState::Ghosts), 6);
         assert_eq!(ids(IndexState::NullMap), 0);
-        assert!(store(IndexState::Missing, 1).shared.get("sessions/index.json").is_none());
+        assert!(
+            store(IndexState::Missing, 1)
+                .shared
+                .get("sessions/index.json")
+                .is_none()
+        );
         let corrupt = store(IndexState::Corrupt, 1);
-        assert!(serde_json::from_slice::<Value>(corrupt.shared.get("sessions/index.json").unwrap()).is_err());
+        assert!(
+            serde_json::from_slice::<Value>(corrupt.shared.get("sessions/index.json").unwrap())
+                .is_err()
+        );
     }
 
     #[test]
     fn documents_leave_out_what_is_empty_and_cover_both_id_lengths() {
         let batch = store(IndexState::Right, 2);
-        let parsed: Vec<Value> = batch.sessions.iter().map(|m| serde_json::from_slice(m.bytes()).unwrap()).collect();
-        assert!(parsed.iter().all(|d| d.get("metadata").is_none() && d["working_dir"].is_string()));
+        let parsed: Vec<Value> = batch
+            .sessions
+            .iter()
+            .map(|m| serde_json::from_slice(m.bytes()).unwrap())
+            .collect();
+        assert!(
+            parsed
+                .iter()
+                .all(|d| d.get("metadata").is_none() && d["working_dir"].is_string())
+        );
         assert!(parsed[3].get("backend_session_id").is_none());
         assert_eq!(parsed[3]["parent_id"], parsed[0]["id"]);
         assert_eq!(parsed[2]["id"].as_str().unwrap().len(), 16);

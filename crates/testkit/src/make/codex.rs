@@ -30,8 +30,14 @@ pub enum Shape {
 
 impl Shape {
     /// Every shape.
-    pub const ALL: &'static [Shape] =
-        &[Shape::Plain, Shape::Tools, Shape::Compacted, Shape::Subagent, Shape::Forked, Shape::Bare];
+    pub const ALL: &'static [Shape] = &[
+        Shape::Plain,
+        Shape::Tools,
+        Shape::Compacted,
+        Shape::Subagent,
+        Shape::Forked,
+        Shape::Bare,
+    ];
 }
 
 struct Rollout {
@@ -60,7 +66,9 @@ impl Rollout {
         let step = 50 + self.rng.below(3_000) as i64;
         let timestamp = self.clock.tick(step);
         match self.bare {
-            false => self.lines.push(&json!({"timestamp": timestamp, "type": kind, "payload": payload})),
+            false => self
+                .lines
+                .push(&json!({"timestamp": timestamp, "type": kind, "payload": payload})),
             true if kind == "response_item" => self.lines.push(&payload),
             true => {}
         }
@@ -75,13 +83,25 @@ impl Rollout {
     }
 
     fn message(&mut self, role: &str, text: &str) {
-        let kind = if role == "assistant" { "output_text" } else { "input_text" };
-        self.item(json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}));
+        let kind = if role == "assistant" {
+            "output_text"
+        } else {
+            "input_text"
+        };
+        self.item(
+            json!({"type": "message", "role": role, "content": [{"type": kind, "text": text}]}),
+        );
     }
 
     fn turn(&mut self) {
-        self.turn = if self.dated { self.rng.uuid_v7(self.clock.ms()) } else { self.rng.uuid_v4() };
-        self.event(json!({"type": "task_started", "turn_id": self.turn, "model_context_window": 258_400}));
+        self.turn = if self.dated {
+            self.rng.uuid_v7(self.clock.ms())
+        } else {
+            self.rng.uuid_v4()
+        };
+        self.event(
+            json!({"type": "task_started", "turn_id": self.turn, "model_context_window": 258_400}),
+        );
         let policy = json!({"type": "workspace-write", "network_access": false});
         let context = json!({
             "turn_id": self.turn, "cwd": self.cwd, "approval_policy": "on-request", "sandbox_policy": policy,
@@ -100,12 +120,17 @@ impl Rollout {
         self.message("assistant", said);
         self.event(json!({"type": "agent_message", "message": said, "phase": "final_answer"}));
         let newest = [self.rng.between(3_600, 90_000) as u64, 3584, 148, 39];
-        self.spent.iter_mut().zip(newest).for_each(|(sum, more)| *sum += more);
+        self.spent
+            .iter_mut()
+            .zip(newest)
+            .for_each(|(sum, more)| *sum += more);
         let (total, newest) = (tokens(self.spent), tokens(newest));
         let info = json!({"total_token_usage": total, "last_token_usage": newest, "model_context_window": 258_400});
         let limits = json!({"primary": {"used_percent": 35.0, "window_minutes": 300}});
         self.event(json!({"type": "token_count", "info": info, "rate_limits": limits}));
-        self.event(json!({"type": "task_complete", "turn_id": self.turn, "last_agent_message": said}));
+        self.event(
+            json!({"type": "task_complete", "turn_id": self.turn, "last_agent_message": said}),
+        );
     }
 
     fn tools(&mut self) {
@@ -119,13 +144,17 @@ impl Rollout {
             let output = phrase::listing(&mut self.rng, 5);
             if custom {
                 self.item(json!({"type": "custom_tool_call", "status": "completed", "call_id": call, "name": "apply_patch", "input": "*** Begin Patch\n*** End Patch"}));
-                self.item(json!({"type": "custom_tool_call_output", "call_id": call, "output": output}));
+                self.item(
+                    json!({"type": "custom_tool_call_output", "call_id": call, "output": output}),
+                );
             } else {
                 let arguments = json!({"cmd": "rg -n 会话", "workdir": self.cwd}).to_string();
                 self.item(
                     json!({"type": "function_call", "name": "exec_command", "arguments": arguments, "call_id": call}),
                 );
-                self.item(json!({"type": "function_call_output", "call_id": call, "output": output}));
+                self.item(
+                    json!({"type": "function_call_output", "call_id": call, "output": output}),
+                );
             }
         }
     }
@@ -137,10 +166,22 @@ pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
     let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
     let id = id.map_or_else(|| rng.uuid_v7(begun), str::to_owned);
     let (lines, clock, bare) = (Lines::new(), Clock::at(begun), shape == Shape::Bare);
-    let mut log =
-        Rollout { lines, clock, rng, id, cwd: cwd.to_owned(), turn: String::new(), bare, dated: true, spent: [0; 4] };
+    let mut log = Rollout {
+        lines,
+        clock,
+        rng,
+        id,
+        cwd: cwd.to_owned(),
+        turn: String::new(),
+        bare,
+        dated: true,
+        spent: [0; 4],
+    };
     header(&mut log, shape);
-    log.message("user", &format!("<environment_context>\n  <cwd>{cwd}</cwd>\n</environment_context>"));
+    log.message(
+        "user",
+        &format!("<environment_context>\n  <cwd>{cwd}</cwd>\n</environment_context>"),
+    );
     for turn in 0..3 {
         log.turn();
         if shape == Shape::Tools || (turn == 1 && shape != Shape::Plain) {
@@ -149,7 +190,10 @@ pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
         log.answer();
         if turn == 1 && shape == Shape::Compacted {
             let kept = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "摘要"}]});
-            log.push("compacted", json!({"message": "", "window_number": 2, "replacement_history": [kept]}));
+            log.push(
+                "compacted",
+                json!({"message": "", "window_number": 2, "replacement_history": [kept]}),
+            );
             log.event(json!({"type": "context_compacted"}));
         }
     }
@@ -173,14 +217,34 @@ pub enum Taken {
 pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "codex fork");
     let lines = crate::jsonl::parse(parent.bytes());
-    let begun = parent.files.list.iter().filter_map(|file| file.modified).max().unwrap_or(MORNING) + 3_600_000;
+    let begun = parent
+        .files
+        .list
+        .iter()
+        .filter_map(|file| file.modified)
+        .max()
+        .unwrap_or(MORNING)
+        + 3_600_000;
     let (id, clock) = (rng.uuid_v7(begun), Clock::at(begun));
     let (cwd, turn) = (parent.project.clone(), String::new());
     let dated = taken != Taken::OldTurns;
-    let mut log = Rollout { lines: Lines::new(), clock, rng, id, cwd, turn, bare: false, dated, spent: [0; 4] };
+    let mut log = Rollout {
+        lines: Lines::new(),
+        clock,
+        rng,
+        id,
+        cwd,
+        turn,
+        bare: false,
+        dated,
+        spent: [0; 4],
+    };
     let mut own = lines[0]["payload"].clone();
     let stamp = log.clock.iso();
-    merge(&mut own, json!({"id": log.id, "timestamp": stamp, "forked_from_id": parent.id}));
+    merge(
+        &mut own,
+        json!({"id": log.id, "timestamp": stamp, "forked_from_id": parent.id}),
+    );
     log.push("session_meta", own);
     let mut done = 0;
     for mut line in lines {
@@ -190,7 +254,12 @@ pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -
         }
         done += usize::from(payload["type"] == "task_complete");
         if let Some(total) = payload["info"].get("total_token_usage") {
-            let names = ["input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens"];
+            let names = [
+                "input_tokens",
+                "cached_input_tokens",
+                "output_tokens",
+                "reasoning_output_tokens",
+            ];
             log.spent = names.map(|name| total[name].as_u64().unwrap_or(0));
         }
         let header = line["type"] == "session_meta";
@@ -230,7 +299,10 @@ fn header(log: &mut Rollout, shape: Shape) {
     };
     let source = meta(parent, json!("cli"));
     if shape == Shape::Subagent {
-        merge(&mut own, json!({"parent_thread_id": parent, "thread_source": "subagent"}));
+        merge(
+            &mut own,
+            json!({"parent_thread_id": parent, "thread_source": "subagent"}),
+        );
     }
     if shape == Shape::Forked {
         own["forked_from_id"] = json!(parent);
@@ -244,12 +316,21 @@ fn header(log: &mut Rollout, shape: Shape) {
 fn finish(log: Rollout, begun: i64) -> Made {
     let day = civil(begun);
     let stamp = iso(begun)[..19].replace(':', "-");
-    let main = format!("sessions/{:04}/{:02}/{:02}/rollout-{stamp}-{}.jsonl", day.year, day.month, day.day, log.id);
+    let main = format!(
+        "sessions/{:04}/{:02}/{:02}/rollout-{stamp}-{}.jsonl",
+        day.year, day.month, day.day, log.id
+    );
     let last = log.clock.ms();
     let mut files = Files::new();
     files.add(main.clone(), log.lines.into_bytes()).modified = Some(last);
     let project = if log.bare { String::new() } else { log.cwd };
-    Made { id: log.id, project, title: None, main, files }
+    Made {
+        id: log.id,
+        project,
+        title: None,
+        main,
+        files,
+    }
 }
 
 #[cfg(test)]
@@ -262,13 +343,24 @@ mod tests {
         for &shape in Shape::ALL {
             let made = rollout(shape, "/home/dev/proj/demo", None, 2);
             let lines = jsonl::parse(made.bytes());
-            let id = if shape == Shape::Bare { &lines[0]["id"] } else { &lines[0]["payload"]["id"] };
+            let id = if shape == Shape::Bare {
+                &lines[0]["id"]
+            } else {
+                &lines[0]["payload"]["id"]
+            };
             assert_eq!(id, made.id.as_str());
             let parts: Vec<&str> = made.main.split('/').collect();
             assert_eq!(parts.len(), 5);
-            assert!(parts[4].starts_with(&format!("rollout-{}-{}-{}T", parts[1], parts[2], parts[3])), "{}", made.main);
+            assert!(
+                parts[4].starts_with(&format!("rollout-{}-{}-{}T", parts[1], parts[2], parts[3])),
+                "{}",
+                made.main
+            );
             assert!(parts[4].ends_with(&format!("-{}.jsonl", made.id)));
-            assert_eq!(rollout(shape, "/home/dev/proj/demo", None, 2).files, made.files);
+            assert_eq!(
+                rollout(shape, "/home/dev/proj/demo", None, 2).files,
+                made.files
+            );
         }
     }
 
@@ -276,7 +368,11 @@ mod tests {
     fn calls_have_their_outputs() {
         let lines = jsonl::parse(rollout(Shape::Tools, "/x", None, 3).bytes());
         let ids = |kind: &str| -> Vec<Value> {
-            lines.iter().filter(|l| l["payload"]["type"] == kind).map(|l| l["payload"]["call_id"].clone()).collect()
+            lines
+                .iter()
+                .filter(|l| l["payload"]["type"] == kind)
+                .map(|l| l["payload"]["call_id"].clone())
+                .collect()
         };
         assert_eq!(ids("function_call"), ids("function_call_output"));
         assert_eq!(ids("custom_tool_call").len(), 3);

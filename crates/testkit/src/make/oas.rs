@@ -1,6 +1,7 @@
 //! The open-agent-sdk store: a header line, one message a line, an index beside them.
 //!
-//! Paths are below `~/.open-agent`. The header's options can hold keys in clear text before the first turn ends.
+//! Paths are below `~/.open-agent`. The header's options can hold keys in clear text before
+//! the first turn ends.
 
 use serde_json::{Value, json};
 
@@ -29,8 +30,12 @@ pub enum IndexState {
 
 impl IndexState {
     /// Every state.
-    pub const ALL: &'static [IndexState] =
-        &[IndexState::Right, IndexState::Missing, IndexState::Ghosts, IndexState::Corrupt];
+    pub const ALL: &'static [IndexState] = &[
+        IndexState::Right,
+        IndexState::Missing,
+        IndexState::Ghosts,
+        IndexState::Corrupt,
+    ];
 }
 
 /// Where a session's file lies.
@@ -59,8 +64,7 @@ pub fn session(place: Place<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     let id = rng.uuid_v4();
     let mut options = json!({"model": "gpt-4o", "provider": "openai"});
     if fresh {
-        let more =
-            json!({"apiKey": SECRET, "env": {"OPENAI_API_KEY": SECRET}, "systemPrompt": "Be brief.", "maxTurns": 10});
+        let more = json!({"apiKey": SECRET, "env": {"OPENAI_API_KEY": SECRET}, "systemPrompt": "Be brief.", "maxTurns": 10});
         merge(&mut options, more);
         if let Place::Project(cwd) = place {
             options["cwd"] = json!(cwd);
@@ -77,14 +81,28 @@ pub fn session(place: Place<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     let main = format!("{}/{id}.jsonl", place.folder());
     let mut files = Files::new();
     files.add(main.clone(), lines.into_bytes()).modified = Some(clock.ms());
-    let project = if let Place::Project(cwd) = place { cwd.to_owned() } else { String::new() };
-    Made { id, project, title: None, main, files }
+    let project = if let Place::Project(cwd) = place {
+        cwd.to_owned()
+    } else {
+        String::new()
+    };
+    Made {
+        id,
+        project,
+        title: None,
+        main,
+        files,
+    }
 }
 
 fn push_turn(lines: &mut Lines, id: &str, turn: usize, rng: &mut Rng, clock: &mut Clock) {
-    let row = |rng: &mut Rng, kind: &str| json!({"type": kind, "uuid": rng.uuid_v4(), "session_id": id});
+    let row =
+        |rng: &mut Rng, kind: &str| json!({"type": kind, "uuid": rng.uuid_v4(), "session_id": id});
     let mut asked = row(rng, "user");
-    merge(&mut asked, json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null}));
+    merge(
+        &mut asked,
+        json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null}),
+    );
     lines.push(&asked);
     let answer = |rng: &mut Rng, clock: &mut Clock, content: Value, calls: Value, stop: &str| {
         let mut line = row(rng, "assistant");
@@ -106,11 +124,20 @@ fn push_turn(lines: &mut Lines, id: &str, turn: usize, rng: &mut Rng, clock: &mu
         lines.push(&line);
         let mut result = row(rng, "tool_result");
         let text = phrase::listing(rng, 5);
-        merge(&mut result, json!({"tool_use_id": call, "tool_name": "Read", "result": text, "is_error": false}));
+        merge(
+            &mut result,
+            json!({"tool_use_id": call, "tool_name": "Read", "result": text, "is_error": false}),
+        );
         lines.push(&result);
     }
     let text = phrase::answered(rng);
-    let line = answer(rng, clock, json!([{"type": "text", "text": text}]), json!([]), "end_turn");
+    let line = answer(
+        rng,
+        clock,
+        json!([{"type": "text", "text": text}]),
+        json!([]),
+        "end_turn",
+    );
     lines.push(&line);
     if turn == 2 {
         let mut boundary = json!({"type": "system", "subtype": "compact_boundary"});
@@ -132,16 +159,25 @@ pub fn fork_of(source: &Made, seed: u64) -> Made {
     values.iter().for_each(|value| lines.push(value));
     let main = source.main.replace(&source.id, &id);
     let mut files = Files::new();
-    files.add(main.clone(), lines.into_bytes()).modified = source.files.list[0].modified.map(|ms| ms + 60_000);
-    Made { id, project: source.project.clone(), title: None, main, files }
+    files.add(main.clone(), lines.into_bytes()).modified =
+        source.files.list[0].modified.map(|ms| ms + 60_000);
+    Made {
+        id,
+        project: source.project.clone(),
+        title: None,
+        main,
+        files,
+    }
 }
 
 /// Prints an index of these sessions: pretty, with a newline at the end.
 pub fn index(sessions: &[Made]) -> Vec<u8> {
     let row = |made: &Made| {
         let lines = jsonl::parse(made.bytes());
-        let prompt =
-            lines.iter().find(|line| line["type"] == "user").map_or(json!(""), |l| l["message"]["content"].clone());
+        let prompt = lines
+            .iter()
+            .find(|line| line["type"] == "user")
+            .map_or(json!(""), |l| l["message"]["content"].clone());
         json!({
             "id": made.id, "firstPrompt": prompt, "messageCount": lines.len() - 1, "created": lines[0]["createdAt"],
             "modified": lines[0]["updatedAt"],
@@ -149,16 +185,25 @@ pub fn index(sessions: &[Made]) -> Vec<u8> {
     };
     let rows: Vec<Value> = sessions.iter().map(row).collect();
     let whole = json!({"projectPath": "", "sessions": rows});
-    format!("{}\n", serde_json::to_string_pretty(&whole).expect("a value prints")).into_bytes()
+    format!(
+        "{}\n",
+        serde_json::to_string_pretty(&whole).expect("a value prints")
+    )
+    .into_bytes()
 }
 
-/// Makes a project folder with a finished session, a fresh one, one without messages and a fork, and a flat one beside it.
+/// Makes a project folder with a finished session, a fresh one, one without messages and a fork,
+/// and a flat one beside it.
 pub fn store(state: IndexState, cwd: &str, seed: u64) -> Batch {
     let place = Place::Project(cwd);
     let first = session(place, false, 3, seed);
     let fork = fork_of(&first, seed);
-    let sessions =
-        vec![first, session(place, true, 2, seed.wrapping_add(1)), session(place, true, 0, seed.wrapping_add(2)), fork];
+    let sessions = vec![
+        first,
+        session(place, true, 2, seed.wrapping_add(1)),
+        session(place, true, 0, seed.wrapping_add(2)),
+        fork,
+    ];
     let flat = session(Place::Flat, false, 2, seed.wrapping_add(3));
     let mut shared = Files::new();
     let path = |place: Place<'_>| format!("{}/sessions-index.json", place.folder());
@@ -199,7 +244,10 @@ mod tests {
     fn only_fresh_sessions_hold_secrets() {
         let batch = store(IndexState::Right, "/x", 3);
         let leaks = |made: &Made| String::from_utf8_lossy(made.bytes()).contains(SECRET);
-        assert_eq!(batch.sessions.iter().map(leaks).collect::<Vec<_>>(), [false, true, true, false, false]);
+        assert_eq!(
+            batch.sessions.iter().map(leaks).collect::<Vec<_>>(),
+            [false, true, true, false, false]
+        );
     }
 
     #[test]
@@ -207,14 +255,23 @@ mod tests {
         let source = session(Place::Flat, false, 2, 1);
         let lines = jsonl::parse(fork_of(&source, 2).bytes());
         assert_eq!(lines[0]["parentSessionId"], source.id.as_str());
-        assert!(lines[1..].iter().all(|line| line["session_id"] == source.id.as_str()));
+        assert!(
+            lines[1..]
+                .iter()
+                .all(|line| line["session_id"] == source.id.as_str())
+        );
     }
 
     #[test]
     fn folders_and_indexes_are_where_the_sdk_puts_them() {
         let batch = store(IndexState::Right, "/home/dev/a.b", 4);
-        let index: Value =
-            serde_json::from_slice(batch.shared.get("projects/-home-dev-a.b/sessions-index.json").unwrap()).unwrap();
+        let index: Value = serde_json::from_slice(
+            batch
+                .shared
+                .get("projects/-home-dev-a.b/sessions-index.json")
+                .unwrap(),
+        )
+        .unwrap();
         assert_eq!(index["sessions"].as_array().unwrap().len(), 4);
         assert!(batch.sessions[4].main.starts_with("sessions/"));
         assert_eq!(store(IndexState::Missing, "/x", 4).shared.list.len(), 0);

@@ -29,13 +29,25 @@ impl RowAppender {
         (key, visible): (String, Option<String>),
         end: u64,
     ) -> RowAppender {
-        RowAppender { backend, log, session, epoch, key, visible, end, moved: false }
+        RowAppender {
+            backend,
+            log,
+            session,
+            epoch,
+            key,
+            visible,
+            end,
+            moved: false,
+        }
     }
 
     /// Another writer may have made the log visible.
     fn follow_key(&mut self) {
         let tables = self.backend.tables();
-        if let Some(visible) = self.visible.take_if(|visible| tables.leads_to(visible, self.log)) {
+        if let Some(visible) = self
+            .visible
+            .take_if(|visible| tables.leads_to(visible, self.log))
+        {
             self.key = visible;
         }
     }
@@ -53,7 +65,10 @@ impl LogAppender for RowAppender {
 
     fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
         let driver = self.epoch.map(|epoch| (self.session.as_str(), epoch));
-        let appended = self.backend.tables().append(self.log, Expected { end, driver }, lines);
+        let appended = self
+            .backend
+            .tables()
+            .append(self.log, Expected { end, driver }, lines);
         match appended {
             Appended::At(at) => {
                 self.end = at + lines.split_inclusive(|byte| *byte == b'\n').count() as u64;
@@ -64,14 +79,18 @@ impl LogAppender for RowAppender {
                 Err(Refused::Moved)
             }
             Appended::Fenced => {
-                let error = Error::new(ErrorKind::Conflict, "somebody else drives the session by now")
-                    .because("our lease ran out")
-                    .hinting("open the session again and append there");
+                let error = Error::new(
+                    ErrorKind::Conflict,
+                    "somebody else drives the session by now",
+                )
+                .because("our lease ran out")
+                .hinting("open the session again and append there");
                 Err(Refused::Over(error))
             }
-            Appended::Lost => {
-                Err(Refused::Failed(Error::new(ErrorKind::Unavailable, "the connection to the tables was lost")))
-            }
+            Appended::Lost => Err(Refused::Failed(Error::new(
+                ErrorKind::Unavailable,
+                "the connection to the tables was lost",
+            ))),
         }
     }
 
@@ -106,9 +125,14 @@ impl LogAppender for RowAppender {
 
     fn publish(&mut self) -> Result<()> {
         self.follow_key();
-        let Some(visible) = self.visible.take() else { return Ok(()) };
+        let Some(visible) = self.visible.take() else {
+            return Ok(());
+        };
         if !self.backend.tables().rename(&self.key, &visible) {
-            return Err(Error::new(ErrorKind::Conflict, format!("the key `{visible}` is taken")));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("the key `{visible}` is taken"),
+            ));
         }
         self.key = visible;
         Ok(())

@@ -35,7 +35,10 @@ impl RowBackend {
     pub fn put(&self, key: &str, bytes: &[u8], modified: Option<Instant>) {
         let mut tables = self.tables();
         if key.ends_with(".jsonl") {
-            assert!(tables.add_log(key, bytes, modified), "the key `{key}` is taken");
+            assert!(
+                tables.add_log(key, bytes, modified),
+                "the key `{key}` is taken"
+            );
         } else {
             tables.put_object(key, bytes, modified);
         }
@@ -70,7 +73,11 @@ impl Backend for RowBackend {
         let tables = self.tables();
         match tables.log(key) {
             Some(log) => Ok(Box::new(Rows::new(tables.rows(log)))),
-            None => Ok(Box::new(Bytes::new(tables.files().read(key, 0, usize::MAX)?))),
+            None => Ok(Box::new(Bytes::new(tables.files().read(
+                key,
+                0,
+                usize::MAX,
+            )?))),
         }
     }
 
@@ -86,7 +93,16 @@ impl LogBackend for RowBackend {
         loop {
             let mut tables = self.tables();
             let other = match tables.take_lease(&session, claim.program) {
-                Ok(epoch) => return Ok(Lease::new(epoch, Holding { backend: self.clone(), session, epoch })),
+                Ok(epoch) => {
+                    return Ok(Lease::new(
+                        epoch,
+                        Holding {
+                            backend: self.clone(),
+                            session,
+                            epoch,
+                        },
+                    ));
+                }
                 Err(other) => other,
             };
             let enough = match claim.wait {
@@ -95,8 +111,13 @@ impl LogBackend for RowBackend {
                 Wait::Forever => false,
             };
             if enough {
-                let what = format!("session {} is being written by somebody else", claim.session.id);
-                return Err(Error::new(ErrorKind::Busy, what).because(format!("{other} holds its lease")));
+                let what = format!(
+                    "session {} is being written by somebody else",
+                    claim.session.id
+                );
+                return Err(
+                    Error::new(ErrorKind::Busy, what).because(format!("{other} holds its lease"))
+                );
             }
             tables.now += PAUSE;
             waited += PAUSE;
@@ -111,23 +132,41 @@ impl LogBackend for RowBackend {
         if tables.add_log(key, lines, now) {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Conflict, format!("there is a log `{key}` already")))
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!("there is a log `{key}` already"),
+        ))
     }
 
     fn append_to(&self, name: &LogName<'_>, lease: Option<&Lease>) -> Result<OpenLog> {
         let tables = self.tables();
         let Some(log) = tables.log(name.key) else {
-            return Err(Error::new(ErrorKind::NotFound, format!("there is no log `{}`", name.key)));
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("there is no log `{}`", name.key),
+            ));
         };
         let session = name_of(name.session);
         let epoch = lease.map(Lease::epoch);
         if epoch.is_some_and(|epoch| !tables.is_newest(&session, epoch)) {
-            return Err(Error::new(ErrorKind::Conflict, "the lease ran out, and somebody else took it"));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "the lease ran out, and somebody else took it",
+            ));
         }
         let end = tables.end(log);
         drop(tables);
         let key = (name.key.to_owned(), name.visible.map(str::to_owned));
-        Ok(OpenLog { log: Box::new(RowAppender::new(self.clone(), log, (session, epoch), key, end)), end })
+        Ok(OpenLog {
+            log: Box::new(RowAppender::new(
+                self.clone(),
+                log,
+                (session, epoch),
+                key,
+                end,
+            )),
+            end,
+        })
     }
 }
 
@@ -145,6 +184,8 @@ struct Holding {
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        self.backend.tables().release_lease(&self.session, self.epoch);
+        self.backend
+            .tables()
+            .release_lease(&self.session, self.epoch);
     }
 }

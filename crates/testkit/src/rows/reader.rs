@@ -60,14 +60,25 @@ impl ObjectReader for Rows {
         };
         let head = reach(&mut rows.iter()).max(1).min(rows.len());
         let tail = (rows.len() - reach(&mut rows.iter().rev())).max(head);
-        for (place, (at, bytes)) in rows.iter().enumerate().filter(|(place, _)| *place < head || *place >= tail) {
-            sink(Line { at: *at, number: place as u64 + 1, bytes });
+        for (place, (at, bytes)) in rows
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| *place < head || *place >= tail)
+        {
+            sink(Line {
+                at: *at,
+                number: place as u64 + 1,
+                bytes,
+            });
         }
         Ok(tail > head)
     }
 
     fn lines_before(&self, to: u64, window: u64, sink: &mut dyn FnMut(Line<'_>)) -> Result<u64> {
-        let rows: Vec<(u64, &[u8])> = self.from(0).take_while(|(sequence, _)| *sequence < to).collect();
+        let rows: Vec<(u64, &[u8])> = self
+            .from(0)
+            .take_while(|(sequence, _)| *sequence < to)
+            .collect();
         let mut bytes = 0;
         let count = rows.iter().rev().take_while(|(_, row)| {
             bytes += row.len() as u64;
@@ -75,7 +86,11 @@ impl ObjectReader for Rows {
         });
         let first = rows.len() - count.count().max(1).min(rows.len());
         for (at, bytes) in &rows[first..] {
-            sink(Line { at: *at, number: 0, bytes });
+            sink(Line {
+                at: *at,
+                number: 0,
+                bytes,
+            });
         }
         Ok(rows.get(first).map_or(to, |(sequence, _)| *sequence))
     }
@@ -99,8 +114,12 @@ impl ObjectReader for Bytes {
     }
 
     fn read(&self, at: u64, len: u64) -> Result<Vec<u8>> {
-        let from = usize::try_from(at).unwrap_or(usize::MAX).min(self.bytes.len());
-        let to = from.saturating_add(usize::try_from(len).unwrap_or(usize::MAX)).min(self.bytes.len());
+        let from = usize::try_from(at)
+            .unwrap_or(usize::MAX)
+            .min(self.bytes.len());
+        let to = from
+            .saturating_add(usize::try_from(len).unwrap_or(usize::MAX))
+            .min(self.bytes.len());
         Ok(self.bytes[from..to].to_vec())
     }
 

@@ -94,7 +94,11 @@ impl Tables {
         }
         let rows = rows_of(lines);
         self.keys.insert(key.to_owned(), self.logs.len());
-        self.logs.push(Log { durable: rows.len(), rows, modified });
+        self.logs.push(Log {
+            durable: rows.len(),
+            rows,
+            modified,
+        });
         true
     }
 
@@ -116,15 +120,23 @@ impl Tables {
         self.log(key) == Some(log)
     }
 
-    /// Adds rows behind the head, if the log ends where it should and the driver is still the newest. A driver's lease is
-    /// renewed by it.
+    /// Adds rows behind the head, if the log ends where it should and the driver is still the
+    /// newest. A driver's lease is renewed by it.
     pub(super) fn append(&mut self, log: usize, expected: Expected<'_>, lines: &[u8]) -> Appended {
-        let fail = if lines.is_empty() { None } else { self.fail.take() };
+        let fail = if lines.is_empty() {
+            None
+        } else {
+            self.fail.take()
+        };
         if fail == Some(FailAt::Before) {
             return Appended::Lost;
         }
         if let Some((session, epoch)) = expected.driver {
-            match self.leases.get_mut(session).filter(|lease| lease.epoch == epoch) {
+            match self
+                .leases
+                .get_mut(session)
+                .filter(|lease| lease.epoch == epoch)
+            {
                 Some(lease) => lease.until = self.now + LEASE,
                 None => return Appended::Fenced,
             }
@@ -140,13 +152,19 @@ impl Tables {
         if commit == Commit::WithAppend {
             log.durable = log.rows.len();
         }
-        if fail == Some(FailAt::After) { Appended::Lost } else { Appended::At(at) }
+        if fail == Some(FailAt::After) {
+            Appended::Lost
+        } else {
+            Appended::At(at)
+        }
     }
 
     /// Makes the rows of a log durable up to a position.
     pub(super) fn flush(&mut self, log: usize, end: u64) {
         let log = &mut self.logs[log];
-        log.durable = log.durable.max(usize::try_from(end.saturating_sub(1)).unwrap_or(0));
+        log.durable = log
+            .durable
+            .max(usize::try_from(end.saturating_sub(1)).unwrap_or(0));
     }
 
     /// Gives a log another key; false if that is taken or the log is gone.
@@ -155,16 +173,22 @@ impl Tables {
             return false;
         }
         let log = self.keys.remove(from);
-        log.map(|log| self.keys.insert(to.to_owned(), log)).is_some()
+        log.map(|log| self.keys.insert(to.to_owned(), log))
+            .is_some()
     }
 
     /// Takes a lease that nobody has, or whose time is over: the new epoch, or who has it.
-    pub(super) fn take_lease(&mut self, session: &str, holder: &str) -> std::result::Result<u64, String> {
+    pub(super) fn take_lease(
+        &mut self,
+        session: &str,
+        holder: &str,
+    ) -> std::result::Result<u64, String> {
         let lease = self.leases.entry(session.to_owned()).or_default();
         match &lease.holder {
             Some(other) if self.now < lease.until => Err(other.clone()),
             _ => {
-                (lease.epoch, lease.holder, lease.until) = (lease.epoch + 1, Some(holder.to_owned()), self.now + LEASE);
+                (lease.epoch, lease.holder, lease.until) =
+                    (lease.epoch + 1, Some(holder.to_owned()), self.now + LEASE);
                 Ok(lease.epoch)
             }
         }
@@ -172,13 +196,19 @@ impl Tables {
 
     /// Gives a lease up, unless somebody else has it by now.
     pub(super) fn release_lease(&mut self, session: &str, epoch: u64) {
-        if let Some(lease) = self.leases.get_mut(session).filter(|lease| lease.epoch == epoch) {
+        if let Some(lease) = self
+            .leases
+            .get_mut(session)
+            .filter(|lease| lease.epoch == epoch)
+        {
             lease.holder = None;
         }
     }
 
     pub(super) fn is_newest(&self, session: &str, epoch: u64) -> bool {
-        self.leases.get(session).is_some_and(|lease| lease.epoch == epoch)
+        self.leases
+            .get(session)
+            .is_some_and(|lease| lease.epoch == epoch)
     }
 
     /// Lets every lease run out.
@@ -209,5 +239,8 @@ impl Tables {
 }
 
 fn rows_of(lines: &[u8]) -> Vec<Arc<[u8]>> {
-    lines.split_inclusive(|byte| *byte == b'\n').map(Arc::from).collect()
+    lines
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(Arc::from)
+        .collect()
 }

@@ -24,7 +24,11 @@ impl Bed {
     /// An empty folder of that name, with a session in it.
     pub(super) fn make(lab: &Lab, name: &str) -> Outcome<(Bed, SessionWriter)> {
         if !machine::is_disk(&lab.data) {
-            return Err(format!("{} is in memory: syncs cost nothing there", lab.data.display()).into());
+            return Err(format!(
+                "{} is in memory: syncs cost nothing there",
+                lab.data.display()
+            )
+            .into());
         }
         let folder = lab.data.join("append").join(name);
         if folder.exists() {
@@ -33,7 +37,8 @@ impl Bed {
         std::fs::create_dir_all(&folder)?;
         let home = folder.join("home");
         let writer = Store::open(&home)?.create(NewSession::in_project("/home/dev/proj/append"))?;
-        // An entry below a parent is a little longer than the first one, so it is the second that is looked at.
+        // An entry below a parent is a little longer than the first one, so it is the
+        // second that is looked at.
         writer.append(Draft::user(""))?;
         let bare = last_line(&writer)?.len();
         let draft = Draft::user("x".repeat(ENTRY.saturating_sub(bare)));
@@ -43,18 +48,37 @@ impl Bed {
         writer.append(draft.clone())?;
         let line = last_line(&writer)?;
         if line.len() != ENTRY {
-            return Err(format!("an entry of {ENTRY} bytes was wanted, it has {}", line.len()).into());
+            return Err(format!(
+                "an entry of {ENTRY} bytes was wanted, it has {}",
+                line.len()
+            )
+            .into());
         }
-        Ok((Bed { home, draft, line, raw: folder.join("raw") }, writer))
+        Ok((
+            Bed {
+                home,
+                draft,
+                line,
+                raw: folder.join("raw"),
+            },
+            writer,
+        ))
     }
 
     /// Opens the baseline's file as a program would that appends to it.
     pub(super) fn open_raw(&self) -> Outcome<File> {
-        Ok(OpenOptions::new().create(true).append(true).open(&self.raw)?)
+        Ok(OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.raw)?)
     }
 }
 
 fn last_line(writer: &SessionWriter) -> Outcome<Vec<u8>> {
     let log = std::fs::read(writer.path())?;
-    Ok(log.split_inclusive(|byte| *byte == b'\n').next_back().unwrap_or_default().to_vec())
+    Ok(log
+        .split_inclusive(|byte| *byte == b'\n')
+        .next_back()
+        .unwrap_or_default()
+        .to_vec())
 }

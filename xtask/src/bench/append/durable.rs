@@ -37,6 +37,12 @@ impl Group for AppendDurable {
             Ok(time)
         };
         let target = Some(Target::AtMost(1.10));
-        Ok(vec![compare("durable append", (lab.repeats, APPENDS), &mut ours, &mut theirs, target)?])
+        Ok(vec![compare(
+            "durable append",
+            (lab.repeats, APPENDS),
+            &mut ours,
+            &mut theirs,
+            target,
+        )?])
     }
 }

@@ -60,14 +60,18 @@ impl Group for AppendOpen {
     }
 }
 
-/// Puts other sessions beside a log, small ones: finding a session must not depend on how many there are.
+/// Puts other sessions beside a log, small ones: finding a session must not depend
+/// on how many there are.
 fn add_sessions(log: &Path, id: &str) -> Outcome {
     let name = log.file_name().ok_or("a log has a name")?.to_string_lossy();
     let text = std::fs::read_to_string(log)?;
     let header = text.lines().next().unwrap_or_default();
     for number in 0..OTHER_SESSIONS {
         let other = format!("00000000-0000-7000-8000-{number:012}");
-        std::fs::write(log.with_file_name(name.replace(id, &other)), header.replace(id, &other) + "\n")?;
+        std::fs::write(
+            log.with_file_name(name.replace(id, &other)),
+            header.replace(id, &other) + "\n",
+        )?;
     }
     Ok(())
 }

@@ -42,9 +42,16 @@ impl Group for AppendOs {
             done?;
             Ok(time)
         };
-        // Each append takes and releases the append lock, and looks at the path and the failed-sync marker.
+        // Each append takes and releases the append lock, and looks at the path and
+        // the failed-sync marker.
         let single = Some(Target::AtMost(8.0));
-        let times = compare("append, one by one", (lab.repeats, APPENDS), &mut ours, &mut theirs, single)?;
+        let times = compare(
+            "append, one by one",
+            (lab.repeats, APPENDS),
+            &mut ours,
+            &mut theirs,
+            single,
+        )?;
         let mut in_batches = || {
             let drafts = vec![bed.draft.clone(); BATCH];
             let (time, receipts) = timed(|| writer.append_all(drafts, Expect::Any, Durability::Os));
@@ -52,7 +59,13 @@ impl Group for AppendOs {
             Ok(time / BATCH as u32)
         };
         let size = (lab.repeats, APPENDS / BATCH);
-        let batches = compare("each of a batch of 64", size, &mut in_batches, &mut theirs, Some(Target::AtMost(2.0)))?;
+        let batches = compare(
+            "each of a batch of 64",
+            size,
+            &mut in_batches,
+            &mut theirs,
+            Some(Target::AtMost(2.0)),
+        )?;
         let mut spent = Vec::new();
         for _ in 0..lab.repeats {
             let before = thread_cpu()?;

@@ -36,7 +36,11 @@ impl Group for AppendShared {
             undisturbed.push(1.0 / median(&mut times));
         }
         let row = |case: &str, theirs: &mut [f64], target| {
-            let mut ratios: Vec<f64> = ours.iter().zip(theirs.iter()).map(|(mine, theirs)| mine / theirs).collect();
+            let mut ratios: Vec<f64> = ours
+                .iter()
+                .zip(theirs.iter())
+                .map(|(mine, theirs)| mine / theirs)
+                .collect();
             Row {
                 case: case.to_owned(),
                 ours: format!("{:.0}/s", median(&mut ours.clone())),
@@ -45,11 +49,19 @@ impl Group for AppendShared {
                 target,
             }
         };
-        // On a busy machine a lone writer mostly waits for its turn on a core, which flatters those who share a sync. The
-        // middle time of an append is free of that.
+        // On a busy machine a lone writer mostly waits for its turn on a core, which flatters those
+        // who share a sync. The middle time of an append is free of that.
         Ok(vec![
-            row("64 threads, one writer", &mut alone, Some(Target::AtLeast(6.0))),
-            row("against one over the lone append's median", &mut undisturbed, None),
+            row(
+                "64 threads, one writer",
+                &mut alone,
+                Some(Target::AtLeast(6.0)),
+            ),
+            row(
+                "against one over the lone append's median",
+                &mut undisturbed,
+                None,
+            ),
         ])
     }
 }
@@ -66,10 +78,15 @@ fn lone_times(bed: &Bed, writer: &SessionWriter) -> Outcome<Vec<f64>> {
 
 fn together(bed: &Bed, writer: &SessionWriter) -> boswell_store::Result<()> {
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| commit(bed, writer, APPENDS_PER_THREAD))).collect();
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| scope.spawn(|| commit(bed, writer, APPENDS_PER_THREAD)))
+            .collect();
         threads.into_iter().try_for_each(|thread| {
             thread.join().unwrap_or_else(|_| {
-                Err(boswell_store::Error::new(boswell_store::ErrorKind::Internal, "an appending thread panicked"))
+                Err(boswell_store::Error::new(
+                    boswell_store::ErrorKind::Internal,
+                    "an appending thread panicked",
+                ))
             })
         })
     })

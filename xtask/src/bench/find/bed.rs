@@ -17,7 +17,10 @@ pub(super) struct Bed {
 impl Bed {
     /// Makes what is missing, and brings catalog and index up to date.
     pub(super) fn make(lab: &Lab) -> Outcome<Bed> {
-        let bed = Bed { root: data::ten_thousand_sessions(&lab.data)?, home: lab.data.join("warm") };
+        let bed = Bed {
+            root: data::ten_thousand_sessions(&lab.data)?,
+            home: lab.data.join("warm"),
+        };
         std::fs::create_dir_all(&bed.home)?;
         bed.job(lab, &["index"]).output_lines()?;
         Ok(bed)
@@ -25,7 +28,10 @@ impl Bed {
 
     /// The same with a hundred thousand sessions, which the catalog knows and no index covers.
     pub(super) fn make_large(lab: &Lab) -> Outcome<Bed> {
-        let bed = Bed { root: data::hundred_thousand_sessions(&lab.data)?, home: lab.data.join("warm-100k") };
+        let bed = Bed {
+            root: data::hundred_thousand_sessions(&lab.data)?,
+            home: lab.data.join("warm-100k"),
+        };
         std::fs::create_dir_all(&bed.home)?;
         bed.job(lab, &["stats"]).output_lines()?;
         Ok(bed)
@@ -34,7 +40,11 @@ impl Bed {
     /// A run of boswell that finds what earlier runs kept.
     pub(super) fn job(&self, lab: &Lab, arguments: &[&str]) -> Job {
         let store = format!("claude={}", self.root.display());
-        let arguments: Vec<&str> = arguments.iter().copied().chain(["--store", &store]).collect();
+        let arguments: Vec<&str> = arguments
+            .iter()
+            .copied()
+            .chain(["--store", &store])
+            .collect();
         lab.boswell_at(&self.home, &arguments)
     }
 

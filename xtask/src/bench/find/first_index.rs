@@ -37,9 +37,30 @@ impl Group for FirstIndex {
         let long = data::damaged_sessions(&lab.data)?;
         let store = format!("claude={}", long.display());
         Ok(vec![
-            row("source-MB per CPU second", rate, DEMANDED, Target::AtLeast(1.0)),
-            Row { target: None, ..row("the same against reading and splitting", rate, least, Target::AtLeast(1.0)) },
-            Row { target: None, ..row("catalog and index together", cold_rate, DEMANDED, Target::AtLeast(1.0)) },
+            row(
+                "source-MB per CPU second",
+                rate,
+                DEMANDED,
+                Target::AtLeast(1.0),
+            ),
+            Row {
+                target: None,
+                ..row(
+                    "the same against reading and splitting",
+                    rate,
+                    least,
+                    Target::AtLeast(1.0),
+                )
+            },
+            Row {
+                target: None,
+                ..row(
+                    "catalog and index together",
+                    cold_rate,
+                    DEMANDED,
+                    Target::AtLeast(1.0),
+                )
+            },
             size("index / text", bytes, text, 0.11),
             size("index / source", bytes, megabytes * 1e6, 0.06),
             lab.peak("peak memory", &ours, MOST_MEMORY)?,
@@ -75,6 +96,10 @@ fn size(case: &str, ours: f64, whole: f64, most: f64) -> Row {
 /// Text and index in bytes, as the command says in JSON.
 fn sizes(said: &str) -> Outcome<(f64, f64)> {
     let line: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default())?;
-    let number = |key: &str| line[key].as_f64().ok_or_else(|| format!("boswell index states no {key}"));
+    let number = |key: &str| {
+        line[key]
+            .as_f64()
+            .ok_or_else(|| format!("boswell index states no {key}"))
+    };
     Ok((number("text_bytes")?, number("index_bytes")?))
 }

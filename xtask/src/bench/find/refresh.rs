@@ -28,25 +28,48 @@ impl Group for Refresh {
             return Err("boswell list printed less than a page".into());
         }
         let walk = walk(lab, &bed)?;
-        let mut rows = vec![lab.compare("list 50, against a stat walk", &ours, &walk, Some(Target::AtMost(3.0)))?];
+        let mut rows = vec![lab.compare(
+            "list 50, against a stat walk",
+            &ours,
+            &walk,
+            Some(Target::AtMost(3.0)),
+        )?];
         let catalog = bed.home.join("catalog.db").display().to_string();
         if let Ok(page) = lab.program("sqlite3", &["-readonly", &catalog, PAGE]) {
-            rows.push(lab.compare("list 50, against a bare page", &ours, &page, Some(Target::AtMost(2.0)))?);
+            rows.push(lab.compare(
+                "list 50, against a bare page",
+                &ours,
+                &page,
+                Some(Target::AtMost(2.0)),
+            )?);
         }
         // `tree` prints little of a session, so that what is measured is how it is found.
         let last = bed.job(lab, &["tree", "@last"]);
         if last.output_lines()? == 0 {
             return Err("boswell tree @last printed nothing".into());
         }
-        rows.push(lab.compare("the last session, against list 50", &last, &ours, Some(Target::AtMost(2.0)))?);
+        rows.push(lab.compare(
+            "the last session, against list 50",
+            &last,
+            &ours,
+            Some(Target::AtMost(2.0)),
+        )?);
         let large = Bed::make_large(lab)?;
         let ours = large.job(lab, &["list", "--limit", "50"]);
-        rows.push(lab.compare("list 50 of 100,000, against a stat walk", &ours, &self::walk(lab, &large)?, None)?);
+        rows.push(lab.compare(
+            "list 50 of 100,000, against a stat walk",
+            &ours,
+            &self::walk(lab, &large)?,
+            None,
+        )?);
         Ok(rows)
     }
 }
 
 fn walk(lab: &Lab, bed: &Bed) -> Outcome<Job> {
     let root = bed.root.display().to_string();
-    lab.program("find", &[&root, "-name", "*.jsonl", "-printf", "%s %T@ %C@ %i\n"])
+    lab.program(
+        "find",
+        &[&root, "-name", "*.jsonl", "-printf", "%s %T@ %C@ %i\n"],
+    )
 }

@@ -24,7 +24,10 @@ impl Group for Scan {
 
     fn measure(&self, lab: &Lab) -> Outcome<Vec<Row>> {
         let root = data::thousand_sessions(&lab.data)?;
-        let bed = Bed { root: root.clone(), home: lab.data.join("warm-scan") };
+        let bed = Bed {
+            root: root.clone(),
+            home: lab.data.join("warm-scan"),
+        };
         std::fs::create_dir_all(&bed.home)?;
         bed.job(lab, &["index"]).output_lines()?;
         let mut ours = bed.job(lab, &["search", "--regex", EXPRESSION]);

@@ -52,7 +52,9 @@ impl Group for Search {
 
 /// One line more in one session, and the search that finds it.
 fn after_append(lab: &Lab, bed: &Bed) -> Outcome<Row> {
-    let session = bed.root.join("projects/-home-dev-grown/00000000-0000-4000-8000-00000000aaaa.jsonl");
+    let session = bed
+        .root
+        .join("projects/-home-dev-grown/00000000-0000-4000-8000-00000000aaaa.jsonl");
     let word = "quibblewortzfind";
     let line = format!(
         r#"{{"type":"user","uuid":"u1","parentUuid":null,"sessionId":"00000000-0000-4000-8000-00000000aaaa","timestamp":"2026-11-01T00:00:00.000Z","cwd":"/home/dev/grown","message":{{"role":"user","content":"{word}"}}}}"#
@@ -63,7 +65,12 @@ fn after_append(lab: &Lab, bed: &Bed) -> Outcome<Row> {
     std::fs::File::create(&session)?.write_all(format!("{line}\n").as_bytes())?;
     let mut ours = bed.job(lab, &["search", word]);
     ours.before = Some((session.clone(), format!("{line}\n")));
-    let row = lab.allowed("append a line, then find it", &ours, ALLOWED_AFTER_APPEND, Target::AtMost(0.25));
+    let row = lab.allowed(
+        "append a line, then find it",
+        &ours,
+        ALLOWED_AFTER_APPEND,
+        Target::AtMost(0.25),
+    );
     std::fs::remove_file(session)?;
     row
 }

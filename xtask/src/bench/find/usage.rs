@@ -26,6 +26,11 @@ impl Group for UsageReport {
         if ours.output_lines()? < 2 {
             return Err("boswell stats counted nothing".into());
         }
-        Ok(vec![lab.allowed("usage by day, warm", &ours, ALLOWED, Target::AtMost(0.02))?])
+        Ok(vec![lab.allowed(
+            "usage by day, warm",
+            &ours,
+            ALLOWED,
+            Target::AtMost(0.02),
+        )?])
     }
 }

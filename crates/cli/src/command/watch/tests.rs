@@ -27,7 +27,9 @@ struct Eyes {
 impl Hook for Eyes {
     fn before(&self, call: &Call<'_>) -> Verdict {
         match call {
-            Call::List { .. } if self.blind.load(Ordering::Relaxed) => Verdict::Fail(std::io::Error::other("blind")),
+            Call::List { .. } if self.blind.load(Ordering::Relaxed) => {
+                Verdict::Fail(std::io::Error::other("blind"))
+            }
             _ => Verdict::Proceed,
         }
     }
@@ -53,22 +55,40 @@ impl World {
             let root = temp.path().join(dialect);
             disk::make_dir(&root);
             let backend = FsBackend::on(Arc::new(HookedDisk::real(eyes.clone())), &root);
-            stores.add_store(Store::on(by_name(dialect).unwrap(), Arc::new(backend), root));
+            stores.add_store(Store::on(
+                by_name(dialect).unwrap(),
+                Arc::new(backend),
+                root,
+            ));
         }
-        let mut machine = Machine::of_test(stores, temp.path().join("boswell"), temp.path().to_path_buf());
+        let mut machine = Machine::of_test(
+            stores,
+            temp.path().join("boswell"),
+            temp.path().to_path_buf(),
+        );
         // Whatever is written was written after the start.
         machine.now = Instant::from_millis(0);
-        World { temp, eyes, machine }
+        World {
+            temp,
+            eyes,
+            machine,
+        }
     }
 
     fn log(&self, number: u32) -> PathBuf {
-        self.temp.path().join(format!("claude/projects/-p/{}.jsonl", uuid(number)))
+        self.temp
+            .path()
+            .join(format!("claude/projects/-p/{}.jsonl", uuid(number)))
     }
 
     /// Adds to a file in place, as an agent does.
     fn add(&self, path: &Path, bytes: &str) {
         disk::make_dir(path.parent().unwrap());
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        let mut file = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
+            .unwrap();
         std::io::Write::write_all(&mut file, bytes.as_bytes()).unwrap();
     }
 }
@@ -106,7 +126,10 @@ fn every_entry_is_handed_over_once_and_a_torn_one_when_it_ends() {
     world.add(&world.log(2), &line(2, "c"));
     assert_eq!(look(&mut watch), ["a", "b", "c"]);
     assert_eq!(look(&mut watch), [""; 0]);
-    world.add(&world.log(1), &(line(1, "d").trim_end().to_owned() + &line(1, "e")));
+    world.add(
+        &world.log(1),
+        &(line(1, "d").trim_end().to_owned() + &line(1, "e")),
+    );
     assert_eq!(look(&mut watch), ["d", "e"], "two records on one line");
     let torn = line(1, "torn");
     for piece in [&torn[..10], &torn[10..torn.len() - 1]] {
@@ -129,7 +152,10 @@ fn of_a_log_that_was_cut_or_replaced_only_what_comes_later_is_handed_over() {
     world.add(&world.log(2), &line(2, "a"));
     assert_eq!(look(&mut watch), ["a"]);
     for number in [1, 2] {
-        let file = std::fs::OpenOptions::new().write(true).open(world.log(number)).unwrap();
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .open(world.log(number))
+            .unwrap();
         file.set_len(line(1, "old0").len() as u64).unwrap();
     }
     assert_eq!(look(&mut watch), [""; 0], "cut");
@@ -170,13 +196,21 @@ fn a_store_that_cannot_be_listed_is_tried_again_and_its_past_is_not_news() {
     let mut watch = Watch::start(&world.machine, None);
     assert_eq!(look(&mut watch), [""; 0]);
     world.eyes.blind.store(false, Ordering::Relaxed);
-    assert_eq!(look(&mut watch), [""; 0], "it was there before anybody could look");
+    assert_eq!(
+        look(&mut watch),
+        [""; 0],
+        "it was there before anybody could look"
+    );
     world.add(&world.log(1), &line(1, "a"));
     world.eyes.blind.store(true, Ordering::Relaxed);
     assert_eq!(look(&mut watch), [""; 0]);
     world.add(&world.log(2), &line(2, "b"));
     world.eyes.blind.store(false, Ordering::Relaxed);
-    assert_eq!(look(&mut watch), ["a", "b"], "nothing of what was written meanwhile is lost");
+    assert_eq!(
+        look(&mut watch),
+        ["a", "b"],
+        "nothing of what was written meanwhile is lost"
+    );
 }
 
 #[test]
@@ -211,7 +245,9 @@ fn objects(watch: &mut Watch<'_>) -> BTreeMap<String, String> {
 }
 
 fn text(object: &Json, key: &str) -> String {
-    let Json::Object(members) = object else { return String::new() };
+    let Json::Object(members) = object else {
+        return String::new();
+    };
     members
         .iter()
         .find(|(name, _)| name == key)
@@ -237,26 +273,44 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
     world.add(&world.log(1), &line(1, "old"));
     let mut watch = Watch::start(&world.machine, None);
     world.add(&codex, &(said("one") + &said("two")));
-    world.add(&world.log(1), &(line(1, "a") + &line(1, "b").replace("null", "\"a\"")));
+    world.add(
+        &world.log(1),
+        &(line(1, "a") + &line(1, "b").replace("null", "\"a\"")),
+    );
     world.add(&world.log(2), &line(2, "first"));
     let seen = objects(&mut watch);
     let mut whole = BTreeMap::new();
     for held in world.machine.stores.held().0 {
-        let session = world.machine.stores.session(held.store, &held.located, Depth::Heads).unwrap();
+        let session = world
+            .machine
+            .stores
+            .session(held.store, &held.located, Depth::Heads)
+            .unwrap();
         let leaf = session.leaf().unwrap();
         for slot in session.log().slots() {
             let it = session.entry(slot).unwrap();
-            let place = EntryPlace { on_branch: true, leaf: leaf == Some(slot) };
+            let place = EntryPlace {
+                on_branch: true,
+                leaf: leaf == Some(slot),
+            };
             let object = entry(&session, slot, &it.bytes, it.view.as_ref(), &place, false);
             whole.insert(text(&object, "id"), json_line(&object));
         }
     }
-    assert_eq!(seen.keys().collect::<Vec<_>>(), ["#3", "#4", "a", "b", "first"]);
+    assert_eq!(
+        seen.keys().collect::<Vec<_>>(),
+        ["#3", "#4", "a", "b", "first"]
+    );
     for (id, object) in seen {
         // Claude's entries have ids, so nobody counted the lines of a log that was there before.
-        let expected = whole[&id]
-            .replace("\"line\":2,", "\"line\":null,")
-            .replace("\"line\":3,", if id == "#3" { "\"line\":3," } else { "\"line\":null," });
+        let expected = whole[&id].replace("\"line\":2,", "\"line\":null,").replace(
+            "\"line\":3,",
+            if id == "#3" {
+                "\"line\":3,"
+            } else {
+                "\"line\":null,"
+            },
+        );
         assert_eq!(object, expected, "{id}");
     }
 }
@@ -265,7 +319,10 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
 fn a_session_that_is_one_document_is_handed_over_when_it_appears_and_not_when_it_is_rewritten() {
     let world = World::new();
     let mut watch = Watch::start(&world.machine, None);
-    let path = world.temp.path().join(format!("clinvoker/sessions/{}.json", "ab".repeat(16)));
+    let path = world
+        .temp
+        .path()
+        .join(format!("clinvoker/sessions/{}.json", "ab".repeat(16)));
     let document = |prompt: &str| {
         format!(
             "{{\"id\":\"{}\",\"backend\":\"claude\",\"status\":\"active\",\"initial_prompt\":\"{prompt}\"}}",

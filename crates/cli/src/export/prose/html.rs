@@ -4,8 +4,13 @@ use super::piece::{Headings, Kind, Piece, parse};
 
 /// A text as HTML.
 pub(in crate::export) fn html(text: &str) -> String {
-    let mut page = Page { out: String::with_capacity(text.len() * 5 / 4), head: false };
-    parse(text, Headings::BelowOurs).iter().for_each(|piece| page.piece(piece));
+    let mut page = Page {
+        out: String::with_capacity(text.len() * 5 / 4),
+        head: false,
+    };
+    parse(text, Headings::BelowOurs)
+        .iter()
+        .for_each(|piece| page.piece(piece));
     page.out
 }
 
@@ -39,12 +44,16 @@ impl Page {
 
     fn open(&mut self, kind: &Kind) {
         match kind {
-            Kind::List { first: Some(first), .. } => self.out.push_str(&format!("<ol start=\"{first}\">\n")),
+            Kind::List {
+                first: Some(first), ..
+            } => self.out.push_str(&format!("<ol start=\"{first}\">\n")),
             Kind::Head => {
                 self.head = true;
                 self.out.push_str("<thead><tr>");
             }
-            Kind::Link(to) => self.element("<a rel=\"noopener noreferrer nofollow\" href=\"", to, "\">"),
+            Kind::Link(to) => {
+                self.element("<a rel=\"noopener noreferrer nofollow\" href=\"", to, "\">")
+            }
             other => self.out.push_str(&format!("<{}>", self.name(other))),
         }
     }
@@ -57,8 +66,10 @@ impl Page {
             }
             other => {
                 self.out.push_str(&format!("</{}>", self.name(other)));
-                let in_line =
-                    matches!(other, Kind::Emphasis(_) | Kind::Strong | Kind::Strike | Kind::Link(_) | Kind::Cell);
+                let in_line = matches!(
+                    other,
+                    Kind::Emphasis(_) | Kind::Strong | Kind::Strike | Kind::Link(_) | Kind::Cell
+                );
                 self.out.push_str(if in_line { "" } else { "\n" });
             }
         }
@@ -112,13 +123,19 @@ mod tests {
         for bad in ["<script", "<img", "<iframe", "href=\"javascript:"] {
             assert!(!out.contains(bad), "{bad} in {out}");
         }
-        assert!(out.contains("Vec&lt;String&gt;") && out.contains("href=\"https://ok/\""), "{out}");
+        assert!(
+            out.contains("Vec&lt;String&gt;") && out.contains("href=\"https://ok/\""),
+            "{out}"
+        );
     }
 
     #[test]
     fn a_link_cannot_leave_its_attribute() {
         let out = html("[a](https://x/\"onmouseover=alert(1)) <https://x/'\"><b>");
-        assert!(!out.contains("\"onmouseover") && !out.contains("<b>"), "{out}");
+        assert!(
+            !out.contains("\"onmouseover") && !out.contains("<b>"),
+            "{out}"
+        );
     }
 
     #[test]

@@ -23,7 +23,14 @@ const LIVE: [&str; 12] = [
 /// A short text of a session as words on one line.
 pub(in crate::export) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
-    push_words(&mut out, &one_line(text), Place { line_start: true, ..Place::default() });
+    push_words(
+        &mut out,
+        &one_line(text),
+        Place {
+            line_start: true,
+            ..Place::default()
+        },
+    );
     out
 }
 
@@ -35,7 +42,10 @@ pub(in crate::export) fn code(text: &str) -> String {
 /// A text that is shown as it is, behind a fence that it does not contain itself.
 pub(in crate::export) fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
-    format!("{fence}{language}\n{}\n{fence}", text.trim_end_matches('\n'))
+    format!(
+        "{fence}{language}\n{}\n{fence}",
+        text.trim_end_matches('\n')
+    )
 }
 
 /// Code in a line, behind more backticks than it contains in a row.
@@ -46,7 +56,11 @@ pub(super) fn code_span(text: &str) -> String {
     let marks = "`".repeat(longest_run(text) + 1);
     // One blank at both ends is taken away again by every reader.
     let blanks = text.starts_with(' ') && text.ends_with(' ') && !text.trim().is_empty();
-    let pad = if blanks || text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    let pad = if blanks || text.starts_with('`') || text.ends_with('`') {
+        " "
+    } else {
+        ""
+    };
     format!("{marks}{pad}{text}{pad}{marks}")
 }
 
@@ -60,14 +74,22 @@ pub(super) fn language(info: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.');
     // Pandoc takes `{=html}` for markup, and attributes need braces everywhere.
     let usable = word.chars().all(is_plain) && !LIVE.contains(&word.to_ascii_lowercase().as_str());
-    if usable { word.to_owned() } else { String::new() }
+    if usable {
+        word.to_owned()
+    } else {
+        String::new()
+    }
 }
 
-/// Where a link may lead, with every character by its number that could mean something to a reader of Markdown.
+/// Where a link may lead, with every character by its number that could mean something to
+/// a reader of Markdown.
 pub(super) fn target(link: &str) -> Option<String> {
     let link = link.trim();
     let scheme = link.to_ascii_lowercase();
-    if !["https://", "http://", "mailto:"].iter().any(|it| scheme.starts_with(it)) {
+    if !["https://", "http://", "mailto:"]
+        .iter()
+        .any(|it| scheme.starts_with(it))
+    {
         return None;
     }
     let mut out = String::with_capacity(link.len());
@@ -95,17 +117,25 @@ pub(super) struct Place {
     pub(super) before_link: bool,
 }
 
-/// Writes words so that no reader of Markdown, with whatever extensions, sees more than words in them.
+/// Writes words so that no reader of Markdown, with whatever extensions, sees
+/// more than words in them.
 pub(super) fn push_words(out: &mut String, words: &str, place: Place) {
-    let words = if place.line_start { words.trim_start_matches([' ', '\t']) } else { words };
+    let words = if place.line_start {
+        words.trim_start_matches([' ', '\t'])
+    } else {
+        words
+    };
     for (at, c) in words.char_indices() {
-        let around =
-            Around { before: words.get(..at).unwrap_or(""), after: words.get(at + c.len_utf8()..).unwrap_or("") };
+        let around = Around {
+            before: words.get(..at).unwrap_or(""),
+            after: words.get(at + c.len_utf8()..).unwrap_or(""),
+        };
         if c == '<' {
             // By name: not every program that reads Markdown knows `\<`.
             out.push_str("&lt;");
         } else if c == '}' && around.after.trim().is_empty() {
-            // At the end of a heading some readers find attributes, also behind `\{` and before `\}`.
+            // At the end of a heading some readers find attributes, also behind
+            // `\{` and before `\}`.
             out.push_str("&#125;");
         } else {
             if is_mark(c, around, place) {
@@ -123,26 +153,33 @@ struct Around<'w> {
     after: &'w str,
 }
 
-/// Whether a character has to be escaped to be only itself. What extensions use counts too: math, footnotes, wiki links,
-/// attributes, marks, insertions, superscripts, comments, tables.
+/// Whether a character has to be escaped to be only itself. What extensions use counts too: math,
+/// footnotes, wiki links, attributes, marks, insertions, superscripts, comments, tables.
 fn is_mark(c: char, Around { before, after }: Around<'_>, place: Place) -> bool {
     let first = place.line_start && before.is_empty();
     let is_doubled = before.ends_with(c) || after.starts_with(c);
     match c {
         '\\' | '`' | '*' | '[' | '~' | '|' | '$' | '^' | '{' => true,
-        '_' => !before.ends_with(char::is_alphanumeric) || !after.starts_with(char::is_alphanumeric),
+        '_' => {
+            !before.ends_with(char::is_alphanumeric) || !after.starts_with(char::is_alphanumeric)
+        }
         ']' => place.in_link,
         '&' => is_entity(after),
         '!' => after.is_empty() && place.before_link,
         '#' | '>' | '-' => first,
         '+' | '=' | '%' => first || is_doubled,
         ':' => first || (after.starts_with("//") && !is_safe_scheme(before)),
-        '.' | ')' => place.line_start && (1..=9).contains(&before.len()) && before.bytes().all(|b| b.is_ascii_digit()),
+        '.' | ')' => {
+            place.line_start
+                && (1..=9).contains(&before.len())
+                && before.bytes().all(|b| b.is_ascii_digit())
+        }
         _ => false,
     }
 }
 
-/// Whether the words end with a scheme that may become a link: some readers make one of every `scheme://`.
+/// Whether the words end with a scheme that may become a link: some readers make one
+/// of every `scheme://`.
 fn is_safe_scheme(words: &str) -> bool {
     let before = words.trim_end_matches(|c: char| c.is_ascii_alphanumeric());
     let scheme = words.get(before.len()..).unwrap_or("");
@@ -155,7 +192,11 @@ fn is_entity(rest: &str) -> bool {
     name.len() < rest.len()
         && name.len() <= 40
         && !name.is_empty()
-        && name.strip_prefix('#').unwrap_or(name).chars().all(|c| c.is_ascii_alphanumeric())
+        && name
+            .strip_prefix('#')
+            .unwrap_or(name)
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -165,8 +206,14 @@ mod tests {
     #[test]
     fn words_that_look_like_markup_are_escaped_and_others_are_not() {
         for (given, written) in [
-            ("会话 snake_case a-b 1+1=2 50% C# x:y", "会话 snake_case a-b 1+1=2 50% C# x:y"),
-            ("*a* _b_ `c` ~/d [e](f)", "\\*a\\* \\_b\\_ \\`c\\` \\~/d \\[e](f)"),
+            (
+                "会话 snake_case a-b 1+1=2 50% C# x:y",
+                "会话 snake_case a-b 1+1=2 50% C# x:y",
+            ),
+            (
+                "*a* _b_ `c` ~/d [e](f)",
+                "\\*a\\* \\_b\\_ \\`c\\` \\~/d \\[e](f)",
+            ),
             ("<b> & &lt; &amp &#60;", "&lt;b> & \\&lt; &amp \\&#60;"),
             ("# x", "\\# x"),
             ("12. x", "12\\. x"),
@@ -176,7 +223,10 @@ mod tests {
                 "a javascript://x https://ok xhttp://y 见https://ok",
                 "a javascript\\://x https://ok xhttp\\://y 见https://ok",
             ),
-            ("==a== ++b++ %%c%% $d$ |e|", "\\=\\=a\\=\\= \\+\\+b\\+\\+ \\%\\%c\\%\\% \\$d\\$ \\|e\\|"),
+            (
+                "==a== ++b++ %%c%% $d$ |e|",
+                "\\=\\=a\\=\\= \\+\\+b\\+\\+ \\%\\%c\\%\\% \\$d\\$ \\|e\\|",
+            ),
         ] {
             assert_eq!(plain(given), written);
         }
@@ -196,10 +246,19 @@ mod tests {
 
     #[test]
     fn links_lead_only_where_browsers_go_safely() {
-        assert_eq!(target("https://x/a_(b) 会\u{202e}").as_deref(), Some("https://x/a_%28b%29%20会%E2%80%AE"));
-        for bad in
-            ["javascript:alert(1)", "JaVaScript:x", "data:text/html,x", "vbscript:x", "file:///etc", "//x", "a.md"]
-        {
+        assert_eq!(
+            target("https://x/a_(b) 会\u{202e}").as_deref(),
+            Some("https://x/a_%28b%29%20会%E2%80%AE")
+        );
+        for bad in [
+            "javascript:alert(1)",
+            "JaVaScript:x",
+            "data:text/html,x",
+            "vbscript:x",
+            "file:///etc",
+            "//x",
+            "a.md",
+        ] {
             assert_eq!(target(bad), None, "{bad}");
         }
     }

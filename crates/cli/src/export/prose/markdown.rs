@@ -10,19 +10,22 @@ use crate::terminal::escape;
 /// The largest number that an item of a list may have.
 const LARGEST_NUMBER: u64 = 999_999_999;
 
-/// What a text ends with, as far as the next one has to know: two lists with the same mark would become one.
+/// What a text ends with, as far as the next one has to know: two lists with the same
+/// mark would become one.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(in crate::export) struct Tail(Option<char>);
 
-/// A text as Markdown, without markup that would run and pictures that would be loaded. `tail` is that of the text before.
+/// A text as Markdown, without markup that would run and pictures that would be loaded. `tail` is
+/// that of the text before.
 pub(in crate::export) fn markdown(text: &str, tail: &mut Tail) -> String {
     let pieces = parse(text, Headings::BelowOurs);
     let is_mark = |piece: &Piece| matches!(piece, Piece::Open(kind) | Piece::Close(kind) if matches!(kind, Kind::Emphasis(_) | Kind::Strong | Kind::Strike));
     let bare: Vec<Piece> = merged(pieces.iter().filter(|piece| !is_mark(piece)));
     for pieces in [&pieces, &bare] {
         let (written, after) = write(pieces, *tail);
-        // What we wrote is read once more. Marks of emphasis are the only part of Markdown whose meaning hangs on the
-        // characters around them; where they cannot be written they are left out, and nothing else is tried.
+        // What we wrote is read once more. Marks of emphasis are the only part of Markdown whose
+        // meaning hangs on the characters around them; where they cannot be written they are left
+        // out, and nothing else is tried.
         if shape(&parse(&written, Headings::AsTheyAre)) == shape(pieces) {
             *tail = after;
             return written;
@@ -45,8 +48,14 @@ fn merged<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Piece> {
 }
 
 fn write(pieces: &[Piece], tail: Tail) -> (String, Tail) {
-    let root = Container { last_list: tail.0, ..Container::default() };
-    let mut writer = Writer { containers: vec![root], ..Writer::default() };
+    let root = Container {
+        last_list: tail.0,
+        ..Container::default()
+    };
+    let mut writer = Writer {
+        containers: vec![root],
+        ..Writer::default()
+    };
     let mut skip = 0;
     for (at, piece) in pieces.iter().enumerate() {
         if skip > 0 {
@@ -103,7 +112,11 @@ impl Writer {
             Piece::Close(kind) => self.close(kind),
             Piece::Text(words) => {
                 let before_link = matches!(after.first(), Some(Piece::Open(Kind::Link(_))));
-                let place = Place { line_start: self.line_start, in_link: self.in_link, before_link };
+                let place = Place {
+                    line_start: self.line_start,
+                    in_link: self.in_link,
+                    before_link,
+                };
                 push_words(&mut self.out, words, place);
                 self.line_start &= words.trim_matches([' ', '\t']).is_empty();
             }
@@ -128,7 +141,11 @@ impl Writer {
     fn code(&mut self, code: &str) {
         let span = code_span(code);
         // In a table a bar ends the cell, in code as elsewhere.
-        let span = if self.in_cell { span.replace('|', "\\|") } else { span };
+        let span = if self.in_cell {
+            span.replace('|', "\\|")
+        } else {
+            span
+        };
         self.push(&span);
     }
 
@@ -145,7 +162,10 @@ impl Writer {
             }
             Kind::Quote => {
                 self.separate(false);
-                self.containers.push(Container { rest: "> ".to_owned(), ..Container::default() });
+                self.containers.push(Container {
+                    rest: "> ".to_owned(),
+                    ..Container::default()
+                });
             }
             Kind::List { first, tight } => self.open_list(*first, *tight, after),
             Kind::Item => self.open_item(),
@@ -204,7 +224,8 @@ impl Writer {
                 self.out.push('\n');
                 if *kind == Kind::Head {
                     self.begin_line();
-                    self.out.push_str(&format!("|{}\n", rule_of(&self.alignments)));
+                    self.out
+                        .push_str(&format!("|{}\n", rule_of(&self.alignments)));
                 }
             }
             Kind::Cell => {
@@ -224,16 +245,34 @@ impl Writer {
     fn open_list(&mut self, first: Option<u64>, tight: bool, after: &[Piece]) {
         // Only such a list can follow a paragraph without a blank line between them.
         let interrupts = matches!(first, None | Some(1))
-            && !matches!(after, [Piece::Open(Kind::Item), Piece::Close(Kind::Item), ..]);
+            && !matches!(
+                after,
+                [Piece::Open(Kind::Item), Piece::Close(Kind::Item), ..]
+            );
         let before = self.containers.last().and_then(|around| around.last_list);
         self.separate(interrupts);
-        let marks = if first.is_some() { ['.', ')'] } else { ['-', '*'] };
-        let mark = if before == Some(marks[0]) { marks[1] } else { marks[0] };
-        self.lists.push(List { mark, number: first, tight, items: 0 });
+        let marks = if first.is_some() {
+            ['.', ')']
+        } else {
+            ['-', '*']
+        };
+        let mark = if before == Some(marks[0]) {
+            marks[1]
+        } else {
+            marks[0]
+        };
+        self.lists.push(List {
+            mark,
+            number: first,
+            tight,
+            items: 0,
+        });
     }
 
     fn open_item(&mut self) {
-        let Some(list) = self.lists.last_mut() else { return };
+        let Some(list) = self.lists.last_mut() else {
+            return;
+        };
         let (is_first, tight) = (list.items == 0, list.tight);
         list.items += 1;
         let mark = match &mut list.number {
@@ -248,7 +287,12 @@ impl Writer {
             self.blank_line();
         }
         let rest = " ".repeat(mark.len());
-        self.containers.push(Container { first: Some(mark), rest, tight, ..Container::default() });
+        self.containers.push(Container {
+            first: Some(mark),
+            rest,
+            tight,
+            ..Container::default()
+        });
     }
 
     fn close_container(&mut self) {
@@ -271,7 +315,8 @@ impl Writer {
     fn line_break(&mut self, hard: bool, after: &[Piece]) {
         if self.one_line {
             self.out.push(' ');
-        } else if !self.line_start && !matches!(after.first(), Some(Piece::Close(Kind::Paragraph))) {
+        } else if !self.line_start && !matches!(after.first(), Some(Piece::Close(Kind::Paragraph)))
+        {
             let kept = self.out.trim_end_matches([' ', '\t']).len();
             self.out.truncate(kept);
             self.out.push_str(if hard { "\\\n" } else { "\n" });
@@ -302,9 +347,12 @@ impl Writer {
         self.begin_line();
     }
 
-    /// Puts a blank line between this block and the one before it, unless it `joins` that in a list without blank lines.
+    /// Puts a blank line between this block and the one before it, unless it `joins` that in a list
+    /// without blank lines.
     fn separate(&mut self, joins: bool) {
-        let Some(around) = self.containers.last_mut() else { return };
+        let Some(around) = self.containers.last_mut() else {
+            return;
+        };
         around.last_list = None;
         if std::mem::replace(&mut around.had_block, true) && !(joins && around.tight) {
             self.blank_line();
@@ -366,14 +414,22 @@ mod tests {
             "see <https://ok.test/a_b> and ``a ` b``, 2*3*4, C:\\path, ~/x, $HOME, {x}, [y]\n",
             "1) one\n2) two\n\n- other\n\n+ third\n",
         ] {
-            assert_eq!(rendered(&written(text)), rendered(text), "{}", written(text));
+            assert_eq!(
+                rendered(&written(text)),
+                rendered(text),
+                "{}",
+                written(text)
+            );
         }
     }
 
     #[test]
     fn text_without_marks_is_written_as_it_is() {
-        for text in ["会话恢复：第一步，第二步。", "Fix the build in src/main.rs, line 12 (see above)!", "a\nb\n\nc"]
-        {
+        for text in [
+            "会话恢复：第一步，第二步。",
+            "Fix the build in src/main.rs, line 12 (see above)!",
+            "a\nb\n\nc",
+        ] {
             assert_eq!(written(text), text);
         }
     }
@@ -383,7 +439,9 @@ mod tests {
         let text = "Hi <script>alert(1)</script> and <img src=x onerror=alert(1)>\n\n<iframe src=//evil></iframe>\n\n![x](http://evil/t.png) [y](javascript:alert(1)) [z](https://ok/)\n\n```js\nlet a: Vec<String>;\n```\n`<b>`";
         let out = written(text);
         assert!(
-            out.contains("let a: Vec<String>;") && out.contains("`<b>`") && out.contains("[z](https://ok/)"),
+            out.contains("let a: Vec<String>;")
+                && out.contains("`<b>`")
+                && out.contains("[z](https://ok/)"),
             "{out}"
         );
         for bad in ["<script", "</script", "<img", "<iframe"] {
@@ -403,9 +461,18 @@ mod tests {
 
     #[test]
     fn a_definition_is_used_or_shown_and_never_one() {
-        assert_eq!(written("[x]: javascript:alert(1)"), "\\[x]: javascript:alert(1)");
-        assert_eq!(written("see [x]\n\n[x]: https://ok.test"), "see [x](https://ok.test)");
-        assert_eq!(written("see [x]\n\n[x]: javascript:1"), "see \\[x](javascript:1)");
+        assert_eq!(
+            written("[x]: javascript:alert(1)"),
+            "\\[x]: javascript:alert(1)"
+        );
+        assert_eq!(
+            written("see [x]\n\n[x]: https://ok.test"),
+            "see [x](https://ok.test)"
+        );
+        assert_eq!(
+            written("see [x]\n\n[x]: javascript:1"),
+            "see \\[x](javascript:1)"
+        );
         assert_eq!(written("a\n\n[task]: fix\n\nb"), "a\n\n\\[task]: fix\n\nb");
     }
 
@@ -421,11 +488,20 @@ mod tests {
 
     #[test]
     fn depth_costs_no_more_than_it_shows() {
-        for deep in [">".repeat(100_000), "- ".repeat(100_000), "1. ".repeat(50_000), "> ".repeat(60), "- ".repeat(60)]
-        {
+        for deep in [
+            ">".repeat(100_000),
+            "- ".repeat(100_000),
+            "1. ".repeat(50_000),
+            "> ".repeat(60),
+            "- ".repeat(60),
+        ] {
             let text = format!("{deep}x\n{}", "lazy\n".repeat(5_000));
             let out = written(&text);
-            assert!(out.len() < 4 * text.len() + (1 << 19), "{} bytes", out.len());
+            assert!(
+                out.len() < 4 * text.len() + (1 << 19),
+                "{} bytes",
+                out.len()
+            );
         }
         let marks = "*a _b ".repeat(2_000);
         assert!(written(&marks).len() < 3 * marks.len());

@@ -8,10 +8,12 @@ use super::inline::{language, target};
 use super::linkify::linkify;
 use crate::terminal::{escape, one_line};
 
-/// A line that opens more quotes and lists than this is no text for people, and parsers look at all of them on every line.
+/// A line that opens more quotes and lists than this is no text for people, and parsers look at all
+/// of them on every line.
 const TOO_DEEP: usize = 64;
 
-/// Quotes and lists deeper than this are flattened: each level is written again on every line inside it.
+/// Quotes and lists deeper than this are flattened: each level is written again on
+/// every line inside it.
 const DEEPEST: usize = 16;
 
 /// The first levels of headings are those of the page itself.
@@ -79,14 +81,22 @@ enum Frame {
 /// Reads a text.
 pub(super) fn parse(text: &str, headings: Headings) -> Vec<Piece> {
     if text.lines().any(|line| depth(line) > TOO_DEEP) {
-        return vec![Piece::CodeBlock { language: String::new(), text: escape(text) }];
+        return vec![Piece::CodeBlock {
+            language: String::new(),
+            text: escape(text),
+        }];
     }
-    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let parser = Parser::new_ext(text, options);
     let mut definitions: Vec<Definition> = parser
         .reference_definitions()
         .iter()
-        .map(|(_, it)| Definition { span: it.span.clone(), target: it.dest.to_string(), place: None })
+        .map(|(_, it)| Definition {
+            span: it.span.clone(),
+            target: it.dest.to_string(),
+            place: None,
+        })
         .collect();
     definitions.sort_by_key(|it| it.span.start);
     let mut made = Pieces {
@@ -110,13 +120,17 @@ pub(super) fn parse(text: &str, headings: Headings) -> Vec<Piece> {
 
 /// How many quotes and items of lists a line begins with.
 fn depth(line: &str) -> usize {
-    let end = line.find(|c: char| !(c.is_ascii_digit() || "> \t-+*.)".contains(c))).unwrap_or(line.len());
+    let end = line
+        .find(|c: char| !(c.is_ascii_digit() || "> \t-+*.)".contains(c)))
+        .unwrap_or(line.len());
     let marks = line.get(..end).unwrap_or("").as_bytes();
     let is_item = |pair: &[u8]| matches!(pair, [b'-' | b'+' | b'*' | b'.' | b')', b' ' | b'\t']);
-    marks.iter().filter(|b| **b == b'>').count() + marks.windows(2).filter(|pair| is_item(pair)).count()
+    marks.iter().filter(|b| **b == b'>').count()
+        + marks.windows(2).filter(|pair| is_item(pair)).count()
 }
 
-/// Where a reference link leads. It is no part of the page; only one that no link uses is shown, as text.
+/// Where a reference link leads. It is no part of the page; only one that no link
+/// uses is shown, as text.
 struct Definition {
     span: Range<usize>,
     target: String,
@@ -130,7 +144,8 @@ struct Pieces<'t> {
     definitions: Vec<Definition>,
     pieces: Vec<Piece>,
     open: Vec<Frame>,
-    /// Whether a paragraph is open that the parser did not open: in items of tight lists, and for markup.
+    /// Whether a paragraph is open that the parser did not open: in items of tight
+    /// lists, and for markup.
     implicit: bool,
     code: Option<(String, String)>,
     /// Where the lists that are open begin.
@@ -168,15 +183,27 @@ impl Pieces<'_> {
         let frame = match tag {
             Tag::CodeBlock(kind) => {
                 self.begin_block(range);
-                let info = if let CodeBlockKind::Fenced(info) = kind { info } else { CowStr::Borrowed("") };
+                let info = if let CodeBlockKind::Fenced(info) = kind {
+                    info
+                } else {
+                    CowStr::Borrowed("")
+                };
                 self.code = Some((language(&info), String::new()));
                 Frame::Nothing
             }
             Tag::Emphasis => self.opened(Kind::Emphasis(self.mark_at(range))),
             Tag::Strong => self.opened(Kind::Strong),
             Tag::Strikethrough => self.opened(Kind::Strike),
-            Tag::Link { link_type, dest_url, .. } => self.link(link_type, &dest_url, ""),
-            Tag::Image { link_type, dest_url, .. } => self.link(link_type, &dest_url, "!"),
+            Tag::Link {
+                link_type,
+                dest_url,
+                ..
+            } => self.link(link_type, &dest_url, ""),
+            Tag::Image {
+                link_type,
+                dest_url,
+                ..
+            } => self.link(link_type, &dest_url, "!"),
             block => {
                 self.begin_block(range);
                 match self.block(block) {
@@ -190,11 +217,13 @@ impl Pieces<'_> {
 
     /// The kind of a block; none for those that leave only their content.
     fn block(&mut self, tag: Tag<'_>) -> Option<Kind> {
-        let is_container = |frame: &&Frame| matches!(frame, Frame::Kind(Kind::Quote | Kind::List { .. }));
+        let is_container =
+            |frame: &&Frame| matches!(frame, Frame::Kind(Kind::Quote | Kind::List { .. }));
         let deep = self.open.iter().filter(is_container).count() >= DEEPEST;
         Some(match tag {
             Tag::Paragraph => {
-                if let (Some(Frame::Kind(Kind::Item)), Some(list)) = (self.open.last(), self.lists.last())
+                if let (Some(Frame::Kind(Kind::Item)), Some(list)) =
+                    (self.open.last(), self.lists.last())
                     && let Some(Piece::Open(Kind::List { tight, .. })) = self.pieces.get_mut(*list)
                 {
                     *tight = false;
@@ -203,7 +232,11 @@ impl Pieces<'_> {
             }
             Tag::Heading { level, .. } => {
                 let level = level as u8;
-                let below = if self.headings == Headings::BelowOurs { OWN_HEADINGS } else { 0 };
+                let below = if self.headings == Headings::BelowOurs {
+                    OWN_HEADINGS
+                } else {
+                    0
+                };
                 Kind::Heading((level + below).min(SMALLEST_HEADING))
             }
             Tag::BlockQuote(_) if !deep => Kind::Quote,
@@ -211,7 +244,9 @@ impl Pieces<'_> {
                 self.lists.push(self.pieces.len());
                 Kind::List { first, tight: true }
             }
-            Tag::Item if matches!(self.open.last(), Some(Frame::Kind(Kind::List { .. }))) => Kind::Item,
+            Tag::Item if matches!(self.open.last(), Some(Frame::Kind(Kind::List { .. }))) => {
+                Kind::Item
+            }
             Tag::Table(alignments) => Kind::Table(alignments),
             Tag::TableHead => Kind::Head,
             Tag::TableRow => Kind::Row,
@@ -232,17 +267,28 @@ impl Pieces<'_> {
     }
 
     fn link(&mut self, link_type: LinkType, dest: &str, mark: &str) -> Frame {
-        let reference = !matches!(link_type, LinkType::Inline | LinkType::Autolink | LinkType::Email);
+        let reference = !matches!(
+            link_type,
+            LinkType::Inline | LinkType::Autolink | LinkType::Email
+        );
         if reference {
             self.used.push(dest.to_owned());
         }
         let auto = link_type == LinkType::Autolink;
-        let inside = self.open.iter().any(|frame| matches!(frame, Frame::Kind(Kind::Link(_))));
-        let full = if link_type == LinkType::Email { format!("mailto:{dest}") } else { dest.to_owned() };
+        let inside = self
+            .open
+            .iter()
+            .any(|frame| matches!(frame, Frame::Kind(Kind::Link(_))));
+        let full = if link_type == LinkType::Email {
+            format!("mailto:{dest}")
+        } else {
+            dest.to_owned()
+        };
         match target(&full).filter(|_| !inside) {
             Some(safe) => {
                 self.begin_inline();
-                self.pieces.extend((!mark.is_empty()).then_some(Piece::Picture));
+                self.pieces
+                    .extend((!mark.is_empty()).then_some(Piece::Picture));
                 self.open(Kind::Link(safe))
             }
             None if auto => {
@@ -259,7 +305,10 @@ impl Pieces<'_> {
     fn end(&mut self) {
         let frame = self.open.pop().unwrap_or(Frame::Nothing);
         if let Some((language, text)) = self.code.take() {
-            self.pieces.push(Piece::CodeBlock { language, text: escape(&text) });
+            self.pieces.push(Piece::CodeBlock {
+                language,
+                text: escape(&text),
+            });
             return;
         }
         match frame {
@@ -285,19 +334,28 @@ impl Pieces<'_> {
         }
     }
 
-    /// Ends the paragraph of our own, and finds the place of definitions that stand before this block.
+    /// Ends the paragraph of our own, and finds the place of definitions that
+    /// stand before this block.
     fn begin_block(&mut self, range: &Range<usize>) {
         self.end_implicit();
         if self.open.is_empty() {
             let place = self.pieces.len();
             let before = |it: &&mut Definition| it.place.is_none() && it.span.start < range.start;
-            self.definitions.iter_mut().filter(before).for_each(|it| it.place = Some(place));
+            self.definitions
+                .iter_mut()
+                .filter(before)
+                .for_each(|it| it.place = Some(place));
         }
     }
 
     /// Words that stand where the parser opened no paragraph get one.
     fn begin_inline(&mut self) {
-        let holds = |frame: &Frame| matches!(frame, Frame::Kind(Kind::Paragraph | Kind::Heading(_) | Kind::Cell));
+        let holds = |frame: &Frame| {
+            matches!(
+                frame,
+                Frame::Kind(Kind::Paragraph | Kind::Heading(_) | Kind::Cell)
+            )
+        };
         if !self.implicit && !self.open.iter().any(holds) {
             self.pieces.push(Piece::Open(Kind::Paragraph));
             self.implicit = true;
@@ -340,16 +398,27 @@ impl Pieces<'_> {
     }
 
     fn mark_at(&self, range: &Range<usize>) -> char {
-        let mark = self.text.get(range.start..).and_then(|rest| rest.chars().next());
+        let mark = self
+            .text
+            .get(range.start..)
+            .and_then(|rest| rest.chars().next());
         mark.filter(|c| *c == '_').unwrap_or('*')
     }
 
     fn show_definitions(&mut self) {
         let definitions = std::mem::take(&mut self.definitions);
-        for it in definitions.iter().rev().filter(|it| !self.used.contains(&it.target)) {
+        for it in definitions
+            .iter()
+            .rev()
+            .filter(|it| !self.used.contains(&it.target))
+        {
             let words = one_line(self.text.get(it.span.clone()).unwrap_or(""));
             let place = it.place.unwrap_or(self.pieces.len());
-            let shown = [Piece::Open(Kind::Paragraph), Piece::Text(words), Piece::Close(Kind::Paragraph)];
+            let shown = [
+                Piece::Open(Kind::Paragraph),
+                Piece::Text(words),
+                Piece::Close(Kind::Paragraph),
+            ];
             self.pieces.splice(place..place, shown);
         }
     }

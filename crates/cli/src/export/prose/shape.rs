@@ -2,12 +2,14 @@
 
 use super::piece::{Kind, Piece};
 
-// Code points that are not characters, so that no text contains them. They are above the blank: blanks next to them count.
+// Code points that are not characters, so that no text contains them. They are above the blank:
+// blanks next to them count.
 const OPEN: char = '\u{FDD0}';
 const CLOSE: char = '\u{FDD1}';
 const CODE: char = '\u{FDD2}';
 
-/// The text as a reader sees it: blocks, links, code and words, without how they were marked and spaced.
+/// The text as a reader sees it: blocks, links, code and words, without how they
+/// were marked and spaced.
 pub(super) fn shape(pieces: &[Piece]) -> String {
     let mut out = String::new();
     for piece in pieces {

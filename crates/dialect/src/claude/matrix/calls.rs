@@ -1,21 +1,42 @@
 //! Calls, their results, and what an answer may hold.
 
-use super::super::fixture::{assistant, base, call, file, line, result, sent, text, tip_label, user};
+use super::super::fixture::{
+    assistant, base, call, file, line, result, sent, text, tip_label, user,
+};
 use super::{ALL, reparent, with};
 
 #[test]
 fn calls_cut_off_by_a_crash_get_a_made_result_and_an_answer() {
     let both = sent(&file(&base()[..5]));
     assert_eq!(both[3], "A call t1 + call t2");
-    assert!(both[4].starts_with("U result t1: [Tool call interrupted: the session ended"), "{}", both[4]);
-    assert!(both[5].starts_with("U result t2: [Tool call interrupted: the session ended"), "{}", both[5]);
+    assert!(
+        both[4].starts_with("U result t1: [Tool call interrupted: the session ended"),
+        "{}",
+        both[4]
+    );
+    assert!(
+        both[5].starts_with("U result t2: [Tool call interrupted: the session ended"),
+        "{}",
+        both[5]
+    );
     assert_eq!(both[6..], ["A No response requested."]);
     let second = sent(&file(&base()[..6]));
     assert_eq!(second[4], "U result t1: out t1");
     assert!(second[5].starts_with("U result t2: [Tool call interrupted"));
     assert_eq!(second[6..], ["A No response requested."]);
-    let one_line = with(|lines| lines.push(assistant("ax", "a5", 11, "m9", &format!("{},{}", call("t7"), call("t8")))));
-    assert!(sent(&one_line)[10].contains("result t7: [Tool call") && sent(&one_line)[10].contains("result t8: [Tool"));
+    let one_line = with(|lines| {
+        lines.push(assistant(
+            "ax",
+            "a5",
+            11,
+            "m9",
+            &format!("{},{}", call("t7"), call("t8")),
+        ))
+    });
+    assert!(
+        sent(&one_line)[10].contains("result t7: [Tool call")
+            && sent(&one_line)[10].contains("result t8: [Tool")
+    );
 }
 
 #[test]
@@ -25,7 +46,17 @@ fn a_call_whose_result_is_missing_is_dropped() {
     let no_second = with(|lines| drop(lines.remove(6)));
     assert_eq!(sent(&no_second)[3..5], ["A call t1", "U result t1: out t1"]);
     let none = with(|lines| drop(lines.drain(5..7)));
-    assert_eq!(sent(&none), ["U ONE", "A one done", "U TWO", "A two done", "U THREE", "A three done"]);
+    assert_eq!(
+        sent(&none),
+        [
+            "U ONE",
+            "A one done",
+            "U TWO",
+            "A two done",
+            "U THREE",
+            "A three done"
+        ]
+    );
 }
 
 #[test]
@@ -37,7 +68,10 @@ fn a_line_with_an_unanswered_call_takes_its_text_with_it() {
             lines.push(assistant("a6", "u4", 13, "m7", &text("four done")));
         })
     };
-    assert_eq!(sent(&tail(format!("{},{}", text("let me"), call("t7"))))[9..], ["U FOUR", "A four done"]);
+    assert_eq!(
+        sent(&tail(format!("{},{}", text("let me"), call("t7"))))[9..],
+        ["U FOUR", "A four done"]
+    );
     let own_line = with(|lines| {
         lines.push(assistant("ax", "a5", 11, "m9", &text("let me")));
         lines.push(assistant("ay", "ax", 12, "m9", &call("t7")));
@@ -62,13 +96,22 @@ fn tools_of_the_provider_are_answered_inside_the_message() {
         reparent(lines, "a5", "\"wr\"");
     });
     let last = sent(&answered).pop().unwrap();
-    assert!(last.starts_with("A call s1 + Other") && last.ends_with("three done"), "{last}");
+    assert!(
+        last.starts_with("A call s1 + Other") && last.ends_with("three done"),
+        "{last}"
+    );
 }
 
 #[test]
 fn one_missing_result_of_a_line_with_two_calls_is_made_up() {
     let bytes = with(|lines| {
-        lines.push(assistant("ax", "a5", 11, "m9", &format!("{},{}", call("t7"), call("t8"))));
+        lines.push(assistant(
+            "ax",
+            "a5",
+            11,
+            "m9",
+            &format!("{},{}", call("t7"), call("t8")),
+        ));
         lines.push(result("rx", "ax", 12, "t7"));
         lines.push(assistant("a6", "rx", 13, "m7", &text("end")));
     });
@@ -89,7 +132,12 @@ fn results_without_a_call_are_removed() {
     reparent(&mut first, "r1", "null");
     assert_eq!(
         sent(&file(&first)),
-        ["U [Orphaned tool result removed due to conversation resume]", "A two done", "U THREE", "A three done"]
+        [
+            "U [Orphaned tool result removed due to conversation resume]",
+            "A two done",
+            "U THREE",
+            "A three done"
+        ]
     );
     let beside_a_prompt = with(|lines| {
         lines.insert(8, result("rx", "a4", 8, "t9"));
@@ -101,26 +149,44 @@ fn results_without_a_call_are_removed() {
         lines.insert(9, assistant("ax", "rx", 8, "mx", &text("after")));
         reparent(lines, "u3", "\"ax\"");
     });
-    assert_eq!(sent(&alone)[6..], ["A two done", "U (no content)", "A after", "U THREE", "A three done"]);
+    assert_eq!(
+        sent(&alone)[6..],
+        [
+            "A two done",
+            "U (no content)",
+            "A after",
+            "U THREE",
+            "A three done"
+        ]
+    );
 }
 
 #[test]
 fn a_call_id_used_twice_counts_once() {
     let same_message = with(|lines| lines[4] = assistant("a3", "a2", 5, "m2", &call("t1")));
-    assert_eq!(sent(&same_message)[3..6], ["A call t1", "U result t1: out t1", "A two done"]);
+    assert_eq!(
+        sent(&same_message)[3..6],
+        ["A call t1", "U result t1: out t1", "A two done"]
+    );
     let later = with(|lines| {
         lines.push(assistant("a6", "a5", 11, "m9", &call("t1")));
         lines.push(result("r6", "a6", 12, "t1"));
         lines.push(assistant("a7", "r6", 13, "m10", &text("end")));
     });
-    assert_eq!(sent(&later)[9..], ["A [Tool use interrupted]", "U (no content)", "A end"]);
+    assert_eq!(
+        sent(&later)[9..],
+        ["A [Tool use interrupted]", "U (no content)", "A end"]
+    );
     let two_results = with(|lines| {
         lines.push(assistant("ax", "a5", 11, "m9", &call("t7")));
         lines.push(result("rx", "ax", 12, "t7"));
         lines.push(result("ry", "rx", 13, "t7"));
         lines.push(assistant("a6", "ry", 14, "m7", &text("end")));
     });
-    assert_eq!(sent(&two_results)[9..], ["A call t7", "U result t7: out t7", "A end"]);
+    assert_eq!(
+        sent(&two_results)[9..],
+        ["A call t7", "U result t7: out t7", "A end"]
+    );
 }
 
 #[test]
@@ -133,7 +199,10 @@ fn answers_of_only_thinking_or_blanks_are_dropped() {
         });
         assert_eq!(sent(&bytes), ALL, "{block}");
     }
-    for (block, expected) in [(think.to_owned(), "A think hmm + three done"), (text(""), "A three done")] {
+    for (block, expected) in [
+        (think.to_owned(), "A think hmm + three done"),
+        (text(""), "A three done"),
+    ] {
         let bytes = with(|lines| {
             lines.insert(9, assistant("th", "u3", 9, "m4", &block));
             reparent(lines, "a5", "\"th\"");
@@ -147,7 +216,8 @@ fn thinking_of_another_model_than_the_last_is_dropped() {
     let think = r#"{"type":"thinking","thinking":"hmm","signature":"c2ln"}"#;
     let of = |model: &str| {
         with(|lines| {
-            let thought = assistant("th", "u1", 1, "m1", think).replace("\"big\"", &format!("\"{model}\""));
+            let thought =
+                assistant("th", "u1", 1, "m1", think).replace("\"big\"", &format!("\"{model}\""));
             lines.insert(1, thought);
             reparent(lines, "a1", "\"th\"");
         })
@@ -158,13 +228,19 @@ fn thinking_of_another_model_than_the_last_is_dropped() {
 
 #[test]
 fn errors_of_the_api_are_not_sent_and_synthetic_answers_are() {
-    let error = assistant("e1", "a5", 11, "me", &text("API Error"))
-        .replace("\"type\":\"assistant\",\"uuid\"", "\"type\":\"assistant\",\"isApiErrorMessage\":true,\"uuid\"");
+    let error = assistant("e1", "a5", 11, "me", &text("API Error")).replace(
+        "\"type\":\"assistant\",\"uuid\"",
+        "\"type\":\"assistant\",\"isApiErrorMessage\":true,\"uuid\"",
+    );
     let bytes = with(|lines| lines.push(error.clone()));
     assert_eq!(sent(&bytes), ALL);
     assert_eq!(tip_label(&bytes), "e1");
-    let synthetic = assistant("e1", "a5", 11, "me", &text("made")).replace("\"big\"", "\"<synthetic>\"");
-    assert_eq!(sent(&with(|lines| lines.push(synthetic.clone())))[9..], ["A made"]);
+    let synthetic =
+        assistant("e1", "a5", 11, "me", &text("made")).replace("\"big\"", "\"<synthetic>\"");
+    assert_eq!(
+        sent(&with(|lines| lines.push(synthetic.clone())))[9..],
+        ["A made"]
+    );
 }
 
 #[test]
@@ -173,7 +249,14 @@ fn results_that_lost_their_place_are_found_by_the_id_of_the_call() {
         lines.remove(5);
         lines.insert(8, result("r1", "u1", 11, "t1"));
     });
-    assert_eq!(sent(&bytes)[3..6], ["A call t1 + call t2", "U result t2: out t2", "U result t1: out t1"]);
+    assert_eq!(
+        sent(&bytes)[3..6],
+        [
+            "A call t1 + call t2",
+            "U result t2: out t2",
+            "U result t1: out t1"
+        ]
+    );
 }
 
 #[test]
@@ -211,13 +294,35 @@ fn hidden_lines_and_command_output_reach_the_model() {
             lines.push(assistant("a6", "u4", 13, "m11", &text("four done")));
         })
     };
-    let meta = user("x", Some("a5"), 11, "META").replace("\"type\":\"user\"", "\"type\":\"user\",\"isMeta\":true");
+    let meta = user("x", Some("a5"), 11, "META")
+        .replace("\"type\":\"user\"", "\"type\":\"user\",\"isMeta\":true");
     assert_eq!(sent(&tail(meta))[9..], ["U META", "U FOUR", "A four done"]);
-    let command = line("system", "x", Some("a5"), 11, r#""subtype":"local_command","content":"<out>""#);
-    assert_eq!(sent(&tail(command))[9..], ["U <out>", "U FOUR", "A four done"]);
-    let word = line("system", "x", Some("a5"), 11, r#""subtype":"informational","content":"hear""#);
+    let command = line(
+        "system",
+        "x",
+        Some("a5"),
+        11,
+        r#""subtype":"local_command","content":"<out>""#,
+    );
+    assert_eq!(
+        sent(&tail(command))[9..],
+        ["U <out>", "U FOUR", "A four done"]
+    );
+    let word = line(
+        "system",
+        "x",
+        Some("a5"),
+        11,
+        r#""subtype":"informational","content":"hear""#,
+    );
     assert_eq!(sent(&tail(word))[9..], ["U FOUR", "A four done"]);
-    let progress = line("progress", "x", Some("a5"), 11, r#""data":{"type":"bash_progress"}"#);
+    let progress = line(
+        "progress",
+        "x",
+        Some("a5"),
+        11,
+        r#""data":{"type":"bash_progress"}"#,
+    );
     assert_eq!(sent(&tail(progress))[9..], ["U FOUR", "A four done"]);
     let attached = line(
         "attachment",
@@ -226,7 +331,16 @@ fn hidden_lines_and_command_output_reach_the_model() {
         11,
         r#""attachment":{"type":"date"},"rendered":[{"content":"today"}],"renderedRole":"system""#,
     );
-    assert_eq!(sent(&tail(attached))[9..], ["S today", "U FOUR", "A four done"]);
-    let unseen = line("attachment", "x", Some("a5"), 11, r#""attachment":{"type":"prompt_snapshot"}"#);
+    assert_eq!(
+        sent(&tail(attached))[9..],
+        ["S today", "U FOUR", "A four done"]
+    );
+    let unseen = line(
+        "attachment",
+        "x",
+        Some("a5"),
+        11,
+        r#""attachment":{"type":"prompt_snapshot"}"#,
+    );
     assert_eq!(sent(&tail(unseen))[9..], ["U FOUR", "A four done"]);
 }

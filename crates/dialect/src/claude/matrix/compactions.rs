@@ -7,16 +7,23 @@ fn boundary(parent: &str, meta: &str) -> String {
     let rest = format!(
         r#""subtype":"compact_boundary","logicalParentUuid":"a5","compactMetadata":{{"trigger":"manual"{meta}}}"#
     );
-    line("system", "b1", None, 11, &rest).replace("\"parentUuid\":null", &format!("\"parentUuid\":{parent}"))
+    line("system", "b1", None, 11, &rest)
+        .replace("\"parentUuid\":null", &format!("\"parentUuid\":{parent}"))
 }
 
 fn summary() -> String {
-    user("k1", Some("b1"), 12, "SUMMARY").replace("\"type\":\"user\"", "\"type\":\"user\",\"isCompactSummary\":true")
+    user("k1", Some("b1"), 12, "SUMMARY").replace(
+        "\"type\":\"user\"",
+        "\"type\":\"user\",\"isCompactSummary\":true",
+    )
 }
 
 fn keeps(ids: &[&str]) -> String {
     let ids: Vec<String> = ids.iter().map(|id| format!("\"{id}\"")).collect();
-    format!(r#","preservedMessages":{{"anchorUuid":"k1","uuids":[{}]}}"#, ids.join(","))
+    format!(
+        r#","preservedMessages":{{"anchorUuid":"k1","uuids":[{}]}}"#,
+        ids.join(",")
+    )
 }
 
 /// The base, a compaction, its summary and one more turn.
@@ -33,7 +40,13 @@ const FOUR: [&str; 2] = ["U FOUR", "A four done"];
 
 #[test]
 fn after_a_compaction_the_summary_the_kept_messages_and_the_rest_are_sent() {
-    let kept = ["U SUMMARY", "U THREE", "A three done", "U FOUR", "A four done"];
+    let kept = [
+        "U SUMMARY",
+        "U THREE",
+        "A three done",
+        "U FOUR",
+        "A four done",
+    ];
     assert_eq!(sent(&file(&compacted(&keeps(&["u3", "a5"])))), kept);
     let segment = r#","preservedSegment":{"headUuid":"u3","anchorUuid":"k1","tailUuid":"a5"}"#;
     assert_eq!(sent(&file(&compacted(segment))), kept);
@@ -41,14 +54,34 @@ fn after_a_compaction_the_summary_the_kept_messages_and_the_rest_are_sent() {
     parented[10] = boundary("\"a5\"", &keeps(&["u3", "a5"]));
     assert_eq!(sent(&file(&parented)), kept);
     let turned = sent(&file(&compacted(&keeps(&["a5", "u3"]))));
-    assert_eq!(turned, ["U SUMMARY", "A three done", "U THREE", "U FOUR", "A four done"]);
-    assert_eq!(sent(&file(&compacted(""))), ["U SUMMARY", "U FOUR", "A four done"]);
+    assert_eq!(
+        turned,
+        [
+            "U SUMMARY",
+            "A three done",
+            "U THREE",
+            "U FOUR",
+            "A four done"
+        ]
+    );
+    assert_eq!(
+        sent(&file(&compacted(""))),
+        ["U SUMMARY", "U FOUR", "A four done"]
+    );
 }
 
 #[test]
 fn kept_calls_and_results_stay_paired() {
     let all = sent(&file(&compacted(&keeps(&["a2", "a3", "r1", "r2", "a4"]))));
-    assert_eq!(all[1..5], ["A call t1 + call t2", "U result t1: out t1", "U result t2: out t2", "A two done"]);
+    assert_eq!(
+        all[1..5],
+        [
+            "A call t1 + call t2",
+            "U result t1: out t1",
+            "U result t2: out t2",
+            "A two done"
+        ]
+    );
     let no_call = sent(&file(&compacted(&keeps(&["r2", "a4", "u3", "a5"]))));
     assert_eq!(no_call[..2], ["U SUMMARY", "A two done"]);
     let no_result = sent(&file(&compacted(&keeps(&["a3", "a4"]))));
@@ -57,8 +90,17 @@ fn kept_calls_and_results_stay_paired() {
 
 #[test]
 fn if_one_kept_message_is_gone_none_is_sent() {
-    for ids in [&["nope", "a5"][..], &["u3", "nope"], &["u3", "nope", "a5"], &["nope"]] {
-        assert_eq!(sent(&file(&compacted(&keeps(ids)))), ["U SUMMARY", "U FOUR", "A four done"], "{ids:?}");
+    for ids in [
+        &["nope", "a5"][..],
+        &["u3", "nope"],
+        &["u3", "nope", "a5"],
+        &["nope"],
+    ] {
+        assert_eq!(
+            sent(&file(&compacted(&keeps(ids)))),
+            ["U SUMMARY", "U FOUR", "A four done"],
+            "{ids:?}"
+        );
     }
 }
 
@@ -93,16 +135,27 @@ fn a_session_that_ends_with_a_compaction_stands_at_the_last_kept_message() {
 
 #[test]
 fn what_a_compaction_left_out_is_reached_only_where_nothing_was_kept() {
-    let branch = [user("u9", Some("a1"), 15, "BR"), assistant("a9", "u9", 16, "m50", &text("br done"))];
+    let branch = [
+        user("u9", Some("a1"), 15, "BR"),
+        assistant("a9", "u9", 16, "m50", &text("br done")),
+    ];
     let mut plain = compacted("");
     plain.extend(branch.clone());
-    assert_eq!(sent(&file(&plain)), ["U ONE", "A one done", "U BR", "A br done"]);
+    assert_eq!(
+        sent(&file(&plain)),
+        ["U ONE", "A one done", "U BR", "A br done"]
+    );
     let mut kept = compacted(&keeps(&["u3", "a5"]));
     kept.extend(branch);
-    assert_eq!(sent(&file(&kept)), ["U SUMMARY", "U THREE", "A three done", "U BR", "A br done"]);
+    assert_eq!(
+        sent(&file(&kept)),
+        ["U SUMMARY", "U THREE", "A three done", "U BR", "A br done"]
+    );
     let explicit = |id: &str| {
         let mut lines = compacted(&keeps(&["u3", "a5"]));
-        lines.push(format!(r#"{{"type":"last-prompt","leafUuid":"{id}","explicit":true}}"#));
+        lines.push(format!(
+            r#"{{"type":"last-prompt","leafUuid":"{id}","explicit":true}}"#
+        ));
         (tip_label(&file(&lines)), sent(&file(&lines)))
     };
     assert_eq!(explicit("a1").0, "a6");
@@ -120,10 +173,10 @@ fn a_second_compaction_counts_alone() {
         15,
         r#""subtype":"compact_boundary","logicalParentUuid":"a6","compactMetadata":{}"#,
     ));
-    lines.push(
-        user("k2", Some("b2"), 16, "SUMMARY2")
-            .replace("\"type\":\"user\"", "\"type\":\"user\",\"isCompactSummary\":true"),
-    );
+    lines.push(user("k2", Some("b2"), 16, "SUMMARY2").replace(
+        "\"type\":\"user\"",
+        "\"type\":\"user\",\"isCompactSummary\":true",
+    ));
     lines.push(user("u7", Some("k2"), 17, "SEVEN"));
     assert_eq!(sent(&file(&lines)), ["U SUMMARY2", "U SEVEN"]);
 }

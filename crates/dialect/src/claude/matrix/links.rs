@@ -36,18 +36,34 @@ fn a_bridge_leads_to_the_line_before_even_on_another_branch() {
         lines.push(user("u4", Some("nobody"), 13, "FOUR"));
         lines.push(assistant("a6", "u4", 14, "m7", &text("four done")));
     });
-    assert_eq!(sent(&bytes), ["U ONE", "A one done", "U Q", "A q done", "U FOUR", "A four done"]);
+    assert_eq!(
+        sent(&bytes),
+        [
+            "U ONE",
+            "A one done",
+            "U Q",
+            "A q done",
+            "U FOUR",
+            "A four done"
+        ]
+    );
 }
 
 #[test]
 fn a_parent_of_an_unknown_type_or_a_snapshot_is_bridged() {
     let unknown = with(|lines| {
-        lines.insert(2, r#"{"type":"brand-new","uuid":"x1","parentUuid":"u1"}"#.to_owned());
+        lines.insert(
+            2,
+            r#"{"type":"brand-new","uuid":"x1","parentUuid":"u1"}"#.to_owned(),
+        );
         reparent(lines, "u2", "\"x1\"");
     });
     assert_eq!(sent(&unknown), ALL);
     let snapshot = with(|lines| {
-        lines.insert(2, r#"{"type":"file-history-snapshot","messageId":"x1","snapshot":{}}"#.to_owned());
+        lines.insert(
+            2,
+            r#"{"type":"file-history-snapshot","messageId":"x1","snapshot":{}}"#.to_owned(),
+        );
         reparent(lines, "u2", "\"x1\"");
     });
     assert_eq!(sent(&snapshot), ALL);
@@ -55,8 +71,14 @@ fn a_parent_of_an_unknown_type_or_a_snapshot_is_bridged() {
 
 #[test]
 fn a_deleted_line_loses_only_itself() {
-    assert_eq!(sent(&with(|lines| drop(lines.remove(1)))), without(&["A one done"]));
-    assert_eq!(sent(&with(|lines| drop(lines.remove(2)))), without(&["U TWO"]));
+    assert_eq!(
+        sent(&with(|lines| drop(lines.remove(1)))),
+        without(&["A one done"])
+    );
+    assert_eq!(
+        sent(&with(|lines| drop(lines.remove(2)))),
+        without(&["U TWO"])
+    );
     let no_call = sent(&with(|lines| drop(lines.remove(3))));
     assert_eq!(no_call[3..5], ["A call t2", "U result t2: out t2"]);
 }
@@ -78,11 +100,25 @@ fn of_glued_records_only_the_first_counts() {
 
 #[test]
 fn a_record_behind_nuls_is_lost_and_nul_lines_blanks_and_crlf_are_harmless() {
-    assert_eq!(sent(&with(|lines| lines[2].insert_str(0, "\0\0\0"))), without(&["U TWO"]));
-    assert_eq!(sent(&with(|lines| lines.insert(2, "\0\0\0".to_owned()))), ALL);
-    assert_eq!(sent(&with(|lines| lines.insert(2, "garbage".to_owned()))), ALL);
+    assert_eq!(
+        sent(&with(|lines| lines[2].insert_str(0, "\0\0\0"))),
+        without(&["U TWO"])
+    );
+    assert_eq!(
+        sent(&with(|lines| lines.insert(2, "\0\0\0".to_owned()))),
+        ALL
+    );
+    assert_eq!(
+        sent(&with(|lines| lines.insert(2, "garbage".to_owned()))),
+        ALL
+    );
     assert_eq!(sent(&with(|lines| lines.insert(2, String::new()))), ALL);
-    assert_eq!(sent(&with(|lines| lines.iter_mut().for_each(|line| line.push('\r')))), ALL);
+    assert_eq!(
+        sent(&with(|lines| lines
+            .iter_mut()
+            .for_each(|line| line.push('\r')))),
+        ALL
+    );
     let mut bom = b"\xEF\xBB\xBF".to_vec();
     bom.extend(file(&base()));
     assert_eq!(sent(&bom), ALL);
@@ -91,7 +127,10 @@ fn a_record_behind_nuls_is_lost_and_nul_lines_blanks_and_crlf_are_harmless() {
 #[test]
 fn bytes_that_are_not_utf8_are_content() {
     let mut bytes = file(&base());
-    let at = bytes.windows(3).position(|window| window == b"ONE").unwrap();
+    let at = bytes
+        .windows(3)
+        .position(|window| window == b"ONE")
+        .unwrap();
     bytes[at] = 0xFF;
     assert_eq!(sent(&bytes)[0], "U \u{FFFD}NE");
 }
@@ -129,7 +168,11 @@ fn of_lines_with_one_id_the_last_counts() {
         reparent(lines, "u3", "\"nobody\"");
     });
     assert_eq!(sent(&bridged), ALL);
-    let no_links = [user("x1", None, 1, "X"), user("x2", None, 2, "Y"), user("x1", None, 3, "X again")];
+    let no_links = [
+        user("x1", None, 1, "X"),
+        user("x2", None, 2, "Y"),
+        user("x1", None, 3, "X again"),
+    ];
     assert_eq!(sent(&file(&no_links)), ["U X again"]);
 }
 
@@ -156,23 +199,56 @@ fn the_newest_explicit_leaf_counts_until_something_is_written() {
     assert_eq!(after(&[leaf("\"a1\""), leaf("\"u2\"")]), "u2");
     assert_eq!(after(&[leaf("null")]), "root");
     assert_eq!(after(&[leaf("\"nobody\"")]), "a5");
-    assert_eq!(after(&[leaf("\"a1\""), leaf("\"00000000-0000-0000-0000-000000000000\"")]), "a5");
+    assert_eq!(
+        after(&[
+            leaf("\"a1\""),
+            leaf("\"00000000-0000-0000-0000-000000000000\"")
+        ]),
+        "a5"
+    );
     assert_eq!(after(std::slice::from_ref(&plain)), "a5");
     assert_eq!(after(&[leaf("\"a1\""), plain]), "a5");
-    let system = line("system", "sy", Some("a5"), 11, r#""subtype":"turn_duration""#);
+    let system = line(
+        "system",
+        "sy",
+        Some("a5"),
+        11,
+        r#""subtype":"turn_duration""#,
+    );
     assert_eq!(after(&[leaf("\"a1\""), system]), "sy");
-    assert_eq!(after(&[leaf("\"a1\""), user("u9", Some("a1"), 11, "NEW")]), "u9");
+    assert_eq!(
+        after(&[leaf("\"a1\""), user("u9", Some("a1"), 11, "NEW")]),
+        "u9"
+    );
     let bytes = with(|lines| lines.push(leaf("\"a2\"")));
     assert_eq!(sent(&bytes), ALL[..6]);
-    assert_eq!(sent(&with(|lines| lines.push(leaf("null")))), [] as [&str; 0]);
+    assert_eq!(
+        sent(&with(|lines| lines.push(leaf("null")))),
+        [] as [&str; 0]
+    );
 }
 
 #[test]
 fn the_branch_written_last_is_the_current_one() {
-    let branch = [user("u4", Some("a1"), 11, "BRANCH"), assistant("a6", "u4", 12, "m11", &text("branch done"))];
-    assert_eq!(sent(&with(|lines| lines.extend(branch.clone()))), ["U ONE", "A one done", "U BRANCH", "A branch done"]);
-    assert_eq!(sent(&with(|lines| drop(lines.splice(3..3, branch.clone())))), ALL);
-    let system = line("system", "sy", Some("a5"), 13, r#""subtype":"turn_duration""#);
+    let branch = [
+        user("u4", Some("a1"), 11, "BRANCH"),
+        assistant("a6", "u4", 12, "m11", &text("branch done")),
+    ];
+    assert_eq!(
+        sent(&with(|lines| lines.extend(branch.clone()))),
+        ["U ONE", "A one done", "U BRANCH", "A branch done"]
+    );
+    assert_eq!(
+        sent(&with(|lines| drop(lines.splice(3..3, branch.clone())))),
+        ALL
+    );
+    let system = line(
+        "system",
+        "sy",
+        Some("a5"),
+        13,
+        r#""subtype":"turn_duration""#,
+    );
     let bytes = with(|lines| {
         lines.extend(branch);
         lines.push(system);
@@ -183,10 +259,25 @@ fn the_branch_written_last_is_the_current_one() {
 
 #[test]
 fn a_message_that_is_none_is_passed_over() {
-    for message in ["\"error\"", r#"{"role":"user","content":["wow"]}"#, r#"{"role":"user"}"#, r#"{"content":7}"#] {
-        let broken = line("user", "x9", Some("a5"), 11, &format!("\"message\":{message}"));
+    for message in [
+        "\"error\"",
+        r#"{"role":"user","content":["wow"]}"#,
+        r#"{"role":"user"}"#,
+        r#"{"content":7}"#,
+    ] {
+        let broken = line(
+            "user",
+            "x9",
+            Some("a5"),
+            11,
+            &format!("\"message\":{message}"),
+        );
         let tail = with(|lines| lines.push(broken.clone()));
-        assert_eq!((sent(&tail), tip_label(&tail).as_str()), (ALL.map(String::from).to_vec(), "a5"), "{message}");
+        assert_eq!(
+            (sent(&tail), tip_label(&tail).as_str()),
+            (ALL.map(String::from).to_vec(), "a5"),
+            "{message}"
+        );
         let middle = with(|lines| {
             lines.push(broken);
             lines.push(user("u4", Some("x9"), 12, "FOUR"));
@@ -197,7 +288,13 @@ fn a_message_that_is_none_is_passed_over() {
 
 #[test]
 fn news_of_progress_is_never_the_tip() {
-    let progress = line("progress", "pg", Some("a5"), 11, r#""data":{"type":"hook_progress"}"#);
+    let progress = line(
+        "progress",
+        "pg",
+        Some("a5"),
+        11,
+        r#""data":{"type":"hook_progress"}"#,
+    );
     let bytes = with(|lines| lines.push(progress));
     assert_eq!(tip_label(&bytes), "a5");
     assert_eq!(sent(&bytes), ALL);

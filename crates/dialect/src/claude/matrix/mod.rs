@@ -1,8 +1,10 @@
 //! What the newest client makes of damaged files, case by case.
 //!
-//! Expectations were read off requests of Claude Code 2.1.325 that resumed the same lines; only a file of nothing but side
-//! chains it does not resume at all, and there we read on. One thing is left out on purpose: where a session ends with the user's word, the client answers itself with "No response requested." before
-//! it appends the next prompt. That belongs to the next prompt, not to what is there.
+//! Expectations were read off requests of Claude Code 2.1.325 that resumed the same lines; only a
+//! file of nothing but side chains it does not resume at all, and there we read on. One thing is
+//! left out on purpose: where a session ends with the user's word, the client answers itself with
+//! "No response requested." before it appends the next prompt. That belongs to the next prompt,
+//! not to what is there.
 
 mod calls;
 mod compactions;
@@ -45,5 +47,8 @@ fn side(line: String) -> String {
 }
 
 fn without(expected: &[&str]) -> Vec<&'static str> {
-    ALL.iter().copied().filter(|message| !expected.contains(message)).collect()
+    ALL.iter()
+        .copied()
+        .filter(|message| !expected.contains(message))
+        .collect()
 }

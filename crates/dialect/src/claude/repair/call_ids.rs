@@ -14,13 +14,25 @@ use crate::{Mend, Pair};
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let mut seen: HashSet<Name> = HashSet::new();
     let is_twin = |pair: &Pair| matches!(pair, Pair::Call(call) if !seen.insert(*call));
-    if !lines.mending.pairs.iter().map(|(_, pair)| pair).any(is_twin) {
+    if !lines
+        .mending
+        .pairs
+        .iter()
+        .map(|(_, pair)| pair)
+        .any(is_twin)
+    {
         return Ok(());
     }
-    let reached: HashSet<Slot> = reached(&lines.view, tip::tip(&lines.view)?)?.into_iter().collect();
+    let reached: HashSet<Slot> = reached(&lines.view, tip::tip(&lines.view)?)?
+        .into_iter()
+        .collect();
     let counts = |(slot, _): &&(Slot, Pair)| lines.stands_for_its_id(*slot);
     let all: Vec<(Slot, Pair)> = lines.mending.pairs.iter().filter(counts).copied().collect();
-    let branch: Vec<(Slot, Pair)> = all.iter().filter(|(slot, _)| reached.contains(slot)).copied().collect();
+    let branch: Vec<(Slot, Pair)> = all
+        .iter()
+        .filter(|(slot, _)| reached.contains(slot))
+        .copied()
+        .collect();
     let mut below: HashMap<Slot, Vec<(Slot, Name)>> = HashMap::new();
     for (slot, pair) in &all {
         if let (Pair::Answer(call), Some(above)) = (pair, lines.parent(*slot)) {
@@ -50,16 +62,28 @@ fn mend(lines: &Lines<'_>, twins: TwinCalls) -> Result<Mend> {
             answers.insert(answer, renamed(&record, "tool_use_id", old, 0, &call.new));
         }
     }
-    let mut mend = lines.mend(ProblemKind::DuplicateCall, twins.slot, twins.confidence, twin_calls::DOES.to_owned());
+    let mut mend = lines.mend(
+        ProblemKind::DuplicateCall,
+        twins.slot,
+        twins.confidence,
+        twin_calls::DOES.to_owned(),
+    );
     mend.splices.push(lines.replaced(twins.slot, line));
-    mend.splices.extend(answers.into_iter().map(|(answer, record)| lines.replaced(answer, record)));
+    mend.splices.extend(
+        answers
+            .into_iter()
+            .map(|(answer, record)| lines.replaced(answer, record)),
+    );
     Ok(mend)
 }
 
 /// The record with another id in the block that is the `nth` of those that name the old one.
 pub(super) fn renamed(record: &[u8], key: &str, old: &str, nth: usize, new: &str) -> Vec<u8> {
     let content = Raw::trusted(record).at(&["message", "content"]);
-    let ids = content.iter().flat_map(Raw::items).filter_map(|block| block.get(key));
+    let ids = content
+        .iter()
+        .flat_map(Raw::items)
+        .filter_map(|block| block.get(key));
     match ids.filter(|id| id.is(old)).nth(nth) {
         Some(id) => twin_calls::put_id(record, &id, new),
         None => record.to_vec(),

@@ -36,7 +36,9 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             Pair::Call(call) if !answered.contains(call) && seen.insert(*call) => {
                 open.entry(*slot).or_default().push(*call);
             }
-            Pair::Answer(call) if !called.contains(call) => strays.entry(*slot).or_default().push(*call),
+            Pair::Answer(call) if !called.contains(call) => {
+                strays.entry(*slot).or_default().push(*call)
+            }
             _ => {}
         }
     }
@@ -53,7 +55,8 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
         for slot in strays.into_keys() {
             let mut mend = keep_as_text(lines, slot, &called)?;
             // Beside the chain only answers are seen at all; as text it would be out of sight.
-            let beside = !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
+            let beside =
+                !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
             if let Some(mend) = mend.as_mut().filter(|_| beside) {
                 mend.confidence = Confidence::Guess;
             }
@@ -63,8 +66,8 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     Ok(())
 }
 
-/// An answer hangs below the line that made its call. If that call waits for one, and no other answer is astray there, they belong
-/// together, whatever id the answer names.
+/// An answer hangs below the line that made its call. If that call waits for one, and no other
+/// answer is astray there, they belong together, whatever id the answer names.
 fn bring_home(
     lines: &Lines<'_>,
     open: &mut BTreeMap<Slot, Vec<Name>>,
@@ -78,11 +81,21 @@ fn bring_home(
         }
     }
     for (above, slots) in below {
-        let (Some([call]), [slot]) = (open.get(&above).map(Vec::as_slice), slots.as_slice()) else { continue };
-        let Some([stray]) = strays.get(slot).map(Vec::as_slice) else { continue };
+        let (Some([call]), [slot]) = (open.get(&above).map(Vec::as_slice), slots.as_slice()) else {
+            continue;
+        };
+        let Some([stray]) = strays.get(slot).map(Vec::as_slice) else {
+            continue;
+        };
         let names = &lines.view.log.names;
         let record = lines.view.payload(*slot)?;
-        let with = call_ids::renamed(&record, "tool_use_id", names.text(*stray), 0, names.text(*call));
+        let with = call_ids::renamed(
+            &record,
+            "tool_use_id",
+            names.text(*stray),
+            0,
+            names.text(*call),
+        );
         let does = "let it name the call that it hangs below, which waits for an answer".to_owned();
         let mut mend = lines.mend(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
         mend.splices.push(lines.replaced(*slot, with));
@@ -94,24 +107,40 @@ fn bring_home(
 }
 
 fn last_of_groups(lines: &Lines<'_>) -> HashMap<Name, Slot> {
-    lines.counting().filter_map(|(slot, head)| head.group.map(|group| (group, slot))).collect()
+    lines
+        .counting()
+        .filter_map(|(slot, head)| head.group.map(|group| (group, slot)))
+        .collect()
 }
 
 /// A line that says honestly that the answer is unknown, where the answer would have been.
-fn answer(lines: &Lines<'_>, slot: Slot, calls: &[Name], last: &HashMap<Name, Slot>) -> Result<Option<Mend>> {
+fn answer(
+    lines: &Lines<'_>,
+    slot: Slot,
+    calls: &[Name],
+    last: &HashMap<Name, Slot>,
+) -> Result<Option<Mend>> {
     let log = lines.view.log;
     if lines.object(slot, calls_client)? != Some(true) {
         return Ok(None);
     }
-    let (Some(head), Some(id)) = (log.head(slot), lines.id(slot)) else { return Ok(None) };
-    let group_end = head.group.and_then(|group| last.get(&group).copied()).unwrap_or(slot);
+    let (Some(head), Some(id)) = (log.head(slot), lines.id(slot)) else {
+        return Ok(None);
+    };
+    let group_end = head
+        .group
+        .and_then(|group| last.get(&group).copied())
+        .unwrap_or(slot);
     let new = lines.mending.chance.uuid_v4();
-    let Some(line) =
-        lines.object(slot, |object| answer_line(object, id, &new, calls.iter().map(|c| log.names.text(*c))))?
+    let Some(line) = lines.object(slot, |object| {
+        answer_line(object, id, &new, calls.iter().map(|c| log.names.text(*c)))
+    })?
     else {
         return Ok(None);
     };
-    let goes_on = lines.counting().any(|(other, head)| other > group_end && head.kind != EntryKind::Progress);
+    let goes_on = lines
+        .counting()
+        .any(|(other, head)| other > group_end && head.kind != EntryKind::Progress);
     let does = match calls.len() {
         1 => "say after it that its answer is unknown".to_owned(),
         n => format!("say after it that the answers of its {n} calls are unknown"),
@@ -123,17 +152,26 @@ fn answer(lines: &Lines<'_>, slot: Slot, calls: &[Name], last: &HashMap<Name, Sl
     }
     mend.splices.push(lines.behind(group_end, line));
     // What went on right below the call goes on below its answer.
-    for (child, head) in lines.counting().filter(|(child, _)| lines.parent(*child) == Some(slot) && *child != slot) {
+    for (child, head) in lines
+        .counting()
+        .filter(|(child, _)| lines.parent(*child) == Some(slot) && *child != slot)
+    {
         let is_part = head.kind == EntryKind::ToolResult
             || (head.group.is_some() && head.group == log.head(slot).and_then(|h| h.group));
         if !is_part && !lines.is_cut(child) && head.kind != EntryKind::Progress {
-            mend.splices.push(lines.set(child, "parentUuid", &Json::from(new.as_str()))?);
+            mend.splices
+                .push(lines.set(child, "parentUuid", &Json::from(new.as_str()))?);
         }
     }
     Ok(Some(mend))
 }
 
-fn answer_line<'n>(call: &Object<'_>, parent: &str, id: &str, calls: impl Iterator<Item = &'n str>) -> Vec<u8> {
+fn answer_line<'n>(
+    call: &Object<'_>,
+    parent: &str,
+    id: &str,
+    calls: impl Iterator<Item = &'n str>,
+) -> Vec<u8> {
     let raw = |key: &str| call.get(key).map(|value| Json::Raw(value.bytes().to_vec()));
     let results: Vec<Json> = calls
         .map(|call| {
@@ -146,9 +184,15 @@ fn answer_line<'n>(call: &Object<'_>, parent: &str, id: &str, calls: impl Iterat
         .collect();
     Json::object()
         .with("parentUuid", parent)
-        .with("isSidechain", raw("isSidechain").unwrap_or(Json::from(false)))
+        .with(
+            "isSidechain",
+            raw("isSidechain").unwrap_or(Json::from(false)),
+        )
         .with("type", "user")
-        .with("message", Json::object().with("role", "user").with("content", results))
+        .with(
+            "message",
+            Json::object().with("role", "user").with("content", results),
+        )
         .with("uuid", id)
         .with_some("timestamp", raw("timestamp"))
         .with_some("userType", raw("userType"))
@@ -173,9 +217,15 @@ fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Name>) -> Result
     let mut with = Vec::with_capacity(record.len());
     let mut copied = 0;
     for block in content.iter().flat_map(Raw::items).filter(is_stray) {
-        let at = block.bytes().as_ptr().addr().saturating_sub(record.as_ptr().addr());
+        let at = block
+            .bytes()
+            .as_ptr()
+            .addr()
+            .saturating_sub(record.as_ptr().addr());
         with.extend_from_slice(record.get(copied..at).unwrap_or_default());
-        let text = Json::object().with("type", "text").with("text", format!("{STRAY}\n{}", text_of(block)).trim_end());
+        let text = Json::object()
+            .with("type", "text")
+            .with("text", format!("{STRAY}\n{}", text_of(block)).trim_end());
         with.extend(text.to_bytes());
         copied = at + block.bytes().len();
     }
@@ -183,19 +233,25 @@ fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Name>) -> Result
         return Ok(None);
     }
     with.extend_from_slice(record.get(copied..).unwrap_or_default());
-    let does = "keep its text as what the user handed in: an answer without its call cannot be sent".to_owned();
+    let does =
+        "keep its text as what the user handed in: an answer without its call cannot be sent"
+            .to_owned();
     let mut mend = lines.mend(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     mend.splices.push(lines.replaced(slot, with));
     Ok(Some(mend))
 }
 
 fn text_of(block: Raw<'_>) -> String {
-    let Some(content) = block.get("content") else { return String::new() };
+    let Some(content) = block.get("content") else {
+        return String::new();
+    };
     match content.text() {
         Some(text) => text.into_owned(),
         None => {
-            let texts: Vec<String> =
-                content.items().filter_map(|part| part.get("text")?.text().map(|text| text.into_owned())).collect();
+            let texts: Vec<String> = content
+                .items()
+                .filter_map(|part| part.get("text")?.text().map(|text| text.into_owned()))
+                .collect();
             texts.join("\n")
         }
     }

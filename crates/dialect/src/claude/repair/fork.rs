@@ -6,9 +6,15 @@ use boswell_model::json::{Json, Raw, insert_member, set_member};
 use super::{Lines, changed};
 use crate::{ForkPlace, Mending, Splice};
 
-/// Ids of lines stay, as when the client forks; every line names the new session, and the first one of the chain the old.
+/// Ids of lines stay, as when the client forks; every line names the new session, and the first one
+/// of the chain the old.
 pub(in super::super) fn fork(mending: &Mending<'_>) -> Result<Option<ForkPlace>> {
-    let Some((folder, _)) = mending.located.key.as_deref().and_then(|key| key.rsplit_once('/')) else {
+    let Some((folder, _)) = mending
+        .located
+        .key
+        .as_deref()
+        .and_then(|key| key.rsplit_once('/'))
+    else {
         return Ok(None);
     };
     let lines = Lines::of(mending);
@@ -20,24 +26,41 @@ pub(in super::super) fn fork(mending: &Mending<'_>) -> Result<Option<ForkPlace>>
         let record = mending.view.payload(slot)?;
         let raw = Raw::trusted(&record);
         if Some(slot) == first && raw.get("forkedFrom").is_none() {
-            let from =
-                Json::object().with("sessionId", mending.located.id.as_str()).with("messageUuid", lines.id(slot));
+            let from = Json::object()
+                .with("sessionId", mending.located.id.as_str())
+                .with("messageUuid", lines.id(slot));
             let with = set_member(&record, &["sessionId"], &value)
                 .and_then(|record| insert_member(&record, "forkedFrom", &from.to_bytes()))
                 .map_err(|_| changed())?;
             splices.push(lines.replaced(slot, with));
         } else if let Some(session) = raw.get("sessionId") {
-            let at = session.bytes().as_ptr().addr().saturating_sub(record.as_ptr().addr()) as u64;
-            splices.push(Splice { at: head.at + at, len: session.bytes().len() as u64, with: value.clone() });
+            let at = session
+                .bytes()
+                .as_ptr()
+                .addr()
+                .saturating_sub(record.as_ptr().addr()) as u64;
+            splices.push(Splice {
+                at: head.at + at,
+                len: session.bytes().len() as u64,
+                with: value.clone(),
+            });
         }
     }
     splices.push(lines.at_end(&title_line(mending, &id)));
-    Ok(Some(ForkPlace { key: format!("{folder}/{id}.jsonl"), id, splices }))
+    Ok(Some(ForkPlace {
+        key: format!("{folder}/{id}.jsonl"),
+        id,
+        splices,
+    }))
 }
 
 fn title_line(mending: &Mending<'_>, id: &str) -> Json {
     let facts = mending.facts;
-    let name = facts.title.as_deref().or(facts.summary.as_deref()).or(facts.first_prompt.as_deref());
+    let name = facts
+        .title
+        .as_deref()
+        .or(facts.summary.as_deref())
+        .or(facts.first_prompt.as_deref());
     let name: String = name.unwrap_or("session").chars().take(80).collect();
     Json::object()
         .with("type", "custom-title")

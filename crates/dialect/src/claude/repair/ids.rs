@@ -8,13 +8,16 @@ use boswell_model::{Name, ProblemKind, Result, Slot};
 use super::{Lines, changed};
 use crate::{Confidence, Mend};
 
-/// Later lines get ids of their own; what was written below such a line follows it. One mend an id, so that none is done by half.
+/// Later lines get ids of their own; what was written below such a line follows it. One mend an id,
+/// so that none is done by half.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let mut first: HashMap<Name, Slot> = HashMap::new();
     let mut renamed: HashMap<Name, String> = HashMap::new();
     let mut places: HashMap<Name, usize> = HashMap::new();
     for (slot, head) in lines.counting() {
-        let above = head.parent.and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
+        let above = head
+            .parent
+            .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
         let twin = match head.id {
             Some(id) => match first.get(&id).copied() {
                 Some(known) => is_twin(lines, known, slot)?.then_some(id),
@@ -25,10 +28,13 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             },
             None => None,
         };
-        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else { continue };
+        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else {
+            continue;
+        };
         let mut record = lines.view.payload(slot)?.into_owned();
         let mut put = |key: &str, value: &str| -> Result<()> {
-            record = set_member(&record, &[key], &Json::from(value).to_bytes()).map_err(|_| changed())?;
+            record = set_member(&record, &[key], &Json::from(value).to_bytes())
+                .map_err(|_| changed())?;
             Ok(())
         };
         if let Some((_, id)) = &above {
@@ -55,9 +61,12 @@ fn is_twin(lines: &Lines<'_>, known: Slot, slot: Slot) -> Result<bool> {
     Ok(lines.view.payload(known)? != lines.view.payload(slot)? && !says_anew(lines, known, slot))
 }
 
-/// Whether the later line is a newer state of the same one: the client writes those on purpose, and takes the last.
+/// Whether the later line is a newer state of the same one: the client writes those on
+/// purpose, and takes the last.
 fn says_anew(lines: &Lines<'_>, known: Slot, slot: Slot) -> bool {
-    let (Some(a), Some(b)) = (lines.view.log.head(known), lines.view.log.head(slot)) else { return false };
+    let (Some(a), Some(b)) = (lines.view.log.head(known), lines.view.log.head(slot)) else {
+        return false;
+    };
     // Where only the links differ, one of them is damaged, and the last one counts.
     a.kind == b.kind && a.group == b.group && a.time == b.time
 }

@@ -1,4 +1,5 @@
-//! Branches that two clients on one session left each other: the client can be told to go on from another one.
+//! Branches that two clients on one session left each other: the client can be told to go
+//! on from another one.
 
 use boswell_model::json::Json;
 use boswell_model::{ProblemKind, Repair, Result};
@@ -7,9 +8,13 @@ use super::super::{check, compaction};
 use super::Lines;
 use crate::{Confidence, Mend};
 
-/// A line that makes another branch the current one. Which of them is to go on is for a person to say.
+/// A line that makes another branch the current one. Which of them is to go on is
+/// for a person to say.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    if mends.iter().any(|mend| mend.problem == ProblemKind::LostBranch) {
+    if mends
+        .iter()
+        .any(|mend| mend.problem == ProblemKind::LostBranch)
+    {
         return Ok(());
     }
     let mut problems = Vec::new();
@@ -19,8 +24,13 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
         Some(boundary) if compaction::kept(&lines.view, boundary)?.is_some() => Some(boundary),
         _ => None,
     };
-    for problem in problems.into_iter().filter(|problem| problem.kind == ProblemKind::LostBranch) {
-        let Some((slot, id)) = problem.slot.and_then(|slot| Some((slot, lines.id(slot)?))) else { continue };
+    for problem in problems
+        .into_iter()
+        .filter(|problem| problem.kind == ProblemKind::LostBranch)
+    {
+        let Some((slot, id)) = problem.slot.and_then(|slot| Some((slot, lines.id(slot)?))) else {
+            continue;
+        };
         if from.is_some_and(|boundary| slot < boundary) {
             continue;
         }
@@ -29,7 +39,9 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             .with("leafUuid", id)
             .with("explicit", true)
             .with("sessionId", lines.mending.located.id.as_str());
-        let does = format!("go on from {id}; the branch that is current now can be taken up again the same way");
+        let does = format!(
+            "go on from {id}; the branch that is current now can be taken up again the same way"
+        );
         let mut mend = lines.mend(ProblemKind::LostBranch, slot, Confidence::Guess, does);
         mend.repair = Repair::Append;
         mend.helps = &["2.1.150", "2.1.325"];

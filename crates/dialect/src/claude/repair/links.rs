@@ -25,14 +25,30 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     }
     let mut group_ends: HashMap<(Name, bool), Slot> = HashMap::new();
     let mut lost: BTreeMap<Slot, Lost> = BTreeMap::new();
-    for (slot, head) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
+    for (slot, head) in lines
+        .counting()
+        .filter(|(slot, _)| lines.stands_for_its_id(*slot))
+    {
         if let Some(fault) = broken.get(&slot).copied() {
-            let caller = answers.get(&slot).and_then(|call| callers.get(call)).filter(|slots| slots.len() == 1);
-            let caller = caller.and_then(|slots| slots.first().copied()).filter(|caller| *caller < slot);
+            let caller = answers
+                .get(&slot)
+                .and_then(|call| callers.get(call))
+                .filter(|slots| slots.len() == 1);
+            let caller = caller
+                .and_then(|slots| slots.first().copied())
+                .filter(|caller| *caller < slot);
             let caller = caller.filter(|caller| lines.stands_for_its_id(*caller));
-            let part = head.group.and_then(|group| group_ends.get(&(group, lines.is_side(slot))).copied());
+            let part = head
+                .group
+                .and_then(|group| group_ends.get(&(group, lines.is_side(slot))).copied());
             let family = head.parent.filter(|_| fault == Fault::Missing);
-            lost.insert(slot, Lost { family, known: caller.or(part) });
+            lost.insert(
+                slot,
+                Lost {
+                    family,
+                    known: caller.or(part),
+                },
+            );
         }
         if let Some(group) = head.group {
             group_ends.insert((group, lines.is_side(slot)), slot);
@@ -40,7 +56,10 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     }
     let near = neighbours(lines).find(&lost);
     for (slot, fault) in broken {
-        let (parent, confidence) = near.get(&slot).copied().unwrap_or((None, Confidence::Certain));
+        let (parent, confidence) = near
+            .get(&slot)
+            .copied()
+            .unwrap_or((None, Confidence::Certain));
         mends.extend(mend(lines, slot, fault, parent, confidence)?);
     }
     Ok(())
@@ -62,14 +81,21 @@ fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
     let cycles: BTreeSet<Slot> = lines.view.tree.cycles().iter().copied().collect();
     let mut first: [Option<Slot>; 2] = [None, None];
     let unlinked = is_unlinked(lines);
-    for (slot, head) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
+    for (slot, head) in lines
+        .counting()
+        .filter(|(slot, _)| lines.stands_for_its_id(*slot))
+    {
         let side = usize::from(lines.is_side(slot));
-        let is_first = first.get_mut(side).is_some_and(|first| first.replace(slot).is_none());
+        let is_first = first
+            .get_mut(side)
+            .is_some_and(|first| first.replace(slot).is_none());
         let fault = match head.parent {
             Some(parent) if !lines.place.contains_key(&parent) => Some(Fault::Missing),
             Some(_) if lines.is_cut(slot) => None,
             Some(_) if cycles.contains(&slot) => Some(Fault::Circle),
-            None if is_first || side == 1 || lines.is_cut(slot) || head.flags.has(Flags::ERROR) => None,
+            None if is_first || side == 1 || lines.is_cut(slot) || head.flags.has(Flags::ERROR) => {
+                None
+            }
             None if lines.is_answer(slot) => Some(Fault::Null),
             None if unlinked => Some(Fault::Unlinked),
             _ => None,
@@ -81,7 +107,9 @@ fn broken(lines: &Lines<'_>) -> BTreeMap<Slot, Fault> {
 
 /// Whether no line of the conversation names a parent, and there are enough of them to say so.
 fn is_unlinked(lines: &Lines<'_>) -> bool {
-    let mut main = lines.counting().filter(|(slot, _)| !lines.is_side(*slot) && !lines.is_cut(*slot));
+    let mut main = lines
+        .counting()
+        .filter(|(slot, _)| !lines.is_side(*slot) && !lines.is_cut(*slot));
     let (mut count, mut answers) = (0, 0);
     main.all(|(slot, head)| {
         count += 1;
@@ -95,10 +123,17 @@ fn neighbours<'a>(lines: &Lines<'a>) -> Neighbours<'a> {
     let log = lines.view.log;
     let mut writer = vec![None; log.heads.len()];
     let mut up = vec![None; log.heads.len()];
-    for (slot, _) in lines.counting().filter(|(slot, _)| lines.stands_for_its_id(*slot)) {
+    for (slot, _) in lines
+        .counting()
+        .filter(|(slot, _)| lines.stands_for_its_id(*slot))
+    {
         if let (Some(writer), Some(up)) = (writer.get_mut(slot.index()), up.get_mut(slot.index())) {
             *writer = Some(lines.is_side(slot));
-            *up = if lines.is_cut(slot) { None } else { lines.parent(slot) };
+            *up = if lines.is_cut(slot) {
+                None
+            } else {
+                lines.parent(slot)
+            };
         }
     }
     Neighbours::new(log, writer, up)
@@ -122,9 +157,12 @@ fn mend(
     let mut above = lines.chain.ancestors(slot).skip(1);
     let bridged = above.find(|above| log.kind(*above) != EntryKind::Progress) == parent;
     let (problem, does, helps, floor) = match fault {
-        Fault::Missing => {
-            (ProblemKind::MissingParent, format!("hang it below {target}"), STOP_AT_GAPS, Confidence::Certain)
-        }
+        Fault::Missing => (
+            ProblemKind::MissingParent,
+            format!("hang it below {target}"),
+            STOP_AT_GAPS,
+            Confidence::Certain,
+        ),
         Fault::Circle => (
             ProblemKind::ParentCycle,
             format!("open the circle here and hang it below {target}"),
@@ -138,18 +176,26 @@ fn mend(
                 _ => format!("hang it below {target}: an answer never begins a conversation"),
             },
             STOP_AT_GAPS,
-            if fault == Fault::Unlinked { Confidence::Likely } else { Confidence::Certain },
+            if fault == Fault::Unlinked {
+                Confidence::Likely
+            } else {
+                Confidence::Certain
+            },
         ),
     };
     let mut mend = lines.mend(problem, slot, confidence.max(floor), does);
-    // Where the newest client finds the same neighbour by itself, only the others need it; what came before a compaction it never
-    // looks for.
+    // Where the newest client finds the same neighbour by itself, only the others need it; what
+    // came before a compaction it never looks for.
     let is_cut = lines.is_cut(slot);
     if (bridged || is_cut) && !matches!(fault, Fault::Null | Fault::Unlinked) {
         mend.helps = helps;
     }
     let id = parent.and_then(|parent| lines.id(parent));
-    let is_null = |object: &Object<'_>| object.get("parentUuid").is_none_or(|parent| parent.is_null());
+    let is_null = |object: &Object<'_>| {
+        object
+            .get("parentUuid")
+            .is_none_or(|parent| parent.is_null())
+    };
     let key = match is_cut && lines.object(slot, is_null)? == Some(true) {
         true => "logicalParentUuid",
         false => "parentUuid",

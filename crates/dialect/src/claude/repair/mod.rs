@@ -1,7 +1,7 @@
 //! What can be done about damaged transcripts.
 //!
-//! The newest client helps itself past much damage, older ones and the SDKs do not; each mend says whom it helps. Bytes are in
-//! order when this is asked: every record has its line.
+//! The newest client helps itself past much damage, older ones and the SDKs do not; each mend says
+//! whom it helps. Bytes are in order when this is asked: every record has its line.
 
 mod call_ids;
 mod calls;
@@ -19,7 +19,9 @@ mod title;
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, Object, set_member};
-use boswell_model::{EntryKind, Error, ErrorKind, Flags, Name, ProblemKind, Result, SessionView, Slot, Tip};
+use boswell_model::{
+    EntryKind, Error, ErrorKind, Flags, Name, ProblemKind, Result, SessionView, Slot, Tip,
+};
 
 use super::chain::{Chain, counts};
 use super::siblings;
@@ -39,11 +41,19 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
     }
     links::mends(&lines, &mut mends)?;
     call_ids::mends(&lines, &mut mends)?;
-    if mends.iter().all(|mend| mend.problem != ProblemKind::DuplicateCall) {
+    if mends
+        .iter()
+        .all(|mend| mend.problem != ProblemKind::DuplicateCall)
+    {
         // Whose an answer is can be told only once each call has its own id.
         calls::mends(&lines, &mut mends)?;
     }
-    if mends.iter().all(|mend| matches!(mend.problem, ProblemKind::MissingResult | ProblemKind::OrphanResult)) {
+    if mends.iter().all(|mend| {
+        matches!(
+            mend.problem,
+            ProblemKind::MissingResult | ProblemKind::OrphanResult
+        )
+    }) {
         // Before every link leads somewhere there is no path to put anything beside.
         rows::mends(&lines, &mut mends)?;
     }
@@ -55,7 +65,9 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
 
 /// The lines of the branch that the client itself reaches, also those before a compaction.
 pub(super) fn reached(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
-    let Some(at) = tip.slot() else { return Ok(Vec::new()) };
+    let Some(at) = tip.slot() else {
+        return Ok(Vec::new());
+    };
     let chain = Chain::of(view.log, None);
     siblings::put_back(view, &chain, &path(view, &chain, at))
 }
@@ -72,8 +84,13 @@ fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
         }
         path.push(slot);
         let before = || {
-            let head = view.log.head(slot).filter(|head| head.kind == EntryKind::Compaction)?;
-            let named = chain.line(head.parent?).filter(|parent| chain.is_alive(*parent));
+            let head = view
+                .log
+                .head(slot)
+                .filter(|head| head.kind == EntryKind::Compaction)?;
+            let named = chain
+                .line(head.parent?)
+                .filter(|parent| chain.is_alive(*parent));
             named.or_else(|| chain.bridge(slot))
         };
         next = chain.parent(slot).or_else(before);
@@ -100,7 +117,12 @@ impl<'a> Lines<'a> {
                 place.insert(id, slot);
             }
         }
-        Lines { mending, view: mending.view, chain: Chain::of(log, None), place }
+        Lines {
+            mending,
+            view: mending.view,
+            chain: Chain::of(log, None),
+            place,
+        }
     }
 
     /// Lines of the chain in file order.
@@ -109,7 +131,11 @@ impl<'a> Lines<'a> {
     }
 
     fn parent(&self, slot: Slot) -> Option<Slot> {
-        self.view.log.head(slot)?.parent.and_then(|parent| self.place.get(&parent).copied())
+        self.view
+            .log
+            .head(slot)?
+            .parent
+            .and_then(|parent| self.place.get(&parent).copied())
     }
 
     /// Whether its id leads to it: of lines with one id only the last can be hung below.
@@ -119,7 +145,10 @@ impl<'a> Lines<'a> {
     }
 
     fn is_side(&self, slot: Slot) -> bool {
-        self.view.log.head(slot).is_some_and(|head| !self.chain.is_main(head))
+        self.view
+            .log
+            .head(slot)
+            .is_some_and(|head| !self.chain.is_main(head))
     }
 
     fn id(&self, slot: Slot) -> Option<&'a str> {
@@ -135,13 +164,21 @@ impl<'a> Lines<'a> {
     }
 
     fn replaced(&self, slot: Slot, with: Vec<u8>) -> Splice {
-        let (at, len) = self.view.log.head(slot).map_or((0, 0), |head| (head.at, head.len));
+        let (at, len) = self
+            .view
+            .log
+            .head(slot)
+            .map_or((0, 0), |head| (head.at, head.len));
         Splice { at, len, with }
     }
 
     /// Where a line added behind that of an entry begins.
     fn behind(&self, slot: Slot, line: Vec<u8>) -> Splice {
-        let end = self.view.log.head(slot).map_or(0, |head| head.at + head.len);
+        let end = self
+            .view
+            .log
+            .head(slot)
+            .map_or(0, |head| head.at + head.len);
         Splice::insert(end, [b"\n".as_slice(), &line].concat())
     }
 
@@ -161,14 +198,21 @@ impl<'a> Lines<'a> {
     }
 
     fn is_answer(&self, slot: Slot) -> bool {
-        matches!(self.view.log.kind(slot), EntryKind::Assistant | EntryKind::ToolResult)
+        matches!(
+            self.view.log.kind(slot),
+            EntryKind::Assistant | EntryKind::ToolResult
+        )
     }
 
     fn is_cut(&self, slot: Slot) -> bool {
-        self.view.log.head(slot).is_some_and(|head| head.flags.has(Flags::CUT))
+        self.view
+            .log
+            .head(slot)
+            .is_some_and(|head| head.flags.has(Flags::CUT))
     }
 }
 
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read").hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read")
+        .hinting("run the command again")
 }

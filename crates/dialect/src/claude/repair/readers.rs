@@ -1,8 +1,9 @@
-//! Who reads transcripts, and what each loses to which damage: measured, see `docs/dialects/claude.md`.
+//! Who reads transcripts, and what each loses to which damage: measured, see
+//! `docs/dialects/claude.md`.
 
 use boswell_model::ProblemKind::{
-    DuplicateCall, DuplicateId, GluedRecords, InvalidUtf8, LostBranch, LostTitle, MissingParent, MissingResult,
-    NotJson, NulBytes, OrphanResult, ParentCycle, TornTail,
+    DuplicateCall, DuplicateId, GluedRecords, InvalidUtf8, LostBranch, LostTitle, MissingParent,
+    MissingResult, NotJson, NulBytes, OrphanResult, ParentCycle, TornTail,
 };
 use boswell_model::{Flags, Result, Slot};
 
@@ -18,16 +19,30 @@ pub(super) const LOST_IN_CIRCLES: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk
 pub(super) const LEAVE_CALLS_OPEN: &[&str] = &["sdk-py", "sdk-ts"];
 /// Those that send texts of nothing, which the provider refuses.
 pub(super) const SEND_BLANKS: &[&str] = &["2.1.17", "2.1.50", "2.1.150"];
-/// Whether a client like the one that wrote a record, and all that are newer, leave texts of nothing out. An unknown one is taken
-/// for the newest.
+/// Whether a client like the one that wrote a record, and all that are newer, leave texts of
+/// nothing out. An unknown one is taken for the newest.
 pub(in super::super) fn leaves_out_blanks(version: Option<&str>) -> bool {
-    let part = |text: &str| text.chars().take_while(char::is_ascii_digit).collect::<String>().parse::<u32>().ok();
-    let parts = version.map(|it| it.split('.').map_while(part).collect::<Vec<u32>>()).filter(|parts| parts.len() > 1);
-    let first = READERS.iter().filter(|reader| !SEND_BLANKS.contains(&reader.name)).find_map(|reader| reader.version);
-    parts.zip(first).is_none_or(|(parts, first)| parts.as_slice() >= first.as_slice())
+    let part = |text: &str| {
+        text.chars()
+            .take_while(char::is_ascii_digit)
+            .collect::<String>()
+            .parse::<u32>()
+            .ok()
+    };
+    let parts = version
+        .map(|it| it.split('.').map_while(part).collect::<Vec<u32>>())
+        .filter(|parts| parts.len() > 1);
+    let first = READERS
+        .iter()
+        .filter(|reader| !SEND_BLANKS.contains(&reader.name))
+        .find_map(|reader| reader.version);
+    parts
+        .zip(first)
+        .is_none_or(|(parts, first)| parts.as_slice() >= first.as_slice())
 }
 
-/// The versions that take the branch with the newest time for the current one, not the one written last.
+/// The versions that take the branch with the newest time for the current one, not
+/// the one written last.
 const BY_TIME: &[&str] = &["2.1.17", "2.1.50"];
 /// Those that follow single parents only, and so see one of the calls that were made at once.
 pub(super) const ONE_PARENT: &[&str] = &["2.1.17", "2.1.50"];
@@ -46,7 +61,10 @@ pub(in super::super) const READERS: &[KnownReader] = &[
             (NulBytes, "a record behind NULs"),
             (TornTail, "the next record, which it glues to the torn one"),
             (MissingResult, "the call"),
-            (OrphanResult, "every further request: the answer is sent without its call"),
+            (
+                OrphanResult,
+                "every further request: the answer is sent without its call",
+            ),
             (LostBranch, "the branch"),
         ],
     },
@@ -62,7 +80,10 @@ pub(in super::super) const READERS: &[KnownReader] = &[
             (NulBytes, "a record behind NULs"),
             (TornTail, "the next record, which it glues to the torn one"),
             (MissingResult, "the call"),
-            (OrphanResult, "every further request: the answer is sent without its call"),
+            (
+                OrphanResult,
+                "every further request: the answer is sent without its call",
+            ),
             (LostBranch, "the branch"),
         ],
     },
@@ -104,9 +125,15 @@ pub(in super::super) const READERS: &[KnownReader] = &[
             (MissingParent, "everything before the gap"),
             (ParentCycle, "the order of messages"),
             (GluedRecords, "both records, and everything before them"),
-            (NotJson, "a record that shares its line with other bytes, and everything before it"),
+            (
+                NotJson,
+                "a record that shares its line with other bytes, and everything before it",
+            ),
             (NulBytes, "a record behind NULs, and everything before it"),
-            (TornTail, "the title or tag that it glues to the torn record"),
+            (
+                TornTail,
+                "the title or tag that it glues to the torn record",
+            ),
             (InvalidUtf8, "the session: it stops with an exception"),
             (DuplicateId, "all but the last of the lines"),
             (LostBranch, "the branch"),
@@ -120,21 +147,39 @@ pub(in super::super) const READERS: &[KnownReader] = &[
             (MissingParent, "everything before the gap"),
             (ParentCycle, "the order of messages"),
             (GluedRecords, "both records, and everything before them"),
-            (NotJson, "a record that shares its line with other bytes, and everything before it"),
-            (TornTail, "the title or tag that it glues to the torn record"),
+            (
+                NotJson,
+                "a record that shares its line with other bytes, and everything before it",
+            ),
+            (
+                TornTail,
+                "the title or tag that it glues to the torn record",
+            ),
             (DuplicateId, "all but the last of the lines"),
             (LostBranch, "the branch"),
         ],
     },
 ];
 
-/// Old versions resume the branch with the newest time, new ones the one written last: one file cannot please both if they differ.
-pub(in super::super) fn exclusive(mending: &Mending<'_>, goals: &[&'static str]) -> Result<Option<String>> {
+/// Old versions resume the branch with the newest time, new ones the one written last: one file
+/// cannot please both if they differ.
+pub(in super::super) fn exclusive(
+    mending: &Mending<'_>,
+    goals: &[&'static str],
+) -> Result<Option<String>> {
     let old = goals.iter().find(|goal| BY_TIME.contains(goal));
-    let new = goals.iter().rev().find(|goal| !BY_TIME.contains(goal) && !goal.starts_with("sdk-"));
-    let (Some(old), Some(new)) = (old, new) else { return Ok(None) };
+    let new = goals
+        .iter()
+        .rev()
+        .find(|goal| !BY_TIME.contains(goal) && !goal.starts_with("sdk-"));
+    let (Some(old), Some(new)) = (old, new) else {
+        return Ok(None);
+    };
     let lines = Lines::of(mending);
-    let Some(written) = tip::tip(&mending.view)?.slot().and_then(|slot| lines.chain.message(slot)) else {
+    let Some(written) = tip::tip(&mending.view)?
+        .slot()
+        .and_then(|slot| lines.chain.message(slot))
+    else {
         return Ok(None);
     };
     let dated = newest_end(&lines).and_then(|slot| lines.chain.message(slot));
@@ -151,8 +196,16 @@ pub(in super::super) fn exclusive(mending: &Mending<'_>, goals: &[&'static str])
 fn newest_end(lines: &Lines<'_>) -> Option<Slot> {
     let has_child = lines.chain.has_child();
     let is_end = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
-    let shown = |slot: &Slot| lines.view.log.head(*slot).is_some_and(|head| !head.flags.has(Flags::SIDECHAIN));
-    let ends =
-        lines.chain.in_order().filter(|slot| is_end(slot) && shown(slot) && lines.chain.message(*slot).is_some());
+    let shown = |slot: &Slot| {
+        lines
+            .view
+            .log
+            .head(*slot)
+            .is_some_and(|head| !head.flags.has(Flags::SIDECHAIN))
+    };
+    let ends = lines
+        .chain
+        .in_order()
+        .filter(|slot| is_end(slot) && shown(slot) && lines.chain.message(*slot).is_some());
     ends.max_by_key(|slot| lines.view.log.head(*slot).and_then(|head| head.time))
 }

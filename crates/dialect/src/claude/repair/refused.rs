@@ -9,7 +9,8 @@ use super::readers::SEND_BLANKS;
 use super::{Lines, changed, reached};
 use crate::{Confidence, Mend};
 
-/// Each line of the branch with such a block gets a note in its place, which says what was left out.
+/// Each line of the branch with such a block gets a note in its place, which
+/// says what was left out.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     for slot in reached(&lines.view, tip::tip(&lines.view)?)? {
         if is_sent(&lines.view, slot) {
@@ -24,14 +25,21 @@ impl Refused {
     fn note(self) -> Option<String> {
         match self {
             Refused::Blank | Refused::BlankResult => None,
-            Refused::Unsigned => Some("[a thought was left out by repair: it has lost its signature]".to_owned()),
-            Refused::Image(flaw) => Some(format!("[an image was left out by repair: {}]", flaw.words())),
+            Refused::Unsigned => {
+                Some("[a thought was left out by repair: it has lost its signature]".to_owned())
+            }
+            Refused::Image(flaw) => Some(format!(
+                "[an image was left out by repair: {}]",
+                flaw.words()
+            )),
         }
     }
 
     fn does(self) -> String {
         match self {
-            Refused::Blank | Refused::BlankResult => "leave out a text that says nothing".to_owned(),
+            Refused::Blank | Refused::BlankResult => {
+                "leave out a text that says nothing".to_owned()
+            }
             Refused::Unsigned => "leave out a thought that has lost its signature".to_owned(),
             Refused::Image(flaw) => format!("leave out an image: {}", flaw.words()),
         }
@@ -41,19 +49,31 @@ impl Refused {
 fn mend(lines: &Lines<'_>, slot: Slot) -> Result<Option<Mend>> {
     let record = lines.view.payload(slot)?;
     let raw = Raw::trusted(&record);
-    let Some((message, content)) = raw.get("message").and_then(|it| Some((it, it.get("content")?))) else {
+    let Some((message, content)) = raw
+        .get("message")
+        .and_then(|it| Some((it, it.get("content")?)))
+    else {
         return Ok(None);
     };
     let mut found = Vec::new();
     let cleaned = cleaned(content, is_of_claude(&message), false, &mut found)?;
-    let Some(first) = found.first().copied() else { return Ok(None) };
+    let Some(first) = found.first().copied() else {
+        return Ok(None);
+    };
     let does = match found.len() {
         1 => first.does(),
         n => format!("{}, and {} more like it", first.does(), n - 1),
     };
-    // Whether the provider minds a blank inside of a result was never measured, and a proxy may mind no signature.
-    let unsure = found.iter().any(|it| matches!(it, Refused::Unsigned | Refused::BlankResult));
-    let confidence = if unsure { Confidence::Likely } else { Confidence::Certain };
+    // Whether the provider minds a blank inside of a result was never measured, and a proxy
+    // may mind no signature.
+    let unsure = found
+        .iter()
+        .any(|it| matches!(it, Refused::Unsigned | Refused::BlankResult));
+    let confidence = if unsure {
+        Confidence::Likely
+    } else {
+        Confidence::Certain
+    };
     let mut mend = lines.mend(ProblemKind::RefusedBlock, slot, confidence, does);
     if found.iter().all(|it| *it == Refused::Blank) {
         mend.helps = SEND_BLANKS;
@@ -64,18 +84,27 @@ fn mend(lines: &Lines<'_>, slot: Slot) -> Result<Option<Mend>> {
 }
 
 /// The list of blocks without those that are refused.
-fn cleaned(content: Raw<'_>, of_claude: bool, in_result: bool, found: &mut Vec<Refused>) -> Result<Vec<u8>> {
+fn cleaned(
+    content: Raw<'_>,
+    of_claude: bool,
+    in_result: bool,
+    found: &mut Vec<Refused>,
+) -> Result<Vec<u8>> {
     let mut blocks: Vec<Vec<u8>> = Vec::new();
     for block in content.items() {
         let read = Block::of(&block);
-        match (read.refused(of_claude, in_result), read.inner().filter(|_| !in_result)) {
+        match (
+            read.refused(of_claude, in_result),
+            read.inner().filter(|_| !in_result),
+        ) {
             (Some(why), _) => {
                 found.push(why);
                 blocks.extend(why.note().map(|note| text(&note)));
             }
             (None, Some(inner)) => {
                 let inner = cleaned(inner, false, true, found)?;
-                blocks.push(set_member(block.bytes(), &["content"], &inner).map_err(|_| changed())?);
+                blocks
+                    .push(set_member(block.bytes(), &["content"], &inner).map_err(|_| changed())?);
             }
             (None, None) => blocks.push(block.bytes().to_vec()),
         }
@@ -87,5 +116,8 @@ fn cleaned(content: Raw<'_>, of_claude: bool, in_result: bool, found: &mut Vec<R
 }
 
 fn text(text: &str) -> Vec<u8> {
-    Json::object().with("type", "text").with("text", text).to_bytes()
+    Json::object()
+        .with("type", "text")
+        .with("text", text)
+        .to_bytes()
 }

@@ -1,7 +1,8 @@
 //! Calls that were made at once, put in a row for readers that follow single parents only.
 //!
-//! The client writes each call below the one before and each answer below its own call, and goes on below one of the answers. Newer
-//! versions put the others back; older ones never see them, and drop the calls as well.
+//! The client writes each call below the one before and each answer below its own call, and goes on
+//! below one of the answers. Newer versions put the others back; older ones never see them, and
+//! drop the calls as well.
 
 use std::collections::HashSet;
 
@@ -15,7 +16,9 @@ use crate::{Confidence, Mend};
 
 /// One mend for each stretch of the branch that lies beside its path.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    let Some(at) = tip::tip(&lines.view)?.slot() else { return Ok(()) };
+    let Some(at) = tip::tip(&lines.view)?.slot() else {
+        return Ok(());
+    };
     let path = path(&lines.view, &lines.chain, at);
     let row = siblings::put_back(&lines.view, &lines.chain, &path)?;
     if row.len() == path.len() {
@@ -30,7 +33,9 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             mends.extend(open.take());
             continue;
         }
-        let (Some(id), false) = (lines.id(above), lines.is_cut(slot)) else { continue };
+        let (Some(id), false) = (lines.id(above), lines.is_cut(slot)) else {
+            continue;
+        };
         if lines.parent(slot) == Some(above) {
             continue;
         }
@@ -40,7 +45,8 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             mend.helps = ONE_PARENT;
             mend
         });
-        mend.splices.push(lines.set(slot, "parentUuid", &Json::from(id))?);
+        mend.splices
+            .push(lines.set(slot, "parentUuid", &Json::from(id))?);
     }
     mends.extend(open);
     Ok(())

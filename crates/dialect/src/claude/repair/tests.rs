@@ -2,7 +2,8 @@ use boswell_model::{Instant, Repair};
 
 use super::super::Claude;
 use super::super::fixture::{
-    Bytes, DOT, assistant, base, call, file, image, line, read_bytes, result, sent, text, user, with_content,
+    Bytes, DOT, assistant, base, call, file, image, line, read_bytes, result, sent, text, user,
+    with_content,
 };
 use super::*;
 use crate::{Chance, Depth, Dialect, Located, Patch, Piece, Reader};
@@ -21,7 +22,10 @@ impl Chance for Fixed {
 }
 
 fn located() -> Located {
-    Located { key: Some("projects/-p/s.jsonl".into()), ..Located::of("s", boswell_model::Framing::Lines, 0) }
+    Located {
+        key: Some("projects/-p/s.jsonl".into()),
+        ..Located::of("s", boswell_model::Framing::Lines, 0)
+    }
 }
 
 fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&Mending<'_>) -> T) -> T {
@@ -29,7 +33,13 @@ fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&Mending<'_>) -> T) -> T {
     let read = Reader::read(&Claude, &located, bytes, Depth::Pairs);
     let payloads = Bytes(bytes);
     let pairs = read.pairs.clone().unwrap();
-    ask(&Mending { located: &located, view: read.view(&payloads), facts: &read.facts, pairs: &pairs, chance: &Fixed })
+    ask(&Mending {
+        located: &located,
+        view: read.view(&payloads),
+        facts: &read.facts,
+        pairs: &pairs,
+        chance: &Fixed,
+    })
 }
 
 fn found_for_all(bytes: &[u8]) -> Vec<Mend> {
@@ -38,7 +48,10 @@ fn found_for_all(bytes: &[u8]) -> Vec<Mend> {
 
 /// What is offered where no reader is named.
 fn found(bytes: &[u8]) -> Vec<Mend> {
-    found_for_all(bytes).into_iter().filter(|mend| mend.problem.is_damage()).collect()
+    found_for_all(bytes)
+        .into_iter()
+        .filter(|mend| mend.problem.is_damage())
+        .collect()
 }
 
 fn mended(bytes: &[u8]) -> Vec<u8> {
@@ -51,17 +64,27 @@ fn applied(bytes: &[u8], mends: Vec<Mend>) -> Vec<u8> {
         Piece::Old { at, len } => bytes[*at as usize..(*at + *len) as usize].to_vec(),
         Piece::New(bytes) => bytes.clone(),
     };
-    Patch::whole(bytes.len() as u64).spliced(&splices).pieces().iter().flat_map(part).collect()
+    Patch::whole(bytes.len() as u64)
+        .spliced(&splices)
+        .pieces()
+        .iter()
+        .flat_map(part)
+        .collect()
 }
 
 fn parent_of(bytes: &[u8], id: &str) -> Option<String> {
     let read = read_bytes(bytes);
     let slot = read.log.find(id).unwrap();
-    read.log.heads[slot.index()].parent.map(|parent| read.log.names.text(parent).to_owned())
+    read.log.heads[slot.index()]
+        .parent
+        .map(|parent| read.log.names.text(parent).to_owned())
 }
 
 fn reparent(line: &str, parent: &str) -> String {
-    format!("{{\"parentUuid\":{parent},\"isSidechain\"{}", line.split_once(",\"isSidechain\"").unwrap().1)
+    format!(
+        "{{\"parentUuid\":{parent},\"isSidechain\"{}",
+        line.split_once(",\"isSidechain\"").unwrap().1
+    )
 }
 
 fn side(line: String) -> String {
@@ -80,7 +103,12 @@ fn an_answer_hangs_below_its_call_and_a_part_below_the_part_before() {
     lines[4] = reparent(&lines[4], "\"gone too\"");
     let bytes = file(&lines);
     let mends = found(&bytes);
-    assert!(mends.iter().all(|mend| mend.confidence == Confidence::Certain), "{mends:?}");
+    assert!(
+        mends
+            .iter()
+            .all(|mend| mend.confidence == Confidence::Certain),
+        "{mends:?}"
+    );
     assert_eq!(parent_of(&mended(&bytes), "r2").as_deref(), Some("a3"));
     assert_eq!(parent_of(&mended(&bytes), "a3").as_deref(), Some("a2"));
     assert_eq!(mended(&bytes), file(&base()));
@@ -94,7 +122,11 @@ fn side_chains_and_progress_are_passed_over() {
     lines.insert(8, side(user("s1", None, 8, "SIDE")));
     let bytes = file(&lines);
     assert_eq!(parent_of(&mended(&bytes), "u3").as_deref(), Some("a4"));
-    assert_eq!(found(&bytes)[0].helps, readers::STOP_AT_GAPS, "the newest client bridges it alike");
+    assert_eq!(
+        found(&bytes)[0].helps,
+        readers::STOP_AT_GAPS,
+        "the newest client bridges it alike"
+    );
 }
 
 #[test]
@@ -110,7 +142,16 @@ fn children_of_one_missing_parent_stay_together() {
 #[test]
 fn a_file_without_links_gets_them_all_back() {
     let mut whole = base();
-    whole.insert(2, line("attachment", "at", Some("a1"), 3, r#""attachment":{"type":"date"}"#));
+    whole.insert(
+        2,
+        line(
+            "attachment",
+            "at",
+            Some("a1"),
+            3,
+            r#""attachment":{"type":"date"}"#,
+        ),
+    );
     let lines: Vec<String> = whole.iter().map(|line| reparent(line, "null")).collect();
     let bytes = file(&lines);
     assert!(sent(&bytes).len() < 3);
@@ -122,7 +163,13 @@ fn a_stray_answer_below_a_call_that_waits_is_its_answer() {
     let mut lines = base();
     lines[6] = lines[6].replace("\"t2\"", "\"nobody\"");
     let bytes = file(&lines);
-    assert_eq!(found(&bytes).iter().map(|mend| mend.confidence).collect::<Vec<_>>(), [Confidence::Certain]);
+    assert_eq!(
+        found(&bytes)
+            .iter()
+            .map(|mend| mend.confidence)
+            .collect::<Vec<_>>(),
+        [Confidence::Certain]
+    );
     assert_eq!(mended(&bytes), file(&base()));
 }
 
@@ -133,7 +180,12 @@ fn a_call_in_the_middle_is_answered_honestly_and_what_follows_hangs_below() {
     lines[6] = reparent(&lines[6], "\"a3\"");
     let bytes = mended(&file(&lines));
     let shown = sent(&bytes);
-    assert!(shown.iter().any(|message| message.contains("result t2: [the answer of this call is not in")), "{shown:?}");
+    assert!(
+        shown
+            .iter()
+            .any(|message| message.contains("result t2: [the answer of this call is not in")),
+        "{shown:?}"
+    );
     assert!(shown.contains(&"A two done".to_owned()));
     assert_eq!(found(&bytes), [], "{}", String::from_utf8_lossy(&bytes));
 }
@@ -156,7 +208,8 @@ fn a_stray_answer_keeps_its_text() {
     assert!(
         sent(&bytes)
             .iter()
-            .any(|message| message.contains("not in the session's file]") && message.contains("out nobody"))
+            .any(|message| message.contains("not in the session's file]")
+                && message.contains("out nobody"))
     );
     assert_eq!(found(&bytes), []);
 }
@@ -164,7 +217,10 @@ fn a_stray_answer_keeps_its_text() {
 #[test]
 fn twins_are_told_apart_and_what_is_said_anew_is_no_twin() {
     let mut lines = base();
-    lines.insert(2, assistant("a1", "u1", 2, "m1", &text("one done, and more")));
+    lines.insert(
+        2,
+        assistant("a1", "u1", 2, "m1", &text("one done, and more")),
+    );
     assert_eq!(found(&file(&lines)), []);
     let mut lines = base();
     lines.push(user("a1", Some("a5"), 11, "TWIN"));
@@ -184,9 +240,15 @@ fn a_lost_branch_is_offered_as_a_guess_and_followed_if_taken() {
     lines.push(assistant("p2", "p1", 14, "mp", &text("p done")));
     let bytes = file(&lines);
     let mends = found(&bytes);
-    assert_eq!((mends[0].repair, mends[0].confidence), (Repair::Append, Confidence::Guess));
+    assert_eq!(
+        (mends[0].repair, mends[0].confidence),
+        (Repair::Append, Confidence::Guess)
+    );
     assert_eq!(sent(&bytes).last().map(String::as_str), Some("A p done"));
-    assert_eq!(sent(&mended(&bytes)).last().map(String::as_str), Some("A q done"));
+    assert_eq!(
+        sent(&mended(&bytes)).last().map(String::as_str),
+        Some("A q done")
+    );
 }
 
 #[test]
@@ -199,7 +261,10 @@ fn the_client_reaches_less_than_the_file_holds_where_records_share_a_line() {
     let payloads = Bytes(&bytes);
     let view = read.view(&payloads);
     let tip = Claude.tip(&view).unwrap();
-    assert_eq!(Claude.reached(&view, tip).unwrap().len() + 1, Claude.branch(&view, tip).unwrap().len());
+    assert_eq!(
+        Claude.reached(&view, tip).unwrap().len() + 1,
+        Claude.branch(&view, tip).unwrap().len()
+    );
 }
 
 #[test]
@@ -207,7 +272,11 @@ fn a_call_with_the_id_of_another_gets_the_one_that_its_answer_names() {
     let mut lines = base();
     lines[4] = lines[4].replace("\"t2\"", "\"t1\"");
     let bytes = file(&lines);
-    assert!(found(&bytes).iter().all(|mend| mend.confidence == Confidence::Certain));
+    assert!(
+        found(&bytes)
+            .iter()
+            .all(|mend| mend.confidence == Confidence::Certain)
+    );
     assert_eq!(mended(&bytes), file(&base()));
 }
 
@@ -219,15 +288,27 @@ fn twin_calls_are_told_apart_with_their_answers_and_a_lost_answer_is_said_to_be_
     }
     let bytes = file(&lines);
     let all = sent(&mended(&bytes));
-    assert!(all.iter().any(|said| said.starts_with("A call t1 + call toolu_")), "{all:?}");
-    assert!(all.iter().any(|said| said.starts_with("U result toolu_") && said.ends_with("out t2")), "{all:?}");
+    assert!(
+        all.iter()
+            .any(|said| said.starts_with("A call t1 + call toolu_")),
+        "{all:?}"
+    );
+    assert!(
+        all.iter()
+            .any(|said| said.starts_with("U result toolu_") && said.ends_with("out t2")),
+        "{all:?}"
+    );
     assert_eq!(found(&mended(&bytes)), []);
     lines.remove(6);
     lines[6] = reparent(&lines[6], "\"r1\"");
     let bytes = file(&lines);
     assert_eq!(found(&bytes)[0].confidence, Confidence::Likely);
     let all = sent(&mended(&mended(&bytes)));
-    assert!(all.iter().any(|said| said.contains("result toolu_") && said.contains("is unknown")), "{all:?}");
+    assert!(
+        all.iter()
+            .any(|said| said.contains("result toolu_") && said.contains("is unknown")),
+        "{all:?}"
+    );
 }
 
 #[test]
@@ -235,7 +316,11 @@ fn a_call_of_another_branch_may_have_the_same_id() {
     let mut lines = base();
     lines.push(assistant("b2", "u2", 11, "m9", &call("t1")));
     lines.push(result("s1", "b2", 12, "t1"));
-    assert!(found(&file(&lines)).iter().all(|mend| mend.problem != ProblemKind::DuplicateCall));
+    assert!(
+        found(&file(&lines))
+            .iter()
+            .all(|mend| mend.problem != ProblemKind::DuplicateCall)
+    );
 }
 
 #[test]
@@ -243,33 +328,63 @@ fn calls_made_at_once_are_put_in_a_row_for_old_clients_alone() {
     let bytes = file(&base());
     let mends = found_for_all(&bytes);
     assert_eq!(
-        mends.iter().map(|mend| (mend.problem, mend.helps)).collect::<Vec<_>>(),
+        mends
+            .iter()
+            .map(|mend| (mend.problem, mend.helps))
+            .collect::<Vec<_>>(),
         [(ProblemKind::ParallelCalls, readers::ONE_PARENT)]
     );
     let rowed = applied(&bytes, mends);
     assert_eq!(parent_of(&rowed, "r1").as_deref(), Some("a3"));
     assert_eq!(parent_of(&rowed, "r2").as_deref(), Some("r1"));
-    assert_eq!(sent(&rowed), sent(&bytes), "the newest client sends the same");
+    assert_eq!(
+        sent(&rowed),
+        sent(&bytes),
+        "the newest client sends the same"
+    );
     assert_eq!(found_for_all(&rowed), []);
 }
 
 #[test]
 fn an_image_that_the_provider_refuses_gets_a_note_in_its_place_and_a_sound_one_stays() {
     let mut lines = base();
-    lines[2] = with_content(&lines[2], &format!("{},{},{}", image(DOT), image("!!!!"), text("TWO")));
-    let result = format!(r#"{{"type":"tool_result","tool_use_id":"t1","content":[{},{}]}}"#, image(""), text(""));
+    lines[2] = with_content(
+        &lines[2],
+        &format!("{},{},{}", image(DOT), image("!!!!"), text("TWO")),
+    );
+    let result = format!(
+        r#"{{"type":"tool_result","tool_use_id":"t1","content":[{},{}]}}"#,
+        image(""),
+        text("")
+    );
     lines[5] = with_content(&lines[5], &result);
     let bytes = file(&lines);
     let mends = found(&bytes);
     assert_eq!(mends.len(), 2);
     assert!(mends.iter().all(|mend| mend.helps.is_empty()), "{mends:?}");
-    assert_eq!([mends[0].confidence, mends[1].confidence], [Confidence::Certain, Confidence::Likely], "{mends:?}");
+    assert_eq!(
+        [mends[0].confidence, mends[1].confidence],
+        [Confidence::Certain, Confidence::Likely],
+        "{mends:?}"
+    );
     let after = mended(&bytes);
     let text = String::from_utf8_lossy(&after);
     assert!(text.contains(DOT) && !text.contains("!!!!"), "{text}");
-    assert!(text.contains("[an image was left out by repair: its data is broken]"), "{text}");
-    assert!(text.contains("[an image was left out by repair: it holds nothing]"), "{text}");
-    assert_eq!(found_for_all(&after).iter().filter(|mend| mend.problem == ProblemKind::RefusedBlock).count(), 0);
+    assert!(
+        text.contains("[an image was left out by repair: its data is broken]"),
+        "{text}"
+    );
+    assert!(
+        text.contains("[an image was left out by repair: it holds nothing]"),
+        "{text}"
+    );
+    assert_eq!(
+        found_for_all(&after)
+            .iter()
+            .filter(|mend| mend.problem == ProblemKind::RefusedBlock)
+            .count(),
+        0
+    );
 }
 
 #[test]
@@ -277,7 +392,10 @@ fn texts_of_nothing_are_left_out_for_those_who_would_send_them() {
     let mut lines = base();
     lines[2] = with_content(&lines[2], &format!("{},{}", text(" "), text("TWO")));
     let mends = found(&file(&lines));
-    assert_eq!(mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(), [readers::SEND_BLANKS]);
+    assert_eq!(
+        mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(),
+        [readers::SEND_BLANKS]
+    );
     assert_eq!(sent(&mended(&file(&lines))), sent(&file(&base())));
 }
 
@@ -289,20 +407,28 @@ fn a_thought_without_signature_is_refused_only_where_thoughts_are_signed() {
     assert_eq!(found(&file(&lines)), [], "the model `big` signs nothing");
     lines[3] = lines[3].replace("\"big\"", "\"claude-sonnet-4-5\"");
     let mends = found(&file(&lines));
-    assert_eq!(mends.iter().map(|mend| mend.confidence).collect::<Vec<_>>(), [Confidence::Likely]);
+    assert_eq!(
+        mends.iter().map(|mend| mend.confidence).collect::<Vec<_>>(),
+        [Confidence::Likely]
+    );
     assert!(String::from_utf8_lossy(&mended(&file(&lines))).contains("it has lost its signature"));
 }
 
 #[test]
 fn a_title_out_of_the_clients_sight_is_said_again_at_the_end() {
     let title = r#"{"type":"custom-title","customTitle":"my title","sessionId":"s"}"#.to_owned();
-    let long = |id: &str, parent: &str, second| assistant(id, parent, second, id, &text(&"x".repeat(70 << 10)));
+    let long = |id: &str, parent: &str, second| {
+        assistant(id, parent, second, id, &text(&"x".repeat(70 << 10)))
+    };
     let mut lines = base();
     lines.extend([long("l1", "a5", 11), title.clone(), long("l2", "l1", 12)]);
     let bytes = file(&lines);
     let mends = found(&bytes);
     assert_eq!(
-        mends.iter().map(|mend| (mend.problem, mend.repair)).collect::<Vec<_>>(),
+        mends
+            .iter()
+            .map(|mend| (mend.problem, mend.repair))
+            .collect::<Vec<_>>(),
         [(ProblemKind::LostTitle, Repair::Append)]
     );
     let after = mended(&bytes);
@@ -322,9 +448,18 @@ fn what_came_before_a_compaction_is_not_lost_with_the_line_that_it_names() {
     let read = read_bytes(&bytes);
     let payloads = Bytes(&bytes);
     let view = read.view(&payloads);
-    assert_eq!(Claude.reached(&view, Claude.tip(&view).unwrap()).unwrap().len(), lines.len());
+    assert_eq!(
+        Claude
+            .reached(&view, Claude.tip(&view).unwrap())
+            .unwrap()
+            .len(),
+        lines.len()
+    );
     let mends = found(&bytes);
-    assert_eq!(mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(), [readers::STOP_AT_GAPS]);
+    assert_eq!(
+        mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(),
+        [readers::STOP_AT_GAPS]
+    );
     let after = mended(&bytes);
     assert_eq!(parent_of(&after, "b1").as_deref(), Some("a5"));
     assert_eq!(found(&after), []);

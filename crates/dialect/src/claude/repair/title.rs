@@ -7,12 +7,18 @@ use super::Lines;
 use crate::{Confidence, Mend, Splice};
 
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    let Some((slot, title)) = title_window::lost(&lines.view)? else { return Ok(()) };
+    let Some((slot, title)) = title_window::lost(&lines.view)? else {
+        return Ok(());
+    };
     let does = "say its title again at the end, where the client looks for it".to_owned();
     let mut mend = lines.mend(ProblemKind::LostTitle, slot, Confidence::Certain, does);
     mend.repair = Repair::Append;
     let lead: &[u8] = if lines.view.log.ended { b"" } else { b"\n" };
-    let with = [lead, &metadata::title_lines(&title, &lines.mending.located.id)].concat();
+    let with = [
+        lead,
+        &metadata::title_lines(&title, &lines.mending.located.id),
+    ]
+    .concat();
     mend.splices = vec![Splice::insert(lines.view.log.bytes, with)];
     mends.push(mend);
     Ok(())

@@ -1,4 +1,5 @@
-//! Appending rows: compare, then append, so that nothing is written twice and nobody's rows are passed over.
+//! Appending rows: compare, then append, so that nothing is written twice and nobody's
+//! rows are passed over.
 
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{EntryKind, Error, ErrorKind, Instant, Result, Slot};
@@ -16,13 +17,20 @@ struct Rows {
     rows: Vec<Encoded>,
 }
 
-pub(super) fn plan(mut work: Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Result<Planned> {
+pub(super) fn plan(
+    mut work: Work<'_>,
+    drafts: &[Draft],
+    expect: Option<&Expected>,
+) -> Result<Planned> {
     work.refuse_newer()?;
     let indexed = work.index.row(work.id()).is_some();
     if !indexed && work.asked.located.key.is_none() {
-        return Err(Error::new(ErrorKind::NotFound, format!("there is no session {} any more", work.id()))
-            .because("it has neither a row nor a transcript, and what was deleted stays so")
-            .hinting("see the sessions with `boswell list --agent myagents`"));
+        return Err(Error::new(
+            ErrorKind::NotFound,
+            format!("there is no session {} any more", work.id()),
+        )
+        .because("it has neither a row nor a transcript, and what was deleted stays so")
+        .hinting("see the sessions with `boswell list --agent myagents`"));
     }
     work.settle()?;
     check_parents(&work, drafts)?;
@@ -32,9 +40,18 @@ pub(super) fn plan(mut work: Work<'_>, drafts: &[Draft], expect: Option<&Expecte
     if rows.rows.is_empty() {
         return work.finish("append", "nothing to add");
     }
-    let lines: Vec<u8> = rows.rows.iter().flat_map(|it| [it.row.as_slice(), b"\n"].concat()).collect();
+    let lines: Vec<u8> = rows
+        .rows
+        .iter()
+        .flat_map(|it| [it.row.as_slice(), b"\n"].concat())
+        .collect();
     // What a row names is there before the row is.
-    work.steps.extend(rows.rows.iter().flat_map(|it| &it.files).map(|(key, bytes)| Step::put(key, bytes.clone())));
+    work.steps.extend(
+        rows.rows
+            .iter()
+            .flat_map(|it| &it.files)
+            .map(|(key, bytes)| Step::put(key, bytes.clone())),
+    );
     let steps = match known.torn {
         Some((at, old)) if lines.starts_with(&old) => {
             vec![Step::Edit {
@@ -64,16 +81,27 @@ struct Known {
     torn: Option<(u64, Vec<u8>)>,
 }
 
-/// Finds out how much of a retry is there. A transcript that went on otherwise than expected is a conflict.
+/// Finds out how much of a retry is there. A transcript that went on otherwise than
+/// expected is a conflict.
 fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Result<Known> {
     let log = work.view().log;
     match expect {
         Some(Expected::Revision(revision)) if *revision != log.bytes.to_string() => {
-            let from = revision.parse::<u64>().ok().filter(|at| *at < log.bytes && !work.is_document());
+            let from = revision
+                .parse::<u64>()
+                .ok()
+                .filter(|at| *at < log.bytes && !work.is_document());
             let stale = || stale(work, revision, &log.bytes.to_string());
             let from = from.ok_or_else(stale)?;
-            let since: Vec<Slot> = log.entries().filter(|(_, head)| head.at >= from).map(|(slot, _)| slot).collect();
-            let begun = log.heads.iter().any(|head| head.at < from && head.at + head.len > from);
+            let since: Vec<Slot> = log
+                .entries()
+                .filter(|(_, head)| head.at >= from)
+                .map(|(slot, _)| slot)
+                .collect();
+            let begun = log
+                .heads
+                .iter()
+                .any(|head| head.at < from && head.at + head.len > from);
             if begun || since.len() > drafts.len() {
                 return Err(stale());
             }
@@ -82,26 +110,50 @@ fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Resu
                     return Err(stale());
                 }
             }
-            let end = since.last().and_then(|slot| log.head(*slot)).map_or(from, |head| head.at + head.len);
-            Ok(Known { count: since.len(), torn: torn(work, end)? })
+            let end = since
+                .last()
+                .and_then(|slot| log.head(*slot))
+                .map_or(from, |head| head.at + head.len);
+            Ok(Known {
+                count: since.len(),
+                torn: torn(work, end)?,
+            })
         }
         Some(Expected::Leaf(leaf)) => {
-            let last = log.slots().next_back().map_or_else(|| "the root".to_owned(), |s| log.label(s).into_owned());
-            if last == *leaf { Ok(Known::default()) } else { Err(stale(work, leaf, &last)) }
+            let last = log
+                .slots()
+                .next_back()
+                .map_or_else(|| "the root".to_owned(), |s| log.label(s).into_owned());
+            if last == *leaf {
+                Ok(Known::default())
+            } else {
+                Err(stale(work, leaf, &last))
+            }
         }
         _ => by_id(work, drafts),
     }
 }
 
 fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
-    Error::new(ErrorKind::Conflict, format!("session {} is not where it was expected", work.id()))
-        .because(format!("it stands at {actual}, expected {}", expected.escape_debug()))
-        .hinting(format!("read what was added with `boswell show myagents:{}`, then append again", work.id()))
+    Error::new(
+        ErrorKind::Conflict,
+        format!("session {} is not where it was expected", work.id()),
+    )
+    .because(format!(
+        "it stands at {actual}, expected {}",
+        expected.escape_debug()
+    ))
+    .hinting(format!(
+        "read what was added with `boswell show myagents:{}`, then append again",
+        work.id()
+    ))
 }
 
 /// Bytes after the last row that are no row: what a write that was cut short left.
 fn torn(work: &Work<'_>, end: u64) -> Result<Option<(u64, Vec<u8>)>> {
-    let Some(key) = &work.asked.located.key else { return Ok(None) };
+    let Some(key) = &work.asked.located.key else {
+        return Ok(None);
+    };
     let len = usize::try_from(work.view().log.bytes.saturating_sub(end)).unwrap_or(usize::MAX);
     let rest = work.asked.files.read(key, end, len)?;
     let blank = rest.iter().take_while(|b| **b == b'\n').count();
@@ -113,7 +165,11 @@ fn torn(work: &Work<'_>, end: u64) -> Result<Option<(u64, Vec<u8>)>> {
 fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
     let mut count = 0;
     for (number, draft) in drafts.iter().enumerate() {
-        let found = draft.id.as_deref().filter(|id| !id.starts_with('#')).and_then(|id| work.view().log.find(id));
+        let found = draft
+            .id
+            .as_deref()
+            .filter(|id| !id.starts_with('#'))
+            .and_then(|id| work.view().log.find(id));
         let Some(slot) = found else { continue };
         if count == number && same(work, slot, draft)? {
             count += 1;
@@ -122,7 +178,11 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
         let id = draft.id.as_deref().unwrap_or_default();
         return Err(Error::new(
             ErrorKind::Conflict,
-            format!("session {} has an entry `{}` already", work.id(), id.escape_debug()),
+            format!(
+                "session {} has an entry `{}` already",
+                work.id(),
+                id.escape_debug()
+            ),
         )
         .because("it says something else")
         .hinting("leave out the id to have one made"));
@@ -133,18 +193,28 @@ fn by_id(work: &Work<'_>, drafts: &[Draft]) -> Result<Known> {
 /// Whether a row says what a draft says; what the draft leaves open may be anything.
 fn same(work: &Work<'_>, slot: Slot, draft: &Draft) -> Result<bool> {
     let view = work.view();
-    let Some(head) = view.log.head(slot) else { return Ok(false) };
+    let Some(head) = view.log.head(slot) else {
+        return Ok(false);
+    };
     let label = view.log.label(slot);
     let id = draft.id.as_deref().unwrap_or(&label);
     let at = draft.at.or(head.instant()).unwrap_or_else(|| work.now());
-    let place = Place { session: work.id(), id, at, name: &String::new };
+    let place = Place {
+        session: work.id(),
+        id,
+        at,
+        name: &String::new,
+    };
     Ok(encode(draft, place)?.row == indent::compact(&view.payload(slot)?))
 }
 
 /// Rows follow each other: there is no place for anything that hangs elsewhere.
 fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
     let log = work.view().log;
-    let mut last = log.slots().next_back().map(|slot| log.label(slot).into_owned());
+    let mut last = log
+        .slots()
+        .next_back()
+        .map(|slot| log.label(slot).into_owned());
     for draft in drafts {
         let fits = match &draft.parent {
             Parent::Tip => true,
@@ -165,7 +235,13 @@ fn check_parents(work: &Work<'_>, drafts: &[Draft]) -> Result<()> {
 
 fn encode_all(work: &mut Work<'_>, drafts: &[Draft], already: usize) -> Result<Rows> {
     let log = work.view().log;
-    let mut next = next_id(log.slots().next_back().map(|slot| log.label(slot)).as_deref(), log.heads.len() as u64);
+    let mut next = next_id(
+        log.slots()
+            .next_back()
+            .map(|slot| log.label(slot))
+            .as_deref(),
+        log.heads.len() as u64,
+    );
     let mut rows = Vec::new();
     for (number, draft) in drafts.iter().enumerate() {
         let id = draft.id.clone().unwrap_or_else(|| next.to_string());
@@ -175,14 +251,24 @@ fn encode_all(work: &mut Work<'_>, drafts: &[Draft], already: usize) -> Result<R
         }
         next = next_id(Some(&id), next + 1);
         let (chance, at) = (work.asked.chance, draft.at.unwrap_or_else(|| work.now()));
-        rows.push(encode(draft, Place { session: work.id(), id: &id, at, name: &|| chance.uuid_v4() })?);
+        rows.push(encode(
+            draft,
+            Place {
+                session: work.id(),
+                id: &id,
+                at,
+                name: &|| chance.uuid_v4(),
+            },
+        )?);
     }
     Ok(Rows { rows })
 }
 
 /// The number after that of the last row; the number of rows where it is none.
 fn next_id(last: Option<&str>, rows: u64) -> u64 {
-    let number = last.filter(|id| id.bytes().all(|b| b.is_ascii_digit())).and_then(|id| id.parse::<u64>().ok());
+    let number = last
+        .filter(|id| id.bytes().all(|b| b.is_ascii_digit()))
+        .and_then(|id| id.parse::<u64>().ok());
     number.map_or(rows, |number| number.saturating_add(1))
 }
 
@@ -215,7 +301,12 @@ fn told(work: &Work<'_>, mut row: RowEdit, rows: &Rows) -> Result<RowEdit> {
         touch(&mut row, work.now())?;
     }
     name(work, &mut row, prompts.first())?;
-    if !prompts.is_empty() && row.raw().get("materializationState").is_some_and(|state| state.is("prepared")) {
+    if !prompts.is_empty()
+        && row
+            .raw()
+            .get("materializationState")
+            .is_some_and(|state| state.is("prepared"))
+    {
         row.remove("materializationState")?;
         row.remove("materializationSourceSessionId")?;
     }
@@ -224,13 +315,17 @@ fn told(work: &Work<'_>, mut row: RowEdit, rows: &Rows) -> Result<RowEdit> {
 
 /// Whether a prompt is only the app talking to itself: that is no activity.
 fn is_quiet(text: &str) -> bool {
-    reminder::leading(text)
-        .is_some_and(|found| found.visible.is_empty() && matches!(found.kind, Some("HEARTBEAT" | "MEMORY_UPDATE")))
+    reminder::leading(text).is_some_and(|found| {
+        found.visible.is_empty() && matches!(found.kind, Some("HEARTBEAT" | "MEMORY_UPDATE"))
+    })
 }
 
-/// Moves the time of the last activity forward, never back; one that the app would not have written is replaced.
+/// Moves the time of the last activity forward, never back; one that the app would not have
+/// written is replaced.
 pub(super) fn touch(row: &mut RowEdit, now: Instant) -> Result<()> {
-    let stated = row.text("lastActiveAt").and_then(|text| Instant::parse(&text).filter(|at| at.to_rfc3339() == text));
+    let stated = row
+        .text("lastActiveAt")
+        .and_then(|text| Instant::parse(&text).filter(|at| at.to_rfc3339() == text));
     if stated.is_none_or(|stated| stated <= now) {
         row.set("lastActiveAt", now.to_rfc3339())?;
     }
@@ -239,16 +334,22 @@ pub(super) fn touch(row: &mut RowEdit, now: Instant) -> Result<()> {
 
 /// Names a session that nobody named after its first prompt.
 fn name(work: &Work<'_>, row: &mut RowEdit, first: Option<&String>) -> Result<()> {
-    let placeholder = row.text("title").is_none_or(|it| title::is_placeholder(&it, row.text("titleSource").as_deref()));
+    let placeholder = row
+        .text("title")
+        .is_none_or(|it| title::is_placeholder(&it, row.text("titleSource").as_deref()));
     if !placeholder {
         return Ok(());
     }
     let log = work.view().log;
     let earlier = log.slots().find(|slot| log.kind(*slot) == EntryKind::User);
     let earlier = match earlier {
-        Some(slot) => work.view().with_object(slot, |row| row.text("content").map(std::borrow::Cow::into_owned))?,
+        Some(slot) => work.view().with_object(slot, |row| {
+            row.text("content").map(std::borrow::Cow::into_owned)
+        })?,
         None => None,
     };
-    let Some(said) = earlier.flatten().or_else(|| first.cloned()) else { return Ok(()) };
+    let Some(said) = earlier.flatten().or_else(|| first.cloned()) else {
+        return Ok(());
+    };
     row.set("title", title::default_title(&said))
 }

@@ -23,14 +23,19 @@ pub(super) fn plan(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> 
         .with("title", named.as_deref().unwrap_or(title::NEW_CHAT))
         .with("createdAt", now.to_rfc3339())
         .with("lastActiveAt", now.to_rfc3339())
-        // The engine takes no other ids than these; a session under another one gets a second id when it is first asked.
+        // The engine takes no other ids than these; a session under another one gets a second id
+        // when it is first asked.
         .with_some("unifiedSession", is_uuid(&session).then_some(true))
         .with_some("titleSource", named.as_ref().map(|_| "user"))
         .with("runtime", "builtin");
     index.put(&session, RowEdit::of(&row));
     let mut plan = Plan::new("new", format!("make session {session}"));
     plan.steps = index.steps(files, now)?;
-    Ok(Planned { plan, session: Some(session), ..Planned::default() })
+    Ok(Planned {
+        plan,
+        session: Some(session),
+        ..Planned::default()
+    })
 }
 
 /// Fails unless the id is one, and nobody has it.
@@ -43,13 +48,22 @@ pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Re
         .because("it has 1 to 99 letters, digits and hyphens, and does not start with a hyphen")
         .hinting("leave out --id to have one made"));
     }
-    let file = [key_of(session), format!("sessions/{session}.json"), format!("sessions-v2/{session}.jsonl")]
-        .iter()
-        .find_map(|key| files.stat(key).transpose())
-        .transpose()?;
+    let file = [
+        key_of(session),
+        format!("sessions/{session}.json"),
+        format!("sessions-v2/{session}.jsonl"),
+    ]
+    .iter()
+    .find_map(|key| files.stat(key).transpose())
+    .transpose()?;
     if index.row(session).is_none() && file.is_none() {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Conflict, format!("there is a session {session} already"))
-        .hinting(format!("see it with `boswell show myagents:{session}`, or give another id")))
+    Err(Error::new(
+        ErrorKind::Conflict,
+        format!("there is a session {session} already"),
+    )
+    .hinting(format!(
+        "see it with `boswell show myagents:{session}`, or give another id"
+    )))
 }

@@ -10,16 +10,26 @@ use super::work::Work;
 /// The app leaves attachments behind; here they go too, and come back with the session.
 pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
     work.refuse_newer()?;
-    if work.index.row(work.id()).is_some_and(|row| row.text("systemMaintenanceKind").is_some()) {
-        return Err(Error::new(ErrorKind::Denied, format!("session {} is kept by MyAgents for itself", work.id()))
-            .hinting("leave it to MyAgents"));
+    if work
+        .index
+        .row(work.id())
+        .is_some_and(|row| row.text("systemMaintenanceKind").is_some())
+    {
+        return Err(Error::new(
+            ErrorKind::Denied,
+            format!("session {} is kept by MyAgents for itself", work.id()),
+        )
+        .hinting("leave it to MyAgents"));
     }
     let located = work.asked.located;
     work.steps.extend(located.key.iter().map(Step::remove));
     let side = layout::side_files(work.asked.files, located)?;
-    work.steps.extend(side.iter().map(|file| Step::remove(&file.key)));
+    work.steps
+        .extend(side.iter().map(|file| Step::remove(&file.key)));
     if side.iter().any(|file| file.kind == SideKind::Attachment) {
-        work.steps.push(Step::RemoveFolder { key: format!("attachments/{}", work.id()) });
+        work.steps.push(Step::RemoveFolder {
+            key: format!("attachments/{}", work.id()),
+        });
     }
     let id = work.id();
     work.index.remove(id);

@@ -34,7 +34,10 @@ const LARGEST: u64 = 1 << 30;
 
 pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     work.refuse_newer()?;
-    let id = new.id.clone().unwrap_or_else(|| work.asked.chance.uuid_v4());
+    let id = new
+        .id
+        .clone()
+        .unwrap_or_else(|| work.asked.chance.uuid_v4());
     is_free(work.asked.files, &work.index, &id)?;
     let count = at.slot().map_or(0, |slot| slot.index() + 1);
     let source = work.index.row(work.id());
@@ -42,7 +45,8 @@ pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Plan
     if let Some(origin) = origin(&work, source.as_ref(), count)? {
         row.set("forkFrom", origin)?;
     } else if source.is_some() {
-        work.remarks.push("the engine starts this one without a memory of what was said".to_owned());
+        work.remarks
+            .push("the engine starts this one without a memory of what was said".to_owned());
     }
     work.stats(count)?.write(&mut row)?;
     set_or_remove(&mut row, "lastMessagePreview", work.preview(count)?)?;
@@ -64,8 +68,11 @@ fn base(work: &Work<'_>, source: Option<&RowEdit>, id: &str, new: &NewSession) -
         (None, Some(title)) => (format!("🌿 {title}"), "auto"),
         (None, None) => ("🌿".to_owned(), "auto"),
     };
-    let project =
-        if new.project.is_empty() { source.and_then(|row| row.text("agentDir")) } else { Some(new.project.clone()) };
+    let project = if new.project.is_empty() {
+        source.and_then(|row| row.text("agentDir"))
+    } else {
+        Some(new.project.clone())
+    };
     let json = Json::object()
         .with("id", id)
         .with("agentDir", project.unwrap_or_default())
@@ -74,7 +81,12 @@ fn base(work: &Work<'_>, source: Option<&RowEdit>, id: &str, new: &NewSession) -
         .with("lastActiveAt", now.as_str())
         .with("unifiedSession", true)
         .with("titleSource", title_source)
-        .with("origin", Json::object().with("kind", "desktop").with("surface", "session_fork"));
+        .with(
+            "origin",
+            Json::object()
+                .with("kind", "desktop")
+                .with("surface", "session_fork"),
+        );
     let mut row = RowEdit::of(&json);
     for key in INHERITED {
         if let Some(value) = source.and_then(|source| source.raw().get(key)) {
@@ -86,16 +98,27 @@ fn base(work: &Work<'_>, source: Option<&RowEdit>, id: &str, new: &NewSession) -
 
 /// What tells the app to have the engine's session forked when this one is first asked something.
 fn origin(work: &Work<'_>, source: Option<&RowEdit>, count: usize) -> Result<Option<Json>> {
-    let Some(source) = source.filter(|row| Row(row.raw()).runtime() == "builtin") else { return Ok(None) };
-    let Some(engine) = bound(source, Engine::Sdk) else { return Ok(None) };
+    let Some(source) = source.filter(|row| Row(row.raw()).runtime() == "builtin") else {
+        return Ok(None);
+    };
+    let Some(engine) = bound(source, Engine::Sdk) else {
+        return Ok(None);
+    };
     let view = work.view();
-    let Some(last) = view.log.slots().take(count).next_back() else { return Ok(None) };
-    let uuid = view.with_object(last, |row| row.text("sdkUuid").map(std::borrow::Cow::into_owned))?.flatten();
+    let Some(last) = view.log.slots().take(count).next_back() else {
+        return Ok(None);
+    };
+    let uuid = view
+        .with_object(last, |row| {
+            row.text("sdkUuid").map(std::borrow::Cow::into_owned)
+        })?
+        .flatten();
     let uuid = uuid.filter(|uuid| !uuid.is_empty() && view.log.kind(last) == EntryKind::Assistant);
     let json = Json::object().with("sourceSessionId", engine);
     Ok(match uuid {
         Some(uuid) => Some(json.with("messageUuid", uuid)),
-        // Without a message to stop at the engine forks all of it: right only if all of it was copied.
+        // Without a message to stop at the engine forks all of it: right only if
+        // all of it was copied.
         None => (count == view.log.heads.len()).then_some(json),
     })
 }
@@ -107,10 +130,18 @@ fn copied(work: &mut Work<'_>, id: &str, count: usize) -> Result<Vec<u8>> {
         let mut row = indent::compact(&work.view().payload(slot)?);
         let found = work.view().with_object(slot, |row| {
             let files = row.get("attachments");
-            files.map(|files| files.items().map(|item| item.bytes().to_vec()).collect::<Vec<_>>())
+            files.map(|files| {
+                files
+                    .items()
+                    .map(|item| item.bytes().to_vec())
+                    .collect::<Vec<_>>()
+            })
         })?;
         if let Some(items) = found.flatten() {
-            let items = items.into_iter().map(|item| attached(work, id, item)).collect::<Result<Vec<_>>>()?;
+            let items = items
+                .into_iter()
+                .map(|item| attached(work, id, item))
+                .collect::<Result<Vec<_>>>()?;
             let value = [b"[".as_slice(), &items.join(&b','), b"]"].concat();
             if let Ok(changed) = boswell_model::json::set_member(&row, &["attachments"], &value) {
                 row = changed;
@@ -124,12 +155,27 @@ fn copied(work: &mut Work<'_>, id: &str, count: usize) -> Result<Vec<u8>> {
 
 fn attached(work: &mut Work<'_>, id: &str, item: Vec<u8>) -> Result<Vec<u8>> {
     let raw = boswell_model::json::Raw::trusted(&item);
-    let path = raw.get("path").and_then(|path| path.text()).unwrap_or_default().into_owned();
-    let own = path.strip_prefix(work.id()).and_then(|rest| rest.strip_prefix('/'));
-    let Some(name) = own.filter(|name| attachment::stays_inside(name)) else { return Ok(item) };
-    let Some(bytes) = work.asked.files.read_whole(&format!("attachments/{path}"), LARGEST)? else { return Ok(item) };
+    let path = raw
+        .get("path")
+        .and_then(|path| path.text())
+        .unwrap_or_default()
+        .into_owned();
+    let own = path
+        .strip_prefix(work.id())
+        .and_then(|rest| rest.strip_prefix('/'));
+    let Some(name) = own.filter(|name| attachment::stays_inside(name)) else {
+        return Ok(item);
+    };
+    let Some(bytes) = work
+        .asked
+        .files
+        .read_whole(&format!("attachments/{path}"), LARGEST)?
+    else {
+        return Ok(item);
+    };
     let copy = format!("{id}/{name}");
-    work.steps.push(Step::put(format!("attachments/{copy}"), bytes));
+    work.steps
+        .push(Step::put(format!("attachments/{copy}"), bytes));
     let path = Json::from(copy).to_bytes();
     Ok(boswell_model::json::set_member(&item, &["path"], &path).unwrap_or(item))
 }

@@ -1,8 +1,9 @@
 //! What has to happen in a MyAgents store for an intention to come true.
 //!
-//! Everything goes under the app's own locks, that of the transcript first and that of the index inside it, as the app
-//! takes them. Where a transcript is made its row comes first, where one goes its row goes last: whoever looks in between
-//! sees an empty session, never a file that nobody speaks of.
+//! Everything goes under the app's own locks, that of the transcript first and that of the
+//! index inside it, as the app takes them. Where a transcript is made its row comes first,
+//! where one goes its row goes last: whoever looks in between sees an empty session, never a
+//! file that nobody speaks of.
 
 mod append;
 mod create;
@@ -17,7 +18,10 @@ mod work;
 
 use boswell_model::Result;
 
-use crate::{Asked, Chance, Files, Intention, Located, LockSpec, Operation, Planned, StoreIntention, unsupported};
+use crate::{
+    Asked, Chance, Files, Intention, Located, LockSpec, Operation, Planned, StoreIntention,
+    unsupported,
+};
 
 use super::id;
 use work::Work;
@@ -26,7 +30,14 @@ const INDEX_LOCK: &str = "sessions.lock";
 
 /// What is changed by plan; the rest becomes a note.
 pub(crate) fn plans(operation: Operation) -> bool {
-    matches!(operation, Operation::Append | Operation::Rewind | Operation::Fork | Operation::Title | Operation::Delete)
+    matches!(
+        operation,
+        Operation::Append
+            | Operation::Rewind
+            | Operation::Fork
+            | Operation::Title
+            | Operation::Delete
+    )
 }
 
 /// Our own locks, then those of the transcripts in the order of their ids, then that of the index.
@@ -38,12 +49,19 @@ pub(crate) fn locks(located: &Located, intention: &Intention) -> Vec<LockSpec> {
     ids.sort_unstable();
     ids.dedup();
     let own = intention.own_locks("myagents", &located.id);
-    let transcripts = ids.into_iter().map(|of| LockSpec::AgentMkdir { key: id::lock_folder(of) });
-    own.into_iter().chain(transcripts).chain(index_lock()).collect()
+    let transcripts = ids.into_iter().map(|of| LockSpec::AgentMkdir {
+        key: id::lock_folder(of),
+    });
+    own.into_iter()
+        .chain(transcripts)
+        .chain(index_lock())
+        .collect()
 }
 
 fn index_lock() -> [LockSpec; 1] {
-    [LockSpec::AgentMkdir { key: INDEX_LOCK.to_owned() }]
+    [LockSpec::AgentMkdir {
+        key: INDEX_LOCK.to_owned(),
+    }]
 }
 
 /// The plan for a session.
@@ -57,7 +75,11 @@ pub(crate) fn plan(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> 
         Intention::Fork { at, new } => fork::plan(work, *at, new),
         Intention::Delete => delete::plan(work),
         Intention::Migrate => migrate_plan(work),
-        _ => Err(unsupported("myagents", "be changed like that", "tags, labels and status are kept as notes")),
+        _ => Err(unsupported(
+            "myagents",
+            "be changed like that",
+            "tags, labels and status are kept as notes",
+        )),
     }
 }
 
@@ -67,12 +89,18 @@ pub(crate) fn store_locks(intention: &StoreIntention) -> Vec<LockSpec> {
         StoreIntention::Create(new) => new.id.as_deref(),
         _ => None,
     };
-    let transcript = session.map(|of| LockSpec::AgentMkdir { key: id::lock_folder(of) });
+    let transcript = session.map(|of| LockSpec::AgentMkdir {
+        key: id::lock_folder(of),
+    });
     transcript.into_iter().chain(index_lock()).collect()
 }
 
 /// The plan for the whole store.
-pub(crate) fn plan_store(files: &dyn Files, intention: &StoreIntention, chance: &dyn Chance) -> Result<Planned> {
+pub(crate) fn plan_store(
+    files: &dyn Files,
+    intention: &StoreIntention,
+    chance: &dyn Chance,
+) -> Result<Planned> {
     match intention {
         StoreIntention::Create(new) => create::plan(files, new, chance),
         StoreIntention::Move { from, to } => projects::plan(files, from, to, chance),
@@ -96,7 +124,8 @@ fn migrate_plan(mut work: Work<'_>) -> Result<Planned> {
     work.settle()?;
     let steps = work.transcript()?.migrated();
     if steps.is_empty() {
-        work.remarks.push("it is in the app's newest form already".to_owned());
+        work.remarks
+            .push("it is in the app's newest form already".to_owned());
     }
     work.steps.extend(steps);
     work.finish("migrate", "turn the document into a line log")

@@ -6,7 +6,12 @@ use crate::{Chance, Files, Plan, Planned};
 
 use super::super::index_file::{IndexFile, RowEdit};
 
-pub(super) fn plan(files: &dyn Files, from: &str, to: &str, chance: &dyn Chance) -> Result<Planned> {
+pub(super) fn plan(
+    files: &dyn Files,
+    from: &str,
+    to: &str,
+    chance: &dyn Chance,
+) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let moved: Vec<(String, RowEdit, String)> = index
         .rows()
@@ -16,7 +21,10 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str, chance: &dyn Chance)
             Some((id.to_owned(), row, place))
         })
         .collect();
-    let mut plan = Plan::new("move", format!("{} sessions follow from {from} to {to}", moved.len()));
+    let mut plan = Plan::new(
+        "move",
+        format!("{} sessions follow from {from} to {to}", moved.len()),
+    );
     for (id, mut row, place) in moved {
         row.set("agentDir", place)?;
         index.put(&id, row);
@@ -27,5 +35,6 @@ pub(super) fn plan(files: &dyn Files, from: &str, to: &str, chance: &dyn Chance)
 
 /// What follows `folder` in a path: nothing, or a separator and more. Paths of Windows have either.
 fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
-    path.strip_prefix(folder).filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+    path.strip_prefix(folder)
+        .filter(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
 }

@@ -14,20 +14,33 @@ use super::work::{preview_of, set_or_remove};
 /// A longer transcript is left out: its sums stay as the index states them.
 const LONGEST: u64 = 1 << 30;
 
-/// Rows keep all that only the index knows; sums and previews are counted again; transcripts without a row get one.
+/// Rows keep all that only the index knows; sums and previews are counted again; transcripts
+/// without a row get one.
 pub(super) fn plan(files: &dyn Files, chance: &dyn Chance) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let mut remarks = Vec::new();
     for located in layout::discover(files)?.sessions {
-        let newer = located.key.as_deref().is_some_and(|key| key.starts_with("sessions-v2/"));
-        let Some(key) = located.key.clone().filter(|_| !newer && located.size <= LONGEST) else { continue };
+        let newer = located
+            .key
+            .as_deref()
+            .is_some_and(|key| key.starts_with("sessions-v2/"));
+        let Some(key) = located
+            .key
+            .clone()
+            .filter(|_| !newer && located.size <= LONGEST)
+        else {
+            continue;
+        };
         let bytes = files.read_whole(&key, LONGEST)?.unwrap_or_default();
         let read = Reader::read(&MyAgents, &located, &bytes, Depth::Facts);
         let view = read.view(&bytes);
         let mut row = match index.row(&located.id) {
             Some(row) => row,
             None => {
-                remarks.push(format!("session {} had no row; the folder that it was held in is not known", located.id));
+                remarks.push(format!(
+                    "session {} had no row; the folder that it was held in is not known",
+                    located.id
+                ));
                 born(&located, &read.facts, chance.now())
             }
         };
@@ -46,12 +59,20 @@ pub(super) fn plan(files: &dyn Files, chance: &dyn Chance) -> Result<Planned> {
     }
     let mut plan = Plan::new("index", "write MyAgents' index anew from its transcripts");
     plan.steps = index.steps(files, chance.now())?;
-    Ok(Planned { plan, remarks, ..Planned::default() })
+    Ok(Planned {
+        plan,
+        remarks,
+        ..Planned::default()
+    })
 }
 
 fn born(located: &Located, facts: &boswell_model::Facts, now: Instant) -> RowEdit {
     let created = facts.created.or(located.modified).unwrap_or(now);
-    let active = facts.last_active.or(located.modified).unwrap_or(now).max(created);
+    let active = facts
+        .last_active
+        .or(located.modified)
+        .unwrap_or(now)
+        .max(created);
     let said = facts.first_prompt.as_deref().unwrap_or_default();
     RowEdit::of(
         &Json::object()

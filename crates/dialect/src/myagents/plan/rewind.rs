@@ -30,13 +30,18 @@ pub(super) fn plan(mut work: Work<'_>, tip: Tip) -> Result<Planned> {
     let mut row = work.row()?;
     let slot = match tip {
         Tip::At(slot) if work.view().log.kind(slot) == EntryKind::User => slot,
-        _ => return Err(Error::new(ErrorKind::Invalid, "only a prompt of the user can be rewound to")),
+        _ => {
+            return Err(Error::new(
+                ErrorKind::Invalid,
+                "only a prompt of the user can be rewound to",
+            ));
+        }
     };
     let (before, after) = (work.view().log.heads.len(), slot.index());
     let engines = engines(&work, &row, before, after)?;
     if let Engines::Replaced(intent) = &engines {
-        // As the app does it: what is about to happen is in the row before the transcript is cut, so that either of us
-        // can finish it.
+        // As the app does it: what is about to happen is in the row before the transcript is cut,
+        // so that either of us can finish it.
         row.set(PENDING, intent.to_json())?;
         work.put_row(row.clone());
         let announced = work.index.steps(work.asked.files, work.now())?;
@@ -60,7 +65,9 @@ fn engines(work: &Work<'_>, row: &RowEdit, before: usize, after: usize) -> Resul
         "codex" => Engine::Codex,
         _ => return Ok(Engines::Untold),
     };
-    let Some(source) = bound(row, engine) else { return Ok(Engines::Unasked) };
+    let Some(source) = bound(row, engine) else {
+        return Ok(Engines::Unasked);
+    };
     if engine == Engine::Sdk
         && let Some(uuid) = last_uuid(work, after)?
     {
@@ -68,25 +75,39 @@ fn engines(work: &Work<'_>, row: &RowEdit, before: usize, after: usize) -> Resul
     }
     let replacement = (engine == Engine::Sdk).then(|| work.asked.chance.uuid_v4());
     let (rows_before, rows_after) = (before as u64, after as u64);
-    Ok(Engines::Replaced(Intent { engine, source: Some(source), replacement, rows_before, rows_after }))
+    Ok(Engines::Replaced(Intent {
+        engine,
+        source: Some(source),
+        replacement,
+        rows_before,
+        rows_after,
+    }))
 }
 
 /// The engine's id of the last row that stays, if that is an answer that has one.
 fn last_uuid(work: &Work<'_>, after: usize) -> Result<Option<String>> {
     let view = work.view();
-    let Some(last) = view.log.slots().take(after).next_back() else { return Ok(None) };
+    let Some(last) = view.log.slots().take(after).next_back() else {
+        return Ok(None);
+    };
     if view.log.kind(last) != EntryKind::Assistant {
         return Ok(None);
     }
-    let uuid = view.with_object(last, |row| row.text("sdkUuid").map(std::borrow::Cow::into_owned))?;
+    let uuid = view.with_object(last, |row| {
+        row.text("sdkUuid").map(std::borrow::Cow::into_owned)
+    })?;
     Ok(uuid.flatten().filter(|uuid| !uuid.is_empty()))
 }
 
 fn remark(engines: &Engines) -> Option<String> {
     match engines {
         Engines::After(uuid) => Some(format!("the engine goes on after its message {uuid}")),
-        Engines::Replaced(_) => Some("the engine starts anew: it remembers nothing of this session".to_owned()),
+        Engines::Replaced(_) => {
+            Some("the engine starts anew: it remembers nothing of this session".to_owned())
+        }
         Engines::Unasked => None,
-        Engines::Untold => Some("the engine is not told, and may remember more than is shown".to_owned()),
+        Engines::Untold => {
+            Some("the engine is not told, and may remember more than is shown".to_owned())
+        }
     }
 }

@@ -25,7 +25,12 @@ pub(super) struct Transcript {
 impl Transcript {
     pub(super) fn of(work: &Work<'_>) -> Result<Self> {
         let (key, document) = (key_of(work.id()), format!("sessions/{}.json", work.id()));
-        let retired = work.asked.files.stat(&document)?.filter(crate::FileInfo::is_file).map(|info| info.key);
+        let retired = work
+            .asked
+            .files
+            .stat(&document)?
+            .filter(crate::FileInfo::is_file)
+            .map(|info| info.key);
         let moved = if work.is_document() {
             // An append must not hide what is left of a document behind a log that looks whole.
             work.refuse_malformed()?;
@@ -36,12 +41,19 @@ impl Transcript {
         } else {
             None
         };
-        Ok(Transcript { key, moved, retired })
+        Ok(Transcript {
+            key,
+            moved,
+            retired,
+        })
     }
 
     /// What turns a document into a line log: the log first, so that nothing is ever gone.
     pub(super) fn migrated(&self) -> Vec<Step> {
-        let put = self.moved.as_ref().map(|rows| Step::put(&self.key, rows.clone()));
+        let put = self
+            .moved
+            .as_ref()
+            .map(|rows| Step::put(&self.key, rows.clone()));
         put.into_iter().chain(self.retire()).collect()
     }
 
@@ -59,13 +71,26 @@ impl Transcript {
         let kept = if self.moved.is_some() {
             rows(work, slot.index())?
         } else {
-            let bytes = work.asked.files.read_whole(&self.key, LONGEST)?.unwrap_or_default();
-            let at = work.view().log.head(slot).map_or(0, |head| usize::try_from(head.at).unwrap_or(usize::MAX));
+            let bytes = work
+                .asked
+                .files
+                .read_whole(&self.key, LONGEST)?
+                .unwrap_or_default();
+            let at = work
+                .view()
+                .log
+                .head(slot)
+                .map_or(0, |head| usize::try_from(head.at).unwrap_or(usize::MAX));
             let before = bytes.get(..at).unwrap_or(&bytes);
-            let end = before.iter().rposition(|b| *b == b'\n').map_or(0, |newline| newline + 1);
+            let end = before
+                .iter()
+                .rposition(|b| *b == b'\n')
+                .map_or(0, |newline| newline + 1);
             before.get(..end).unwrap_or_default().to_vec()
         };
-        Ok(std::iter::once(Step::put(&self.key, kept)).chain(self.retire()).collect())
+        Ok(std::iter::once(Step::put(&self.key, kept))
+            .chain(self.retire())
+            .collect())
     }
 
     fn retire(&self) -> Option<Step> {
@@ -75,11 +100,19 @@ impl Transcript {
 
 /// How many messages a document has, also such as are none.
 fn messages(work: &Work<'_>) -> Result<usize> {
-    let Some(key) = &work.asked.located.key else { return Ok(0) };
-    let bytes = work.asked.files.read_whole(key, LONGEST)?.unwrap_or_default();
+    let Some(key) = &work.asked.located.key else {
+        return Ok(0);
+    };
+    let bytes = work
+        .asked
+        .files
+        .read_whole(key, LONGEST)?
+        .unwrap_or_default();
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let document = Raw::parse(text.trim_ascii()).ok();
-    Ok(document.and_then(|document| document.get("messages")).map_or(0, |messages| messages.items().count()))
+    Ok(document
+        .and_then(|document| document.get("messages"))
+        .map_or(0, |messages| messages.items().count()))
 }
 
 /// Key of a session's line log.

@@ -10,16 +10,28 @@ use super::{Entries, changed};
 use crate::twin_calls::{self, TwinCalls};
 use crate::{Mend, Pair};
 
-/// One mend an entry. Answers stand in a run below the entry that called; those of one run are its own.
+/// One mend an entry. Answers stand in a run below the entry that called; those of
+/// one run are its own.
 pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let pairs = entries.mending.pairs;
     let mut seen: HashSet<Name> = HashSet::new();
-    if !pairs.iter().any(|(_, pair)| matches!(pair, Pair::Call(call) if !seen.insert(*call))) {
+    if !pairs
+        .iter()
+        .any(|(_, pair)| matches!(pair, Pair::Call(call) if !seen.insert(*call)))
+    {
         return Ok(());
     }
     let path = agent_path(&entries.view, tip(&entries.view));
-    let place: HashMap<Slot, usize> = path.iter().enumerate().map(|(at, slot)| (*slot, at)).collect();
-    let mut branch: Vec<(Slot, Pair)> = pairs.iter().filter(|(slot, _)| place.contains_key(slot)).copied().collect();
+    let place: HashMap<Slot, usize> = path
+        .iter()
+        .enumerate()
+        .map(|(at, slot)| (*slot, at))
+        .collect();
+    let mut branch: Vec<(Slot, Pair)> = pairs
+        .iter()
+        .filter(|(slot, _)| place.contains_key(slot))
+        .copied()
+        .collect();
     branch.sort_by_key(|(slot, _)| place.get(slot).copied());
     let answers: HashMap<Slot, Name> = branch
         .iter()
@@ -30,7 +42,10 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
         .collect();
     let run = |slot: Slot| {
         let from = place.get(&slot).map_or(path.len(), |at| at + 1);
-        let run = path.iter().skip(from).map_while(|slot| Some((*slot, *answers.get(slot)?)));
+        let run = path
+            .iter()
+            .skip(from)
+            .map_while(|slot| Some((*slot, *answers.get(slot)?)));
         run.collect()
     };
     let new_id = || format!("call_{}", entries.mending.chance.hex16());
@@ -43,14 +58,24 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
 fn mend(entries: &Entries<'_>, twins: TwinCalls) -> Result<Mend> {
     let names = &entries.view.log.names;
     let does = twin_calls::DOES.to_owned();
-    let mut mend = entries.mend(ProblemKind::DuplicateCall, twins.slot, twins.confidence, does);
+    let mut mend = entries.mend(
+        ProblemKind::DuplicateCall,
+        twins.slot,
+        twins.confidence,
+        does,
+    );
     let mut record = entries.view.payload(twins.slot)?.into_owned();
     for call in &twins.renamed {
         record = renamed(&record, names.text(call.old), call.nth, &call.new);
         if let Some(answer) = call.answer {
             let with = Json::from(call.new.as_str()).to_bytes();
-            let answered = set_member(&entries.view.payload(answer)?, &["message", "toolCallId"], &with);
-            mend.splices.push(entries.replaced(answer, answered.map_err(|_| changed())?));
+            let answered = set_member(
+                &entries.view.payload(answer)?,
+                &["message", "toolCallId"],
+                &with,
+            );
+            mend.splices
+                .push(entries.replaced(answer, answered.map_err(|_| changed())?));
         }
     }
     mend.splices.push(entries.replaced(twins.slot, record));
@@ -60,9 +85,15 @@ fn mend(entries: &Entries<'_>, twins: TwinCalls) -> Result<Mend> {
 /// The entry with another id in the call that is the `nth` of those that have the old one.
 fn renamed(record: &[u8], old: &str, nth: usize, new: &str) -> Vec<u8> {
     let content = Raw::trusted(record).at(&["message", "content"]);
-    let calls =
-        content.iter().flat_map(Raw::items).filter(|block| block.get("type").is_some_and(|it| it.is("toolCall")));
-    match calls.filter_map(|block| block.get("id")).filter(|id| id.is(old)).nth(nth) {
+    let calls = content
+        .iter()
+        .flat_map(Raw::items)
+        .filter(|block| block.get("type").is_some_and(|it| it.is("toolCall")));
+    match calls
+        .filter_map(|block| block.get("id"))
+        .filter(|id| id.is(old))
+        .nth(nth)
+    {
         Some(id) => twin_calls::put_id(record, &id, new),
         None => record.to_vec(),
     }

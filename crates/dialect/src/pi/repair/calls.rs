@@ -26,7 +26,9 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
             Pair::Call(call) if !answered.contains(call) && called.get(call) == Some(slot) => {
                 open.entry(*slot).or_default().push(*call);
             }
-            Pair::Answer(call) if !called.contains_key(call) => mends.extend(keep_as_text(entries, *slot)?),
+            Pair::Answer(call) if !called.contains_key(call) => {
+                mends.extend(keep_as_text(entries, *slot)?)
+            }
             _ => {}
         }
     }
@@ -46,53 +48,86 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
     Ok(())
 }
 
-/// Entries that say honestly that answers are unknown, behind those that are there. Nothing is added at the end of a
-/// conversation: the agent was stopped there, and knows how to go on.
+/// Entries that say honestly that answers are unknown, behind those that are there. Nothing is
+/// added at the end of a conversation: the agent was stopped there, and knows how to go on.
 fn answer(
     entries: &Entries<'_>,
     slot: Slot,
     calls: &[Name],
     children: &HashMap<Slot, Vec<Slot>>,
 ) -> Result<Option<Mend>> {
-    let failed = entries.view.log.head(slot).is_some_and(|head| head.flags.has(Flags::ERROR));
+    let failed = entries
+        .view
+        .log
+        .head(slot)
+        .is_some_and(|head| head.flags.has(Flags::ERROR));
     let below = |slot: Slot| children.get(&slot).map(Vec::as_slice).unwrap_or_default();
     let mut end = slot;
     for _ in 0..entries.view.log.heads.len() {
-        match below(end).iter().find(|child| entries.kind(**child) == EntryKind::ToolResult) {
+        match below(end)
+            .iter()
+            .find(|child| entries.kind(**child) == EntryKind::ToolResult)
+        {
             Some(next) => end = *next,
             None => break,
         }
     }
-    let (Some(end_id), false, false) = (entries.id(end), failed, below(end).is_empty()) else { return Ok(None) };
+    let (Some(end_id), false, false) = (entries.id(end), failed, below(end).is_empty()) else {
+        return Ok(None);
+    };
     let record = entries.view.payload(slot)?;
     let mut lines = Vec::new();
     let mut above = end_id.to_owned();
     for call in calls {
         let id = entries.new_id();
         lines.push(b'\n');
-        lines.extend(line(Raw::trusted(&record), entries.view.log.names.text(*call), &id, &above));
+        lines.extend(line(
+            Raw::trusted(&record),
+            entries.view.log.names.text(*call),
+            &id,
+            &above,
+        ));
         above = id;
     }
     let does = "say after it that its answer is unknown".to_owned();
     let mut mend = entries.mend(ProblemKind::MissingResult, slot, Confidence::Certain, does);
-    let place = entries.view.log.head(end).map_or(0, |head| head.at + head.len);
+    let place = entries
+        .view
+        .log
+        .head(end)
+        .map_or(0, |head| head.at + head.len);
     mend.splices.push(Splice::insert(place, lines));
     for child in below(end) {
-        mend.splices.push(entries.set(*child, "parentId", &Json::from(above.as_str()))?);
+        mend.splices
+            .push(entries.set(*child, "parentId", &Json::from(above.as_str()))?);
     }
     Ok(Some(mend))
 }
 
 fn line(caller: Raw<'_>, call: &str, id: &str, parent: &str) -> Vec<u8> {
     let content = caller.at(&["message", "content"]);
-    let block = content.iter().flat_map(Raw::items).find(|block| block.get("id").is_some_and(|id| id.is(call)));
-    let tool = block.and_then(|block| block.get("name")).and_then(|name| name.text()).unwrap_or_default().into_owned();
-    let raw = |path: &[&str]| caller.at(path).map(|value| Json::Raw(value.bytes().to_vec()));
+    let block = content
+        .iter()
+        .flat_map(Raw::items)
+        .find(|block| block.get("id").is_some_and(|id| id.is(call)));
+    let tool = block
+        .and_then(|block| block.get("name"))
+        .and_then(|name| name.text())
+        .unwrap_or_default()
+        .into_owned();
+    let raw = |path: &[&str]| {
+        caller
+            .at(path)
+            .map(|value| Json::Raw(value.bytes().to_vec()))
+    };
     let message = Json::object()
         .with("role", "toolResult")
         .with("toolCallId", call)
         .with("toolName", tool)
-        .with("content", vec![Json::object().with("type", "text").with("text", UNKNOWN)])
+        .with(
+            "content",
+            vec![Json::object().with("type", "text").with("text", UNKNOWN)],
+        )
         .with("isError", true)
         .with_some("timestamp", raw(&["message", "timestamp"]));
     Json::object()
@@ -107,14 +142,19 @@ fn line(caller: Raw<'_>, call: &str, id: &str, parent: &str) -> Vec<u8> {
 /// An answer without its call cannot be sent: its text can.
 fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
     let record = entries.view.payload(slot)?;
-    let Some(content) = Raw::trusted(&record).at(&["message", "content"]) else { return Ok(None) };
+    let Some(content) = Raw::trusted(&record).at(&["message", "content"]) else {
+        return Ok(None);
+    };
     let lead = Json::object().with("type", "text").with("text", STRAY);
-    let parts = std::iter::once(lead).chain(content.items().map(|part| Json::Raw(part.bytes().to_vec())));
+    let parts =
+        std::iter::once(lead).chain(content.items().map(|part| Json::Raw(part.bytes().to_vec())));
     let parts = Json::Array(parts.collect()).to_bytes();
     let with = set_member(&record, &["message", "content"], &parts)
         .and_then(|record| set_member(&record, &["message", "role"], b"\"user\""))
         .map_err(|_| changed())?;
-    let does = "keep its text as what the user handed in: an answer without its call cannot be sent".to_owned();
+    let does =
+        "keep its text as what the user handed in: an answer without its call cannot be sent"
+            .to_owned();
     let mut mend = entries.mend(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     mend.splices.push(entries.replaced(slot, with));
     Ok(Some(mend))

@@ -10,15 +10,27 @@ use crate::{ForkPlace, Mending};
 /// The header gets the new id and names the file that it comes from; no entry changes.
 pub(in super::super) fn fork(mending: &Mending<'_>, original: &str) -> Result<Option<ForkPlace>> {
     let key = mending.located.key.as_deref().unwrap_or_default();
-    let (Some((folder, _)), Some(slot)) = (key.rsplit_once('/'), header(mending.view.log)) else { return Ok(None) };
+    let (Some((folder, _)), Some(slot)) = (key.rsplit_once('/'), header(mending.view.log)) else {
+        return Ok(None);
+    };
     let id = mending.chance.uuid_v7();
     let entries = Entries::of(mending);
     let record = mending.view.payload(slot)?;
-    let set = |record: &[u8], key: &str, value: &str| set_member(record, &[key], &Json::from(value).to_bytes());
-    let with =
-        set(&record, "id", &id).and_then(|record| set(&record, "parentSession", original)).map_err(|_| changed())?;
+    let set = |record: &[u8], key: &str, value: &str| {
+        set_member(record, &[key], &Json::from(value).to_bytes())
+    };
+    let with = set(&record, "id", &id)
+        .and_then(|record| set(&record, "parentSession", original))
+        .map_err(|_| changed())?;
     let now = mending.chance.now().to_rfc3339();
-    let stamp: String = now.chars().map(|c| if matches!(c, ':' | '.') { '-' } else { c }).collect();
+    let stamp: String = now
+        .chars()
+        .map(|c| if matches!(c, ':' | '.') { '-' } else { c })
+        .collect();
     let splices = vec![entries.replaced(slot, with)];
-    Ok(Some(ForkPlace { key: format!("{folder}/{stamp}_{id}.jsonl"), id, splices }))
+    Ok(Some(ForkPlace {
+        key: format!("{folder}/{stamp}_{id}.jsonl"),
+        id,
+        splices,
+    }))
 }

@@ -1,4 +1,5 @@
-//! The record that describes the session: brought to the front, completed, or made anew from what is left.
+//! The record that describes the session: brought to the front, completed, or made
+//! anew from what is left.
 
 use boswell_model::json::{Json, Kind, Raw};
 use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};
@@ -13,9 +14,17 @@ const LONGEST: u64 = 1 << 16;
 
 pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let log = entries.view.log;
-    if let Some(mark) = log.gaps.iter().find(|gap| gap.kind == SpanKind::Gap(Gap::Bom)) {
+    if let Some(mark) = log
+        .gaps
+        .iter()
+        .find(|gap| gap.kind == SpanKind::Gap(Gap::Bom))
+    {
         let does = "drop the byte order mark: with it the header cannot be read".to_owned();
-        let splices = vec![Splice { at: mark.at, len: mark.len, with: Vec::new() }];
+        let splices = vec![Splice {
+            at: mark.at,
+            len: mark.len,
+            with: Vec::new(),
+        }];
         mends.push(Mend {
             problem: ProblemKind::BadHeader,
             line: Some(1),
@@ -27,10 +36,18 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
             splices,
         });
     }
-    let Some((first, _)) = log.entries().find(|(_, head)| head.kind != EntryKind::Title) else { return Ok(()) };
-    // Before everything, also before what is left of a torn one: pi looks at the first line alone. Only oh-my-pi's slot for the
-    // title stays where it is.
-    let after_slot = log.entries().find(|(slot, _)| !is_slot(log.word(*slot))).filter(|(slot, _)| *slot > Slot(0));
+    let Some((first, _)) = log
+        .entries()
+        .find(|(_, head)| head.kind != EntryKind::Title)
+    else {
+        return Ok(());
+    };
+    // Before everything, also before what is left of a torn one: pi looks at the first line alone.
+    // Only oh-my-pi's slot for the title stays where it is.
+    let after_slot = log
+        .entries()
+        .find(|(slot, _)| !is_slot(log.word(*slot)))
+        .filter(|(slot, _)| *slot > Slot(0));
     let front = after_slot.map_or(0, |(_, head)| head.at);
     match header(log) {
         Some(slot) if slot == first => mends.extend(nameless(entries, slot)?),
@@ -58,7 +75,11 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
 }
 
 fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
-    let has_id = |record: &[u8]| Raw::trusted(record).get("id").is_some_and(|id| id.kind() == Kind::String);
+    let has_id = |record: &[u8]| {
+        Raw::trusted(record)
+            .get("id")
+            .is_some_and(|id| id.kind() == Kind::String)
+    };
     if has_id(&entries.view.payload(slot)?) {
         return Ok(None);
     }
@@ -71,21 +92,40 @@ fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
 
 fn made(entries: &Entries<'_>, first: Slot) -> Result<Vec<u8>> {
     let log = entries.view.log;
-    let torn = log.gaps.iter().find(|gap| gap.kind == SpanKind::Gap(Gap::Garbage));
+    let torn = log
+        .gaps
+        .iter()
+        .find(|gap| gap.kind == SpanKind::Gap(Gap::Garbage));
     let first_at = log.head(first).map_or(0, |head| head.at);
     let torn = match torn.filter(|gap| gap.at < first_at) {
-        Some(gap) => entries.view.payloads.payload(gap.at, gap.len.min(LONGEST))?.into_owned(),
+        Some(gap) => entries
+            .view
+            .payloads
+            .payload(gap.at, gap.len.min(LONGEST))?
+            .into_owned(),
         None => Vec::new(),
     };
-    let time =
-        entries.view.with_object(first, |entry| entry.text("timestamp").map(|time| time.into_owned()))?.flatten();
+    let time = entries
+        .view
+        .with_object(first, |entry| {
+            entry.text("timestamp").map(|time| time.into_owned())
+        })?
+        .flatten();
     let version = (Shape::of(log) == Shape::Tree).then_some(3);
     let header = Json::object()
         .with("type", "session")
         .with_some("version", version)
-        .with("id", left_of(&torn, "id").unwrap_or_else(|| entries.mending.located.id.clone()))
+        .with(
+            "id",
+            left_of(&torn, "id").unwrap_or_else(|| entries.mending.located.id.clone()),
+        )
         .with_some("timestamp", left_of(&torn, "timestamp").or(time))
-        .with("cwd", left_of(&torn, "cwd").or_else(|| entries.mending.facts.project.clone()).unwrap_or_default());
+        .with(
+            "cwd",
+            left_of(&torn, "cwd")
+                .or_else(|| entries.mending.facts.project.clone())
+                .unwrap_or_default(),
+        );
     Ok(header.to_bytes())
 }
 
@@ -94,5 +134,8 @@ fn left_of(torn: &[u8], key: &str) -> Option<String> {
     let mark = format!("\"{key}\":\"");
     let at = memchr::memmem::find(torn, mark.as_bytes())? + mark.len() - 1;
     let end = boswell_model::json::value_end(torn, at).ok()?;
-    Raw::parse(torn.get(at..end)?).ok()?.text().map(|text| text.into_owned())
+    Raw::parse(torn.get(at..end)?)
+        .ok()?
+        .text()
+        .map(|text| text.into_owned())
 }

@@ -9,12 +9,15 @@ use super::super::shape::Shape;
 use super::{Entries, changed};
 use crate::{Confidence, Mend};
 
-/// Gives entries ids; where no entry has a parent field they also follow one another, as they did in version 1.
+/// Gives entries ids; where no entry has a parent field they also follow one another, as
+/// they did in version 1.
 pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let unlinked = Shape::of(entries.view.log) == Shape::Unlinked;
     let mut before: Option<String> = None;
     for (slot, head) in entries.all() {
-        let id = entries.id(slot).map_or_else(|| entries.new_id(), str::to_owned);
+        let id = entries
+            .id(slot)
+            .map_or_else(|| entries.new_id(), str::to_owned);
         let needs_parent = unlinked && !head.flags.has(Flags::LINKED);
         if head.id.is_none() || needs_parent {
             let mut record = entries.view.payload(slot)?.into_owned();
@@ -28,8 +31,17 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()
             if needs_parent {
                 put("parentId", Json::from(before.as_deref()))?;
             }
-            let does = if needs_parent { "give it an id, and the entry before it as parent" } else { "give it an id" };
-            let mut mend = entries.mend(ProblemKind::MissingId, slot, Confidence::Certain, does.to_owned());
+            let does = if needs_parent {
+                "give it an id, and the entry before it as parent"
+            } else {
+                "give it an id"
+            };
+            let mut mend = entries.mend(
+                ProblemKind::MissingId,
+                slot,
+                Confidence::Certain,
+                does.to_owned(),
+            );
             mend.splices.push(entries.replaced(slot, record));
             mends.push(mend);
         }
@@ -38,26 +50,34 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()
     Ok(())
 }
 
-/// Later entries get ids of their own; what was written below such an entry follows it. One mend an id, so that none is done by half.
+/// Later entries get ids of their own; what was written below such an entry follows it. One mend an
+/// id, so that none is done by half.
 pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let mut first: HashMap<Name, Slot> = HashMap::new();
     let mut renamed: HashMap<Name, String> = HashMap::new();
     let mut places: HashMap<Name, usize> = HashMap::new();
     for (slot, head) in entries.all() {
-        let above = head.parent.and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
+        let above = head
+            .parent
+            .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
         let known = head.id.and_then(|id| first.get(&id).copied());
         let twin = match (head.id, known) {
-            (Some(id), Some(known)) => (entries.view.payload(known)? != entries.view.payload(slot)?).then_some(id),
+            (Some(id), Some(known)) => {
+                (entries.view.payload(known)? != entries.view.payload(slot)?).then_some(id)
+            }
             (Some(id), None) => {
                 first.insert(id, slot);
                 None
             }
             (None, _) => None,
         };
-        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else { continue };
+        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else {
+            continue;
+        };
         let mut record = entries.view.payload(slot)?.into_owned();
         let mut put = |key: &str, value: &str| -> Result<()> {
-            record = set_member(&record, &[key], &Json::from(value).to_bytes()).map_err(|_| changed())?;
+            record = set_member(&record, &[key], &Json::from(value).to_bytes())
+                .map_err(|_| changed())?;
             Ok(())
         };
         if let Some((_, id)) = &above {

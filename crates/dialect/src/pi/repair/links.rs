@@ -12,7 +12,10 @@ use crate::{Confidence, Mend};
 pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let cycles: BTreeSet<Slot> = entries.view.tree.cycles().iter().copied().collect();
     let mut broken: BTreeMap<Slot, ProblemKind> = BTreeMap::new();
-    for (slot, head) in entries.all().filter(|(slot, _)| entries.stands_for_its_id(*slot)) {
+    for (slot, head) in entries
+        .all()
+        .filter(|(slot, _)| entries.stands_for_its_id(*slot))
+    {
         let Some(parent) = head.parent else { continue };
         if !entries.place.contains_key(&parent) {
             broken.insert(slot, ProblemKind::MissingParent);
@@ -25,18 +28,30 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
     }
     let lost = |(slot, problem): (&Slot, &ProblemKind)| {
         let missing = entries.view.log.head(*slot).and_then(|head| head.parent);
-        (*slot, Lost { family: missing.filter(|_| *problem == ProblemKind::MissingParent), known: None })
+        (
+            *slot,
+            Lost {
+                family: missing.filter(|_| *problem == ProblemKind::MissingParent),
+                known: None,
+            },
+        )
     };
     let near = neighbours(entries).find(&broken.iter().map(lost).collect());
     for (slot, problem) in broken {
-        let (parent, confidence) = near.get(&slot).copied().unwrap_or((None, Confidence::Certain));
+        let (parent, confidence) = near
+            .get(&slot)
+            .copied()
+            .unwrap_or((None, Confidence::Certain));
         let target = parent.and_then(|parent| entries.id(parent));
         let below = match target {
             Some(id) => format!("hang it below {id}"),
             None => "let it begin the conversation: nothing stands before it".to_owned(),
         };
-        let does =
-            if problem == ProblemKind::ParentCycle { format!("open the circle here and {below}") } else { below };
+        let does = if problem == ProblemKind::ParentCycle {
+            format!("open the circle here and {below}")
+        } else {
+            below
+        };
         let mut mend = entries.mend(problem, slot, confidence, does);
         mend.splices = vec![entries.set(slot, "parentId", &Json::from(target))?];
         mends.push(mend);
@@ -49,7 +64,10 @@ fn neighbours<'a>(entries: &Entries<'a>) -> Neighbours<'a> {
     let mut writer = vec![None; log.heads.len()];
     let mut up = vec![None; log.heads.len()];
     // An entry without an id cannot be a parent.
-    for (slot, _) in entries.all().filter(|(slot, head)| head.id.is_some() && entries.stands_for_its_id(*slot)) {
+    for (slot, _) in entries
+        .all()
+        .filter(|(slot, head)| head.id.is_some() && entries.stands_for_its_id(*slot))
+    {
         if let (Some(writer), Some(up)) = (writer.get_mut(slot.index()), up.get_mut(slot.index())) {
             *writer = Some(false);
             *up = entries.parent(slot);

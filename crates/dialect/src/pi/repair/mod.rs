@@ -1,7 +1,7 @@
 //! What can be done about damaged sessions of the family.
 //!
-//! None of its programs helps itself: a walk ends at a parent that is not there, a circle is walked for ever, and a file
-//! without a proper header is replaced by an empty one.
+//! None of its programs helps itself: a walk ends at a parent that is not there, a circle is walked
+//! for ever, and a file without a proper header is replaced by an empty one.
 
 mod call_ids;
 mod calls;
@@ -16,7 +16,8 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, Name, ProblemKind, Result, SessionView, Slot, SpanKind, Tip,
+    EntryKind, Error, ErrorKind, Flags, Gap, Head, Name, ProblemKind, Result, SessionView, Slot,
+    SpanKind, Tip,
 };
 
 use super::shape::{Shape, is_entry};
@@ -28,33 +29,87 @@ pub(super) use fork::fork;
 const LOSES: &[(ProblemKind, &str)] = &[
     (ProblemKind::MissingParent, "everything before the gap"),
     (ProblemKind::ParentCycle, "everything: it never comes back"),
-    (ProblemKind::NotJson, "a record that shares its line with other bytes, and everything before it"),
-    (ProblemKind::NulBytes, "a record behind NULs, and everything before it"),
-    (ProblemKind::TornTail, "the next record, which it glues to the torn one"),
-    (ProblemKind::BadHeader, "everything: it writes an empty session over the file"),
-    (ProblemKind::DuplicateId, "what was written below the first of the entries"),
+    (
+        ProblemKind::NotJson,
+        "a record that shares its line with other bytes, and everything before it",
+    ),
+    (
+        ProblemKind::NulBytes,
+        "a record behind NULs, and everything before it",
+    ),
+    (
+        ProblemKind::TornTail,
+        "the next record, which it glues to the torn one",
+    ),
+    (
+        ProblemKind::BadHeader,
+        "everything: it writes an empty session over the file",
+    ),
+    (
+        ProblemKind::DuplicateId,
+        "what was written below the first of the entries",
+    ),
     (ProblemKind::MissingId, "everything before the entry"),
-    (ProblemKind::DuplicateCall, "every further request: the provider takes no two calls with one id"),
+    (
+        ProblemKind::DuplicateCall,
+        "every further request: the provider takes no two calls with one id",
+    ),
 ];
 
 const LOSES_GLUED: &[(ProblemKind, &str)] = &[
     (ProblemKind::MissingParent, "everything before the gap"),
     (ProblemKind::ParentCycle, "everything: it never comes back"),
-    (ProblemKind::GluedRecords, "both records, and everything before them"),
-    (ProblemKind::NotJson, "a record that shares its line with other bytes, and everything before it"),
-    (ProblemKind::NulBytes, "a record behind NULs, and everything before it"),
-    (ProblemKind::TornTail, "the next record, which it glues to the torn one"),
-    (ProblemKind::BadHeader, "everything: it writes an empty session over the file"),
-    (ProblemKind::DuplicateId, "what was written below the first of the entries"),
+    (
+        ProblemKind::GluedRecords,
+        "both records, and everything before them",
+    ),
+    (
+        ProblemKind::NotJson,
+        "a record that shares its line with other bytes, and everything before it",
+    ),
+    (
+        ProblemKind::NulBytes,
+        "a record behind NULs, and everything before it",
+    ),
+    (
+        ProblemKind::TornTail,
+        "the next record, which it glues to the torn one",
+    ),
+    (
+        ProblemKind::BadHeader,
+        "everything: it writes an empty session over the file",
+    ),
+    (
+        ProblemKind::DuplicateId,
+        "what was written below the first of the entries",
+    ),
     (ProblemKind::MissingId, "everything before the entry"),
-    (ProblemKind::DuplicateCall, "every further request: the provider takes no two calls with one id"),
+    (
+        ProblemKind::DuplicateCall,
+        "every further request: the provider takes no two calls with one id",
+    ),
 ];
 
 /// Known readers of the family.
 pub(super) const READERS: &[KnownReader] = &[
-    KnownReader { name: "pi", title: "pi", version: None, loses: LOSES_GLUED },
-    KnownReader { name: "omp", title: "oh-my-pi", version: None, loses: LOSES },
-    KnownReader { name: "xcsh", title: "xcsh", version: None, loses: LOSES },
+    KnownReader {
+        name: "pi",
+        title: "pi",
+        version: None,
+        loses: LOSES_GLUED,
+    },
+    KnownReader {
+        name: "omp",
+        title: "oh-my-pi",
+        version: None,
+        loses: LOSES,
+    },
+    KnownReader {
+        name: "xcsh",
+        title: "xcsh",
+        version: None,
+        loses: LOSES,
+    },
 ];
 
 /// Everything that could be done.
@@ -71,7 +126,10 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
             links::mends(&entries, &mut mends)?;
             call_ids::mends(&entries, &mut mends)?;
             // Whose an answer is can be told only once each call has its own id.
-            if mends.iter().all(|mend| mend.problem != ProblemKind::DuplicateCall) {
+            if mends
+                .iter()
+                .all(|mend| mend.problem != ProblemKind::DuplicateCall)
+            {
                 calls::mends(&entries, &mut mends)?;
             }
         }
@@ -79,24 +137,38 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
     Ok(mends)
 }
 
-/// The entries that the programs themselves reach: a line counts if it holds one record and nothing else.
+/// The entries that the programs themselves reach: a line counts if it holds one
+/// record and nothing else.
 pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let log = view.log;
     let glued_lines = matches!(pi.flavour(), Flavour::Pi | Flavour::Boswell);
     let mut spoilt: Vec<u64> = log
         .gaps
         .iter()
-        .filter(|gap| matches!(gap.kind, SpanKind::Gap(Gap::Nul | Gap::Garbage | Gap::Pending | Gap::Bom)))
+        .filter(|gap| {
+            matches!(
+                gap.kind,
+                SpanKind::Gap(Gap::Nul | Gap::Garbage | Gap::Pending | Gap::Bom)
+            )
+        })
         .map(|gap| gap.line)
         .collect();
     if glued_lines {
-        spoilt.extend(log.heads.iter().filter(|head| head.flags.has(Flags::GLUED)).map(|head| u64::from(head.line)));
+        spoilt.extend(
+            log.heads
+                .iter()
+                .filter(|head| head.flags.has(Flags::GLUED))
+                .map(|head| u64::from(head.line)),
+        );
     }
     spoilt.sort_unstable();
     let seen = |head: &Head| is_entry(head) && spoilt.binary_search(&u64::from(head.line)).is_err();
     if Shape::of(log) != Shape::Tree {
         let path = super::shape::agent_path(view, tip);
-        return Ok(path.into_iter().filter(|slot| log.head(*slot).is_some_and(seen)).collect());
+        return Ok(path
+            .into_iter()
+            .filter(|slot| log.head(*slot).is_some_and(seen))
+            .collect());
     }
     let mut place: HashMap<Name, Slot> = HashMap::new();
     for (slot, head) in log.entries().filter(|(_, head)| seen(head)) {
@@ -104,13 +176,20 @@ pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Sl
             place.insert(id, slot);
         }
     }
-    let from =
-        |slot: Slot| log.slots().rev().skip_while(move |it| *it > slot).find(|it| log.head(*it).is_some_and(seen));
+    let from = |slot: Slot| {
+        log.slots()
+            .rev()
+            .skip_while(move |it| *it > slot)
+            .find(|it| log.head(*it).is_some_and(seen))
+    };
     let mut at = tip.slot().and_then(from);
     let mut path = Vec::new();
     while let Some(slot) = at.filter(|_| path.len() <= log.heads.len()) {
         path.push(slot);
-        at = log.head(slot).and_then(|head| head.parent).and_then(|parent| place.get(&parent).copied());
+        at = log
+            .head(slot)
+            .and_then(|head| head.parent)
+            .and_then(|parent| place.get(&parent).copied());
     }
     // A circle is never left: nothing is reached.
     if path.len() > log.heads.len() {
@@ -130,12 +209,21 @@ struct Entries<'a> {
 impl<'a> Entries<'a> {
     fn of(mending: &'a Mending<'a>) -> Self {
         let mut place = HashMap::new();
-        for (slot, head) in mending.view.log.entries().filter(|(_, head)| is_entry(head)) {
+        for (slot, head) in mending
+            .view
+            .log
+            .entries()
+            .filter(|(_, head)| is_entry(head))
+        {
             if let Some(id) = head.id {
                 place.insert(id, slot);
             }
         }
-        Entries { mending, view: mending.view, place }
+        Entries {
+            mending,
+            view: mending.view,
+            place,
+        }
     }
 
     fn all(&self) -> impl DoubleEndedIterator<Item = (Slot, &'a Head)> + '_ {
@@ -149,7 +237,11 @@ impl<'a> Entries<'a> {
     }
 
     fn parent(&self, slot: Slot) -> Option<Slot> {
-        self.view.log.head(slot)?.parent.and_then(|parent| self.place.get(&parent).copied())
+        self.view
+            .log
+            .head(slot)?
+            .parent
+            .and_then(|parent| self.place.get(&parent).copied())
     }
 
     fn id(&self, slot: Slot) -> Option<&'a str> {
@@ -169,7 +261,11 @@ impl<'a> Entries<'a> {
     }
 
     fn replaced(&self, slot: Slot, with: Vec<u8>) -> Splice {
-        let (at, len) = self.view.log.head(slot).map_or((0, 0), |head| (head.at, head.len));
+        let (at, len) = self
+            .view
+            .log
+            .head(slot)
+            .map_or((0, 0), |head| (head.at, head.len));
         Splice { at, len, with }
     }
 
@@ -183,5 +279,6 @@ impl<'a> Entries<'a> {
 }
 
 fn changed() -> Error {
-    Error::new(ErrorKind::Conflict, "the session changed while it was read").hinting("run the command again")
+    Error::new(ErrorKind::Conflict, "the session changed while it was read")
+        .hinting("run the command again")
 }

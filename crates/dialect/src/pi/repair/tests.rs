@@ -18,58 +18,97 @@ impl Chance for Fixed {
 }
 
 fn found(text: &str) -> Vec<Mend> {
-    let located =
-        Located { key: Some("sessions/--p--/x_S.jsonl".into()), ..Located::of("S", boswell_model::Framing::Lines, 0) };
+    let located = Located {
+        key: Some("sessions/--p--/x_S.jsonl".into()),
+        ..Located::of("S", boswell_model::Framing::Lines, 0)
+    };
     let read = Reader::read(&Pi::PI, &located, text.as_bytes(), Depth::Pairs);
     let payloads = Bytes(text);
     let pairs = read.pairs.clone().unwrap();
-    mends(&Mending { located: &located, view: read.view(&payloads), facts: &read.facts, pairs: &pairs, chance: &Fixed })
-        .unwrap()
+    mends(&Mending {
+        located: &located,
+        view: read.view(&payloads),
+        facts: &read.facts,
+        pairs: &pairs,
+        chance: &Fixed,
+    })
+    .unwrap()
 }
 
 fn mended(text: &str) -> String {
-    let splices: Vec<Splice> = found(text).into_iter().flat_map(|mend| mend.splices).collect();
+    let splices: Vec<Splice> = found(text)
+        .into_iter()
+        .flat_map(|mend| mend.splices)
+        .collect();
     let part = |piece: &Piece| match piece {
         Piece::Old { at, len } => text[*at as usize..(*at + *len) as usize].to_owned(),
         Piece::New(bytes) => String::from_utf8(bytes.clone()).unwrap(),
     };
-    Patch::whole(text.len() as u64).spliced(&splices).pieces().iter().map(part).collect()
+    Patch::whole(text.len() as u64)
+        .spliced(&splices)
+        .pieces()
+        .iter()
+        .map(part)
+        .collect()
 }
 
 #[test]
 fn a_gap_is_bridged_to_the_branch_that_was_open() {
-    let sound = v3(&[user("1", "", "a"), assistant("2", "1", "b"), user("3", "2", "c")]);
+    let sound = v3(&[
+        user("1", "", "a"),
+        assistant("2", "1", "b"),
+        user("3", "2", "c"),
+    ]);
     assert_eq!(found(&sound), []);
     let broken = sound.replace("\"parentId\":\"2\"", "\"parentId\":\"gone\"");
     assert_eq!(found(&broken)[0].confidence, Confidence::Certain);
     assert_eq!(mended(&broken), sound);
-    let two = v3(&[user("1", "", "a"), user("2", "1", "b"), user("3", "1", "c"), user("4", "gone", "d")]);
-    assert_eq!(found(&two)[0].confidence, Confidence::Likely, "two branches are open");
+    let two = v3(&[
+        user("1", "", "a"),
+        user("2", "1", "b"),
+        user("3", "1", "c"),
+        user("4", "gone", "d"),
+    ]);
+    assert_eq!(
+        found(&two)[0].confidence,
+        Confidence::Likely,
+        "two branches are open"
+    );
     assert_eq!(texts(Pi::PI, &mended(&two), None), ["a", "c", "d"]);
 }
 
 #[test]
 fn the_first_entry_begins_the_conversation_whatever_it_names() {
     let broken = v3(&[user("1", "S", "a"), user("2", "1", "b")]);
-    assert_eq!(mended(&broken), v3(&[user("1", "", "a"), user("2", "1", "b")]));
+    assert_eq!(
+        mended(&broken),
+        v3(&[user("1", "", "a"), user("2", "1", "b")])
+    );
 }
 
 #[test]
 fn circles_are_opened_where_they_were_closed() {
     let broken = v3(&[user("1", "", "a"), user("2", "3", "b"), user("3", "2", "c")]);
-    assert_eq!(mended(&broken), v3(&[user("1", "", "a"), user("2", "1", "b"), user("3", "2", "c")]));
+    assert_eq!(
+        mended(&broken),
+        v3(&[user("1", "", "a"), user("2", "1", "b"), user("3", "2", "c")])
+    );
 }
 
 #[test]
 fn a_header_is_brought_to_the_front_or_made_from_what_is_left() {
-    let late = format!("{}\n{HEADER}\n{}\n", user("1", "", "a"), user("2", "1", "b"));
+    let late = format!(
+        "{}\n{HEADER}\n{}\n",
+        user("1", "", "a"),
+        user("2", "1", "b")
+    );
     assert_eq!(found(&late)[0].repair, boswell_model::Repair::Rewrite);
     assert!(mended(&late).starts_with(&format!("{HEADER}\n{}\n", user("1", "", "a"))));
     let torn = format!("{}\n{}\n", &HEADER[..HEADER.len() - 3], user("1", "", "a"));
     let made = mended(&torn);
-    let header = made
-        .lines()
-        .find(|line| line.starts_with("{\"type\":\"session\",\"version\":3,\"id\":\"S\"") && line.ends_with('}'));
+    let header = made.lines().find(|line| {
+        line.starts_with("{\"type\":\"session\",\"version\":3,\"id\":\"S\"") && line.ends_with('}')
+    });
     assert!(header.is_some(), "{made}");
     assert_eq!(found(&made), []);
 }
@@ -82,13 +121,22 @@ fn entries_without_ids_and_links_follow_one_another() {
         )
     };
     let broken = format!("{HEADER}\n{}\n{}\n", nameless("a"), nameless("b"));
-    assert_eq!(texts(Pi::PI, &broken, None), ["b"], "pi finds only the last");
+    assert_eq!(
+        texts(Pi::PI, &broken, None),
+        ["b"],
+        "pi finds only the last"
+    );
     assert_eq!(found(&broken).len(), 2);
 }
 
 #[test]
 fn twins_are_told_apart() {
-    let broken = v3(&[user("1", "", "a"), user("2", "1", "b"), user("1", "2", "c"), user("3", "1", "d")]);
+    let broken = v3(&[
+        user("1", "", "a"),
+        user("2", "1", "b"),
+        user("1", "2", "c"),
+        user("3", "1", "d"),
+    ]);
     assert_eq!(texts(Pi::PI, &mended(&broken), None), ["a", "b", "c", "d"]);
 }
 
@@ -97,9 +145,16 @@ fn a_call_without_answer_is_answered_before_the_conversation_goes_on() {
     let call = r#""message":{"role":"assistant","content":[{"type":"toolCall","id":"t1","name":"bash","arguments":{}}],"usage":{},"timestamp":1}"#;
     let open = v3(&[user("1", "", "a"), entry("message", "2", "1", call)]);
     assert_eq!(found(&open), [], "at the end the agent knows how to go on");
-    let broken = v3(&[user("1", "", "a"), entry("message", "2", "1", call), user("3", "2", "b")]);
+    let broken = v3(&[
+        user("1", "", "a"),
+        entry("message", "2", "1", call),
+        user("3", "2", "b"),
+    ]);
     let text = mended(&broken);
-    assert!(text.contains("\"toolCallId\":\"t1\",\"toolName\":\"bash\""), "{text}");
+    assert!(
+        text.contains("\"toolCallId\":\"t1\",\"toolName\":\"bash\""),
+        "{text}"
+    );
     assert_eq!(found(&text), []);
     assert_eq!(texts(Pi::PI, &text, None).len(), 4);
 }
@@ -114,19 +169,35 @@ fn pi_reaches_nothing_of_a_circle_and_skips_lines_that_hold_more_than_a_record()
         reached(Pi::PI, &view, tip).unwrap().len()
     };
     assert_eq!(reach(&v3(&[user("1", "2", "a"), user("2", "1", "b")])), 0);
-    let glued = format!("{HEADER}\n{}{}\n{}\n", user("1", "", "a"), user("2", "1", "b"), user("3", "2", "c"));
+    let glued = format!(
+        "{HEADER}\n{}{}\n{}\n",
+        user("1", "", "a"),
+        user("2", "1", "b"),
+        user("3", "2", "c")
+    );
     assert_eq!(reach(&glued), 1);
 }
 
 #[test]
 fn calls_with_one_id_are_told_apart_with_the_answers_below_them() {
     let call = |id: &str, parent: &str, call: &str| {
-        let content = format!(r#"[{{"type":"toolCall","id":"{call}","name":"bash","arguments":{{}}}}]"#);
-        entry("message", id, parent, &format!(r#""message":{{"role":"assistant","content":{content},"usage":{{}}}}"#))
+        let content =
+            format!(r#"[{{"type":"toolCall","id":"{call}","name":"bash","arguments":{{}}}}]"#);
+        entry(
+            "message",
+            id,
+            parent,
+            &format!(r#""message":{{"role":"assistant","content":{content},"usage":{{}}}}"#),
+        )
     };
     let answer = |id: &str, parent: &str, call: &str| {
         let rest = r#""toolName":"bash","content":[{"type":"text","text":"out"}],"isError":false"#;
-        entry("message", id, parent, &format!(r#""message":{{"role":"toolResult","toolCallId":"{call}",{rest}}}"#))
+        entry(
+            "message",
+            id,
+            parent,
+            &format!(r#""message":{{"role":"toolResult","toolCallId":"{call}",{rest}}}"#),
+        )
     };
     let session = |second: &str, answered: &str| {
         v3(&[
@@ -140,8 +211,15 @@ fn calls_with_one_id_are_told_apart_with_the_answers_below_them() {
     };
     let sound = session("t2", "t2");
     assert_eq!(found(&sound), []);
-    assert_eq!(mended(&session("t1", "t2")), sound, "its answer says which id it had");
+    assert_eq!(
+        mended(&session("t1", "t2")),
+        sound,
+        "its answer says which id it had"
+    );
     let apart = mended(&session("t1", "t1"));
-    assert_eq!(apart, session("call_abcdef0123456789", "call_abcdef0123456789"));
+    assert_eq!(
+        apart,
+        session("call_abcdef0123456789", "call_abcdef0123456789")
+    );
     assert_eq!(found(&apart), []);
 }

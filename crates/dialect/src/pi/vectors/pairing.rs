@@ -8,10 +8,15 @@ use crate::{Dialect, Sent};
 
 /// A case: the test it follows, what was said, what is sent.
 ///
-/// Said: `u:` a user's text, `c:` a custom message, `s:` an answer in words, `a:` one that calls (`id=tool`, by comma), `r:` a result
-/// (`id=text`), `{` a whole message, or an entry of another type behind its name.
-/// Sent: role, who is behind it, parts; a result as `id@who=parts`; `!id` is one that was made up for a call.
-type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
+/// Said: `u:` a user's text, `c:` a custom message, `s:` an answer in words, `a:` one that calls
+/// (`id=tool`, by comma), `r:` a result (`id=text`), `{` a whole message, or an entry of another
+/// type behind its name. Sent: role, who is behind it, parts; a result as `id@who=parts`; `!id` is
+/// one that was made up for a call.
+type Case = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
 #[test]
 fn pairing_vectors() {
@@ -32,22 +37,55 @@ const ORDER: &[Case] = &[
     (
         "messages-repair:71 a custom message between call and result",
         &["u:do something", "a:tc1=read", "c:reminder", "r:tc1=done"],
-        &["user@user:do something", "assistant", "tc1@agent=done", "user:reminder"],
+        &[
+            "user@user:do something",
+            "assistant",
+            "tc1@agent=done",
+            "user:reminder",
+        ],
     ),
     (
         "messages-repair:87 a result that is missing entirely",
         &["u:do something", "a:tc1=bash", "u:next turn"],
-        &["user@user:do something", "assistant", "!tc1 bash", "user@user:next turn"],
+        &[
+            "user@user:do something",
+            "assistant",
+            "!tc1 bash",
+            "user@user:next turn",
+        ],
     ),
     (
         "messages-repair:104 several calls with something in between",
-        &["u:multi", "a:tc1=read,tc2=grep", "c:injected", "r:tc1=1", "r:tc2=2"],
-        &["user@user:multi", "assistant", "tc1@agent=1", "tc2@agent=2", "user:injected"],
+        &[
+            "u:multi",
+            "a:tc1=read,tc2=grep",
+            "c:injected",
+            "r:tc1=1",
+            "r:tc2=2",
+        ],
+        &[
+            "user@user:multi",
+            "assistant",
+            "tc1@agent=1",
+            "tc2@agent=2",
+            "user:injected",
+        ],
     ),
     (
         "messages-repair:123 a result that stands later",
-        &["u:start", "a:tc1=read", "u:typed meanwhile", "u:another", "r:tc1=done"],
-        &["user@user:start", "assistant", "tc1@agent=done", "user@user:typed meanwhile|another"],
+        &[
+            "u:start",
+            "a:tc1=read",
+            "u:typed meanwhile",
+            "u:another",
+            "r:tc1=done",
+        ],
+        &[
+            "user@user:start",
+            "assistant",
+            "tc1@agent=done",
+            "user@user:typed meanwhile|another",
+        ],
     ),
     (
         "messages-repair:137 nothing was called",
@@ -57,44 +95,117 @@ const ORDER: &[Case] = &[
     (
         "messages-repair:166 none of several calls has a result",
         &["u:multi", "a:tc1=read,tc2=grep,tc3=find", "u:next turn"],
-        &["user@user:multi", "assistant", "!tc1 read", "!tc2 grep", "!tc3 find", "user@user:next turn"],
+        &[
+            "user@user:multi",
+            "assistant",
+            "!tc1 read",
+            "!tc2 grep",
+            "!tc3 find",
+            "user@user:next turn",
+        ],
     ),
     (
         "messages-repair:187 two answers in a row, each without results",
         &["u:start", "a:tc1=read", "a:tc2=grep", "u:end"],
-        &["user@user:start", "assistant", "!tc1 read", "assistant", "!tc2 grep", "user@user:end"],
+        &[
+            "user@user:start",
+            "assistant",
+            "!tc1 read",
+            "assistant",
+            "!tc2 grep",
+            "user@user:end",
+        ],
     ),
     (
         "messages-repair:206 a result that moves stands there once",
-        &["u:start", "a:tc1=read", "u:typed", "a:tc2=grep", "r:tc2=2", "r:tc1=late"],
-        &["user@user:start", "assistant", "tc1@agent=late", "user@user:typed", "assistant", "tc2@agent=2"],
+        &[
+            "u:start",
+            "a:tc1=read",
+            "u:typed",
+            "a:tc2=grep",
+            "r:tc2=2",
+            "r:tc1=late",
+        ],
+        &[
+            "user@user:start",
+            "assistant",
+            "tc1@agent=late",
+            "user@user:typed",
+            "assistant",
+            "tc2@agent=2",
+        ],
     ),
     (
         "messages-repair:225 a result behind the boundary of a compaction",
-        &["u:do work", "a:tc1=bash", "c:boundary", "c:more", "r:tc1=done"],
-        &["user@user:do work", "assistant", "tc1@agent=done", "user:boundary|more"],
+        &[
+            "u:do work",
+            "a:tc1=bash",
+            "c:boundary",
+            "c:more",
+            "r:tc1=done",
+        ],
+        &[
+            "user@user:do work",
+            "assistant",
+            "tc1@agent=done",
+            "user:boundary|more",
+        ],
     ),
     (
         "messages-repair:243 an answer that was pushed away finds its result",
         &["u:start", "a:tc1=read", "a:tc2=grep", "r:tc1=1", "r:tc2=2"],
-        &["user@user:start", "assistant", "tc1@agent=1", "assistant", "tc2@agent=2"],
+        &[
+            "user@user:start",
+            "assistant",
+            "tc1@agent=1",
+            "assistant",
+            "tc2@agent=2",
+        ],
     ),
     (
         "messages-repair:538 no second result for an answer that was pushed away",
-        &["u:start", "a:tc1=read", "a:tc2=grep", "r:tc1=1", "u:intervening", "r:tc2=real"],
-        &["user@user:start", "assistant", "tc1@agent=1", "assistant", "tc2@agent=real", "user@user:intervening"],
+        &[
+            "u:start",
+            "a:tc1=read",
+            "a:tc2=grep",
+            "r:tc1=1",
+            "u:intervening",
+            "r:tc2=real",
+        ],
+        &[
+            "user@user:start",
+            "assistant",
+            "tc1@agent=1",
+            "assistant",
+            "tc2@agent=real",
+            "user@user:intervening",
+        ],
     ),
     ("messages-repair:556 nothing", &[], &[]),
-    ("messages-repair:561 only the user speaks", &["u:hello", "u:world"], &["user@user:hello|world"]),
     (
-        // That version of xcsh lets it through, which providers refuse; later ones leave it out, and so do we.
+        "messages-repair:561 only the user speaks",
+        &["u:hello", "u:world"],
+        &["user@user:hello|world"],
+    ),
+    (
+        // That version of xcsh lets it through, which providers refuse; later ones leave
+        // it out, and so do we.
         "messages-repair:569 a result without a call",
         &["u:start", "r:tc-orphan=orphaned", "u:end"],
         &["user@user:start|end"],
     ),
     (
         "messages-repair:621 several results of an answer that was pushed away",
-        &["u:start", "a:tc1=read", "a:tc2=grep,tc3=find", "r:tc1=1", "u:in", "r:tc2=2", "u:between", "r:tc3=3"],
+        &[
+            "u:start",
+            "a:tc1=read",
+            "a:tc2=grep,tc3=find",
+            "r:tc1=1",
+            "u:in",
+            "r:tc2=2",
+            "u:between",
+            "r:tc3=3",
+        ],
         &[
             "user@user:start",
             "assistant",
@@ -122,11 +233,24 @@ const ORDER: &[Case] = &[
     (
         "messages-repair:822 results keep users apart",
         &["u:one", "a:tc1=read", "r:tc1=done", "u:two"],
-        &["user@user:one", "assistant", "tc1@agent=done", "user@user:two"],
+        &[
+            "user@user:one",
+            "assistant",
+            "tc1@agent=done",
+            "user@user:two",
+        ],
     ),
     (
         "messages-repair:835 wedged, pushed away and late at once",
-        &["u:start", "a:tc1=read", "c:injected", "a:tc2=grep", "r:tc1=1", "u:typed", "r:tc2=2"],
+        &[
+            "u:start",
+            "a:tc1=read",
+            "c:injected",
+            "a:tc2=grep",
+            "r:tc1=1",
+            "u:typed",
+            "r:tc2=2",
+        ],
         &[
             "user@user:start",
             "assistant",
@@ -142,20 +266,31 @@ const ORDER: &[Case] = &[
 const KINDS: &[Case] = &[
     (
         "messages-repair:272 a command that is kept from the model",
-        &["u:start", r#"{"role":"bashExecution","command":"x","output":"y","exitCode":0,"excludeFromContext":true}"#],
+        &[
+            "u:start",
+            r#"{"role":"bashExecution","command":"x","output":"y","exitCode":0,"excludeFromContext":true}"#,
+        ],
         &["user@user:start"],
     ),
     (
         "messages-repair:291 a command",
-        &[r#"{"role":"bashExecution","command":"ls -la","output":"total 8","exitCode":0,"cancelled":false}"#],
+        &[
+            r#"{"role":"bashExecution","command":"ls -la","output":"total 8","exitCode":0,"cancelled":false}"#,
+        ],
         &["user@user:Ran `ls -la`\n```\ntotal 8\n```"],
     ),
     (
         "messages-repair:311 a mentioned file",
         &[r#"{"role":"fileMention","files":[{"path":"src/a.ts","content":"let a;"}]}"#],
-        &["user@user:<system-reminder>\n<file path=\"src/a.ts\">\nlet a;\n</file>\n</system-reminder>"],
+        &[
+            "user@user:<system-reminder>\n<file path=\"src/a.ts\">\nlet a;\n</file>\n</system-reminder>",
+        ],
     ),
-    ("messages-repair:332 a custom message of one string", &["c:injected"], &["user:injected"]),
+    (
+        "messages-repair:332 a custom message of one string",
+        &["c:injected"],
+        &["user:injected"],
+    ),
     (
         "messages-repair:349 a result that was pruned is one text",
         &[
@@ -166,7 +301,10 @@ const KINDS: &[Case] = &[
     ),
     (
         "messages-repair:373 a result that was pruned of all its text",
-        &["a:tc1=read", r#"{"role":"toolResult","toolCallId":"tc1","content":[],"isError":false,"prunedAt":100}"#],
+        &[
+            "a:tc1=read",
+            r#"{"role":"toolResult","toolCallId":"tc1","content":[],"isError":false,"prunedAt":100}"#,
+        ],
         &["assistant", "tc1@agent=[Output truncated]"],
     ),
     (
@@ -197,21 +335,34 @@ condensed
     ),
     (
         "messages-repair:470 Python that is kept from the model",
-        &["u:start", r#"{"role":"pythonExecution","code":"x","output":"y","excludeFromContext":true}"#],
+        &[
+            "u:start",
+            r#"{"role":"pythonExecution","code":"x","output":"y","excludeFromContext":true}"#,
+        ],
         &["user@user:start"],
     ),
     (
         "messages-repair:489 a hook message of old",
-        &[r#"{"role":"hookMessage","customType":"old","content":[{"type":"text","text":"hook"}],"display":true}"#],
+        &[
+            r#"{"role":"hookMessage","customType":"old","content":[{"type":"text","text":"hook"}],"display":true}"#,
+        ],
         &["user:hook"],
     ),
-    ("messages-repair:506 the user is behind what the user says", &["u:hello"], &["user@user:hello"]),
+    (
+        "messages-repair:506 the user is behind what the user says",
+        &["u:hello"],
+        &["user@user:hello"],
+    ),
     (
         "messages-repair:512 the agent is behind what the developer says",
         &[r#"{"role":"developer","content":"guidance"}"#],
         &["developer@agent:guidance"],
     ),
-    ("messages-repair:526 nobody is behind an answer", &["a:tc1=read", "r:tc1=x"], &["assistant", "tc1@agent=x"]),
+    (
+        "messages-repair:526 nobody is behind an answer",
+        &["a:tc1=read", "r:tc1=x"],
+        &["assistant", "tc1@agent=x"],
+    ),
     (
         "messages-repair:583 a custom message of several parts",
         &[
@@ -248,7 +399,8 @@ condensed
 /// `messages-repair:713`, which is a test of its own.
 const SIZES: usize = 1;
 
-/// messages-repair:713 conversations of more than 1300 messages, every answer pushed away from its results.
+/// messages-repair:713 conversations of more than 1300 messages, every answer pushed
+/// away from its results.
 #[test]
 fn a_thousand_calls_are_paired_once_each() {
     let mut said = vec!["u:go".to_owned()];
@@ -265,14 +417,23 @@ fn a_thousand_calls_are_paired_once_each() {
 #[test]
 fn answers_come_in_their_own_order_and_those_made_up_behind_them() {
     let said = ["a:x=read,y=read,z=read", "r:z=3", "r:x=1"];
-    assert_eq!(words(&sent(Pi::XCSH, &said)), ["assistant", "z@agent=3", "x@agent=1", "!y read"]);
+    assert_eq!(
+        words(&sent(Pi::XCSH, &said)),
+        ["assistant", "z@agent=3", "x@agent=1", "!y read"]
+    );
 }
 
 #[test]
 fn a_call_without_an_answer_gets_one_that_says_so_in_the_words_of_its_agent() {
     for (pi, text) in [
-        (Pi::XCSH, "Tool execution was interrupted (session recovery)."),
-        (Pi::OMP, "Tool execution was interrupted (session recovery)."),
+        (
+            Pi::XCSH,
+            "Tool execution was interrupted (session recovery).",
+        ),
+        (
+            Pi::OMP,
+            "Tool execution was interrupted (session recovery).",
+        ),
         (Pi::PI, "No result provided"),
         (Pi::BOSWELL, "No result provided"),
     ] {
@@ -294,10 +455,19 @@ fn answers_before_their_call_and_second_answers_are_left_out() {
 #[test]
 fn an_id_that_is_used_again_is_answered_by_what_follows_it() {
     let said = ["a:x=read", "r:x=1", "a:x=read", "r:x=2"];
-    assert_eq!(words(&sent(Pi::XCSH, &said)), ["assistant", "x@agent=1", "assistant", "x@agent=2"]);
+    assert_eq!(
+        words(&sent(Pi::XCSH, &said)),
+        ["assistant", "x@agent=1", "assistant", "x@agent=2"]
+    );
     let broken_off = ["a:x=read", "a:x=read", "r:x=2"];
-    assert_eq!(words(&sent(Pi::XCSH, &broken_off)), ["assistant", "!x read", "assistant", "x@agent=2"]);
-    assert_eq!(words(&sent(Pi::XCSH, &["a:x=read,x=read", "r:x=1"])), ["assistant", "x@agent=1"]);
+    assert_eq!(
+        words(&sent(Pi::XCSH, &broken_off)),
+        ["assistant", "!x read", "assistant", "x@agent=2"]
+    );
+    assert_eq!(
+        words(&sent(Pi::XCSH, &["a:x=read,x=read", "r:x=1"])),
+        ["assistant", "x@agent=1"]
+    );
 }
 
 /// messages-sanitize:124–230: a command and Python with and without output, cancelled, failed.
@@ -323,12 +493,15 @@ fn commands_say_how_they_ended() {
     ];
     let sent = words(&sent(Pi::XCSH, &said));
     assert_eq!(
-        sent.iter().filter(|word| word.starts_with("user")).collect::<Vec<_>>(),
+        sent.iter()
+            .filter(|word| word.starts_with("user"))
+            .collect::<Vec<_>>(),
         expected.iter().collect::<Vec<_>>()
     );
 }
 
-/// pi names nobody behind a message, joins nothing, does not send again what failed, and knows no Python and no mentioned files.
+/// pi names nobody behind a message, joins nothing, does not send again what failed, and knows no
+/// Python and no mentioned files.
 #[test]
 fn pi_sends_in_its_own_way() {
     let said = [
@@ -367,10 +540,16 @@ fn pi_sends_in_its_own_way() {
 #[test]
 fn messages_that_were_joined_say_which_they_were() {
     let sent = sent(Pi::XCSH, &["u:one", "c:two", "u:three", "s:ok"]);
-    let places: Vec<_> = sent.iter().map(|sent| (sent.from, sent.joined.clone())).collect();
+    let places: Vec<_> = sent
+        .iter()
+        .map(|sent| (sent.from, sent.joined.clone()))
+        .collect();
     assert_eq!(places, [(Some(0), vec![1, 2]), (Some(3), vec![])]);
     let native = sent[0].message.native.as_ref().unwrap().to_string();
-    assert!(native.starts_with(r#"{"role":"user","content":[{"type":"text","text":"one"},{"#), "{native}");
+    assert!(
+        native.starts_with(r#"{"role":"user","content":[{"type":"text","text":"one"},{"#),
+        "{native}"
+    );
     assert!(
         native.ends_with(r#""timestamp":1,"attribution":"user"}"#),
         "the first gives everything but the text: {native}"
@@ -380,39 +559,64 @@ fn messages_that_were_joined_say_which_they_were() {
 #[test]
 fn a_text_that_is_no_list_is_not_joined() {
     let said = ["u:one", r#"{"role":"user","content":"two"}"#, "u:three"];
-    assert_eq!(words(&sent(Pi::XCSH, &said)), ["user@user:one", "user@user:two", "user@user:three"]);
+    assert_eq!(
+        words(&sent(Pi::XCSH, &said)),
+        ["user@user:one", "user@user:two", "user@user:three"]
+    );
 }
 
 fn sent(pi: Pi, said: &[&str]) -> Vec<Sent> {
-    let entries: Vec<_> = said.iter().enumerate().map(|(at, said)| line(at + 1, said)).collect();
+    let entries: Vec<_> = said
+        .iter()
+        .enumerate()
+        .map(|(at, said)| line(at + 1, said))
+        .collect();
     pi.sent(messages(pi, &v3(&entries), None))
 }
 
 /// An entry below the one before it.
 fn line(at: usize, said: &str) -> String {
-    let (id, parent) = (at.to_string(), if at == 1 { String::new() } else { (at - 1).to_string() });
+    let (id, parent) = (
+        at.to_string(),
+        if at == 1 {
+            String::new()
+        } else {
+            (at - 1).to_string()
+        },
+    );
     let message = |message: &str| entry("message", &id, &parent, &format!("\"message\":{message}"));
     if said.starts_with('{') {
         return message(said);
     }
-    if let Some((kind, rest)) = said.split_once(' ').filter(|(_, rest)| rest.starts_with('"')) {
+    if let Some((kind, rest)) = said
+        .split_once(' ')
+        .filter(|(_, rest)| rest.starts_with('"'))
+    {
         return entry(kind, &id, &parent, rest);
     }
     match said.split_at(2) {
-        ("u:", text) => {
-            message(&format!(r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}],"timestamp":1}}"#))
-        }
-        ("c:", text) => {
-            entry("custom_message", &id, &parent, &format!(r#""customType":"t","content":"{text}","display":false"#))
-        }
-        ("s:", text) => message(&format!(r#"{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}]}}"#)),
+        ("u:", text) => message(&format!(
+            r#"{{"role":"user","content":[{{"type":"text","text":"{text}"}}],"timestamp":1}}"#
+        )),
+        ("c:", text) => entry(
+            "custom_message",
+            &id,
+            &parent,
+            &format!(r#""customType":"t","content":"{text}","display":false"#),
+        ),
+        ("s:", text) => message(&format!(
+            r#"{{"role":"assistant","content":[{{"type":"text","text":"{text}"}}]}}"#
+        )),
         ("a:", calls) => {
             let call = |call: &str| {
                 let (id, tool) = call.split_once('=').unwrap();
                 format!(r#"{{"type":"toolCall","id":"{id}","name":"{tool}","arguments":{{}}}}"#)
             };
             let calls: Vec<_> = calls.split(',').map(call).collect();
-            message(&format!(r#"{{"role":"assistant","content":[{}],"timestamp":7}}"#, calls.join(",")))
+            message(&format!(
+                r#"{{"role":"assistant","content":[{}],"timestamp":7}}"#,
+                calls.join(",")
+            ))
         }
         ("r:", result) => {
             let (call, text) = result.split_once('=').unwrap();
@@ -431,15 +635,25 @@ fn words(sent: &[Sent]) -> Vec<String> {
 fn word(sent: &Sent) -> String {
     let native = sent.message.native.as_ref().unwrap().to_bytes();
     let native = Raw::parse(&native).unwrap();
-    let text = |raw: Raw<'_>, key: &str| raw.get(key).and_then(|value| value.text()).map(|text| text.into_owned());
-    assert_eq!(text(native, "role").as_ref(), Some(&sent.message.role), "both shapes say the same");
+    let text = |raw: Raw<'_>, key: &str| {
+        raw.get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
+    assert_eq!(
+        text(native, "role").as_ref(),
+        Some(&sent.message.role),
+        "both shapes say the same"
+    );
     let part = |part: &Json| {
         let bytes = part.to_bytes();
         let raw = Raw::trusted(&bytes);
         text(raw, "text").or_else(|| text(raw, "type").filter(|kind| kind == "image"))
     };
     let parts: Vec<_> = sent.message.content.iter().filter_map(part).collect();
-    let by = text(native, "attribution").map(|by| format!("@{by}")).unwrap_or_default();
+    let by = text(native, "attribution")
+        .map(|by| format!("@{by}"))
+        .unwrap_or_default();
     if sent.message.role == "toolResult" {
         let call = text(native, "toolCallId").unwrap();
         return match sent.from {
@@ -450,7 +664,14 @@ fn word(sent: &Sent) -> String {
             }
         };
     }
-    let payload = native.get("providerPayload").map(|payload| format!(" {}", Json::from(payload))).unwrap_or_default();
+    let payload = native
+        .get("providerPayload")
+        .map(|payload| format!(" {}", Json::from(payload)))
+        .unwrap_or_default();
     let colon = if parts.is_empty() { "" } else { ":" };
-    format!("{}{by}{colon}{}{payload}", sent.message.role, parts.join("|"))
+    format!(
+        "{}{by}{colon}{}{payload}",
+        sent.message.role,
+        parts.join("|")
+    )
 }

@@ -14,7 +14,8 @@ pub(crate) fn trees() -> Vec<TreeCase> {
     all
 }
 
-const HEADER: &str = r#"{"type":"session","version":3,"id":"S","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
+const HEADER: &str =
+    r#"{"type":"session","version":3,"id":"S","timestamp":"2025-01-01T00:00:00.000Z","cwd":"/p"}"#;
 const TIME: &str = r#""timestamp":"2025-01-01T00:00:00Z""#;
 
 fn v3(entries: &[String]) -> String {
@@ -22,8 +23,16 @@ fn v3(entries: &[String]) -> String {
 }
 
 fn entry(kind: &str, id: &str, parent: &str, rest: &str) -> String {
-    let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
-    let rest = if rest.is_empty() { String::new() } else { format!(",{rest}") };
+    let parent = if parent.is_empty() {
+        "null".to_owned()
+    } else {
+        format!("\"{parent}\"")
+    };
+    let rest = if rest.is_empty() {
+        String::new()
+    } else {
+        format!(",{rest}")
+    };
     format!(r#"{{"type":"{kind}","id":"{id}","parentId":{parent},{TIME}{rest}}}"#)
 }
 
@@ -32,59 +41,107 @@ fn message(id: &str, parent: &str, body: &str) -> String {
 }
 
 fn user(id: &str, parent: &str) -> String {
-    message(id, parent, &format!(r#""role":"user","content":"says {id}","timestamp":1"#))
+    message(
+        id,
+        parent,
+        &format!(r#""role":"user","content":"says {id}","timestamp":1"#),
+    )
 }
 
 fn answer(id: &str, parent: &str) -> String {
-    let call = format!(r#"{{"type":"toolCall","id":"c{id}","name":"read","arguments":{{"path":"x"}}}}"#);
+    let call =
+        format!(r#"{{"type":"toolCall","id":"c{id}","name":"read","arguments":{{"path":"x"}}}}"#);
     let text = format!(r#"{{"type":"text","text":"answers {id} 会\ud83d"}}"#);
     let rest = r#""usage":{"input":0.50,"cost":{"total":5e-7}},"stopReason":"stop","timestamp":2"#;
-    let body = format!(r#""role":"assistant","content":[{text},{call}],"provider":"p","model":"m{id}",{rest}"#);
+    let body = format!(
+        r#""role":"assistant","content":[{text},{call}],"provider":"p","model":"m{id}",{rest}"#
+    );
     message(id, parent, &body)
 }
 
 fn compaction(id: &str, parent: &str, kept: &str) -> String {
-    let rest = format!(r#""summary":"sum {id}","shortSummary":"no","firstKeptEntryId":"{kept}","tokensBefore":1000"#);
+    let rest = format!(
+        r#""summary":"sum {id}","shortSummary":"no","firstKeptEntryId":"{kept}","tokensBefore":1000"#
+    );
     entry("compaction", id, parent, &rest)
 }
 
 fn change(kind: &str, id: &str, parent: &str, to: &str) -> String {
     match kind {
-        "model_change" => entry(kind, id, parent, &format!(r#""provider":"q","modelId":"{to}""#)),
+        "model_change" => entry(
+            kind,
+            id,
+            parent,
+            &format!(r#""provider":"q","modelId":"{to}""#),
+        ),
         _ => entry(kind, id, parent, &format!(r#""thinkingLevel":"{to}""#)),
     }
 }
 
 fn conversations() -> Vec<TreeCase> {
-    let branches =
-        [user("1", ""), answer("2", "1"), user("3", "2"), answer("4", "3"), user("5", "2"), answer("6", "5")];
+    let branches = [
+        user("1", ""),
+        answer("2", "1"),
+        user("3", "2"),
+        answer("4", "3"),
+        user("5", "2"),
+        answer("6", "5"),
+    ];
     let summaries = [
         user("1", ""),
         answer("2", "1"),
         user("3", "2"),
-        entry("branch_summary", "4", "2", r#""summary":"tried","fromId":"2","details":{"readFiles":[]}"#),
+        entry(
+            "branch_summary",
+            "4",
+            "2",
+            r#""summary":"tried","fromId":"2","details":{"readFiles":[]}"#,
+        ),
         user("5", "4"),
         entry("branch_summary", "6", "5", r#""summary":"","fromId":"5""#),
-        entry("branch_summary", "7", "", r#""summary":"anew","fromId":"root""#),
+        entry(
+            "branch_summary",
+            "7",
+            "",
+            r#""summary":"anew","fromId":"root""#,
+        ),
     ];
     let metadata = [
         user("1", ""),
         entry("label", "2", "1", r#""targetId":"1","label":"here""#),
         entry("session_info", "3", "2", r#""name":"n""#),
         entry("custom", "4", "3", r#""customType":"t","data":{"a":1}"#),
-        entry("from_the_future", "5", "4", r#""message":{"role":"user","content":"no"}"#),
+        entry(
+            "from_the_future",
+            "5",
+            "4",
+            r#""message":{"role":"user","content":"no"}"#,
+        ),
     ];
-    let moved =
-        [user("1", ""), answer("2", "1"), user("3", "2"), entry("custom", "4", "1", r#""customType":"boswell.leaf""#)];
+    let moved = [
+        user("1", ""),
+        answer("2", "1"),
+        user("3", "2"),
+        entry("custom", "4", "1", r#""customType":"boswell.leaf""#),
+    ];
     let custom = [
-        entry("custom_message", "1", "", r#""customType":"a","content":"text","display":true"#),
+        entry(
+            "custom_message",
+            "1",
+            "",
+            r#""customType":"a","content":"text","display":true"#,
+        ),
         entry(
             "custom_message",
             "2",
             "1",
             r#""customType":"b","content":[{"type":"text","text":"x"}],"display":false,"details":{"k":null},"attribution":"user""#,
         ),
-        message("3", "2", r#""role":"custom","customType":"c","content":"y","display":true"#),
+        message(
+            "3",
+            "2",
+            r#""role":"custom","customType":"c","content":"y","display":true"#,
+        ),
     ];
     let settings = [
         change("model_change", "1", "", "n"),
@@ -95,18 +152,34 @@ fn conversations() -> Vec<TreeCase> {
         change("thinking_level_change", "6", "5", "low"),
     ];
     let roles = [
-        message("1", "", r#""role":"bashExecution","command":"ls","output":"","exitCode":0"#),
+        message(
+            "1",
+            "",
+            r#""role":"bashExecution","command":"ls","output":"","exitCode":0"#,
+        ),
         message(
             "2",
             "1",
             r#""role":"toolResult","toolCallId":"c","toolName":"t","content":[],"isError":true,"prunedAt":5"#,
         ),
-        message("3", "2", r#""role":"fileMention","files":[{"path":"a","content":"b"}]"#),
-        message("4", "3", r#""role":"hookMessage","content":"stays in version 3""#),
+        message(
+            "3",
+            "2",
+            r#""role":"fileMention","files":[{"path":"a","content":"b"}]"#,
+        ),
+        message(
+            "4",
+            "3",
+            r#""role":"hookMessage","content":"stays in version 3""#,
+        ),
         message("5", "4", r#""role":"of tomorrow","x":[1.0,1e2]"#),
     ];
     vec![
-        ("one line", v3(&[user("1", ""), answer("2", "1"), user("3", "2")]), &["1", "2"]),
+        (
+            "one line",
+            v3(&[user("1", ""), answer("2", "1"), user("3", "2")]),
+            &["1", "2"],
+        ),
         ("branches", v3(&branches), &["4", "6", "2"]),
         ("branch summaries", v3(&summaries), &["5", "6", "3"]),
         ("labels, names and state", v3(&metadata), &["2", "4"]),
@@ -118,8 +191,14 @@ fn conversations() -> Vec<TreeCase> {
 }
 
 fn compactions() -> Vec<TreeCase> {
-    let one =
-        [user("1", ""), answer("2", "1"), user("3", "2"), answer("4", "3"), compaction("5", "4", "3"), user("6", "5")];
+    let one = [
+        user("1", ""),
+        answer("2", "1"),
+        user("3", "2"),
+        answer("4", "3"),
+        compaction("5", "4", "3"),
+        user("6", "5"),
+    ];
     let two = [
         user("1", ""),
         answer("2", "1"),
@@ -135,36 +214,94 @@ fn compactions() -> Vec<TreeCase> {
         user("aside", ""),
         compaction("2", "1", "aside"),
         user("3", "2"),
-        entry("compaction", "4", "3", r#""summary":"no target","tokensBefore":null"#),
+        entry(
+            "compaction",
+            "4",
+            "3",
+            r#""summary":"no target","tokensBefore":null"#,
+        ),
         compaction("5", "4", "5"),
         compaction("6", "5", "7"),
         user("7", "6"),
     ];
-    let branch =
-        [user("1", ""), answer("2", "1"), compaction("3", "2", "2"), user("4", "3"), user("5", "2"), answer("6", "5")];
+    let branch = [
+        user("1", ""),
+        answer("2", "1"),
+        compaction("3", "2", "2"),
+        user("4", "3"),
+        user("5", "2"),
+        answer("6", "5"),
+    ];
     vec![
         ("a compaction", v3(&one), &["4", "5"]),
-        ("two compactions with overlapping rows", v3(&two), &["3", "5", "6"]),
-        ("compactions that keep nothing", v3(&empty), &["2", "3", "4", "5", "6"]),
+        (
+            "two compactions with overlapping rows",
+            v3(&two),
+            &["3", "5", "6"],
+        ),
+        (
+            "compactions that keep nothing",
+            v3(&empty),
+            &["2", "3", "4", "5", "6"],
+        ),
         ("a compaction on one branch", v3(&branch), &["4", "6"]),
     ]
 }
 
 fn odd_links() -> Vec<TreeCase> {
-    let twice = [user("1", ""), answer("2", "1"), answer("2", "1"), user("3", "2"), user("1", ""), user("4", "3")];
-    let two_contents = [user("1", ""), message("1", "", r#""role":"user","content":"second""#), user("2", "1")];
-    let unlinked =
-        v3(&[user("1", ""), answer("2", "1")]).replace("\"parentId\":null,", "").replace("\"parentId\":\"1\",", "");
-    let nameless = |text: &str| format!(r#"{{"type":"message","message":{{"role":"user","content":"{text}"}}}}"#);
+    let twice = [
+        user("1", ""),
+        answer("2", "1"),
+        answer("2", "1"),
+        user("3", "2"),
+        user("1", ""),
+        user("4", "3"),
+    ];
+    let two_contents = [
+        user("1", ""),
+        message("1", "", r#""role":"user","content":"second""#),
+        user("2", "1"),
+    ];
+    let unlinked = v3(&[user("1", ""), answer("2", "1")])
+        .replace("\"parentId\":null,", "")
+        .replace("\"parentId\":\"1\",", "");
+    let nameless = |text: &str| {
+        format!(r#"{{"type":"message","message":{{"role":"user","content":"{text}"}}}}"#)
+    };
     vec![
-        ("forward parents", v3(&[user("2", "3"), user("3", ""), answer("4", "2")]), &["2"]),
-        ("two roots", v3(&[user("1", ""), answer("2", "1"), user("3", ""), answer("4", "3")]), &["2", "4"]),
-        ("orphans", v3(&[user("1", ""), answer("2", "gone"), user("3", "2")]), &["2"]),
-        ("parents that name the session", v3(&[user("1", "S"), answer("2", "1")]), &["1"]),
+        (
+            "forward parents",
+            v3(&[user("2", "3"), user("3", ""), answer("4", "2")]),
+            &["2"],
+        ),
+        (
+            "two roots",
+            v3(&[
+                user("1", ""),
+                answer("2", "1"),
+                user("3", ""),
+                answer("4", "3"),
+            ]),
+            &["2", "4"],
+        ),
+        (
+            "orphans",
+            v3(&[user("1", ""), answer("2", "gone"), user("3", "2")]),
+            &["2"],
+        ),
+        (
+            "parents that name the session",
+            v3(&[user("1", "S"), answer("2", "1")]),
+            &["1"],
+        ),
         ("lines that stand there twice", v3(&twice), &["1", "2"]),
         ("one id with two contents", v3(&two_contents), &["1"]),
         ("entries without parent fields", unlinked, &["1"]),
-        ("entries without ids", v3(&[nameless("a"), nameless("b")]), &[]),
+        (
+            "entries without ids",
+            v3(&[nameless("a"), nameless("b")]),
+            &[],
+        ),
     ]
 }
 
@@ -184,24 +321,44 @@ fn damaged() -> Vec<TreeCase> {
     };
     let times = [
         custom("1", "", r#","customType":"t","content":"c""#),
-        custom("2", "1", r#","timestamp":17,"customType":"t","content":"c""#),
+        custom(
+            "2",
+            "1",
+            r#","timestamp":17,"customType":"t","content":"c""#,
+        ),
         custom("3", "2", r#","timestamp":null,"content":7"#),
-        custom("4", "3", r#","timestamp":"2025-06-01T10:00:00.123+02:00","content":null"#),
+        custom(
+            "4",
+            "3",
+            r#","timestamp":"2025-06-01T10:00:00.123+02:00","content":null"#,
+        ),
     ];
     vec![
-        ("damaged lines, empty lines and carriage returns", lines.join("\n"), &["1"]),
-        ("doubled keys", v3(&[doubled.to_owned(), user("2", "1")]), &["1"]),
+        (
+            "damaged lines, empty lines and carriage returns",
+            lines.join("\n"),
+            &["1"],
+        ),
+        (
+            "doubled keys",
+            v3(&[doubled.to_owned(), user("2", "1")]),
+            &["1"],
+        ),
         ("odd times", v3(&times), &["1"]),
     ]
 }
 
 /// Entries of version 1: an index that counts them, and no ids.
 fn v1(kept: &str) -> String {
-    let said = |text: &str| format!(r#"{{"type":"message",{TIME},"message":{{"role":"user","content":"{text}"}}}}"#);
-    let compaction =
-        format!(r#"{{"type":"compaction",{TIME},"summary":"s","firstKeptEntryIndex":{kept},"tokensBefore":5}}"#);
-    let hook =
-        format!(r#"{{"type":"message",{TIME},"message":{{"role":"hookMessage","customType":"t","content":"h"}}}}"#);
+    let said = |text: &str| {
+        format!(r#"{{"type":"message",{TIME},"message":{{"role":"user","content":"{text}"}}}}"#)
+    };
+    let compaction = format!(
+        r#"{{"type":"compaction",{TIME},"summary":"s","firstKeptEntryIndex":{kept},"tokensBefore":5}}"#
+    );
+    let hook = format!(
+        r#"{{"type":"message",{TIME},"message":{{"role":"hookMessage","customType":"t","content":"h"}}}}"#
+    );
     let lines = [
         HEADER.replace("\"version\":3,", ""),
         said("a"),
@@ -216,7 +373,10 @@ fn v1(kept: &str) -> String {
 }
 
 fn first_versions() -> Vec<TreeCase> {
-    let with_ids = v1("2").replace("{\"type\":\"message\",", "{\"type\":\"message\",\"id\":\"x\",\"parentId\":\"x\",");
+    let with_ids = v1("2").replace(
+        "{\"type\":\"message\",",
+        "{\"type\":\"message\",\"id\":\"x\",\"parentId\":\"x\",",
+    );
     vec![
         ("version 1", v1("2"), &[]),
         ("version 1, kept from a setting", v1("3"), &[]),
@@ -230,13 +390,26 @@ fn first_versions() -> Vec<TreeCase> {
 }
 
 fn other_versions() -> Vec<TreeCase> {
-    let version =
-        |entries: &[String], version: &str| v3(entries).replace("\"version\":3", &format!("\"version\":{version}"));
-    let newer = [user("1", ""), entry("tool_execution_started", "2", "1", r#""toolCallId":"c""#), answer("3", "2")];
+    let version = |entries: &[String], version: &str| {
+        v3(entries).replace("\"version\":3", &format!("\"version\":{version}"))
+    };
+    let newer = [
+        user("1", ""),
+        entry("tool_execution_started", "2", "1", r#""toolCallId":"c""#),
+        answer("3", "2"),
+    ];
     let older = [
         user("1", ""),
-        message("2", "1", r#""role":"hookMessage","customType":"t","content":"h","display":true"#),
-        message("3", "2", r#""customType":"t","content":"h","role":"custom""#),
+        message(
+            "2",
+            "1",
+            r#""role":"hookMessage","customType":"t","content":"h","display":true"#,
+        ),
+        message(
+            "3",
+            "2",
+            r#""customType":"t","content":"h","role":"custom""#,
+        ),
         user("4", "2"),
     ];
     vec![
@@ -252,13 +425,16 @@ pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % n
     }
 }
 
-/// Entries in any order, each below one that was made before it, or below nothing, or below one that is gone. No
-/// circles: pi would never come back from one.
+/// Entries in any order, each below one that was made before it, or below nothing, or below one
+/// that is gone. No circles: pi would never come back from one.
 pub(crate) fn random_tree(dice: &mut Dice) -> String {
     let count = 1 + dice.below(14);
     let mut lines: Vec<String> = Vec::new();
@@ -272,18 +448,33 @@ pub(crate) fn random_tree(dice: &mut Dice) -> String {
             _ => (n - 1).to_string(),
         };
         lines.push(match dice.below(16) {
-            12 => {
-                message(&id, &parent, r#""role":"bashExecution","command":"ls","output":"","exitCode":2,"timestamp":1"#)
-            }
-            13 => {
-                message(&id, &parent, r#""role":"bashExecution","command":"x","output":"o","excludeFromContext":true"#)
-            }
-            14 => entry("custom_message", &id, &parent, r#""customType":"t","content":"c","display":true"#),
-            15 => answer(&id, &parent).replace("\"stopReason\":\"stop\"", "\"stopReason\":\"aborted\""),
+            12 => message(
+                &id,
+                &parent,
+                r#""role":"bashExecution","command":"ls","output":"","exitCode":2,"timestamp":1"#,
+            ),
+            13 => message(
+                &id,
+                &parent,
+                r#""role":"bashExecution","command":"x","output":"o","excludeFromContext":true"#,
+            ),
+            14 => entry(
+                "custom_message",
+                &id,
+                &parent,
+                r#""customType":"t","content":"c","display":true"#,
+            ),
+            15 => answer(&id, &parent)
+                .replace("\"stopReason\":\"stop\"", "\"stopReason\":\"aborted\""),
             0..4 => user(&id, &parent),
             4..7 => answer(&id, &parent),
             7 | 8 => compaction(&id, &parent, &dice.below(count).to_string()),
-            9 => entry("branch_summary", &id, &parent, r#""summary":"s","fromId":"root""#),
+            9 => entry(
+                "branch_summary",
+                &id,
+                &parent,
+                r#""summary":"s","fromId":"root""#,
+            ),
             10 => change("model_change", &id, &parent, "n"),
             _ => change("thinking_level_change", &id, &parent, "high"),
         });

@@ -70,8 +70,17 @@ impl Dictionary {
         let text = self.terms();
         let mut start = 1;
         for index in 0..count {
-            let Some(len) = text.get(start..).and_then(|rest| memchr::memchr(b'\n', rest)) else { break };
-            let term = Term { index, start, end: start + len };
+            let Some(len) = text
+                .get(start..)
+                .and_then(|rest| memchr::memchr(b'\n', rest))
+            else {
+                break;
+            };
+            let term = Term {
+                index,
+                start,
+                end: start + len,
+            };
             sink(text.get(start..start + len).unwrap_or(b""), term);
             start += len + 1;
         }
@@ -88,7 +97,10 @@ impl Dictionary {
 
     fn group(&self, index: usize) -> Option<[usize; 3]> {
         let at = self.groups + index * 12;
-        let row = self.bytes.get(at..at + 12).filter(|_| at + 12 <= self.lengths)?;
+        let row = self
+            .bytes
+            .get(at..at + 12)
+            .filter(|_| at + 12 <= self.lengths)?;
         let part = |from: usize| number(row.get(from..from + 4).unwrap_or(b"")) as usize;
         Some([part(0), part(4), part(8)])
     }
@@ -102,19 +114,26 @@ impl Dictionary {
         let first = |index: usize| {
             let start = self.group(index).map_or(0, |group| group[0]);
             let rest = self.terms().get(start..).unwrap_or(b"");
-            rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len())).unwrap_or(b"")
+            rest.get(..memchr::memchr(b'\n', rest).unwrap_or(rest.len()))
+                .unwrap_or(b"")
         };
         let past = |below: &dyn Fn(&[u8]) -> bool| {
             let (mut low, mut high) = (0, self.groups());
             while low < high {
                 let middle = (low + high) / 2;
-                if below(first(middle)) { low = middle + 1 } else { high = middle }
+                if below(first(middle)) {
+                    low = middle + 1
+                } else {
+                    high = middle
+                }
             }
             low
         };
         let from = past(&|term| term < stretch).saturating_sub(1);
         let to = past(&|term| term < stretch || term.starts_with(stretch));
-        let start = self.group(from).map_or(0, |group| group[0].saturating_sub(1));
+        let start = self
+            .group(from)
+            .map_or(0, |group| group[0].saturating_sub(1));
         let end = self.group(to).map_or(self.terms().len(), |group| group[0]);
         (start, end)
     }
@@ -122,17 +141,29 @@ impl Dictionary {
     /// The term that holds the byte at `at`.
     fn term_at(&self, at: usize) -> Term {
         let text = self.terms();
-        let start = memchr::memrchr(b'\n', text.get(..at).unwrap_or(b"")).map_or(0, |newline| newline + 1);
-        let end = text.get(start..).and_then(|rest| memchr::memchr(b'\n', rest)).map_or(text.len(), |len| start + len);
+        let start =
+            memchr::memrchr(b'\n', text.get(..at).unwrap_or(b"")).map_or(0, |newline| newline + 1);
+        let end = text
+            .get(start..)
+            .and_then(|rest| memchr::memchr(b'\n', rest))
+            .map_or(text.len(), |len| start + len);
         let (mut low, mut high) = (0, self.groups());
         while low < high {
             let middle = (low + high) / 2;
-            if self.group(middle).is_some_and(|group| group[0] <= start) { low = middle + 1 } else { high = middle }
+            if self.group(middle).is_some_and(|group| group[0] <= start) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         let group = low.saturating_sub(1);
         let from = self.group(group).map_or(0, |g| g[0]);
         let before = memchr::memchr_iter(b'\n', text.get(from..start).unwrap_or(b"")).count();
-        Term { index: group * GROUP + before, start, end }
+        Term {
+            index: group * GROUP + before,
+            start,
+            end,
+        }
     }
 
     /// Where the postings of a term begin and end.

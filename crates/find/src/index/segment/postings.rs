@@ -21,13 +21,28 @@ pub(crate) struct Postings<'s> {
 }
 
 impl<'s> Postings<'s> {
-    pub(super) fn new(pages: &'s Paged, dictionary: &'s Dictionary, place: Range<u64>, blocks: u32) -> Self {
-        Postings { pages, dictionary, held: Vec::new(), held_at: 0, place, blocks }
+    pub(super) fn new(
+        pages: &'s Paged,
+        dictionary: &'s Dictionary,
+        place: Range<u64>,
+        blocks: u32,
+    ) -> Self {
+        Postings {
+            pages,
+            dictionary,
+            held: Vec::new(),
+            held_at: 0,
+            place,
+            blocks,
+        }
     }
 
     /// Hands over the blocks of a term and how often it stands in each.
     pub(crate) fn of(&mut self, term: Term, sink: &mut dyn FnMut(u32, u32)) -> Result<()> {
-        let (from, to) = self.dictionary.postings_of(term.index).ok_or_else(|| damaged("a term without postings"))?;
+        let (from, to) = self
+            .dictionary
+            .postings_of(term.index)
+            .ok_or_else(|| damaged("a term without postings"))?;
         let base = self.place.start;
         let (from, to) = (base + from, base + to);
         if to > self.place.end {
@@ -44,7 +59,11 @@ impl<'s> Postings<'s> {
         let mut block = 0u32;
         while let Some(step) = reader.number() {
             block = block.saturating_add(u32::try_from(step >> 1).unwrap_or(u32::MAX));
-            let count = if step & 1 == 1 { reader.small().unwrap_or(1) } else { 1 };
+            let count = if step & 1 == 1 {
+                reader.small().unwrap_or(1)
+            } else {
+                1
+            };
             if block >= self.blocks {
                 return Err(damaged("a posting of a block that is not there"));
             }

@@ -27,11 +27,16 @@ pub(crate) struct Segment {
 
 impl Segment {
     pub(crate) fn open(number: u64, pages: Paged) -> Result<Segment> {
-        let at = pages.len().checked_sub(HEADER as u64).ok_or_else(|| damaged("a segment is too short"))?;
+        let at = pages
+            .len()
+            .checked_sub(HEADER as u64)
+            .ok_or_else(|| damaged("a segment is too short"))?;
         let (bytes, from) = pages.read(at, pages.len())?;
         let value = |index: usize| number_at(&bytes, from + index * 8);
         let (blocks, terms) = (value(0), value(1));
-        let mut places = [blocks.checked_mul(ROW as u64).ok_or_else(|| damaged("a segment has too many blocks"))?; 5];
+        let mut places = [blocks
+            .checked_mul(ROW as u64)
+            .ok_or_else(|| damaged("a segment has too many blocks"))?; 5];
         for index in 0..4 {
             places[index + 1] = places[index].saturating_add(value(index + 2));
         }
@@ -87,16 +92,28 @@ impl Segment {
             return Ok(known);
         }
         let (bytes, groups) = self.pages.read(self.places[0], self.places[3])?;
-        let part = |index: usize| groups + usize::try_from(self.places[index] - self.places[0]).unwrap_or(0);
+        let part = |index: usize| {
+            groups + usize::try_from(self.places[index] - self.places[0]).unwrap_or(0)
+        };
         let end = part(3);
         let mut bytes = bytes;
         bytes.truncate(end);
-        let read = Dictionary { text: part(2), lengths: part(1), groups, bytes };
+        let read = Dictionary {
+            text: part(2),
+            lengths: part(1),
+            groups,
+            bytes,
+        };
         Ok(self.dictionary.get_or_init(|| read))
     }
 
     /// Hands over every term that `stretch` fits, in order, until `sink` answers false.
-    pub(crate) fn terms(&self, stretch: &[u8], fit: Fit, sink: &mut dyn FnMut(Term) -> bool) -> Result<()> {
+    pub(crate) fn terms(
+        &self,
+        stretch: &[u8],
+        fit: Fit,
+        sink: &mut dyn FnMut(Term) -> bool,
+    ) -> Result<()> {
         self.dictionary()?.find(stretch, fit, sink);
         Ok(())
     }
@@ -109,12 +126,19 @@ impl Segment {
 
     /// The bytes of a term.
     pub(crate) fn bytes_of(&self, term: Term) -> &[u8] {
-        self.dictionary.get().map_or(b"", |dictionary| dictionary.bytes_of(term))
+        self.dictionary
+            .get()
+            .map_or(b"", |dictionary| dictionary.bytes_of(term))
     }
 
     /// A reader of postings; terms are best asked for in order.
     pub(crate) fn postings(&self) -> Result<Postings<'_>> {
-        Ok(Postings::new(&self.pages, self.dictionary()?, self.places[3]..self.places[4], self.blocks))
+        Ok(Postings::new(
+            &self.pages,
+            self.dictionary()?,
+            self.places[3]..self.places[4],
+            self.blocks,
+        ))
     }
 }
 

@@ -50,11 +50,19 @@ impl BlockRow {
 
     /// The newest time that an entry of it can have, if those without one count as of `otherwise`.
     pub(crate) fn latest(&self, otherwise: i64) -> i64 {
-        if self.oldest == i64::MIN { self.newest.max(otherwise) } else { self.newest }
+        if self.oldest == i64::MIN {
+            self.newest.max(otherwise)
+        } else {
+            self.newest
+        }
     }
 
     pub(crate) fn place(&self) -> Place {
-        Place { at: self.at, slot: self.slot, line: u64::from(self.line) }
+        Place {
+            at: self.at,
+            slot: self.slot,
+            line: u64::from(self.line),
+        }
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
@@ -94,7 +102,10 @@ impl Rows {
 
     pub(crate) fn get(&self, block: u32) -> Option<BlockRow> {
         let at = block as usize * ROW;
-        self.bytes.get(at..at + ROW).filter(|_| block < self.blocks).map(BlockRow::read)
+        self.bytes
+            .get(at..at + ROW)
+            .filter(|_| block < self.blocks)
+            .map(BlockRow::read)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = BlockRow> {

@@ -17,7 +17,10 @@ pub(crate) struct SegmentWriter {
 
 impl SegmentWriter {
     pub(crate) fn new() -> SegmentWriter {
-        SegmentWriter { dictionary: vec![b'\n'], ..SegmentWriter::default() }
+        SegmentWriter {
+            dictionary: vec![b'\n'],
+            ..SegmentWriter::default()
+        }
     }
 
     /// Adds a term with its blocks in ascending order; one without blocks is left out.
@@ -50,15 +53,29 @@ impl SegmentWriter {
 
     /// The bytes of the file, and the number that stands for it.
     pub(crate) fn finish(self, blocks: &[BlockRow]) -> (Vec<u8>, u32) {
-        let mut body = Vec::with_capacity(self.postings.len() + self.dictionary.len() + blocks.len() * ROW);
+        let mut body =
+            Vec::with_capacity(self.postings.len() + self.dictionary.len() + blocks.len() * ROW);
         for row in blocks {
             row.write(&mut body);
         }
-        for part in [&self.groups, &self.lengths, &self.dictionary, &self.postings] {
+        for part in [
+            &self.groups,
+            &self.lengths,
+            &self.dictionary,
+            &self.postings,
+        ] {
             body.extend_from_slice(part);
         }
-        let sizes = [self.groups.len(), self.lengths.len(), self.dictionary.len(), self.postings.len()];
-        for value in [blocks.len() as u64, self.terms].into_iter().chain(sizes.map(|size| size as u64)) {
+        let sizes = [
+            self.groups.len(),
+            self.lengths.len(),
+            self.dictionary.len(),
+            self.postings.len(),
+        ];
+        for value in [blocks.len() as u64, self.terms]
+            .into_iter()
+            .chain(sizes.map(|size| size as u64))
+        {
             body.extend_from_slice(&value.to_le_bytes());
         }
         pages::seal(body)

@@ -23,7 +23,11 @@ pub(super) struct Honest {
 }
 
 impl Honest {
-    pub(super) fn new(stores: &Stores, entries: &[Entry], meant: &dyn Fn(&[usize]) -> bool) -> Honest {
+    pub(super) fn new(
+        stores: &Stores,
+        entries: &[Entry],
+        meant: &dyn Fn(&[usize]) -> bool,
+    ) -> Honest {
         let summary = |entry: &Entry| {
             let store = stores.get(entry.store).unwrap();
             let summary = store.summary(&entry.located).unwrap();
@@ -36,18 +40,33 @@ impl Honest {
             let items = messages_of(stores.get(entry.store).unwrap(), entry);
             if items.iter().any(|item| item.lineage.is_some()) {
                 let facts = summary(entry).1.facts;
-                family.add(place, facts.id.unwrap_or_else(|| entry.located.id.clone()), facts.parent);
+                family.add(
+                    place,
+                    facts.id.unwrap_or_else(|| entry.located.id.clone()),
+                    facts.parent,
+                );
             }
             all.extend(items.into_iter().map(|item| (place, item)));
         }
         family.settle(&mut all);
         let place_of: HashMap<_, usize> = (entries.iter().enumerate())
-            .map(|(place, it)| ((it.store, it.located.key.clone(), it.located.id.clone()), place))
+            .map(|(place, it)| {
+                (
+                    (it.store, it.located.key.clone(), it.located.id.clone()),
+                    place,
+                )
+            })
             .collect();
         let (mut sessions, mut chosen) = (Vec::new(), HashMap::new());
-        for (conversation, joined) in stores.joined(entries.iter().map(summary).collect()).into_iter().enumerate() {
+        for (conversation, joined) in stores
+            .joined(entries.iter().map(summary).collect())
+            .into_iter()
+            .enumerate()
+        {
             let sides: Vec<_> = std::iter::once(joined.front).chain(joined.linked).collect();
-            let place = |(store, it): &(_, Summary)| place_of[&(*store, it.located.key.clone(), it.located.id.clone())];
+            let place = |(store, it): &(_, Summary)| {
+                place_of[&(*store, it.located.key.clone(), it.located.id.clone())]
+            };
             let places: Vec<usize> = sides.iter().map(place).collect();
             if !meant(&places) {
                 continue;
@@ -55,23 +74,43 @@ impl Honest {
             for (place, (store, summary)) in places.into_iter().zip(sides) {
                 chosen.insert(place, sessions.len());
                 let own = stores.get(store).unwrap().dialect().agent();
-                let agent = summary.facts.agent.clone().unwrap_or_else(|| own.to_owned());
-                sessions.push(One { summary, agent, store: store.0, conversation });
+                let agent = summary
+                    .facts
+                    .agent
+                    .clone()
+                    .unwrap_or_else(|| own.to_owned());
+                sessions.push(One {
+                    summary,
+                    agent,
+                    store: store.0,
+                    conversation,
+                });
             }
         }
-        let items = all.into_iter().filter_map(|(place, item)| Some((*chosen.get(&place)?, item))).collect();
+        let items = all
+            .into_iter()
+            .filter_map(|(place, item)| Some((*chosen.get(&place)?, item)))
+            .collect();
         Honest { sessions, items }
     }
 
     pub(super) fn sums(&self, by: By, prices: &Prices) -> BTreeMap<String, Sum> {
         let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
         for session in self.fullest() {
-            let (facts, one) = (&session.summary.facts, u64::from(session.summary.hidden() != Some("subagent")));
+            let (facts, one) = (
+                &session.summary.facts,
+                u64::from(session.summary.hidden() != Some("subagent")),
+            );
             if by == By::Model {
-                facts.models.iter().for_each(|model| sums.entry(model.clone()).or_default().sessions += one);
+                facts
+                    .models
+                    .iter()
+                    .for_each(|model| sums.entry(model.clone()).or_default().sessions += one);
                 continue;
             }
-            let sum = sums.entry(key(session, session.summary.last_active(), None, by)).or_default();
+            let sum = sums
+                .entry(key(session, session.summary.last_active(), None, by))
+                .or_default();
             sum.sessions += one;
             sum.messages += facts.messages.max(facts.stated.messages.unwrap_or(0));
             sum.turns += facts.turns.max(facts.stated.turns.unwrap_or(0));
@@ -80,7 +119,10 @@ impl Honest {
             if let Some(millis) = facts.duration_ms {
                 *sum.duration_ms.get_or_insert(0) += millis;
             }
-            facts.kinds.iter().for_each(|(word, count)| *sum.kinds.entry(word.clone()).or_default() += count);
+            facts
+                .kinds
+                .iter()
+                .for_each(|(word, count)| *sum.kinds.entry(word.clone()).or_default() += count);
         }
         let mut unpriced: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (place, item) in self.once() {
@@ -89,9 +131,22 @@ impl Honest {
             let at = item.at.or_else(|| session.summary.last_active());
             let key = key(session, at, Some(&model), by);
             let usage = &mut sums.entry(key.clone()).or_default().usage;
-            usage.add(&Usage { cost: None, ..item.usage });
-            let has_tokens = !Usage { cost: None, premium_requests: None, ..item.usage }.is_unknown();
-            match item.usage.cost.or_else(|| prices.of(&model).filter(|_| has_tokens).map(|it| it.cost(&item.usage))) {
+            usage.add(&Usage {
+                cost: None,
+                ..item.usage
+            });
+            let has_tokens = !Usage {
+                cost: None,
+                premium_requests: None,
+                ..item.usage
+            }
+            .is_unknown();
+            match item.usage.cost.or_else(|| {
+                prices
+                    .of(&model)
+                    .filter(|_| has_tokens)
+                    .map(|it| it.cost(&item.usage))
+            }) {
                 Some(cost) => *usage.cost.get_or_insert(0.0) += cost,
                 None if has_tokens => _ = unpriced.entry(key).or_default().insert(model),
                 None => {}
@@ -121,13 +176,18 @@ impl Honest {
         let begun = |place: usize| {
             let summary = &self.sessions[place].summary;
             let created = summary.facts.created.map_or(i64::MAX, Instant::millis);
-            (created, summary.reference.clone(), summary.located.key.clone())
+            (
+                created,
+                summary.reference.clone(),
+                summary.located.key.clone(),
+            )
         };
         let mut items = self.chosen();
         items.sort_by_key(|(place, _)| begun(*place));
         let mut out: Vec<(usize, Item)> = Vec::new();
         for (place, item) in items {
-            let same = |(_, other): &&mut (usize, Item)| item.key.is_some() && other.key == item.key;
+            let same =
+                |(_, other): &&mut (usize, Item)| item.key.is_some() && other.key == item.key;
             let Some((_, counted)) = out.iter_mut().find(same) else {
                 out.push((place, item));
                 continue;
@@ -142,20 +202,43 @@ impl Honest {
 
     /// What is not only repeated, and what is only stated.
     fn chosen(&self) -> Vec<(usize, Item)> {
-        let owners: HashSet<(usize, &str)> =
-            self.sessions.iter().filter_map(|it| Some((it.store, it.summary.located.owner.as_deref()?))).collect();
+        let owners: HashSet<(usize, &str)> = self
+            .sessions
+            .iter()
+            .filter_map(|it| Some((it.store, it.summary.located.owner.as_deref()?)))
+            .collect();
         let mut items = self.items.clone();
         items.retain(|(place, item)| {
             let session = &self.sessions[*place];
-            !item.relayed || !owners.contains(&(session.store, session.summary.reference.id.as_str()))
+            !item.relayed
+                || !owners.contains(&(session.store, session.summary.reference.id.as_str()))
         });
         for (place, session) in self.sessions.iter().enumerate() {
             let (facts, stated) = (&session.summary.facts, session.summary.facts.stated.usage);
             let has_items = items.iter().any(|(other, _)| *other == place);
-            let usage = if has_items { Usage { cost: stated.cost, ..Usage::default() } } else { stated };
-            let model = facts.models.first().filter(|_| facts.models.len() == 1 || !has_items).cloned();
+            let usage = if has_items {
+                Usage {
+                    cost: stated.cost,
+                    ..Usage::default()
+                }
+            } else {
+                stated
+            };
+            let model = facts
+                .models
+                .first()
+                .filter(|_| facts.models.len() == 1 || !has_items)
+                .cloned();
             if !usage.is_unknown() {
-                items.push((place, Item { at: session.summary.last_active(), model, usage, ..Item::default() }));
+                items.push((
+                    place,
+                    Item {
+                        at: session.summary.last_active(),
+                        model,
+                        usage,
+                        ..Item::default()
+                    },
+                ));
             }
             if stated.cost.is_some() {
                 let own = items.iter_mut().filter(|(other, _)| *other == place);
@@ -164,23 +247,37 @@ impl Honest {
         }
         // Of conversations that several places know usage of, only one place.
         let knows = |place: usize, named: bool| {
-            items.iter().any(|(other, item)| *other == place && (item.key.is_some() || !named))
+            items
+                .iter()
+                .any(|(other, item)| *other == place && (item.key.is_some() || !named))
         };
         let mut side: HashMap<usize, usize> = HashMap::new();
-        for (place, session) in self.sessions.iter().enumerate().filter(|(place, _)| knows(*place, false)) {
+        for (place, session) in self
+            .sessions
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| knows(*place, false))
+        {
             let best = side.entry(session.conversation).or_insert(place);
             if knows(place, true) && !knows(*best, true) {
                 *best = place;
             }
         }
-        items.iter().filter(|(place, _)| side[&self.sessions[*place].conversation] == *place).cloned().collect()
+        items
+            .iter()
+            .filter(|(place, _)| side[&self.sessions[*place].conversation] == *place)
+            .cloned()
+            .collect()
     }
 }
 
 fn key(session: &One, at: Option<Instant>, model: Option<&str>, by: By) -> String {
     match by {
         By::Total => String::new(),
-        By::Day => at.map_or_else(|| "unknown".to_owned(), |at| at.to_rfc3339()[..10].to_owned()),
+        By::Day => at.map_or_else(
+            || "unknown".to_owned(),
+            |at| at.to_rfc3339()[..10].to_owned(),
+        ),
         By::Project => session.summary.facts.project.clone().unwrap_or_default(),
         By::Agent => session.agent.clone(),
         By::Model => model.unwrap_or_default().to_owned(),

@@ -1,4 +1,5 @@
-//! Statistics: whatever changes, what was kept and brought up to date answers as a count of everything from nothing does.
+//! Statistics: whatever changes, what was kept and brought up to date answers as a count of
+//! everything from nothing does.
 
 mod honest;
 mod world;
@@ -26,7 +27,9 @@ type Meant<'w> = Box<dyn Fn(&[usize]) -> bool + 'w>;
 fn filters<'w>(stores: &'w Stores, entries: &'w [Entry]) -> Vec<(&'static str, Meant<'w>)> {
     let of_dialect = |name: &'static str| -> Meant<'w> {
         Box::new(move |sides| {
-            sides.iter().any(|side| stores.get(entries[*side].store).unwrap().dialect().name() == name)
+            sides
+                .iter()
+                .any(|side| stores.get(entries[*side].store).unwrap().dialect().name() == name)
         })
     };
     let odd = |id: &str| id.bytes().fold(0, |sum: u32, byte| sum + u32::from(byte)) % 2 == 1;
@@ -34,8 +37,14 @@ fn filters<'w>(stores: &'w Stores, entries: &'w [Entry]) -> Vec<(&'static str, M
         ("all", Box::new(|_| true)),
         ("claude", of_dialect("claude")),
         ("myagents", of_dialect("myagents")),
-        ("some", Box::new(move |sides| odd(&entries[sides[0]].located.id))),
-        ("others", Box::new(move |sides| !odd(&entries[sides[0]].located.id))),
+        (
+            "some",
+            Box::new(move |sides| odd(&entries[sides[0]].located.id)),
+        ),
+        (
+            "others",
+            Box::new(move |sides| !odd(&entries[sides[0]].located.id)),
+        ),
     ]
 }
 
@@ -43,14 +52,20 @@ fn look(catalog: &mut Catalog, stores: &Stores, at: i64) -> Vec<Entry> {
     let refreshed = catalog.refresh(stores, Instant::from_millis(at)).unwrap();
     assert!(refreshed.unwritten.is_none());
     let mut entries = refreshed.entries;
-    catalog.read_missing(stores, &mut entries, Wanted::Whole, 1, &|| true).unwrap();
+    catalog
+        .read_missing(stores, &mut entries, Wanted::Whole, 1, &|| true)
+        .unwrap();
     entries
 }
 
 /// Long after anything was written: nothing is too young to trust.
 const LATER: i64 = 4_000_000_000_000;
 
-fn answers(catalog: &Catalog, stores: &Stores, entries: &[Entry]) -> BTreeMap<String, BTreeMap<String, Sum>> {
+fn answers(
+    catalog: &Catalog,
+    stores: &Stores,
+    entries: &[Entry],
+) -> BTreeMap<String, BTreeMap<String, Sum>> {
     let prices = Prices::parse(PRICES.as_bytes()).unwrap();
     let mut out = BTreeMap::new();
     for (name, meant) in filters(stores, entries) {
@@ -83,18 +98,28 @@ fn follow(changes: &[Change]) {
         // Each time another process comes, and finds what the one before left.
         let mut catalog = Catalog::open(&file).unwrap();
         let entries = look(&mut catalog, &stores, LATER + step as i64 * 10_000);
-        let (kept, honest) = (answers(&catalog, &stores, &entries), honest(&stores, &entries));
+        let (kept, honest) = (
+            answers(&catalog, &stores, &entries),
+            honest(&stores, &entries),
+        );
         for (which, sums) in &honest {
             assert_eq!(&kept[which], sums, "{which} after step {step}, {change:?}");
         }
-        assert_eq!(answers(&catalog, &stores, &entries), kept, "asked again after step {step}");
+        assert_eq!(
+            answers(&catalog, &stores, &entries),
+            kept,
+            "asked again after step {step}"
+        );
     }
     // The same of nothing but the files.
     let mut anew = Catalog::in_memory().unwrap();
     let entries = look(&mut anew, &stores, LATER);
     let mut catalog = Catalog::open(&file).unwrap();
     let known = look(&mut catalog, &stores, LATER + 1_000_000);
-    assert_eq!(answers(&anew, &stores, &entries), answers(&catalog, &stores, &known));
+    assert_eq!(
+        answers(&anew, &stores, &entries),
+        answers(&catalog, &stores, &known)
+    );
 }
 
 #[test]

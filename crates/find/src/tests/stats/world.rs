@@ -47,17 +47,40 @@ pub(super) fn changes(most: usize) -> impl Strategy<Value = Vec<Change>> {
         2 => Just(CodexDelete), 1 => Just(CodexArchive), 2 => Just(Omp), 1 => Just(OmpTask), 1 => Just(OmpTranscript),
         3 => Just(Front), 2 => Just(Document),
     ];
-    let change = (what, 0..1000_usize, 0..1000_usize).prop_map(|(what, who, other)| Change { what, who, other });
+    let change = (what, 0..1000_usize, 0..1000_usize).prop_map(|(what, who, other)| Change {
+        what,
+        who,
+        other,
+    });
     proptest::collection::vec(change, 1..most).prop_map(|mut changes| {
-        changes.insert(0, Change { what: Begin, who: 1, other: 2 });
+        changes.insert(
+            0,
+            Change {
+                what: Begin,
+                who: 1,
+                other: 2,
+            },
+        );
         changes
     })
 }
 
 /// A session of Codex, a fork that only copied it, and a document about the fork.
 pub(super) fn an_idle_fork_with_a_front() -> Vec<Change> {
-    let change = |what, who| Change { what, who, other: 0 };
-    vec![change(What::CodexBegin, 0), change(What::CodexFork, 0), Change { what: What::Document, who: 1, other: 7 }]
+    let change = |what, who| Change {
+        what,
+        who,
+        other: 0,
+    };
+    vec![
+        change(What::CodexBegin, 0),
+        change(What::CodexFork, 0),
+        Change {
+            what: What::Document,
+            who: 1,
+            other: 7,
+        },
+    ]
 }
 
 #[derive(Debug)]
@@ -70,7 +93,12 @@ pub(super) struct World {
 
 impl Default for World {
     fn default() -> World {
-        World { folder: tempfile::tempdir().unwrap(), made: 0, codex: Vec::new(), rows: Vec::new() }
+        World {
+            folder: tempfile::tempdir().unwrap(),
+            made: 0,
+            codex: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 }
 
@@ -103,7 +131,11 @@ impl World {
     }
 
     fn add(&self, path: &Path, text: &str) {
-        let before = if path.exists() { disk::read(path) } else { Vec::new() };
+        let before = if path.exists() {
+            disk::read(path)
+        } else {
+            Vec::new()
+        };
         disk::write(path, &[&before, text.as_bytes()].concat());
     }
 
@@ -116,14 +148,21 @@ impl World {
         match what {
             What::Begin => {
                 let id = self.id();
-                let text: String = (0..3).map(|more| answer(&id, who + more * other, other)).collect();
+                let text: String = (0..3)
+                    .map(|more| answer(&id, who + more * other, other))
+                    .collect();
                 self.add(&self.claude(&id, who), &text);
             }
             What::CodexBegin => {
                 self.made += 1;
                 // Strangers may happen to spend the same.
                 let id = format!("019d7e3d-0164-79d1-af76-{:012x}", self.made);
-                let made = rollout(Shape::Plain, &format!("/p{}", who % 3), Some(&id), other as u64 % 3);
+                let made = rollout(
+                    Shape::Plain,
+                    &format!("/p{}", who % 3),
+                    Some(&id),
+                    other as u64 % 3,
+                );
                 made.write_to(&self.path("codex"));
                 self.codex.push(made);
             }
@@ -134,13 +173,21 @@ impl World {
                 }
             }
             What::Omp => {
-                let log = self.path(&format!("omp/sessions/--p--/2026-01-01T00-00-00-000Z_s{}.jsonl", who % 3));
-                let header = if log.exists() { String::new() } else { omp_header(&format!("s{}", who % 3), who) };
+                let log = self.path(&format!(
+                    "omp/sessions/--p--/2026-01-01T00-00-00-000Z_s{}.jsonl",
+                    who % 3
+                ));
+                let header = if log.exists() {
+                    String::new()
+                } else {
+                    omp_header(&format!("s{}", who % 3), who)
+                };
                 self.add(&log, &(header + &omp_line("assistant", other % 8, other)));
             }
             What::OmpTask | What::OmpTranscript => {
-                let Some(log) =
-                    self.log("omp/sessions/--p--", who).filter(|log| log.parent().unwrap().ends_with("--p--"))
+                let Some(log) = self
+                    .log("omp/sessions/--p--", who)
+                    .filter(|log| log.parent().unwrap().ends_with("--p--"))
                 else {
                     return;
                 };
@@ -148,7 +195,11 @@ impl World {
                     self.add(&log, &omp_line("toolResult", 100 + other % 5, other));
                 } else {
                     let text = omp_header("sub", who) + &omp_line("assistant", other % 8, other);
-                    self.add(&log.with_extension("").join(format!("{}-Task.jsonl", other % 2)), &text);
+                    self.add(
+                        &log.with_extension("")
+                            .join(format!("{}-Task.jsonl", other % 2)),
+                        &text,
+                    );
                 }
             }
             What::Front | What::Document => self.change_fronts(what, who, other),
@@ -157,21 +208,36 @@ impl World {
     }
 
     fn change_claude(&mut self, what: What, who: usize, other: usize) {
-        let Some(log) = self.log("claude/projects", who) else { return };
+        let Some(log) = self.log("claude/projects", who) else {
+            return;
+        };
         let id = log.file_stem().unwrap().to_str().unwrap().to_owned();
         let text = String::from_utf8(disk::read(&log)).unwrap();
         match what {
             What::Append => self.add(&log, &answer(&id, other, who)),
-            What::Cost => self.add(&log, &format!("{{\"type\":\"cost-state\",\"totalCostUSD\":{}.25}}\n", other % 9)),
+            What::Cost => self.add(
+                &log,
+                &format!(
+                    "{{\"type\":\"cost-state\",\"totalCostUSD\":{}.25}}\n",
+                    other % 9
+                ),
+            ),
             What::Fork => {
                 let new = self.id();
                 let kept: String = text.split_inclusive('\n').take(1 + other % 4).collect();
-                self.add(&self.claude(&new, other), &(kept.replace(&id, &new) + &answer(&new, other, who)));
+                self.add(
+                    &self.claude(&new, other),
+                    &(kept.replace(&id, &new) + &answer(&new, other, who)),
+                );
             }
             What::Copy => self.add(&self.claude(&id, other), &text),
             What::Delete => std::fs::remove_file(&log).unwrap(),
             What::Rename => {
-                let new = if other.is_multiple_of(2) { self.id() } else { id };
+                let new = if other.is_multiple_of(2) {
+                    self.id()
+                } else {
+                    id
+                };
                 let to = self.claude(&new, other);
                 std::fs::create_dir_all(to.parent().unwrap()).unwrap();
                 std::fs::rename(&log, to).unwrap();
@@ -183,7 +249,8 @@ impl World {
             What::Subagent => {
                 let agent = format!("subagents/agent-a{}.jsonl", other % 2);
                 let lines: String = text.split_inclusive('\n').take(other % 3).collect();
-                let own = answer(&id, other * 7, who).replace("\"isSidechain\":false", "\"isSidechain\":true");
+                let own = answer(&id, other * 7, who)
+                    .replace("\"isSidechain\":false", "\"isSidechain\":true");
                 self.add(&log.with_extension("").join(agent), &(lines + &own));
             }
             _ => {}
@@ -191,14 +258,21 @@ impl World {
     }
 
     fn change_codex(&mut self, what: What, who: usize, other: usize) {
-        let Some(parent) = self.codex.get(who % self.codex.len().max(1)).cloned() else { return };
+        let Some(parent) = self.codex.get(who % self.codex.len().max(1)).cloned() else {
+            return;
+        };
         let root = self.path("codex");
         if matches!(what, What::CodexArchive) {
             let to = root.join(parent.main.replacen("sessions/", "archived_sessions/", 1));
             disk::write(&to, parent.bytes());
             return;
         }
-        let taken = [Taken::Copied, Taken::WithoutHeader, Taken::OldTurns, Taken::Referred][other % 4];
+        let taken = [
+            Taken::Copied,
+            Taken::WithoutHeader,
+            Taken::OldTurns,
+            Taken::Referred,
+        ][other % 4];
         self.made += 1;
         let made = fork(&parent, 1 + other % 3, who % 3, taken, self.made as u64);
         made.write_to(&root);
@@ -206,7 +280,9 @@ impl World {
     }
 
     fn change_fronts(&mut self, what: What, who: usize, other: usize) {
-        let claude = self.log("claude/projects", who).map(|log| log.file_stem().unwrap().to_str().unwrap().to_owned());
+        let claude = self
+            .log("claude/projects", who)
+            .map(|log| log.file_stem().unwrap().to_str().unwrap().to_owned());
         let linked = claude.unwrap_or_default();
         let time = format!("2026-01-0{}T00:00:00.000Z", 1 + other % 4);
         let output = other % 50;
@@ -222,7 +298,10 @@ impl World {
                 r#"{{"id":"{id}","backend":"{backend}","created_at":"{time}","last_used":"{time}","model":"m1","backend_session_id":"{linked}","turn_count":{},"token_usage":{{"input_tokens":{who},"output_tokens":{output}}}}}"#,
                 other % 3
             );
-            disk::write(&self.path(&format!("clinvoker/sessions/{id}.json")), text.as_bytes());
+            disk::write(
+                &self.path(&format!("clinvoker/sessions/{id}.json")),
+                text.as_bytes(),
+            );
             return;
         }
         let id = format!("front{}", other % 4);
@@ -232,9 +311,13 @@ impl World {
             who % 2,
             other % 5
         );
-        self.rows.retain(|known| !known.contains(&format!("\"id\":\"{id}\"")));
+        self.rows
+            .retain(|known| !known.contains(&format!("\"id\":\"{id}\"")));
         self.rows.push(row);
-        disk::write(&self.path("myagents/sessions.json"), format!("[{}]", self.rows.join(",")).as_bytes());
+        disk::write(
+            &self.path("myagents/sessions.json"),
+            format!("[{}]", self.rows.join(",")).as_bytes(),
+        );
         if who.is_multiple_of(2) {
             let line = format!(
                 r#"{{"id":"{who}","role":"assistant","content":"x","timestamp":"{time}","usage":{{"inputTokens":{who},"outputTokens":{output},"model":"m{}"}}}}"#,
@@ -245,7 +328,8 @@ impl World {
     }
 }
 
-/// A line of Claude Code. There are few messages, so that sessions share them; a message may be stated more than once, growing.
+/// A line of Claude Code. There are few messages, so that sessions share them; a message may be
+/// stated more than once, growing.
 fn answer(session: &str, which: usize, more: usize) -> String {
     let (message, model, day) = (which % 13, which % 13 % 3, which % 13 % 4);
     let (input, output, hour) = (which % 13 * 3, 1 + more % 5, message % 3);
@@ -265,7 +349,10 @@ fn omp_header(id: &str, day: usize) -> String {
 }
 
 fn omp_line(role: &str, id: usize, more: usize) -> String {
-    let usage = format!("{{\"input\":1,\"output\":{},\"premiumRequests\":0.5}}", 1 + more % 3);
+    let usage = format!(
+        "{{\"input\":1,\"output\":{},\"premiumRequests\":0.5}}",
+        1 + more % 3
+    );
     let said = match role {
         "assistant" => format!("\"provider\":\"x\",\"model\":\"m1\",\"usage\":{usage}"),
         _ => format!("\"toolName\":\"task\",\"details\":{{\"usage\":{usage}}}"),

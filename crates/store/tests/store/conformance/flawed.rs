@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use boswell_store::{
-    Attempt, Claim, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog, Refused, Result,
-    SyncWork,
+    Attempt, Claim, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog,
+    Refused, Result, SyncWork,
 };
 use boswell_testkit::conformance::{self, MakePlace, WritePlace, backend_writes};
 use boswell_testkit::rows::{Commit, RowBackend};
@@ -58,9 +58,16 @@ impl LogBackend for Flawed {
     }
 
     fn append_to(&self, log: &LogName<'_>, lease: Option<&Lease>) -> Result<OpenLog> {
-        let lease = lease.filter(|_| !matches!(self.flaw, Flaw::IgnoresTheEpoch | Flaw::SharesLeases));
+        let lease =
+            lease.filter(|_| !matches!(self.flaw, Flaw::IgnoresTheEpoch | Flaw::SharesLeases));
         let OpenLog { log, end } = self.inner.append_to(log, lease)?;
-        Ok(OpenLog { log: Box::new(FlawedAppender { inner: log, flaw: self.flaw }), end })
+        Ok(OpenLog {
+            log: Box::new(FlawedAppender {
+                inner: log,
+                flaw: self.flaw,
+            }),
+            end,
+        })
     }
 }
 
@@ -89,7 +96,10 @@ impl LogAppender for FlawedAppender {
     }
 
     fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
-        let first = lines.iter().position(|byte| *byte == b'\n').map_or(lines.len(), |at| at + 1);
+        let first = lines
+            .iter()
+            .position(|byte| *byte == b'\n')
+            .map_or(lines.len(), |at| at + 1);
         match self.flaw {
             Flaw::IgnoresTheHead => self.anywhere(end, lines),
             Flaw::DoublesBatches => {
@@ -98,10 +108,13 @@ impl LogAppender for FlawedAppender {
             }
             Flaw::TearsBatches => self.inner.append(end, &lines[..first]),
             Flaw::DropsLines => Ok(end),
-            Flaw::HidesDoubt => self.inner.append(end, lines).map_err(|refused| match refused {
-                Refused::Failed(error) => Refused::Over(error),
-                other => other,
-            }),
+            Flaw::HidesDoubt => self
+                .inner
+                .append(end, lines)
+                .map_err(|refused| match refused {
+                    Refused::Failed(error) => Refused::Over(error),
+                    other => other,
+                }),
             _ => self.inner.append(end, lines),
         }
     }
@@ -111,11 +124,19 @@ impl LogAppender for FlawedAppender {
     }
 
     fn behind(&self, at: u64, line: &[u8]) -> u64 {
-        if self.flaw == Flaw::CountsNothing { at } else { self.inner.behind(at, line) }
+        if self.flaw == Flaw::CountsNothing {
+            at
+        } else {
+            self.inner.behind(at, line)
+        }
     }
 
     fn sync(&mut self) -> Option<SyncWork> {
-        if self.flaw == Flaw::ForgetsAfterReceipt { None } else { self.inner.sync() }
+        if self.flaw == Flaw::ForgetsAfterReceipt {
+            None
+        } else {
+            self.inner.sync()
+        }
     }
 
     fn synced(&mut self, outcome: Result<()>) -> Result<bool> {
@@ -131,7 +152,11 @@ impl LogAppender for FlawedAppender {
     }
 
     fn publish(&mut self) -> Result<()> {
-        if self.flaw == Flaw::NeverPublishes { Ok(()) } else { self.inner.publish() }
+        if self.flaw == Flaw::NeverPublishes {
+            Ok(())
+        } else {
+            self.inner.publish()
+        }
     }
 
     fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
@@ -149,7 +174,10 @@ const FLAWS: [(Flaw, Promise); 10] = [
     (Flaw::DoublesBatches, conformance::batches),
     (Flaw::TearsBatches, conformance::batches),
     (Flaw::DropsLines, conformance::receipts),
-    (Flaw::ForgetsAfterReceipt, conformance::acknowledged_survives),
+    (
+        Flaw::ForgetsAfterReceipt,
+        conformance::acknowledged_survives,
+    ),
     (Flaw::NeverPublishes, conformance::visibility),
     (Flaw::HidesDoubt, conformance::failures),
     (Flaw::CountsNothing, conformance::receipts),
@@ -163,15 +191,24 @@ fn broken(suite: impl Fn(&MakePlace<'_>), flaw: Flaw) -> Option<String> {
     };
     let told = catch_unwind(AssertUnwindSafe(|| suite(&make))).err()?;
     let text = told.downcast_ref::<String>().cloned();
-    Some(text.or_else(|| told.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default())
+    Some(
+        text.or_else(|| told.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_default(),
+    )
 }
 
 #[test]
 fn every_flaw_is_told_by_the_promise_that_it_breaks_and_by_the_whole_suite() {
     for (flaw, promise) in FLAWS {
         let told = broken(promise, flaw);
-        assert!(told.is_some_and(|told| !told.is_empty()), "{flaw:?} goes unnoticed");
-        assert!(broken(backend_writes, flaw).is_some(), "{flaw:?} passes the suite");
+        assert!(
+            told.is_some_and(|told| !told.is_empty()),
+            "{flaw:?} goes unnoticed"
+        );
+        assert!(
+            broken(backend_writes, flaw).is_some(),
+            "{flaw:?} passes the suite"
+        );
     }
 }
 

@@ -50,7 +50,8 @@ impl WritePlace for Memory {
     }
 }
 
-/// A disk that forgets what nobody synced, and fails when it is told to; its calls may be short or interrupted.
+/// A disk that forgets what nobody synced, and fails when it is told to; its calls may be
+/// short or interrupted.
 pub(crate) struct Forgetful {
     disk: Mutex<CrashDisk>,
     interrupted: Option<u64>,
@@ -58,7 +59,10 @@ pub(crate) struct Forgetful {
 
 impl Forgetful {
     pub(crate) fn new(interrupted: Option<u64>) -> Forgetful {
-        Forgetful { disk: Mutex::new(CrashDisk::new(3)), interrupted }
+        Forgetful {
+            disk: Mutex::new(CrashDisk::new(3)),
+            interrupted,
+        }
     }
 }
 
@@ -104,7 +108,10 @@ impl Rows {
         commit: Commit,
         through: impl Fn(RowBackend) -> Arc<dyn LogBackend> + Sync + 'static,
     ) -> Rows {
-        Rows { rows: RowBackend::new(commit), through: Box::new(through) }
+        Rows {
+            rows: RowBackend::new(commit),
+            through: Box::new(through),
+        }
     }
 }
 

@@ -15,7 +15,9 @@ type Objects = [(String, Vec<u8>)];
 
 fn rows(objects: &Objects) -> Arc<dyn Backend> {
     let backend = RowBackend::default();
-    objects.iter().for_each(|(key, bytes)| backend.put(key, bytes, None));
+    objects
+        .iter()
+        .for_each(|(key, bytes)| backend.put(key, bytes, None));
     Arc::new(backend)
 }
 
@@ -44,7 +46,10 @@ fn files_on_a_disk_of_short_reads_keep_every_promise_of_reading() {
             make_folders(&disk, path.parent().unwrap()).unwrap();
             create(&disk, &path, bytes).unwrap();
         }
-        Arc::new(FsBackend::on(FaultDisk::new(Arc::new(disk), 1).disk(), "root"))
+        Arc::new(FsBackend::on(
+            FaultDisk::new(Arc::new(disk), 1).disk(),
+            "root",
+        ))
     });
 }
 
@@ -52,7 +57,9 @@ fn files_on_a_disk_of_short_reads_keep_every_promise_of_reading() {
 fn memory_keeps_every_promise_of_reading() {
     conformance::backend_reads(&|objects| {
         let mut backend = MemoryBackend::default();
-        objects.iter().for_each(|(key, bytes)| backend.put(key, bytes.clone(), None));
+        objects
+            .iter()
+            .for_each(|(key, bytes)| backend.put(key, bytes.clone(), None));
         Arc::new(backend)
     });
 }

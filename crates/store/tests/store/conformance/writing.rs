@@ -47,21 +47,40 @@ fn rows_that_are_durable_with_a_later_sync_keep_every_promise_of_writing() {
 fn what_goes_by_a_plan_is_refused_where_sessions_are_not_files() {
     let place = Rows::new(Commit::WithAppend);
     let store = place.store();
-    store.create(NewSession::in_project("/proj").with_id("s-1")).unwrap();
+    store
+        .create(NewSession::in_project("/proj").with_id("s-1"))
+        .unwrap();
     let located = store.find("s-1").unwrap();
     let (disk, chance) = (Arc::new(MemoryDisk::default()), Arc::new(SystemChance));
-    let runner = Runner::new(disk.clone(), "/home", chance, Owner { pid: 1, program: "test".into() });
-    let refused = runner.carry_out(&store, &located, &Intention::Delete).unwrap_err();
+    let runner = Runner::new(
+        disk.clone(),
+        "/home",
+        chance,
+        Owner {
+            pid: 1,
+            program: "test".into(),
+        },
+    );
+    let refused = runner
+        .carry_out(&store, &located, &Intention::Delete)
+        .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
     assert!(refused.hint().is_some(), "it says what can be done instead");
-    assert_eq!(disk.stat(Path::new("/home")).unwrap(), None, "and nothing was touched");
+    assert_eq!(
+        disk.stat(Path::new("/home")).unwrap(),
+        None,
+        "and nothing was touched"
+    );
     assert!(store.session("s-1").is_ok());
 }
 
 #[test]
 fn large_values_stay_in_the_lines_where_there_is_no_disk_for_them() {
     let place = Rows::new(Commit::WithAppend);
-    let writer = place.store().create(NewSession::in_project("/proj").with_id("s-1")).unwrap();
+    let writer = place
+        .store()
+        .create(NewSession::in_project("/proj").with_id("s-1"))
+        .unwrap();
     let long = "会🦀".repeat(300_000);
     let draft = || Draft::user(long.as_str()).with_id("long");
     writer.append(draft()).unwrap();
@@ -69,5 +88,8 @@ fn large_values_stay_in_the_lines_where_there_is_no_disk_for_them() {
     let session = place.store().session("s-1").unwrap();
     let entry = session.entry(session.find("long").unwrap()).unwrap();
     assert_eq!(entry.view.unwrap().text(), long);
-    assert!(entry.bytes.len() > long.len(), "all of it stands in its line");
+    assert!(
+        entry.bytes.len() > long.len(),
+        "all of it stands in its line"
+    );
 }

@@ -1,4 +1,5 @@
-//! clinvoker's documents and index, changed as its own program would change them, and without what it loses.
+//! clinvoker's documents and index, changed as its own program would change them, and
+//! without what it loses.
 
 use boswell_dialect::{Intention, NewSession, StoreIntention};
 use boswell_store::disk::{Disk, LockMode, Open, RealDisk};
@@ -27,7 +28,14 @@ pub(crate) fn index_is_right(place: &Place) {
     let index = place.json(INDEX);
     assert_eq!(index["version"], 1);
     let rows = index["index"].as_object().unwrap();
-    let ids: Vec<String> = place.store.list().unwrap().sessions.into_iter().map(|located| located.id).collect();
+    let ids: Vec<String> = place
+        .store
+        .list()
+        .unwrap()
+        .sessions
+        .into_iter()
+        .map(|located| located.id)
+        .collect();
     let mut named: Vec<&String> = rows.keys().collect();
     named.sort();
     assert_eq!(named, ids.iter().collect::<Vec<_>>());
@@ -46,7 +54,11 @@ pub(crate) fn index_is_right(place: &Place) {
         ] {
             assert_eq!(row[field], text(member), "{field} of {id}");
         }
-        assert_eq!(row["Tags"], document.get("tags").cloned().unwrap_or(Value::Null), "{id}");
+        assert_eq!(
+            row["Tags"],
+            document.get("tags").cloned().unwrap_or(Value::Null),
+            "{id}"
+        );
     }
     assert_eq!(place.problems(), [] as [String; 0]);
 }
@@ -56,21 +68,43 @@ fn a_title_changes_two_lines_of_the_document_and_one_field_of_the_index() {
     let (_folder, place, ids) = of(IndexState::Right);
     for id in &ids {
         let before = String::from_utf8(place.read(&key(id))).unwrap();
-        place.carry_out(id, &Intention::Title("a <b> 会话".into())).unwrap();
+        place
+            .carry_out(id, &Intention::Title("a <b> 会话".into()))
+            .unwrap();
         let after = String::from_utf8(place.read(&key(id))).unwrap();
-        assert!(after.contains("\"title\": \"a \\u003cb\\u003e 会话\""), "{after}");
+        assert!(
+            after.contains("\"title\": \"a \\u003cb\\u003e 会话\""),
+            "{after}"
+        );
         let without = |text: &str| {
             let lines = text.lines().filter(|line| !line.contains("\"title\""));
-            lines.map(|line| line.trim_end_matches(',').to_owned()).collect::<Vec<_>>()
+            lines
+                .map(|line| line.trim_end_matches(',').to_owned())
+                .collect::<Vec<_>>()
         };
-        assert_eq!(without(&before), without(&after), "times, order and all other bytes stay");
+        assert_eq!(
+            without(&before),
+            without(&after),
+            "times, order and all other bytes stay"
+        );
         assert_eq!(place.facts(id).title.as_deref(), Some("a <b> 会话"));
     }
     index_is_right(&place);
-    place.carry_out(&ids[0], &Intention::Title(String::new())).unwrap();
-    assert!(place.json(&key(&ids[0])).get("title").is_none(), "Go leaves out what is empty");
-    let same = place.carry_out(&ids[1], &Intention::Title("a <b> 会话".into())).unwrap();
-    assert_eq!(same.operation.files(), [], "what is so already is not written");
+    place
+        .carry_out(&ids[0], &Intention::Title(String::new()))
+        .unwrap();
+    assert!(
+        place.json(&key(&ids[0])).get("title").is_none(),
+        "Go leaves out what is empty"
+    );
+    let same = place
+        .carry_out(&ids[1], &Intention::Title("a <b> 会话".into()))
+        .unwrap();
+    assert_eq!(
+        same.operation.files(),
+        [],
+        "what is so already is not written"
+    );
 }
 
 #[test]
@@ -78,8 +112,13 @@ fn unknown_fields_and_layout_survive_every_change() {
     let (_folder, place, ids) = of(IndexState::Right);
     let odd = "{\"later\" : {\"a\":1.50,\"b\":[ ]}, \"id\":\"x\",\n\"tags\":[\"a\" , 7,\"a\"],\"last_used\":\"2026-01-31T23:45:41.123456789+09:00\"}\n";
     disk::write(&place.root.join(key(&ids[0])), odd.as_bytes());
-    place.carry_out(&ids[0], &Intention::Tags(vec!["b".into(), "a".into()])).unwrap();
-    let set = Intention::Status { status: "error".into(), message: Some("no credit".into()) };
+    place
+        .carry_out(&ids[0], &Intention::Tags(vec!["b".into(), "a".into()]))
+        .unwrap();
+    let set = Intention::Status {
+        status: "error".into(),
+        message: Some("no credit".into()),
+    };
     place.carry_out(&ids[0], &set).unwrap();
     let text = String::from_utf8(place.read(&key(&ids[0]))).unwrap();
     assert_eq!(
@@ -91,10 +130,21 @@ fn unknown_fields_and_layout_survive_every_change() {
 #[test]
 fn tags_are_set_and_taken_away_and_absent_is_null_in_the_index() {
     let (_folder, place, ids) = of(IndexState::Right);
-    place.carry_out(&ids[0], &Intention::Tags(vec!["x".into(), "夜".into()])).unwrap();
-    assert_eq!(place.json(INDEX)["index"][&ids[0]]["Tags"], json!(["x", "夜"]));
-    assert!(String::from_utf8(place.read(&key(&ids[0]))).unwrap().contains("\"tags\": [\n    \"x\",\n    \"夜\"\n  ]"));
-    place.carry_out(&ids[0], &Intention::Tags(Vec::new())).unwrap();
+    place
+        .carry_out(&ids[0], &Intention::Tags(vec!["x".into(), "夜".into()]))
+        .unwrap();
+    assert_eq!(
+        place.json(INDEX)["index"][&ids[0]]["Tags"],
+        json!(["x", "夜"])
+    );
+    assert!(
+        String::from_utf8(place.read(&key(&ids[0])))
+            .unwrap()
+            .contains("\"tags\": [\n    \"x\",\n    \"夜\"\n  ]")
+    );
+    place
+        .carry_out(&ids[0], &Intention::Tags(Vec::new()))
+        .unwrap();
     assert!(place.json(&key(&ids[0])).get("tags").is_none());
     assert_eq!(place.json(INDEX)["index"][&ids[0]]["Tags"], Value::Null);
     index_is_right(&place);
@@ -109,56 +159,110 @@ fn two_who_tag_at_once_are_both_heard() {
         let add = |facts: &boswell_model::Facts| {
             Intention::Tags(facts.tags.iter().cloned().chain([tag.to_owned()]).collect())
         };
-        place.runner.carry_out_with(&place.store, &located, &like, &add).unwrap();
+        place
+            .runner
+            .carry_out_with(&place.store, &located, &like, &add)
+            .unwrap();
     }
     let tags = place.facts(&ids[0]).tags;
-    assert!(tags.contains(&"one".to_owned()) && tags.contains(&"two".to_owned()), "{tags:?}");
+    assert!(
+        tags.contains(&"one".to_owned()) && tags.contains(&"two".to_owned()),
+        "{tags:?}"
+    );
 }
 
 #[test]
 fn status_follows_the_design_or_says_so_and_an_old_error_message_stays() {
     let (_folder, place, ids) = of(IndexState::Right);
     let set = |id: &str, status: &str, message: Option<&str>| {
-        place.carry_out(id, &Intention::Status { status: status.into(), message: message.map(str::to_owned) })
+        place.carry_out(
+            id,
+            &Intention::Status {
+                status: status.into(),
+                message: message.map(str::to_owned),
+            },
+        )
     };
     // active → completed is an arrow of the design, completed → active is none.
     let done = set(&ids[2], "completed", None).unwrap();
     assert_eq!(done.planned.remarks, [] as [String; 0]);
     let back = set(&ids[2], "active", None).unwrap();
-    assert!(back.planned.remarks[0].contains("no way from completed to active"), "{:?}", back.planned.remarks);
+    assert!(
+        back.planned.remarks[0].contains("no way from completed to active"),
+        "{:?}",
+        back.planned.remarks
+    );
     set(&ids[2], "error", Some("no credit")).unwrap();
     let facts = place.facts(&ids[2]);
-    assert_eq!((facts.status.as_deref(), facts.error.as_deref()), (Some("error"), Some("no credit")));
+    assert_eq!(
+        (facts.status.as_deref(), facts.error.as_deref()),
+        (Some("error"), Some("no credit"))
+    );
     set(&ids[2], "completed", None).unwrap();
-    assert_eq!(place.json(&key(&ids[2]))["error_message"], "no credit", "as clinvoker leaves it");
-    assert_eq!(set(&ids[2], "expired", None).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(
+        place.json(&key(&ids[2]))["error_message"],
+        "no credit",
+        "as clinvoker leaves it"
+    );
+    assert_eq!(
+        set(&ids[2], "expired", None).unwrap_err().kind(),
+        ErrorKind::Invalid
+    );
     index_is_right(&place);
 }
 
 #[test]
 fn a_new_session_has_every_field_that_theirs_is_born_with() {
     let (_folder, place, ids) = of(IndexState::Right);
-    let new = NewSession { backend: Some("codex".into()), ..NewSession::in_project("/proj/a").titled("T") };
+    let new = NewSession {
+        backend: Some("codex".into()),
+        ..NewSession::in_project("/proj/a").titled("T")
+    };
     let made = place.carry_out_store(&StoreIntention::Create(new)).unwrap();
     let id = made.planned.session.unwrap();
-    assert!(id.len() == 32 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')), "{id}");
+    assert!(
+        id.len() == 32 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
+        "{id}"
+    );
     let document = place.json(&key(&id));
     assert_eq!(document["backend"], "codex");
     assert_eq!(document["status"], "active");
     assert_eq!(document["working_dir"], "/proj/a");
-    assert_eq!(document["token_usage"], json!({"input_tokens": 0, "output_tokens": 0}));
+    assert_eq!(
+        document["token_usage"],
+        json!({"input_tokens": 0, "output_tokens": 0})
+    );
     assert_eq!(document["created_at"], document["last_used"]);
     assert!(
-        document.get("tags").is_none() && document.get("metadata").is_none() && document.get("parent_id").is_none()
+        document.get("tags").is_none()
+            && document.get("metadata").is_none()
+            && document.get("parent_id").is_none()
     );
     let stat = RealDisk.stat(&place.root.join(key(&id))).unwrap().unwrap();
     assert_eq!(stat.mode & 0o777, 0o600);
-    assert!(!place.read(&key(&id)).ends_with(b"\n"), "Go writes no newline at the end");
-    let taken = NewSession { id: Some(ids[0].clone()), ..NewSession::in_project("/x") };
-    assert_eq!(place.carry_out_store(&StoreIntention::Create(taken)).unwrap_err().kind(), ErrorKind::Conflict);
+    assert!(
+        !place.read(&key(&id)).ends_with(b"\n"),
+        "Go writes no newline at the end"
+    );
+    let taken = NewSession {
+        id: Some(ids[0].clone()),
+        ..NewSession::in_project("/x")
+    };
+    assert_eq!(
+        place
+            .carry_out_store(&StoreIntention::Create(taken))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Conflict
+    );
     for bad in ["index", "../x", "-rf", "A1B2C3D4E5F67890", ""] {
-        let new = NewSession { id: Some(bad.to_owned()), ..NewSession::in_project("/x") };
-        let refused = place.carry_out_store(&StoreIntention::Create(new)).unwrap_err();
+        let new = NewSession {
+            id: Some(bad.to_owned()),
+            ..NewSession::in_project("/x")
+        };
+        let refused = place
+            .carry_out_store(&StoreIntention::Create(new))
+            .unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Invalid, "{bad}");
     }
     index_is_right(&place);
@@ -172,8 +276,13 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
     document["tags"] = json!(["a", "b"]);
     document["working_dir"] = json!("/p");
     document["title"] = json!("T");
-    disk::write(&place.root.join(key(&ids[0])), serde_json::to_string_pretty(&document).unwrap().as_bytes());
-    let made = place.carry_out(&ids[0], &fork(&place, &ids[0], NewSession::default())).unwrap();
+    disk::write(
+        &place.root.join(key(&ids[0])),
+        serde_json::to_string_pretty(&document).unwrap().as_bytes(),
+    );
+    let made = place
+        .carry_out(&ids[0], &fork(&place, &ids[0], NewSession::default()))
+        .unwrap();
     let id = made.planned.session.unwrap();
     let copy = place.json(&key(&id));
     for same in ["backend", "working_dir", "model", "tags", "metadata"] {
@@ -181,7 +290,13 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
     }
     assert_eq!(copy["parent_id"], ids[0].as_str());
     assert_eq!(copy["status"], "active");
-    for gone in ["title", "initial_prompt", "backend_session_id", "turn_count", "error_message"] {
+    for gone in [
+        "title",
+        "initial_prompt",
+        "backend_session_id",
+        "turn_count",
+        "error_message",
+    ] {
         assert!(copy.get(gone).is_none(), "{gone}");
     }
     assert!(made.planned.remarks[0].contains("without a transcript"));
@@ -194,11 +309,17 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
     let (_folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[1]));
     let done = place.carry_out(&ids[1], &Intention::Delete).unwrap();
-    assert!(done.planned.remarks[0].contains("the transcript stays with codex"), "{:?}", done.planned.remarks);
+    assert!(
+        done.planned.remarks[0].contains("the transcript stays with codex"),
+        "{:?}",
+        done.planned.remarks
+    );
     assert!(place.json(INDEX)["index"].get(&ids[1]).is_none());
     index_is_right(&place);
     // The index goes on meanwhile: it is made anew, not put back.
-    place.carry_out(&ids[0], &Intention::Title("later".into())).unwrap();
+    place
+        .carry_out(&ids[0], &Intention::Title("later".into()))
+        .unwrap();
     place.runner.restore(&done.operation.session).unwrap();
     assert_eq!(place.read(&key(&ids[1])), before, "bit for bit");
     assert_eq!(place.json(INDEX)["index"][&ids[0]]["Title"], "later");
@@ -209,13 +330,27 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
 fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
     let (_folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[0]));
-    let done = place.carry_out(&ids[0], &Intention::Title("mine".into())).unwrap();
-    place.carry_out(&ids[1], &Intention::Title("other".into())).unwrap();
-    assert!(place.runner.operations().unwrap().0.iter().all(|listed| listed.undoable));
+    let done = place
+        .carry_out(&ids[0], &Intention::Title("mine".into()))
+        .unwrap();
+    place
+        .carry_out(&ids[1], &Intention::Title("other".into()))
+        .unwrap();
+    assert!(
+        place
+            .runner
+            .operations()
+            .unwrap()
+            .0
+            .iter()
+            .all(|listed| listed.undoable)
+    );
     place.runner.undo(&done.operation.id).unwrap();
     assert_eq!(place.read(&key(&ids[0])), before);
     index_is_right(&place);
-    let made = place.carry_out_store(&StoreIntention::Create(NewSession::in_project("/p"))).unwrap();
+    let made = place
+        .carry_out_store(&StoreIntention::Create(NewSession::in_project("/p")))
+        .unwrap();
     place.runner.undo(&made.operation.id).unwrap();
     index_is_right(&place);
 }
@@ -225,19 +360,37 @@ fn a_session_that_was_deleted_meanwhile_is_not_brought_back_by_a_change() {
     let (_folder, place, ids) = of(IndexState::Right);
     let located = place.find(&ids[0]);
     place.carry_out(&ids[0], &Intention::Delete).unwrap();
-    for intention in [Intention::Title("x".into()), Intention::Tags(vec!["x".into()]), Intention::Delete] {
-        let refused = place.runner.carry_out(&place.store, &located, &intention).unwrap_err();
+    for intention in [
+        Intention::Title("x".into()),
+        Intention::Tags(vec!["x".into()]),
+        Intention::Delete,
+    ] {
+        let refused = place
+            .runner
+            .carry_out(&place.store, &located, &intention)
+            .unwrap_err();
         assert!(refused.is_not_found(), "{refused}");
     }
-    assert!(RealDisk.stat(&place.root.join(key(&ids[0]))).unwrap().is_none());
+    assert!(
+        RealDisk
+            .stat(&place.root.join(key(&ids[0])))
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[test]
 fn any_change_makes_a_missing_corrupt_foreign_or_ghostly_index_right() {
     for &state in IndexState::ALL {
         let (_folder, place, ids) = of(state);
-        place.carry_out(&ids[1], &Intention::Title("x".into())).unwrap();
-        assert_eq!(place.json(INDEX)["index"].as_object().unwrap().len(), ids.len(), "{state:?}");
+        place
+            .carry_out(&ids[1], &Intention::Title("x".into()))
+            .unwrap();
+        assert_eq!(
+            place.json(INDEX)["index"].as_object().unwrap().len(),
+            ids.len(),
+            "{state:?}"
+        );
         assert_eq!(place.problems(), [] as [String; 0], "{state:?}");
     }
 }
@@ -247,8 +400,16 @@ fn writing_the_index_anew_mends_every_state_of_it_and_leaves_a_right_one_alone()
     for &state in IndexState::ALL {
         let (_folder, place, _) = of(state);
         let done = place.carry_out_store(&StoreIntention::Index).unwrap();
-        assert_eq!(done.operation.files().is_empty(), state == IndexState::Right, "{state:?}");
-        assert_eq!(done.planned.remarks.is_empty(), state == IndexState::Right, "{state:?}");
+        assert_eq!(
+            done.operation.files().is_empty(),
+            state == IndexState::Right,
+            "{state:?}"
+        );
+        assert_eq!(
+            done.planned.remarks.is_empty(),
+            state == IndexState::Right,
+            "{state:?}"
+        );
         index_is_right(&place);
     }
 }
@@ -258,9 +419,16 @@ fn a_process_that_overwrote_the_index_with_one_row_hides_nothing_for_long() {
     let (_folder, place, ids) = of(IndexState::Right);
     let mut index = place.json(INDEX);
     let own = index["index"][&ids[2]].take();
-    disk::write(&place.root.join(INDEX), json!({"version": 1, "index": {ids[2].as_str(): own}}).to_string().as_bytes());
+    disk::write(
+        &place.root.join(INDEX),
+        json!({"version": 1, "index": {ids[2].as_str(): own}})
+            .to_string()
+            .as_bytes(),
+    );
     assert_eq!(place.store.list().unwrap().sessions.len(), ids.len());
-    place.carry_out_store(&StoreIntention::Create(NewSession::in_project("/p"))).unwrap();
+    place
+        .carry_out_store(&StoreIntention::Create(NewSession::in_project("/p")))
+        .unwrap();
     index_is_right(&place);
 }
 
@@ -271,15 +439,33 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
     // A file that a dead clinvoker left behind locks nobody out.
     disk::write(&path, b"");
     let left = RealDisk.stat(&path).unwrap().unwrap().identity;
-    place.carry_out(&ids[0], &Intention::Title("x".into())).unwrap();
-    assert_eq!(RealDisk.stat(&path).unwrap().unwrap().identity, left, "the file that was there is used and stays");
+    place
+        .carry_out(&ids[0], &Intention::Title("x".into()))
+        .unwrap();
+    assert_eq!(
+        RealDisk.stat(&path).unwrap().unwrap().identity,
+        left,
+        "the file that was there is used and stays"
+    );
     let theirs = RealDisk.open(&path, Open::Lock).unwrap();
     assert!(theirs.try_lock(LockMode::Exclusive).unwrap());
     let impatient = place.runner.clone().waiting(Wait::No);
-    let refused = impatient.carry_out(&place.store, &place.find(&ids[0]), &Intention::Title("y".into())).unwrap_err();
+    let refused = impatient
+        .carry_out(
+            &place.store,
+            &place.find(&ids[0]),
+            &Intention::Title("y".into()),
+        )
+        .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Busy);
     drop(theirs);
-    impatient.carry_out(&place.store, &place.find(&ids[0]), &Intention::Title("y".into())).unwrap();
+    impatient
+        .carry_out(
+            &place.store,
+            &place.find(&ids[0]),
+            &Intention::Title("y".into()),
+        )
+        .unwrap();
 }
 
 #[test]
@@ -297,20 +483,36 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
             theirs["tags"] = json!(["theirs"]);
             disk::write(&document, theirs.to_string().as_bytes());
         }
-        Intention::Tags(facts.tags.iter().cloned().chain(["ours".to_owned()]).collect())
+        Intention::Tags(
+            facts
+                .tags
+                .iter()
+                .cloned()
+                .chain(["ours".to_owned()])
+                .collect(),
+        )
     };
     let like = Intention::Tags(Vec::new());
-    place.runner.carry_out_with(&place.store, &place.find(&ids[0]), &like, &add).unwrap();
+    place
+        .runner
+        .carry_out_with(&place.store, &place.find(&ids[0]), &like, &add)
+        .unwrap();
     assert_eq!(calls.get(), 2);
     assert_eq!(place.facts(&ids[0]).tags, ["theirs", "ours"]);
-    assert_eq!(place.runner.operations().unwrap().0.len(), 1, "the first attempt left nothing");
+    assert_eq!(
+        place.runner.operations().unwrap().0.len(),
+        1,
+        "the first attempt left nothing"
+    );
 }
 
 #[test]
 fn a_document_that_is_no_json_is_refused_and_left_alone() {
     let (_folder, place, ids) = of(IndexState::Right);
     disk::write(&place.root.join(key(&ids[0])), b"{\"id\":\"half");
-    let refused = place.carry_out(&ids[0], &Intention::Title("x".into())).unwrap_err();
+    let refused = place
+        .carry_out(&ids[0], &Intention::Title("x".into()))
+        .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Damaged);
     assert_eq!(place.read(&key(&ids[0])), b"{\"id\":\"half");
     place.carry_out(&ids[0], &Intention::Delete).unwrap();
@@ -320,9 +522,15 @@ fn a_document_that_is_no_json_is_refused_and_left_alone() {
 #[test]
 fn what_the_format_has_no_place_for_is_refused() {
     let (_folder, place, ids) = of(IndexState::Right);
-    let label = Intention::Label { entry: "#1".into(), label: Some("x".into()) };
+    let label = Intention::Label {
+        entry: "#1".into(),
+        label: Some("x".into()),
+    };
     for intention in [label, Intention::Append(Vec::new()), Intention::Migrate] {
-        assert_eq!(place.carry_out(&ids[0], &intention).unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(
+            place.carry_out(&ids[0], &intention).unwrap_err().kind(),
+            ErrorKind::Unsupported
+        );
     }
 }
 
@@ -331,15 +539,31 @@ fn a_deleted_session_comes_back_from_the_vault_alone_and_the_index_is_made_anew(
     for &state in IndexState::ALL {
         let (folder, place, ids) = of(state);
         let document = place.read(&key(&ids[0]));
-        let session = place.carry_out(&ids[0], &Intention::Delete).unwrap().operation.session;
-        place.carry_out(&ids[1], &Intention::Title("meanwhile".into())).unwrap();
-        place.disk.remove(&folder.path().join("home/ops.jsonl")).unwrap();
+        let session = place
+            .carry_out(&ids[0], &Intention::Delete)
+            .unwrap()
+            .operation
+            .session;
+        place
+            .carry_out(&ids[1], &Intention::Title("meanwhile".into()))
+            .unwrap();
+        place
+            .disk
+            .remove(&folder.path().join("home/ops.jsonl"))
+            .unwrap();
         let restored = place.runner.restore(&session).unwrap();
         assert_eq!(place.read(&key(&ids[0])), document, "{state:?}");
-        assert_eq!(place.json(INDEX)["index"][&ids[1]]["Title"], "meanwhile", "{state:?}");
+        assert_eq!(
+            place.json(INDEX)["index"][&ids[1]]["Title"],
+            "meanwhile",
+            "{state:?}"
+        );
         index_is_right(&place);
         place.runner.undo(&restored.operation.id).unwrap();
-        assert!(place.json(INDEX)["index"].get(&ids[0]).is_none(), "{state:?}");
+        assert!(
+            place.json(INDEX)["index"].get(&ids[0]).is_none(),
+            "{state:?}"
+        );
         index_is_right(&place);
     }
 }

@@ -14,13 +14,29 @@ use crate::front::support::real;
 const UPDATES: usize = 500;
 
 /// The other process. Built here when cargo was asked for this test alone.
-#[expect(clippy::disallowed_methods, reason = "cargo says in the environment where it is")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "cargo says in the environment where it is"
+)]
 fn peer() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let path = test.parent().unwrap().parent().unwrap().join("examples").join("clinvoker_peer");
+    let path = test
+        .parent()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .join("examples")
+        .join("clinvoker_peer");
     if let Some(cargo) = std::env::var_os("CARGO") {
         let mut build = Command::new(cargo);
-        build.args(["build", "--quiet", "--package", "boswell-testkit", "--example", "clinvoker_peer"]);
+        build.args([
+            "build",
+            "--quiet",
+            "--package",
+            "boswell-testkit",
+            "--example",
+            "clinvoker_peer",
+        ]);
         if !cfg!(debug_assertions) {
             build.arg("--release");
         }
@@ -48,18 +64,45 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
     let like = Intention::Tags(Vec::new());
     for number in 0..UPDATES {
         let tag = format!("t{number}");
-        let add = |facts: &Facts| Intention::Tags(facts.tags.iter().cloned().chain([tag.clone()]).collect());
+        let add = |facts: &Facts| {
+            Intention::Tags(facts.tags.iter().cloned().chain([tag.clone()]).collect())
+        };
         let id = if number % 2 == 0 { shared } else { mine };
-        place.runner.carry_out_with(&place.store, &place.find(id), &like, &add).unwrap();
+        place
+            .runner
+            .carry_out_with(&place.store, &place.find(id), &like, &add)
+            .unwrap();
     }
     assert!(process.wait().unwrap().success());
-    assert_eq!(turns(shared) + turns(theirs), before + UPDATES as u64, "none of their updates is lost");
-    let tags = |id: &str| place.facts(id).tags.iter().filter(|tag| tag.starts_with('t')).count();
-    assert_eq!((tags(shared), tags(mine)), (UPDATES / 2, UPDATES / 2), "none of ours is lost");
+    assert_eq!(
+        turns(shared) + turns(theirs),
+        before + UPDATES as u64,
+        "none of their updates is lost"
+    );
+    let tags = |id: &str| {
+        place
+            .facts(id)
+            .tags
+            .iter()
+            .filter(|tag| tag.starts_with('t'))
+            .count()
+    };
+    assert_eq!(
+        (tags(shared), tags(mine)),
+        (UPDATES / 2, UPDATES / 2),
+        "none of ours is lost"
+    );
     index_is_right(&place);
-    let lock = RealDisk.open(&place.root.join("sessions/store.lock"), Open::Lock).unwrap();
-    assert!(lock.try_lock(LockMode::Exclusive).unwrap(), "no stale lock stays");
+    let lock = RealDisk
+        .open(&place.root.join("sessions/store.lock"), Open::Lock)
+        .unwrap();
+    assert!(
+        lock.try_lock(LockMode::Exclusive).unwrap(),
+        "no stale lock stays"
+    );
     let names = boswell_testkit::disk::list(&place.root.join("sessions"));
-    let temps = names.iter().filter(|path| path.to_string_lossy().contains(".boswell") || path.ends_with(".tmp-x"));
+    let temps = names
+        .iter()
+        .filter(|path| path.to_string_lossy().contains(".boswell") || path.ends_with(".tmp-x"));
     assert_eq!(temps.count(), 0, "{names:?}");
 }

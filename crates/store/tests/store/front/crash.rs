@@ -1,4 +1,5 @@
-//! Every plan, interrupted at every call: afterwards the store is what it was or what it should become, never a mixture.
+//! Every plan, interrupted at every call: afterwards the store is what it was or what it should
+//! become, never a mixture.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +18,10 @@ type Act = Box<dyn Fn(&Place) -> bool>;
 
 fn files(disk: &CrashDisk) -> BTreeMap<String, Vec<u8>> {
     let ours = |path: &str| path.starts_with("store/") && !path.ends_with("store.lock");
-    disk.snapshot().into_iter().filter(|(path, _)| ours(path)).collect()
+    disk.snapshot()
+        .into_iter()
+        .filter(|(path, _)| ours(path))
+        .collect()
 }
 
 fn place(disk: &CrashDisk, dialect: &str) -> Place {
@@ -41,10 +45,20 @@ fn interrupted(dialect: &'static str, batch: &Batch, what: &str, act: &Act) {
         |crash| {
             for one in place(&crash.disk, dialect).runner.recover().unwrap() {
                 let settled = !matches!(one.outcome, RecoveryOutcome::Unsettled(_));
-                assert!(settled, "{what} at {} {:?}: {one:?}", crash.call, crash.keep);
+                assert!(
+                    settled,
+                    "{what} at {} {:?}: {one:?}",
+                    crash.call, crash.keep
+                );
             }
             let is = files(&crash.disk);
-            assert!(is == old || is == new, "{what}: mixed at {} {:?}: {:?}", crash.call, crash.keep, is.keys());
+            assert!(
+                is == old || is == new,
+                "{what}: mixed at {} {:?}: {:?}",
+                crash.call,
+                crash.keep,
+                is.keys()
+            );
             if *crash.outcome {
                 assert!(is == new, "{what}: acknowledged and lost at {}", crash.call);
             }
@@ -56,7 +70,9 @@ fn interrupted(dialect: &'static str, batch: &Batch, what: &str, act: &Act) {
 fn on(id: &str, make: impl Fn(&Place) -> Intention + 'static) -> Act {
     let id = id.to_owned();
     Box::new(move |place| {
-        let Ok(listing) = place.store.list() else { return false };
+        let Ok(listing) = place.store.list() else {
+            return false;
+        };
         if !listing.sessions.iter().any(|located| located.id == id) {
             return false;
         }
@@ -67,24 +83,44 @@ fn on(id: &str, make: impl Fn(&Place) -> Intention + 'static) -> Act {
 #[test]
 fn every_plan_of_clinvoker_leaves_the_old_state_or_the_new_one_wherever_it_is_interrupted() {
     let whole = clinvoker::store(clinvoker::IndexState::Right, 7);
-    let documents: Vec<serde_json::Value> =
-        whole.sessions.iter().take(2).map(|made| serde_json::from_slice(made.bytes()).unwrap()).collect();
+    let documents: Vec<serde_json::Value> = whole
+        .sessions
+        .iter()
+        .take(2)
+        .map(|made| serde_json::from_slice(made.bytes()).unwrap())
+        .collect();
     let batch = clinvoker::finish(clinvoker::IndexState::Stale, &documents);
     let id = batch.sessions[1].id.clone();
     let forked = id.clone();
     let acts: Vec<(&str, Act)> = vec![
         ("title", on(&id, |_| Intention::Title("会话".into()))),
         ("tags", on(&id, |_| Intention::Tags(vec!["x".into()]))),
-        ("status", on(&id, |_| Intention::Status { status: "paused".into(), message: None })),
-        ("fork", on(&id, move |place| fork(place, &forked, NewSession::default()))),
+        (
+            "status",
+            on(&id, |_| Intention::Status {
+                status: "paused".into(),
+                message: None,
+            }),
+        ),
+        (
+            "fork",
+            on(&id, move |place| {
+                fork(place, &forked, NewSession::default())
+            }),
+        ),
         ("delete", on(&id, |_| Intention::Delete)),
         (
             "new",
             Box::new(|place: &Place| {
-                place.carry_out_store(&StoreIntention::Create(NewSession::in_project("/p"))).is_ok()
+                place
+                    .carry_out_store(&StoreIntention::Create(NewSession::in_project("/p")))
+                    .is_ok()
             }),
         ),
-        ("index", Box::new(|place: &Place| place.carry_out_store(&StoreIntention::Index).is_ok())),
+        (
+            "index",
+            Box::new(|place: &Place| place.carry_out_store(&StoreIntention::Index).is_ok()),
+        ),
     ];
     for (what, act) in &acts {
         interrupted("clinvoker", &batch, what, act);
@@ -98,22 +134,44 @@ fn every_plan_of_open_agent_sdk_leaves_the_old_state_or_the_new_one_wherever_it_
     let id = made.id.clone();
     let mut shared = boswell_testkit::Files::new();
     // A row of a session that is not there, and none of the one that is.
-    shared.add("projects/-p/sessions-index.json", oas::index(&[oas::session(place, false, 0, 9)]));
-    let batch = Batch { sessions: vec![made], shared };
+    shared.add(
+        "projects/-p/sessions-index.json",
+        oas::index(&[oas::session(place, false, 0, 9)]),
+    );
+    let batch = Batch {
+        sessions: vec![made],
+        shared,
+    };
     let forked = id.clone();
     let acts: Vec<(&str, Act)> = vec![
-        ("fork", on(&id, move |place| fork(place, &forked, NewSession::default()))),
+        (
+            "fork",
+            on(&id, move |place| {
+                fork(place, &forked, NewSession::default())
+            }),
+        ),
         ("delete", on(&id, |_| Intention::Delete)),
         (
             "new",
             Box::new(|place: &Place| {
-                let new = NewSession { backend: Some("openai/gpt-4o".into()), ..NewSession::in_project("/p") };
+                let new = NewSession {
+                    backend: Some("openai/gpt-4o".into()),
+                    ..NewSession::in_project("/p")
+                };
                 place.carry_out_store(&StoreIntention::Create(new)).is_ok()
             }),
         ),
-        ("append", on(&id, |_| Intention::Append(vec![Draft::user("why?"), Draft::assistant("a flaky test")]))),
+        (
+            "append",
+            on(&id, |_| {
+                Intention::Append(vec![Draft::user("why?"), Draft::assistant("a flaky test")])
+            }),
+        ),
         ("rewind", on(&id, first_prompt)),
-        ("index", Box::new(|place: &Place| place.carry_out_store(&StoreIntention::Index).is_ok())),
+        (
+            "index",
+            Box::new(|place: &Place| place.carry_out_store(&StoreIntention::Index).is_ok()),
+        ),
     ];
     for (what, act) in &acts {
         interrupted("oas", &batch, what, act);

@@ -1,5 +1,5 @@
-//! Stores of programs that keep more than a log: clinvoker and open-agent-sdk, changed by plans, interrupted, and shared with
-//! processes that follow the program's own protocol.
+//! Stores of programs that keep more than a log: clinvoker and open-agent-sdk, changed by plans,
+//! interrupted, and shared with processes that follow the program's own protocol.
 #![expect(clippy::panic, reason = "tests fail by panicking")]
 
 mod clinvoker;

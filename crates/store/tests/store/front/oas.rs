@@ -1,4 +1,5 @@
-//! open-agent-sdk sessions, made, appended to, rewound, forked and deleted, with the index of their folder.
+//! open-agent-sdk sessions, made, appended to, rewound, forked and deleted, with the
+//! index of their folder.
 
 use boswell_dialect::{Depth, Draft, Intention, NewSession, Parent, StoreIntention};
 use boswell_model::{EntryKind, Tip};
@@ -35,7 +36,10 @@ fn index_is_right(place: &Place) {
     for row in index["sessions"].as_array().unwrap() {
         let lines = lines(place, row["id"].as_str().unwrap());
         assert_eq!(row["messageCount"], lines.len() - 1, "{row}");
-        let prompt = lines.iter().find(|line| line["type"] == "user").map(|line| line["message"]["content"].clone());
+        let prompt = lines
+            .iter()
+            .find(|line| line["type"] == "user")
+            .map(|line| line["message"]["content"].clone());
         assert_eq!(row["firstPrompt"], prompt.unwrap_or(json!("")), "{row}");
         assert_eq!(row["created"], lines[0]["createdAt"], "{row}");
     }
@@ -46,7 +50,11 @@ pub(crate) fn first_prompt(place: &Place) -> Intention {
     let listing = place.store.list().unwrap();
     for located in &listing.sessions {
         let session = place.store.read(located, Depth::Heads).unwrap();
-        let slot = session.log().entries().find(|(_, head)| head.kind == EntryKind::User).map(|(slot, _)| slot);
+        let slot = session
+            .log()
+            .entries()
+            .find(|(_, head)| head.kind == EntryKind::User)
+            .map(|(slot, _)| slot);
         if let Some(slot) = slot {
             return Intention::Rewind(Tip::At(slot));
         }
@@ -58,23 +66,55 @@ pub(crate) fn first_prompt(place: &Place) -> Intention {
 fn appended_rows_have_the_sdks_shape_and_the_index_counts_them() {
     let (_folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[2]));
-    let drafts = vec![Draft::user("why <会>?").with_id("mine"), Draft::assistant("a flaky test")];
-    let done = place.carry_out(&ids[2], &Intention::Append(drafts.clone())).unwrap();
+    let drafts = vec![
+        Draft::user("why <会>?").with_id("mine"),
+        Draft::assistant("a flaky test"),
+    ];
+    let done = place
+        .carry_out(&ids[2], &Intention::Append(drafts.clone()))
+        .unwrap();
     assert_eq!(done.planned.entries[0], "mine");
-    assert!(place.read(&key(&ids[2])).starts_with(&before), "what was there is not touched");
+    assert!(
+        place.read(&key(&ids[2])).starts_with(&before),
+        "what was there is not touched"
+    );
     let rows = lines(&place, &ids[2]);
     assert_eq!(rows.len(), 3);
-    assert_eq!(rows[1]["message"], json!({"role": "user", "content": "why <会>?"}));
-    assert_eq!((&rows[1]["session_id"], &rows[1]["parent_tool_use_id"]), (&json!(ids[2]), &Value::Null));
-    assert_eq!(rows[2]["message"]["content"], json!([{"type": "text", "text": "a flaky test"}]));
-    assert_eq!((&rows[2]["message"]["tool_calls"], &rows[2]["stop_reason"]), (&json!([]), &json!("end_turn")));
+    assert_eq!(
+        rows[1]["message"],
+        json!({"role": "user", "content": "why <会>?"})
+    );
+    assert_eq!(
+        (&rows[1]["session_id"], &rows[1]["parent_tool_use_id"]),
+        (&json!(ids[2]), &Value::Null)
+    );
+    assert_eq!(
+        rows[2]["message"]["content"],
+        json!([{"type": "text", "text": "a flaky test"}])
+    );
+    assert_eq!(
+        (&rows[2]["message"]["tool_calls"], &rows[2]["stop_reason"]),
+        (&json!([]), &json!("end_turn"))
+    );
     index_is_right(&place);
-    let again = place.carry_out(&ids[2], &Intention::Append(drafts[..1].to_vec())).unwrap();
-    assert_eq!((again.operation.files().len(), again.planned.entries.len()), (0, 1), "the same id is written once");
+    let again = place
+        .carry_out(&ids[2], &Intention::Append(drafts[..1].to_vec()))
+        .unwrap();
+    assert_eq!(
+        (again.operation.files().len(), again.planned.entries.len()),
+        (0, 1),
+        "the same id is written once"
+    );
     let other = Intention::Append(vec![Draft::user("something else").with_id("mine")]);
-    assert_eq!(place.carry_out(&ids[2], &other).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        place.carry_out(&ids[2], &other).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
     let elsewhere = Intention::Append(vec![Draft::user("x").below(Parent::Entry("mine".into()))]);
-    assert_eq!(place.carry_out(&ids[2], &elsewhere).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert_eq!(
+        place.carry_out(&ids[2], &elsewhere).unwrap_err().kind(),
+        ErrorKind::Unsupported
+    );
     assert_eq!(lines(&place, &ids[2]).len(), 3);
 }
 
@@ -84,7 +124,9 @@ fn a_torn_line_stays_and_the_next_row_stands_on_a_line_of_its_own() {
     let mut bytes = place.read(&key(&ids[0]));
     bytes.extend_from_slice(b"{\"type\":\"assist");
     disk::write(&place.root.join(key(&ids[0])), &bytes);
-    place.carry_out(&ids[0], &Intention::Append(vec![Draft::user("next")])).unwrap();
+    place
+        .carry_out(&ids[0], &Intention::Append(vec![Draft::user("next")]))
+        .unwrap();
     let after = place.read(&key(&ids[0]));
     assert!(after.starts_with(&bytes) && after[bytes.len()] == b'\n');
     assert_eq!(place.facts(&ids[0]).last_prompt.as_deref(), Some("next"));
@@ -94,26 +136,49 @@ fn a_torn_line_stays_and_the_next_row_stands_on_a_line_of_its_own() {
 fn a_rewind_cuts_the_rows_from_the_prompt_on_and_can_be_undone() {
     let (_folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[0]));
-    let session = place.store.read(&place.find(&ids[0]), Depth::Heads).unwrap();
-    let second = session.log().entries().filter(|(_, head)| head.kind == EntryKind::User).nth(1).unwrap();
+    let session = place
+        .store
+        .read(&place.find(&ids[0]), Depth::Heads)
+        .unwrap();
+    let second = session
+        .log()
+        .entries()
+        .filter(|(_, head)| head.kind == EntryKind::User)
+        .nth(1)
+        .unwrap();
     let cut = usize::try_from(second.1.at).unwrap();
-    let done = place.carry_out(&ids[0], &Intention::Rewind(Tip::At(second.0))).unwrap();
+    let done = place
+        .carry_out(&ids[0], &Intention::Rewind(Tip::At(second.0)))
+        .unwrap();
     assert_eq!(place.read(&key(&ids[0])), before[..cut]);
     index_is_right(&place);
-    place.carry_out(&ids[1], &Intention::Append(vec![Draft::user("meanwhile")])).unwrap();
+    place
+        .carry_out(&ids[1], &Intention::Append(vec![Draft::user("meanwhile")]))
+        .unwrap();
     place.runner.undo(&done.operation.id).unwrap();
     assert_eq!(place.read(&key(&ids[0])), before);
     index_is_right(&place);
     let header = session.log().entries().next().unwrap().0;
-    assert_eq!(place.carry_out(&ids[0], &Intention::Rewind(Tip::At(header))).unwrap_err().kind(), ErrorKind::Invalid);
+    assert_eq!(
+        place
+            .carry_out(&ids[0], &Intention::Rewind(Tip::At(header)))
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Invalid
+    );
 }
 
 #[test]
 fn a_fork_copies_rows_verbatim_and_no_secret() {
     let (_folder, place, ids) = of(IndexState::Right);
     let source = lines(&place, &ids[1]);
-    assert!(source[0].to_string().contains(SECRET), "the generated header holds one");
-    let done = place.carry_out(&ids[1], &fork(&place, &ids[1], NewSession::default())).unwrap();
+    assert!(
+        source[0].to_string().contains(SECRET),
+        "the generated header holds one"
+    );
+    let done = place
+        .carry_out(&ids[1], &fork(&place, &ids[1], NewSession::default()))
+        .unwrap();
     let id = done.planned.session.unwrap();
     let copy = lines(&place, &id);
     assert_eq!(
@@ -127,8 +192,16 @@ fn a_fork_copies_rows_verbatim_and_no_secret() {
         copy[0]["options"],
         json!({"model": "gpt-4o", "provider": "openai", "systemPrompt": "Be brief.", "maxTurns": 10, "cwd": CWD})
     );
-    assert!(!String::from_utf8(place.read(&key(&id))).unwrap().contains(SECRET));
-    assert!(done.planned.remarks[0].contains("2 options"), "{:?}", done.planned.remarks);
+    assert!(
+        !String::from_utf8(place.read(&key(&id)))
+            .unwrap()
+            .contains(SECRET)
+    );
+    assert!(
+        done.planned.remarks[0].contains("2 options"),
+        "{:?}",
+        done.planned.remarks
+    );
     index_is_right(&place);
 }
 
@@ -138,30 +211,59 @@ fn a_fork_of_a_damaged_session_is_one_that_the_sdk_reads() {
     let mut bytes = place.read(&key(&ids[0]));
     bytes.extend_from_slice(b"garbage\n{\"type\":\"user\",\"uuid\":\"z\",\"session_id\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"late\"},\"parent_tool_use_id\":null}\n");
     disk::write(&place.root.join(key(&ids[0])), &bytes);
-    let done = place.carry_out(&ids[0], &fork(&place, &ids[0], NewSession::default())).unwrap();
+    let done = place
+        .carry_out(&ids[0], &fork(&place, &ids[0], NewSession::default()))
+        .unwrap();
     let copy = lines(&place, &done.planned.session.unwrap());
-    assert_eq!(copy.last().unwrap()["uuid"], "z", "one bad line does not lose what follows it");
-    assert!(place.read(&key(&ids[0])).ends_with(&bytes[bytes.len() - 20..]));
+    assert_eq!(
+        copy.last().unwrap()["uuid"],
+        "z",
+        "one bad line does not lose what follows it"
+    );
+    assert!(
+        place
+            .read(&key(&ids[0]))
+            .ends_with(&bytes[bytes.len() - 20..])
+    );
 }
 
 #[test]
 fn a_new_session_is_a_header_and_a_row_in_the_index() {
     let (_folder, place, _) = of(IndexState::Right);
-    let new = NewSession { backend: Some("openai/gpt-4o".into()), ..NewSession::in_project(CWD) };
-    let id = place.carry_out_store(&StoreIntention::Create(new)).unwrap().planned.session.unwrap();
+    let new = NewSession {
+        backend: Some("openai/gpt-4o".into()),
+        ..NewSession::in_project(CWD)
+    };
+    let id = place
+        .carry_out_store(&StoreIntention::Create(new))
+        .unwrap()
+        .planned
+        .session
+        .unwrap();
     let header = &lines(&place, &id)[0];
-    assert_eq!((&header["provider"], &header["model"]), (&json!("openai"), &json!("gpt-4o")));
+    assert_eq!(
+        (&header["provider"], &header["model"]),
+        (&json!("openai"), &json!("gpt-4o"))
+    );
     index_is_right(&place);
-    place.carry_out(&id, &Intention::Append(vec![Draft::user("first")])).unwrap();
+    place
+        .carry_out(&id, &Intention::Append(vec![Draft::user("first")]))
+        .unwrap();
     index_is_right(&place);
-    for (id, backend) in [(None, None), (None, Some("openai")), (Some("nope"), Some("a/b")), (Some("--x"), Some("a/b"))]
-    {
+    for (id, backend) in [
+        (None, None),
+        (None, Some("openai")),
+        (Some("nope"), Some("a/b")),
+        (Some("--x"), Some("a/b")),
+    ] {
         let new = NewSession {
             id: id.map(str::to_owned),
             backend: backend.map(str::to_owned),
             ..NewSession::in_project(CWD)
         };
-        let refused = place.carry_out_store(&StoreIntention::Create(new)).unwrap_err();
+        let refused = place
+            .carry_out_store(&StoreIntention::Create(new))
+            .unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused}");
     }
 }
@@ -172,7 +274,9 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back() {
     let before = place.read(&key(&ids[1]));
     let done = place.carry_out(&ids[1], &Intention::Delete).unwrap();
     index_is_right(&place);
-    place.carry_out(&ids[0], &Intention::Append(vec![Draft::user("meanwhile")])).unwrap();
+    place
+        .carry_out(&ids[0], &Intention::Append(vec![Draft::user("meanwhile")]))
+        .unwrap();
     place.runner.restore(&done.operation.session).unwrap();
     assert_eq!(place.read(&key(&ids[1])), before);
     index_is_right(&place);
@@ -185,7 +289,11 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
         place.carry_out_store(&StoreIntention::Index).unwrap();
         index_is_right(&place);
         let again = place.carry_out_store(&StoreIntention::Index).unwrap();
-        assert_eq!(again.operation.files(), [], "{state:?}: a right one is left alone");
+        assert_eq!(
+            again.operation.files(),
+            [],
+            "{state:?}: a right one is left alone"
+        );
     }
     let (_folder, place, ids) = of(IndexState::Right);
     let path = place.root.join(FOLDER).join("sessions-index.json");
@@ -193,10 +301,16 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
     index["later"] = json!({"a": 1});
     index["sessions"][0]["messageCount"] = json!(999);
     index["sessions"][0]["starred"] = json!(true);
-    disk::write(&path, serde_json::to_string_pretty(&index).unwrap().as_bytes());
+    disk::write(
+        &path,
+        serde_json::to_string_pretty(&index).unwrap().as_bytes(),
+    );
     place.carry_out_store(&StoreIntention::Index).unwrap();
     let mended = place.json(&format!("{FOLDER}/sessions-index.json"));
-    assert_eq!((&mended["later"], &mended["sessions"][0]["starred"]), (&json!({"a": 1}), &json!(true)));
+    assert_eq!(
+        (&mended["later"], &mended["sessions"][0]["starred"]),
+        (&json!({"a": 1}), &json!(true))
+    );
     assert_eq!(mended["sessions"][0]["id"], ids[0].as_str());
     index_is_right(&place);
 }
@@ -205,15 +319,34 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
 fn a_deleted_session_comes_back_from_the_vault_alone_and_its_row_with_it() {
     let (folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[0]));
-    let session = place.carry_out(&ids[0], &Intention::Delete).unwrap().operation.session;
-    place.carry_out(&ids[1], &Intention::Append(vec![Draft::user("meanwhile")])).unwrap();
-    place.disk.remove(&folder.path().join("home/ops.jsonl")).unwrap();
+    let session = place
+        .carry_out(&ids[0], &Intention::Delete)
+        .unwrap()
+        .operation
+        .session;
+    place
+        .carry_out(&ids[1], &Intention::Append(vec![Draft::user("meanwhile")]))
+        .unwrap();
+    place
+        .disk
+        .remove(&folder.path().join("home/ops.jsonl"))
+        .unwrap();
     place.runner.restore(&session).unwrap();
     assert_eq!(place.read(&key(&ids[0])), before);
     index_is_right(&place);
-    let rows = place.json(&format!("{FOLDER}/sessions-index.json"))["sessions"].as_array().unwrap().len();
+    let rows = place.json(&format!("{FOLDER}/sessions-index.json"))["sessions"]
+        .as_array()
+        .unwrap()
+        .len();
     assert_eq!(
         rows,
-        place.store.list().unwrap().sessions.iter().filter(|it| it.key.as_ref().unwrap().starts_with(FOLDER)).count()
+        place
+            .store
+            .list()
+            .unwrap()
+            .sessions
+            .iter()
+            .filter(|it| it.key.as_ref().unwrap().starts_with(FOLDER))
+            .count()
     );
 }

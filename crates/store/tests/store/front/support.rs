@@ -30,13 +30,23 @@ impl Place {
             Arc::clone(&chance),
             home.join("locks"),
         );
-        let owner = Owner { pid: 4242, program: "test".into() };
+        let owner = Owner {
+            pid: 4242,
+            program: "test".into(),
+        };
         let runner = Runner::new(Arc::clone(&disk), &home, chance, owner);
-        Place { disk, root, store, runner }
+        Place {
+            disk,
+            root,
+            store,
+            runner,
+        }
     }
 
     pub(crate) fn read(&self, key: &str) -> Vec<u8> {
-        durable::read(self.disk.as_ref(), &self.root.join(key)).unwrap().unwrap()
+        durable::read(self.disk.as_ref(), &self.root.join(key))
+            .unwrap()
+            .unwrap()
     }
 
     pub(crate) fn json(&self, key: &str) -> Value {
@@ -44,15 +54,26 @@ impl Place {
     }
 
     pub(crate) fn find(&self, id: &str) -> Located {
-        self.store.list().unwrap().sessions.into_iter().find(|located| located.id == id).unwrap()
+        self.store
+            .list()
+            .unwrap()
+            .sessions
+            .into_iter()
+            .find(|located| located.id == id)
+            .unwrap()
     }
 
     pub(crate) fn facts(&self, id: &str) -> Facts {
-        self.store.read(&self.find(id), Depth::Facts).unwrap().facts().clone()
+        self.store
+            .read(&self.find(id), Depth::Facts)
+            .unwrap()
+            .facts()
+            .clone()
     }
 
     pub(crate) fn carry_out(&self, id: &str, intention: &Intention) -> Result<CarriedOut> {
-        self.runner.carry_out(&self.store, &self.find(id), intention)
+        self.runner
+            .carry_out(&self.store, &self.find(id), intention)
     }
 
     pub(crate) fn carry_out_store(&self, intention: &StoreIntention) -> Result<CarriedOut> {
@@ -60,13 +81,23 @@ impl Place {
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {
-        self.store.list().unwrap().problems.into_iter().map(|(_, problem)| problem.detail).collect()
+        self.store
+            .list()
+            .unwrap()
+            .problems
+            .into_iter()
+            .map(|(_, problem)| problem.detail)
+            .collect()
     }
 }
 
 /// Writes generated files, durably.
 pub(crate) fn plant(disk: &dyn Disk, folder: &Path, batch: &Batch) {
-    let files = batch.sessions.iter().flat_map(|made| &made.files.list).chain(&batch.shared.list);
+    let files = batch
+        .sessions
+        .iter()
+        .flat_map(|made| &made.files.list)
+        .chain(&batch.shared.list);
     for file in files {
         let path = folder.join("store").join(&file.path);
         durable::make_folders(disk, path.parent().unwrap()).unwrap();
@@ -77,17 +108,28 @@ pub(crate) fn plant(disk: &dyn Disk, folder: &Path, batch: &Batch) {
 
 /// A store of these files in a temporary folder.
 pub(crate) fn real(dialect: &str, batch: &Batch) -> (tempfile::TempDir, Place) {
-    // What is asked here is what processes see, not what a disk keeps: memory will do, where the system offers it.
-    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    // What is asked here is what processes see, not what a disk keeps: memory will do, where
+    // the system offers it.
+    let folder = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
     batch.write_to(&folder.path().join("store"));
     let place = Place::on(Arc::new(RealDisk), dialect, folder.path(), 1);
-    let runner = place.runner.clone().waiting(Wait::For(std::time::Duration::from_secs(20)));
+    let runner = place
+        .runner
+        .clone()
+        .waiting(Wait::For(std::time::Duration::from_secs(20)));
     (folder, Place { runner, ..place })
 }
 
 /// The intention to fork where the conversation stands.
 pub(crate) fn fork(place: &Place, id: &str, new: NewSession) -> Intention {
-    let at = place.store.read(&place.find(id), Depth::Heads).unwrap().tip().unwrap();
+    let at = place
+        .store
+        .read(&place.find(id), Depth::Heads)
+        .unwrap()
+        .tip()
+        .unwrap();
     let at = if at == Tip::Root { Tip::Root } else { at };
     Intention::Fork { at, new }
 }

@@ -9,7 +9,9 @@ use serde_json::json;
 use crate::myagents::shop::{ROW, Shop, line, talk};
 
 fn row(id: &str, text: &str) -> Draft {
-    Draft::user(text).with_id(id).at(Instant::from_millis(1_800_000_000_000))
+    Draft::user(text)
+        .with_id(id)
+        .at(Instant::from_millis(1_800_000_000_000))
 }
 
 #[test]
@@ -19,14 +21,29 @@ fn an_append_adds_rows_counts_them_and_leaves_every_other_byte_alone() {
     assert_eq!(done.planned.entries, ["4", "5"]);
     assert!(shop.log().starts_with(&talk()));
     let lines = shop.lines();
-    assert_eq!((lines.len(), &lines[4]["content"], &lines[5]["role"]), (6, &json!("三"), &json!("assistant")));
+    assert_eq!(
+        (lines.len(), &lines[4]["content"], &lines[5]["role"]),
+        (6, &json!("三"), &json!("assistant"))
+    );
     let row = shop.row();
-    assert_eq!(row["stats"], json!({"messageCount":3,"totalInputTokens":20,"totalOutputTokens":10}));
-    assert_eq!((&row["title"], &row["lastMessagePreview"]), (&json!("Mine"), &json!("三")));
+    assert_eq!(
+        row["stats"],
+        json!({"messageCount":3,"totalInputTokens":20,"totalOutputTokens":10})
+    );
+    assert_eq!(
+        (&row["title"], &row["lastMessagePreview"]),
+        (&json!("Mine"), &json!("三"))
+    );
     assert_eq!(row["lastActiveAt"], "2027-01-15T08:00:00.000Z");
     let text = shop.place.read("sessions.json");
-    assert!(text.contains("\"a\": 1.50") && text.contains("hunter2"), "what others keep there stays: {text}");
-    assert!(text.starts_with("[\n  {\n    \"id\": \"s\",") && text.ends_with("\n  }\n]"), "spaced as the app does it");
+    assert!(
+        text.contains("\"a\": 1.50") && text.contains("hunter2"),
+        "what others keep there stays: {text}"
+    );
+    assert!(
+        text.starts_with("[\n  {\n    \"id\": \"s\",") && text.ends_with("\n  }\n]"),
+        "spaced as the app does it"
+    );
     shop.has_no_locks();
 }
 
@@ -39,29 +56,54 @@ fn recognizes_an_exact_append_retry_without_duplicating_the_durable_suffix() {
     let (log, index) = (shop.log(), shop.place.read("sessions.json"));
     let again = shop.append_at(end, drafts()).unwrap();
     assert_eq!((again.planned.already, again.planned.entries.len()), (2, 2));
-    assert_eq!((shop.log(), shop.place.read("sessions.json")), (log.clone(), index), "one copy, counted once");
+    assert_eq!(
+        (shop.log(), shop.place.read("sessions.json")),
+        (log.clone(), index),
+        "one copy, counted once"
+    );
     // Without an expectation the caller's ids say the same.
     let more = shop.append(vec![row("5", "b"), row("6", "c")]);
     assert_eq!(more.planned.already, 1);
     assert_eq!(shop.lines().len(), 7);
     let error = shop.append_at(end, vec![row("4", "other")]).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Conflict, "same cursor, different rows");
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Conflict,
+        "same cursor, different rows"
+    );
 }
 
 #[test]
 fn refuses_a_stale_short_owner_after_another_writer_advances_the_durable_transcript() {
     let shop = Shop::with(ROW, &talk());
     let end = talk().len() as u64;
-    shop.place.append("sessions/s.jsonl", &line("4", "user", "theirs", ""));
+    shop.place
+        .append("sessions/s.jsonl", &line("4", "user", "theirs", ""));
     let before = shop.place.tree();
-    for expect in [Expected::Revision(end.to_string()), Expected::Revision("7".into()), Expected::Leaf("3".into())] {
-        let error = shop.wants(&Intention::AppendAfter { expect, drafts: vec![row("9", "mine")] }).unwrap_err();
+    for expect in [
+        Expected::Revision(end.to_string()),
+        Expected::Revision("7".into()),
+        Expected::Leaf("3".into()),
+    ] {
+        let error = shop
+            .wants(&Intention::AppendAfter {
+                expect,
+                drafts: vec![row("9", "mine")],
+            })
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Conflict);
         assert!(error.hint().unwrap().contains("boswell show"));
     }
-    assert_eq!(shop.place.tree().get("sessions/s.jsonl"), before.get("sessions/s.jsonl"));
+    assert_eq!(
+        shop.place.tree().get("sessions/s.jsonl"),
+        before.get("sessions/s.jsonl")
+    );
     let expect = Expected::Leaf("4".into());
-    shop.wants(&Intention::AppendAfter { expect, drafts: vec![row("9", "mine")] }).unwrap();
+    shop.wants(&Intention::AppendAfter {
+        expect,
+        drafts: vec![row("9", "mine")],
+    })
+    .unwrap();
     assert_eq!(shop.lines().len(), 6);
 }
 
@@ -69,11 +111,13 @@ fn refuses_a_stale_short_owner_after_another_writer_advances_the_durable_transcr
 fn a_partial_suffix_of_our_own_rows_is_completed_at_the_old_end() {
     let shop = Shop::with(ROW, &talk());
     let end = talk().len() as u64;
-    shop.append_at(end, vec![row("4", "a"), row("5", "b")]).unwrap();
+    shop.append_at(end, vec![row("4", "a"), row("5", "b")])
+        .unwrap();
     let (whole, row_of_index) = (shop.log(), shop.row());
     for cut in [3, 40, whole.len() - end as usize - 2] {
         let shop = Shop::with(ROW, &whole[..end as usize + cut]);
-        shop.append_at(end, vec![row("4", "a"), row("5", "b")]).unwrap();
+        shop.append_at(end, vec![row("4", "a"), row("5", "b")])
+            .unwrap();
         assert_eq!(shop.log(), whole, "cut at {cut}");
         if cut < 40 {
             assert_eq!(shop.row()["stats"], row_of_index["stats"]);
@@ -87,8 +131,18 @@ fn preserves_malformed_historical_bytes_for_append() {
     let shop = Shop::with(ROW, &torn);
     shop.append(vec![Draft::user("after")]);
     let log = shop.log();
-    assert!(log.starts_with(&format!("{torn}\n{{\"id\":\"5\"")), "the torn line stays on a line of its own: {log}");
-    assert_eq!(shop.store().read(&shop.located(), boswell_dialect::Depth::Facts).unwrap().facts().turns, 4);
+    assert!(
+        log.starts_with(&format!("{torn}\n{{\"id\":\"5\"")),
+        "the torn line stays on a line of its own: {log}"
+    );
+    assert_eq!(
+        shop.store()
+            .read(&shop.located(), boswell_dialect::Depth::Facts)
+            .unwrap()
+            .facts()
+            .turns,
+        4
+    );
 }
 
 #[test]
@@ -96,8 +150,14 @@ fn a_post_delete_persist_must_not_resurrect_the_transcript() {
     let shop = Shop::with(ROW, &talk());
     let located = shop.located();
     shop.wants(&Intention::Delete).unwrap();
-    let error =
-        shop.runner().carry_out(&shop.store(), &located, &Intention::Append(vec![Draft::user("x")])).unwrap_err();
+    let error = shop
+        .runner()
+        .carry_out(
+            &shop.store(),
+            &located,
+            &Intention::Append(vec![Draft::user("x")]),
+        )
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
     assert!(!shop.place.tree().contains_key("sessions/s.jsonl"));
     assert_eq!(shop.rows(), [] as [serde_json::Value; 0]);
@@ -117,13 +177,20 @@ fn never_rolls_last_active_backward_while_still_applying_sibling_metadata() {
     let shop = Shop::with(&ahead, &talk());
     shop.append(vec![Draft::user("x")]);
     assert_eq!(
-        (&shop.row()["lastActiveAt"], &shop.row()["stats"]["messageCount"]),
+        (
+            &shop.row()["lastActiveAt"],
+            &shop.row()["stats"]["messageCount"]
+        ),
         (&json!("2099-01-01T00:00:00.000Z"), &json!(3))
     );
     for wrong in ["not-a-timestamp", "2027-02-30T00:00:00.000Z", "2099-01-01"] {
         let shop = Shop::with(&ROW.replace("2026-02-02T00:00:00.000Z", wrong), &talk());
         shop.append(vec![Draft::user("x")]);
-        assert_eq!(shop.row()["lastActiveAt"], "2027-01-15T08:00:00.000Z", "{wrong}");
+        assert_eq!(
+            shop.row()["lastActiveAt"],
+            "2027-01-15T08:00:00.000Z",
+            "{wrong}"
+        );
     }
 }
 
@@ -133,7 +200,11 @@ fn what_the_app_tells_itself_is_no_activity() {
     let shop = Shop::with(ROW, &talk());
     shop.append(vec![Draft::user(quiet), Draft::assistant("ok")]);
     assert_eq!(shop.row()["lastActiveAt"], "2026-02-02T00:00:00.000Z");
-    assert_eq!(shop.row()["lastMessagePreview"], json!(null), "nobody asked that");
+    assert_eq!(
+        shop.row()["lastMessagePreview"],
+        json!(null),
+        "nobody asked that"
+    );
     shop.append(vec![Draft::user(format!("{quiet} and you?"))]);
     assert_eq!(shop.row()["lastActiveAt"], "2027-01-15T08:00:00.000Z");
 }
@@ -146,22 +217,47 @@ fn the_first_prompt_names_a_session_and_commits_a_prepared_one() {
     let done = shop.append(vec![Draft::user("把发票按月份排好")]);
     assert_eq!(done.planned.entries, ["0"]);
     let row = shop.row();
-    assert_eq!((&row["title"], &row["runtimeSessionId"]), (&json!("把发票按月份排好"), &json!("t")));
-    assert!(row.get("materializationState").is_none() && row.get("materializationSourceSessionId").is_none());
+    assert_eq!(
+        (&row["title"], &row["runtimeSessionId"]),
+        (&json!("把发票按月份排好"), &json!("t"))
+    );
+    assert!(
+        row.get("materializationState").is_none()
+            && row.get("materializationSourceSessionId").is_none()
+    );
     assert_eq!(shop.located().hidden, None);
 }
 
 #[test]
 fn atomically_migrates_legacy_json_before_the_first_append() {
-    for shape in [Shape::LegacyJson, Shape::BothPresent, Shape::EmptyBesideLegacy] {
+    for shape in [
+        Shape::LegacyJson,
+        Shape::BothPresent,
+        Shape::EmptyBesideLegacy,
+    ] {
         let shop = Shop::of(shape);
-        let before = shop.store().read(&shop.located(), boswell_dialect::Depth::Facts).unwrap().log().heads.len();
+        let before = shop
+            .store()
+            .read(&shop.located(), boswell_dialect::Depth::Facts)
+            .unwrap()
+            .log()
+            .heads
+            .len();
         shop.append(vec![Draft::user("new")]);
         let lines = shop.lines();
         assert_eq!(lines.len(), before + 1, "{shape:?}");
         assert_eq!(lines.last().unwrap()["content"], "new");
-        assert!(!shop.place.tree().contains_key(&format!("sessions/{}.json", shop.id)), "{shape:?}");
-        assert_eq!(shop.located().key, Some(format!("sessions/{}.jsonl", shop.id)));
+        assert!(
+            !shop
+                .place
+                .tree()
+                .contains_key(&format!("sessions/{}.json", shop.id)),
+            "{shape:?}"
+        );
+        assert_eq!(
+            shop.located().key,
+            Some(format!("sessions/{}.jsonl", shop.id))
+        );
     }
 }
 
@@ -172,26 +268,52 @@ fn a_damaged_legacy_document_is_not_hidden_behind_a_new_log() {
     let text = shop.place.read(&key);
     shop.place.put(&key, &text[..text.len() / 2]);
     let before = shop.place.tree();
-    let error = shop.wants(&Intention::Append(vec![Draft::user("x")])).unwrap_err();
+    let error = shop
+        .wants(&Intention::Append(vec![Draft::user("x")]))
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Damaged);
     assert_eq!(shop.place.tree().get(&key), before.get(&key));
-    assert!(!shop.place.tree().contains_key(&format!("sessions/{}.jsonl", shop.id)));
+    assert!(
+        !shop
+            .place
+            .tree()
+            .contains_key(&format!("sessions/{}.jsonl", shop.id))
+    );
 }
 
 #[test]
 fn an_attached_file_is_there_before_its_row_and_goes_along() {
     let shop = Shop::with(ROW, &talk());
-    let image = Part::Image { base64: "aGVsbG8=".into(), mime: "image/png".into() };
-    shop.append(vec![Draft::new(Body::User(vec![Part::Text("see".into()), image]))]);
-    let path = shop.lines()[4]["attachments"][0]["path"].as_str().unwrap().to_owned();
+    let image = Part::Image {
+        base64: "aGVsbG8=".into(),
+        mime: "image/png".into(),
+    };
+    shop.append(vec![Draft::new(Body::User(vec![
+        Part::Text("see".into()),
+        image,
+    ]))]);
+    let path = shop.lines()[4]["attachments"][0]["path"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(path.starts_with("s/") && path.ends_with(".png"), "{path}");
     assert_eq!(shop.place.read(&format!("attachments/{path}")), "hello");
     let fork = shop.fork(4).unwrap().planned.session.unwrap();
-    let copy = format!("attachments/{}", path.replacen("s/", &format!("{fork}/"), 1));
+    let copy = format!(
+        "attachments/{}",
+        path.replacen("s/", &format!("{fork}/"), 1)
+    );
     assert_eq!(shop.place.read(&copy), "hello");
-    assert!(shop.place.read(&format!("sessions/{fork}.jsonl")).contains(&copy["attachments/".len()..]));
+    assert!(
+        shop.place
+            .read(&format!("sessions/{fork}.jsonl"))
+            .contains(&copy["attachments/".len()..])
+    );
     shop.wants(&Intention::Delete).unwrap();
-    assert!(!shop.place.tree().contains_key("attachments/s"), "its own go with it");
+    assert!(
+        !shop.place.tree().contains_key("attachments/s"),
+        "its own go with it"
+    );
     assert_eq!(shop.place.read(&copy), "hello", "the fork's stay");
 }
 
@@ -209,7 +331,10 @@ fn what_a_line_of_rows_cannot_hold_is_refused_with_what_works() {
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.hint().is_some());
     }
-    assert_eq!(shop.place.tree().get("sessions/s.jsonl"), before.get("sessions/s.jsonl"));
+    assert_eq!(
+        shop.place.tree().get("sessions/s.jsonl"),
+        before.get("sessions/s.jsonl")
+    );
 }
 
 #[test]
@@ -217,11 +342,21 @@ fn a_newer_transcript_says_that_it_is_not_written() {
     let shop = Shop::with(&ROW.replacen("{", "{\"transcriptFormat\":2,", 1), "");
     shop.place.put("sessions-v2/s.jsonl", "{\"event\":1}\n");
     let before = shop.place.tree();
-    for intention in [Intention::Append(vec![Draft::user("x")]), Intention::Delete, Intention::Migrate] {
-        assert_eq!(shop.wants(&intention).unwrap_err().kind(), ErrorKind::TooNew);
+    for intention in [
+        Intention::Append(vec![Draft::user("x")]),
+        Intention::Delete,
+        Intention::Migrate,
+    ] {
+        assert_eq!(
+            shop.wants(&intention).unwrap_err().kind(),
+            ErrorKind::TooNew
+        );
     }
     let kept = |tree: &crate::myagents::support::Tree| {
-        tree.iter().filter(|(_, it)| it.is_some()).map(|(k, _)| k.clone()).collect::<Vec<_>>()
+        tree.iter()
+            .filter(|(_, it)| it.is_some())
+            .map(|(k, _)| k.clone())
+            .collect::<Vec<_>>()
     };
     assert_eq!(kept(&shop.place.tree()), kept(&before));
 }

@@ -32,25 +32,53 @@ impl Wanted {
 }
 
 fn plans() -> Vec<(&'static str, Make, Wanted)> {
-    let of_session = plans_of_session().into_iter().map(|(name, make, wanted)| (name, make, Wanted::Of(wanted)));
-    let of_store = plans_of_store().into_iter().map(|(name, make, wanted)| (name, make, Wanted::All(wanted)));
+    let of_session = plans_of_session()
+        .into_iter()
+        .map(|(name, make, wanted)| (name, make, Wanted::Of(wanted)));
+    let of_store = plans_of_store()
+        .into_iter()
+        .map(|(name, make, wanted)| (name, make, Wanted::All(wanted)));
     of_session.chain(of_store).collect()
 }
 
 fn plans_of_store() -> Vec<(&'static str, Make, StoreIntention)> {
-    let new = || StoreIntention::Create(NewSession::in_project("/新").with_id("new-one").titled("red"));
+    let new = || {
+        StoreIntention::Create(
+            NewSession::in_project("/新")
+                .with_id("new-one")
+                .titled("red"),
+        )
+    };
     let wrong: Make = || {
-        let shop = Shop::with(&ROW.replace("\"messageCount\":2", "\"messageCount\":9"), &talk());
+        let shop = Shop::with(
+            &ROW.replace("\"messageCount\":2", "\"messageCount\":9"),
+            &talk(),
+        );
         shop.place.put("sessions/lost.jsonl", &talk());
         shop
     };
     vec![
         ("new", || Shop::with(ROW, &talk()), new()),
-        ("new with a damaged index", || Shop::of(Shape::IndexCutInRow), new()),
+        (
+            "new with a damaged index",
+            || Shop::of(Shape::IndexCutInRow),
+            new(),
+        ),
         ("new without an index", Shop::empty, new()),
         ("index", wrong, StoreIntention::Index),
-        ("index that is damaged", || Shop::of(Shape::IndexTruncated), StoreIntention::Index),
-        ("move", || Shop::with(ROW, &talk()), StoreIntention::Move { from: "/p".into(), to: "/q".into() }),
+        (
+            "index that is damaged",
+            || Shop::of(Shape::IndexTruncated),
+            StoreIntention::Index,
+        ),
+        (
+            "move",
+            || Shop::with(ROW, &talk()),
+            StoreIntention::Move {
+                from: "/p".into(),
+                to: "/q".into(),
+            },
+        ),
     ]
 }
 
@@ -60,19 +88,42 @@ fn plans_of_session() -> Vec<(&'static str, Make, Intention)> {
     let talking: Make = || Shop::with(ROW, &talk());
     vec![
         ("append", talking, Intention::Append(vec![Draft::user("x")])),
-        ("append to a document", || Shop::of(Shape::LegacyJson), Intention::Append(vec![Draft::user("x")])),
-        ("title with a damaged index", || Shop::of(Shape::IndexWithNull), Intention::Title("t".into())),
+        (
+            "append to a document",
+            || Shop::of(Shape::LegacyJson),
+            Intention::Append(vec![Draft::user("x")]),
+        ),
+        (
+            "title with a damaged index",
+            || Shop::of(Shape::IndexWithNull),
+            Intention::Title("t".into()),
+        ),
         ("rewind", talking, rewind(2)),
         ("rewind with an intent", talking, rewind(0)),
-        ("fork", talking, Intention::Fork { at: Tip::At(Slot(1)), new }),
+        (
+            "fork",
+            talking,
+            Intention::Fork {
+                at: Tip::At(Slot(1)),
+                new,
+            },
+        ),
         ("delete", || Shop::of(Shape::E3), Intention::Delete),
-        ("migrate", || Shop::of(Shape::EmptyBesideLegacy), Intention::Migrate),
+        (
+            "migrate",
+            || Shop::of(Shape::EmptyBesideLegacy),
+            Intention::Migrate,
+        ),
     ]
 }
 
 /// What the store holds, lock folders aside: those of the dead are broken by whoever comes next.
 fn state(shop: &Shop) -> Tree {
-    shop.place.tree().into_iter().filter(|(key, it)| it.is_some() && !key.contains(".lock")).collect()
+    shop.place
+        .tree()
+        .into_iter()
+        .filter(|(key, it)| it.is_some() && !key.contains(".lock"))
+        .collect()
 }
 
 #[test]
@@ -94,12 +145,20 @@ fn interrupted_at_every_step_of_every_plan_it_is_the_old_state_or_the_new_one() 
                 match one.outcome {
                     RecoveryOutcome::Forward => forward += 1,
                     RecoveryOutcome::Back => back += 1,
-                    RecoveryOutcome::Unsettled(error) => panic!("{name} {at} {fault:?}: {error}: {:?}", error.reason()),
+                    RecoveryOutcome::Unsettled(error) => {
+                        panic!("{name} {at} {fault:?}: {error}: {:?}", error.reason())
+                    }
                 }
             }
             let is = state(&shop);
-            assert!(is == old || is == new, "{name}: mixed after {at} {fault:?} {ran:?}: {is:#?}");
-            assert!(ran.is_err() || is != old, "{name}: what was acknowledged is there: {at}");
+            assert!(
+                is == old || is == new,
+                "{name}: mixed after {at} {fault:?} {ran:?}: {is:#?}"
+            );
+            assert!(
+                ran.is_err() || is != old,
+                "{name}: what was acknowledged is there: {at}"
+            );
             let recorded = shop.runner().operations().unwrap().0.len();
             assert_eq!(recorded, usize::from(is != old), "{name}: {at} {fault:?}");
         }
@@ -112,7 +171,9 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
     let calls = {
         let (shop, counting) = (Shop::with(ROW, &talk()), FailingDisk::never());
         let append = Intention::Append(vec![Draft::user("x")]);
-        shop.runner_on(counting.clone()).carry_out(&shop.store(), &shop.located(), &append).unwrap();
+        shop.runner_on(counting.clone())
+            .carry_out(&shop.store(), &shop.located(), &append)
+            .unwrap();
         counting.calls()
     };
     let mut shapes = std::collections::BTreeSet::new();
@@ -120,20 +181,36 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
         let shop = Shop::with(ROW, &talk());
         let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
         let append = Intention::Append(vec![Draft::user("x")]);
-        let _ = shop.runner_on(broken).carry_out(&shop.store(), &shop.located(), &append);
-        let theirs = shop.place.read("sessions.json").replacen("\"id\"", "\"favorite\":true,\"id\"", 1);
+        let _ = shop
+            .runner_on(broken)
+            .carry_out(&shop.store(), &shop.located(), &append);
+        let theirs =
+            shop.place
+                .read("sessions.json")
+                .replacen("\"id\"", "\"favorite\":true,\"id\"", 1);
         shop.place.put("sessions.json", &theirs);
         for one in shop.runner().recover().unwrap() {
-            assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{at}: {one:?}");
+            assert!(
+                !matches!(one.outcome, RecoveryOutcome::Unsettled(_)),
+                "{at}: {one:?}"
+            );
         }
         let (lines, row) = (shop.lines().len(), shop.row());
         assert_eq!(row["favorite"], true, "{at}: theirs stays");
-        assert_eq!(row["stats"]["messageCount"], lines - 2, "{at}: rows and sums agree");
+        assert_eq!(
+            row["stats"]["messageCount"],
+            lines - 2,
+            "{at}: rows and sums agree"
+        );
         shapes.insert(lines);
         shop.append(vec![Draft::user("next")]);
         assert_eq!(shop.lines().len(), lines + 1, "{at}: and it goes on");
     }
-    assert_eq!(shapes.into_iter().collect::<Vec<_>>(), [4, 5], "both ends were reached");
+    assert_eq!(
+        shapes.into_iter().collect::<Vec<_>>(),
+        [4, 5],
+        "both ends were reached"
+    );
 }
 
 #[test]
@@ -141,36 +218,64 @@ fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_ind
     let with_others: Make = || Shop::of(Shape::E3);
     let new = NewSession::default().with_id("fork-of-it");
     for (name, id, intention) in [
-        ("fork", Some("fork-of-it"), Intention::Fork { at: Tip::At(Slot(1)), new }),
+        (
+            "fork",
+            Some("fork-of-it"),
+            Intention::Fork {
+                at: Tip::At(Slot(1)),
+                new,
+            },
+        ),
         ("delete", None, Intention::Delete),
     ] {
         let (mut there, mut gone) = (0, 0);
         for at in (0..400).step_by(2) {
             let shop = with_others();
             let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-            let ran = shop.runner_on(broken).carry_out(&shop.store(), &shop.located(), &intention);
+            let ran = shop
+                .runner_on(broken)
+                .carry_out(&shop.store(), &shop.located(), &intention);
             if ran.is_ok() {
                 break;
             }
             let id = id.unwrap_or(&shop.id).to_owned();
-            let theirs =
-                shop.place.read("sessions.json").replace("\"agentDir\"", "\"favorite\": true,\n    \"agentDir\"");
+            let theirs = shop
+                .place
+                .read("sessions.json")
+                .replace("\"agentDir\"", "\"favorite\": true,\n    \"agentDir\"");
             shop.place.put("sessions.json", &theirs);
             for one in shop.runner().recover().unwrap() {
-                assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{name} {at}: {one:?}");
+                assert!(
+                    !matches!(one.outcome, RecoveryOutcome::Unsettled(_)),
+                    "{name} {at}: {one:?}"
+                );
             }
-            let file = shop.place.tree().contains_key(&format!("sessions/{id}.jsonl"));
+            let file = shop
+                .place
+                .tree()
+                .contains_key(&format!("sessions/{id}.jsonl"));
             let row = shop.rows().iter().any(|row| row["id"] == id.as_str());
-            assert_eq!(file, row, "{name} {at}: a row without its transcript, or one without a row");
-            let others = shop.rows().iter().filter(|row| row["id"] != id.as_str()).all(|row| row["favorite"] == true);
+            assert_eq!(
+                file, row,
+                "{name} {at}: a row without its transcript, or one without a row"
+            );
+            let others = shop
+                .rows()
+                .iter()
+                .filter(|row| row["id"] != id.as_str())
+                .all(|row| row["favorite"] == true);
             assert!(others, "{name} {at}: theirs stays");
             *(if file { &mut there } else { &mut gone }) += 1;
         }
-        assert!(there > 0 && gone > 0, "{name}: both ends were reached: {there} {gone}");
+        assert!(
+            there > 0 && gone > 0,
+            "{name}: both ends were reached: {there} {gone}"
+        );
     }
 }
 
-/// A disk on which somebody else takes the index lock as soon as a file of this name is put into place.
+/// A disk on which somebody else takes the index lock as soon as a file of this
+/// name is put into place.
 #[derive(Debug, Clone)]
 pub(crate) struct Thief {
     pub(crate) after: &'static str,
@@ -179,7 +284,10 @@ pub(crate) struct Thief {
 
 impl Thief {
     pub(crate) fn runner(&self, shop: &Shop) -> Runner {
-        let owner = Owner { pid: 4242, program: "test".into() };
+        let owner = Owner {
+            pid: 4242,
+            program: "test".into(),
+        };
         Runner::new(
             Arc::new(HookedDisk::real(Arc::new(self.clone()))),
             shop.place.home(),
@@ -193,8 +301,13 @@ impl Thief {
 
 impl Hook for Thief {
     fn after(&self, call: &Call<'_>, _bytes: usize) {
-        let Call::Rename { to, .. } = call else { return };
-        if to.file_name().is_some_and(|name| name.to_string_lossy().starts_with(self.after)) {
+        let Call::Rename { to, .. } = call else {
+            return;
+        };
+        if to
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with(self.after))
+        {
             disk::write(&self.root.join("sessions.lock/owner"), b"node:77:1\n");
         }
     }

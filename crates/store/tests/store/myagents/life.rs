@@ -11,7 +11,11 @@ use crate::myagents::shop::{ROW, Shop, line, talk};
 
 #[test]
 fn a_fork_copies_rows_and_settings_and_tells_the_engine_where_to_part() {
-    let row = ROW.replacen('{', r#"{"model":"m","permissionMode":"plan","favorite":true,"cronTaskId":"c","#, 1);
+    let row = ROW.replacen(
+        '{',
+        r#"{"model":"m","permissionMode":"plan","favorite":true,"cronTaskId":"c","#,
+        1,
+    );
     let shop = Shop::with(&row, &talk());
     let before = (shop.log(), shop.row());
     let fork = shop.fork(1).unwrap().planned.session.unwrap();
@@ -19,15 +23,28 @@ fn a_fork_copies_rows_and_settings_and_tells_the_engine_where_to_part() {
     let made = shop.row_of(&fork);
     assert_eq!(
         shop.place.read(&format!("sessions/{fork}.jsonl")),
-        talk().lines().take(2).map(|l| format!("{l}\n")).collect::<String>()
+        talk()
+            .lines()
+            .take(2)
+            .map(|l| format!("{l}\n"))
+            .collect::<String>()
     );
-    assert_eq!((&made["title"], &made["titleSource"]), (&json!("🌿 Mine"), &json!("auto")));
-    assert_eq!(made["forkFrom"], json!({"sourceSessionId":"33333333-3333-4333-8333-333333333333","messageUuid":"a1"}));
+    assert_eq!(
+        (&made["title"], &made["titleSource"]),
+        (&json!("🌿 Mine"), &json!("auto"))
+    );
+    assert_eq!(
+        made["forkFrom"],
+        json!({"sourceSessionId":"33333333-3333-4333-8333-333333333333","messageUuid":"a1"})
+    );
     assert_eq!(
         (&made["model"], &made["permissionMode"], &made["agentDir"]),
         (&json!("m"), &json!("plan"), &json!("/p"))
     );
-    assert_eq!(made["origin"], json!({"kind":"desktop","surface":"session_fork"}));
+    assert_eq!(
+        made["origin"],
+        json!({"kind":"desktop","surface":"session_fork"})
+    );
     for not in ["providerEnvJson", "favorite", "cronTaskId", "sdkSessionId"] {
         assert!(made.get(not).is_none(), "{not} was taken over");
     }
@@ -38,29 +55,55 @@ fn a_fork_copies_rows_and_settings_and_tells_the_engine_where_to_part() {
 fn a_fork_without_a_message_to_part_at_says_that_the_engine_forgets() {
     let shop = Shop::with(ROW, &talk());
     let done = shop.fork(2).unwrap();
-    assert!(shop.row_of(done.planned.session.as_deref().unwrap()).get("forkFrom").is_none());
+    assert!(
+        shop.row_of(done.planned.session.as_deref().unwrap())
+            .get("forkFrom")
+            .is_none()
+    );
     assert!(done.planned.remarks[0].contains("without a memory"));
     let error = shop.wants(&Intention::Fork {
         at: boswell_model::Tip::Root,
         new: boswell_store::NewSession::default().with_id("s"),
     });
-    assert_eq!(error.unwrap_err().kind(), ErrorKind::Conflict, "never onto a session that is there");
+    assert_eq!(
+        error.unwrap_err().kind(),
+        ErrorKind::Conflict,
+        "never onto a session that is there"
+    );
 }
 
 #[test]
 fn a_deleted_session_comes_back_though_the_app_wrote_its_index_meanwhile() {
-    for shape in [Shape::E1, Shape::E2, Shape::E3, Shape::LegacyJson, Shape::TornTranscript] {
+    for shape in [
+        Shape::E1,
+        Shape::E2,
+        Shape::E3,
+        Shape::LegacyJson,
+        Shape::TornTranscript,
+    ] {
         let shop = Shop::of(shape);
         let (before, row) = (shop.place.tree(), shop.row());
         let done = shop.wants(&Intention::Delete).unwrap();
         assert_eq!(shop.rows().len(), 2, "{shape:?}");
-        assert!(!shop.place.tree().keys().any(|key| key.contains(&shop.id)), "{shape:?}");
-        let theirs = shop.place.read("sessions.json").replacen("\"title\": \"", "\"title\": \"New ", 1);
+        assert!(
+            !shop.place.tree().keys().any(|key| key.contains(&shop.id)),
+            "{shape:?}"
+        );
+        let theirs =
+            shop.place
+                .read("sessions.json")
+                .replacen("\"title\": \"", "\"title\": \"New ", 1);
         shop.place.put("sessions.json", &theirs);
         let session = done.operation.session.clone();
         shop.runner().restore(&session).unwrap();
         assert_eq!(shop.row(), row, "{shape:?}");
-        assert!(shop.rows()[0]["title"].as_str().unwrap().starts_with("New "), "what they wrote stays");
+        assert!(
+            shop.rows()[0]["title"]
+                .as_str()
+                .unwrap()
+                .starts_with("New "),
+            "what they wrote stays"
+        );
         for (key, was) in before.iter().filter(|(key, _)| key.contains(&shop.id)) {
             assert_eq!(shop.place.tree().get(key), Some(was), "{shape:?} {key}");
         }
@@ -69,8 +112,14 @@ fn a_deleted_session_comes_back_though_the_app_wrote_its_index_meanwhile() {
 
 #[test]
 fn what_the_app_keeps_for_itself_is_not_deleted() {
-    let shop = Shop::with(&ROW.replacen('{', r#"{"systemMaintenanceKind":"memory gardener","#, 1), &talk());
-    assert_eq!(shop.wants(&Intention::Delete).unwrap_err().kind(), ErrorKind::Denied);
+    let shop = Shop::with(
+        &ROW.replacen('{', r#"{"systemMaintenanceKind":"memory gardener","#, 1),
+        &talk(),
+    );
+    assert_eq!(
+        shop.wants(&Intention::Delete).unwrap_err().kind(),
+        ErrorKind::Denied
+    );
     assert_eq!(shop.lines().len(), 4);
 }
 
@@ -81,7 +130,9 @@ fn a_lock_of_a_live_process_is_respected_and_that_of_a_dead_one_is_not() {
         let folder = shop.place.root().join(lock);
         disk::make_dir(&folder);
         disk::write(&folder.join("owner"), b"node:77:1\n");
-        let error = shop.wants(&Intention::Append(vec![Draft::user("x")])).unwrap_err();
+        let error = shop
+            .wants(&Intention::Append(vec![Draft::user("x")]))
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Busy, "{lock}");
         assert_eq!(shop.lines().len(), 4);
         disk::write(&folder.join("owner"), b"node:4242\n");
@@ -95,24 +146,48 @@ fn a_lock_of_a_live_process_is_respected_and_that_of_a_dead_one_is_not() {
 fn a_lock_that_was_taken_from_us_stops_the_change() {
     let shop = Shop::with(ROW, &talk());
     let root = shop.place.root();
-    let stolen = crate::myagents::crash::Thief { after: "intent-", root: root.clone() };
-    let error =
-        stolen.runner(&shop).carry_out(&shop.store(), &shop.located(), &Intention::Append(vec![Draft::user("x")]));
+    let stolen = crate::myagents::crash::Thief {
+        after: "intent-",
+        root: root.clone(),
+    };
+    let error = stolen.runner(&shop).carry_out(
+        &shop.store(),
+        &shop.located(),
+        &Intention::Append(vec![Draft::user("x")]),
+    );
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
     assert!(error.to_string().contains("not locked by us"), "{error}");
-    assert_eq!(shop.log(), talk(), "nothing was written under a lock that is somebody else's");
-    assert_eq!(disk::read(&root.join("sessions.lock/owner")), b"node:77:1\n", "theirs stays");
+    assert_eq!(
+        shop.log(),
+        talk(),
+        "nothing was written under a lock that is somebody else's"
+    );
+    assert_eq!(
+        disk::read(&root.join("sessions.lock/owner")),
+        b"node:77:1\n",
+        "theirs stays"
+    );
 }
 
 #[test]
 fn every_state_that_the_app_leaves_can_be_appended_to_renamed_and_deleted() {
     for &shape in Shape::ALL {
         let shop = Shop::of(shape);
-        let done = shop.wants(&Intention::Append(vec![Draft::user("hello"), Draft::assistant("hi")]));
+        let done = shop.wants(&Intention::Append(vec![
+            Draft::user("hello"),
+            Draft::assistant("hi"),
+        ]));
         done.unwrap_or_else(|error| panic!("{shape:?}: {error}: {:?}", error.reason()));
-        let session = shop.store().read(&shop.located(), boswell_dialect::Depth::Facts).unwrap();
-        assert_eq!(session.facts().last_prompt.as_deref(), Some("hello"), "{shape:?}");
+        let session = shop
+            .store()
+            .read(&shop.located(), boswell_dialect::Depth::Facts)
+            .unwrap();
+        assert_eq!(
+            session.facts().last_prompt.as_deref(),
+            Some("hello"),
+            "{shape:?}"
+        );
         if shop.row() != json!(null) {
             shop.wants(&Intention::Title("mine".into())).unwrap();
             assert_eq!(shop.row()["title"], "mine", "{shape:?}");
@@ -133,24 +208,45 @@ fn a_row_of_six_megabytes_is_appended_to_like_any_other() {
 
 #[test]
 fn a_deleted_session_comes_back_from_the_vault_alone_into_the_index_as_the_app_left_it() {
-    for shape in [Shape::E1, Shape::E3, Shape::LegacyJson, Shape::TornTranscript] {
+    for shape in [
+        Shape::E1,
+        Shape::E3,
+        Shape::LegacyJson,
+        Shape::TornTranscript,
+    ] {
         let shop = Shop::of(shape);
         let (before, row) = (shop.place.tree(), shop.row());
         let session = shop.wants(&Intention::Delete).unwrap().operation.session;
-        RealDisk.remove(&shop.place.home().join("ops.jsonl")).unwrap();
-        let theirs = shop.place.read("sessions.json").replacen("\"title\": \"", "\"title\": \"New ", 1);
+        RealDisk
+            .remove(&shop.place.home().join("ops.jsonl"))
+            .unwrap();
+        let theirs =
+            shop.place
+                .read("sessions.json")
+                .replacen("\"title\": \"", "\"title\": \"New ", 1);
         shop.place.put("sessions.json", &theirs);
         let restored = shop.runner().restore(&session).unwrap();
         assert_eq!(restored.operation.kind, "restore", "{shape:?}");
         assert_eq!(shop.row(), row, "{shape:?}");
-        assert!(shop.place.read("sessions.json").contains("\"title\": \"New "), "{shape:?}: theirs stays");
+        assert!(
+            shop.place
+                .read("sessions.json")
+                .contains("\"title\": \"New "),
+            "{shape:?}: theirs stays"
+        );
         let files = |tree: crate::myagents::support::Tree| -> Vec<_> {
-            tree.into_iter().filter(|(key, it)| it.is_some() && key != "sessions.json").collect()
+            tree.into_iter()
+                .filter(|(key, it)| it.is_some() && key != "sessions.json")
+                .collect()
         };
         assert_eq!(files(shop.place.tree()), files(before), "{shape:?}");
         shop.has_no_locks();
         shop.runner().undo(&restored.operation.id).unwrap();
-        assert_eq!((shop.rows().len(), shop.row()), (2, json!(null)), "{shape:?}: and it can be taken back");
+        assert_eq!(
+            (shop.rows().len(), shop.row()),
+            (2, json!(null)),
+            "{shape:?}: and it can be taken back"
+        );
     }
 }
 
@@ -161,14 +257,23 @@ fn without_the_record_of_a_deletion_an_untouched_index_is_as_before_and_a_torn_o
         let before = shop.place.read("sessions.json");
         let session = shop.wants(&Intention::Delete).unwrap().operation.session;
         let left = shop.place.tree();
-        RealDisk.remove(&shop.place.home().join("ops.jsonl")).unwrap();
+        RealDisk
+            .remove(&shop.place.home().join("ops.jsonl"))
+            .unwrap();
         let deleted = shop.place.read("sessions.json");
         shop.place.put("sessions.json", "[{\"id\":\"torn");
         let error = shop.runner().restore(&session).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Damaged, "{shape:?}: {error}");
-        assert!(error.hint().unwrap().contains("index --native --apply"), "{shape:?}");
+        assert!(
+            error.hint().unwrap().contains("index --native --apply"),
+            "{shape:?}"
+        );
         shop.place.put("sessions.json", &deleted);
-        assert_eq!(shop.place.tree(), left, "{shape:?}: nothing was put back halfway");
+        assert_eq!(
+            shop.place.tree(),
+            left,
+            "{shape:?}: nothing was put back halfway"
+        );
         shop.runner().restore(&session).unwrap();
         assert_eq!(shop.place.read("sessions.json"), before, "{shape:?}");
     }

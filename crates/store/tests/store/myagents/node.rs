@@ -28,14 +28,26 @@ fn ours_and_a_node_peer_append_and_count_five_hundred_times_each_and_nothing_is_
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let runner = Runner::new(Arc::new(RealDisk), shop.place.home(), Arc::new(SystemChance), Owner::this("boswell"))
-        .waiting(Wait::For(Duration::from_secs(30)));
+    let runner = Runner::new(
+        Arc::new(RealDisk),
+        shop.place.home(),
+        Arc::new(SystemChance),
+        Owner::this("boswell"),
+    )
+    .waiting(Wait::For(Duration::from_secs(30)));
     let store = shop.store();
     for batch in 0..TIMES / BATCH {
-        let drafts = (0..BATCH).map(|n| Draft::user(format!("ours {}", batch * BATCH + n))).collect();
-        runner.carry_out(&store, &shop.located(), &Intention::Append(drafts)).unwrap();
+        let drafts = (0..BATCH)
+            .map(|n| Draft::user(format!("ours {}", batch * BATCH + n)))
+            .collect();
+        runner
+            .carry_out(&store, &shop.located(), &Intention::Append(drafts))
+            .unwrap();
     }
-    assert!(child.wait().unwrap().success(), "the peer lost something or could not get a lock");
+    assert!(
+        child.wait().unwrap().success(),
+        "the peer lost something or could not get a lock"
+    );
     let lines = shop.lines();
     for side in ["ours", "theirs"] {
         let said: Vec<String> = lines
@@ -49,8 +61,15 @@ fn ours_and_a_node_peer_append_and_count_five_hundred_times_each_and_nothing_is_
     }
     assert_eq!(lines.len(), 4 + 2 * TIMES, "no line is torn or glued");
     let row = shop.row();
-    assert_eq!(row["stats"]["messageCount"], 2 + 2 * TIMES, "and both counted right");
-    assert_eq!((&row["peerCount"], &row["unknownKey"]), (&json!(TIMES), &json!({"a": 1.5})));
+    assert_eq!(
+        row["stats"]["messageCount"],
+        2 + 2 * TIMES,
+        "and both counted right"
+    );
+    assert_eq!(
+        (&row["peerCount"], &row["unknownKey"]),
+        (&json!(TIMES), &json!({"a": 1.5}))
+    );
     shop.has_no_locks();
 }
 
@@ -70,13 +89,29 @@ fn a_lock_that_a_live_node_process_holds_is_waited_for() {
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
     assert_eq!(&ready, b"held\n");
     let append = Intention::Append(vec![Draft::user("x")]);
-    let runner = Runner::new(Arc::new(RealDisk), shop.place.home(), Arc::new(SystemChance), Owner::this("boswell"));
-    let error = runner.clone().waiting(Wait::No).carry_out(&shop.store(), &shop.located(), &append).unwrap_err();
-    assert!(error.reason().unwrap().contains(&child.id().to_string()), "{:?}", error.reason());
+    let runner = Runner::new(
+        Arc::new(RealDisk),
+        shop.place.home(),
+        Arc::new(SystemChance),
+        Owner::this("boswell"),
+    );
+    let error = runner
+        .clone()
+        .waiting(Wait::No)
+        .carry_out(&shop.store(), &shop.located(), &append)
+        .unwrap_err();
+    assert!(
+        error.reason().unwrap().contains(&child.id().to_string()),
+        "{:?}",
+        error.reason()
+    );
     // Killed while it holds the lock: its owner is dead, so nobody waits half a minute.
     child.kill().unwrap();
     child.wait().unwrap();
-    runner.waiting(Wait::No).carry_out(&shop.store(), &shop.located(), &append).unwrap();
+    runner
+        .waiting(Wait::No)
+        .carry_out(&shop.store(), &shop.located(), &append)
+        .unwrap();
     assert_eq!(shop.lines().len(), 5);
     shop.has_no_locks();
 }

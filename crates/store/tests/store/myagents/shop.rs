@@ -38,7 +38,10 @@ impl Shop {
         let place = Place::new();
         let batch = myagents::store(shape, 3);
         batch.write_to(&place.root());
-        Shop { place, id: batch.sessions[0].id.clone() }
+        Shop {
+            place,
+            id: batch.sessions[0].id.clone(),
+        }
     }
 
     /// A store with one session `s` of this row and these lines.
@@ -48,14 +51,20 @@ impl Shop {
         if !lines.is_empty() {
             place.put("sessions/s.jsonl", lines);
         }
-        Shop { place, id: "s".to_owned() }
+        Shop {
+            place,
+            id: "s".to_owned(),
+        }
     }
 
     /// A folder in which nothing was ever kept.
     pub(crate) fn empty() -> Self {
         let place = Place::new();
         boswell_testkit::disk::make_dir(&place.root());
-        Shop { place, id: String::new() }
+        Shop {
+            place,
+            id: String::new(),
+        }
     }
 
     pub(crate) fn store(&self) -> Store {
@@ -75,7 +84,9 @@ impl Shop {
     }
 
     pub(crate) fn runner_on(&self, disk: FailingDisk) -> Runner {
-        self.place.runner_on(disk).with_liveness(Arc::new(RunnersDie))
+        self.place
+            .runner_on(disk)
+            .with_liveness(Arc::new(RunnersDie))
     }
 
     pub(crate) fn located(&self) -> Located {
@@ -83,7 +94,8 @@ impl Shop {
     }
 
     pub(crate) fn wants(&self, intention: &Intention) -> Result<CarriedOut, Error> {
-        self.runner().carry_out(&self.store(), &self.located(), intention)
+        self.runner()
+            .carry_out(&self.store(), &self.located(), intention)
     }
 
     pub(crate) fn wants_of_store(&self, intention: &StoreIntention) -> Result<CarriedOut, Error> {
@@ -95,7 +107,10 @@ impl Shop {
     }
 
     pub(crate) fn append_at(&self, revision: u64, drafts: Vec<Draft>) -> Result<CarriedOut, Error> {
-        self.wants(&Intention::AppendAfter { expect: Expected::Revision(revision.to_string()), drafts })
+        self.wants(&Intention::AppendAfter {
+            expect: Expected::Revision(revision.to_string()),
+            drafts,
+        })
     }
 
     pub(crate) fn rewind(&self, slot: u32) -> Result<CarriedOut, Error> {
@@ -103,7 +118,10 @@ impl Shop {
     }
 
     pub(crate) fn fork(&self, slot: u32) -> Result<CarriedOut, Error> {
-        self.wants(&Intention::Fork { at: Tip::At(Slot(slot)), new: NewSession::default() })
+        self.wants(&Intention::Fork {
+            at: Tip::At(Slot(slot)),
+            new: NewSession::default(),
+        })
     }
 
     pub(crate) fn row(&self) -> Value {
@@ -111,11 +129,19 @@ impl Shop {
     }
 
     pub(crate) fn row_of(&self, id: &str) -> Value {
-        self.rows().into_iter().find(|row| row["id"] == id).unwrap_or(Value::Null)
+        self.rows()
+            .into_iter()
+            .find(|row| row["id"] == id)
+            .unwrap_or(Value::Null)
     }
 
     pub(crate) fn rows(&self) -> Vec<Value> {
-        if !self.place.tree_names().iter().any(|name| name == "sessions.json") {
+        if !self
+            .place
+            .tree_names()
+            .iter()
+            .any(|name| name == "sessions.json")
+        {
             return Vec::new();
         }
         serde_json::from_str(&self.place.read("sessions.json")).unwrap()
@@ -131,15 +157,21 @@ impl Shop {
 
     /// That no lock of anybody stays.
     pub(crate) fn has_no_locks(&self) {
-        let left: Vec<String> = self.place.tree().into_keys().filter(|key| key.contains(".lock")).collect();
+        let left: Vec<String> = self
+            .place
+            .tree()
+            .into_keys()
+            .filter(|key| key.contains(".lock"))
+            .collect();
         assert_eq!(left, [] as [String; 0]);
     }
 }
 
 /// A row of a transcript.
 pub(crate) fn line(id: &str, role: &str, content: &str, more: &str) -> String {
-    format!(r#"{{"id":"{id}","role":"{role}","content":"{content}","timestamp":"2026-08-05T00:00:00.000Z"{more}}}"#)
-        + "\n"
+    format!(
+        r#"{{"id":"{id}","role":"{role}","content":"{content}","timestamp":"2026-08-05T00:00:00.000Z"{more}}}"#
+    ) + "\n"
 }
 
 /// Question and answer, twice.

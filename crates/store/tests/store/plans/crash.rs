@@ -1,4 +1,5 @@
-//! Plans on a disk that fails once, or dies: what is left is the old state or the new one, never a mixture.
+//! Plans on a disk that fails once, or dies: what is left is the old state or the new
+//! one, never a mixture.
 
 use boswell_dialect::{Plan, Step};
 use boswell_store::{ErrorKind, Reason, RecoveryOutcome};
@@ -21,7 +22,10 @@ fn a_crash_at_every_call_leaves_the_old_state_or_the_new_one() {
     let counting = FailingDisk::never();
     let calls = {
         let place = place();
-        place.runner_on(counting.clone()).run(&place.root(), &everything(), &session(), Reason::Before).unwrap();
+        place
+            .runner_on(counting.clone())
+            .run(&place.root(), &everything(), &session(), Reason::Before)
+            .unwrap();
         counting.calls()
     };
     assert!(calls > 100, "only {calls} calls");
@@ -30,28 +34,48 @@ fn a_crash_at_every_call_leaves_the_old_state_or_the_new_one() {
         for fault in [Fault::NotDone, Fault::Half, Fault::Done] {
             let place = place();
             let broken = FailingDisk::at(at, fault, Then::Dead);
-            let ran = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+            let ran = place.runner_on(broken).run(
+                &place.root(),
+                &everything(),
+                &session(),
+                Reason::Before,
+            );
             free_lock(&place);
             let settled = place.runner().recover().unwrap();
             for one in &settled {
                 match &one.outcome {
                     RecoveryOutcome::Forward => forward += 1,
                     RecoveryOutcome::Back => back += 1,
-                    RecoveryOutcome::Unsettled(error) => panic!("{at} {fault:?}: {error}: {:?}", error.reason()),
+                    RecoveryOutcome::Unsettled(error) => {
+                        panic!("{at} {fault:?}: {error}: {:?}", error.reason())
+                    }
                 }
             }
             let tree = place.tree();
-            assert!(tree == old || tree == new, "mixed after {at} {fault:?} {ran:?}: {tree:#?}");
+            assert!(
+                tree == old || tree == new,
+                "mixed after {at} {fault:?} {ran:?}: {tree:#?}"
+            );
             let recorded = place.runner().operations().unwrap().0.len();
-            assert_eq!(recorded, usize::from(tree == new), "what was done is written down: {at} {fault:?}");
+            assert_eq!(
+                recorded,
+                usize::from(tree == new),
+                "what was done is written down: {at} {fault:?}"
+            );
             if ran.is_ok() {
                 assert_eq!(tree, new, "{at} {fault:?}");
             }
-            assert!(place.runner().recover().unwrap().is_empty(), "a second recovery finds nothing");
+            assert!(
+                place.runner().recover().unwrap().is_empty(),
+                "a second recovery finds nothing"
+            );
             assert_eq!(place.tree(), tree);
         }
     }
-    assert!(forward > 20 && back > 5, "both ways were taken: {forward} {back}");
+    assert!(
+        forward > 20 && back > 5,
+        "both ways were taken: {forward} {back}"
+    );
 }
 
 #[test]
@@ -62,7 +86,11 @@ fn a_crash_during_recovery_is_settled_by_the_next_one() {
             let fault = [Fault::NotDone, Fault::Half, Fault::Done][(at + again) % 3];
             let place = place();
             let broken = FailingDisk::at(at, fault, Then::Dead);
-            if place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before).is_ok() {
+            if place
+                .runner_on(broken)
+                .run(&place.root(), &everything(), &session(), Reason::Before)
+                .is_ok()
+            {
                 return;
             }
             free_lock(&place);
@@ -70,10 +98,16 @@ fn a_crash_during_recovery_is_settled_by_the_next_one() {
             let _ = place.runner_on(second.clone()).recover();
             free_lock(&place);
             for one in place.runner().recover().unwrap() {
-                assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{at} {again} {fault:?} {one:?}");
+                assert!(
+                    !matches!(one.outcome, RecoveryOutcome::Unsettled(_)),
+                    "{at} {again} {fault:?} {one:?}"
+                );
             }
             let tree = place.tree();
-            assert!(tree == old || tree == new, "mixed after {at}, {again} {fault:?}: {tree:#?}");
+            assert!(
+                tree == old || tree == new,
+                "mixed after {at}, {again} {fault:?}: {tree:#?}"
+            );
             if second.calls() < again {
                 break;
             }
@@ -88,7 +122,12 @@ fn a_step_that_fails_takes_back_those_before_it() {
     for at in 0..2000 {
         let place = place();
         let broken = FailingDisk::at(at, Fault::NotDone, Then::GoesOn);
-        let ran = place.runner_on(broken.clone()).run(&place.root(), &everything(), &session(), Reason::Before);
+        let ran = place.runner_on(broken.clone()).run(
+            &place.root(),
+            &everything(),
+            &session(),
+            Reason::Before,
+        );
         if broken.calls() <= at {
             assert!(refused > 50 && done > 1, "{refused} {done}");
             return;
@@ -101,10 +140,14 @@ fn a_step_that_fails_takes_back_those_before_it() {
             continue;
         }
         refused += 1;
-        // Only what could not be written down afterwards is left to the next run, which finishes it.
+        // Only what could not be written down afterwards is left to the next
+        // run, which finishes it.
         if tree != old {
             assert_eq!(tree, new, "mixed at {at}");
-            assert!(matches!(place.runner().recover().unwrap()[0].outcome, RecoveryOutcome::Forward));
+            assert!(matches!(
+                place.runner().recover().unwrap()[0].outcome,
+                RecoveryOutcome::Forward
+            ));
         }
         assert!(place.runner().recover().unwrap().is_empty());
     }
@@ -117,7 +160,10 @@ fn a_stranger_who_changes_a_file_before_recovery_is_not_overwritten() {
     for at in (0..400).step_by(3) {
         let place = place();
         let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+        let _ =
+            place
+                .runner_on(broken)
+                .run(&place.root(), &everything(), &session(), Reason::Before);
         free_lock(&place);
         place.put("doc.json", "theirs");
         for one in place.runner().recover().unwrap() {
@@ -136,7 +182,10 @@ fn an_unsettled_operation_keeps_others_from_its_files_only() {
     for at in 0..2000 {
         let place = place();
         let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+        let _ =
+            place
+                .runner_on(broken)
+                .run(&place.root(), &everything(), &session(), Reason::Before);
         free_lock(&place);
         if place.read("doc.json") != "{\"title\":\"newer\"}" {
             continue;
@@ -144,7 +193,9 @@ fn an_unsettled_operation_keeps_others_from_its_files_only() {
         place.put("doc.json", "theirs");
         let put = |key: &str| {
             let plan = Plan::new("put", "another").step(Step::put(key, "x"));
-            place.runner().run(&place.root(), &plan, &session(), Reason::Before)
+            place
+                .runner()
+                .run(&place.root(), &plan, &session(), Reason::Before)
         };
         assert_eq!(put("index.json").unwrap_err().kind(), ErrorKind::Conflict);
         put("unrelated").unwrap();
@@ -159,12 +210,19 @@ fn lines_added_by_others_after_a_crash_survive_recovery() {
     for at in (0..400).step_by(2) {
         let place = place();
         let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-        let _ = place.runner_on(broken).run(&place.root(), &everything(), &session(), Reason::Before);
+        let _ =
+            place
+                .runner_on(broken)
+                .run(&place.root(), &everything(), &session(), Reason::Before);
         free_lock(&place);
         place.append("log.jsonl", "\n{\"theirs\":1}\n");
         place.runner().recover().unwrap();
         assert!(place.read("log.jsonl").contains("{\"theirs\":1}"), "{at}");
-        finished += usize::from(place.read("log.jsonl").contains("{\"b\":2}\n\n{\"theirs\":1}"));
+        finished += usize::from(
+            place
+                .read("log.jsonl")
+                .contains("{\"b\":2}\n\n{\"theirs\":1}"),
+        );
     }
     assert!(finished > 5, "{finished}");
 }

@@ -1,4 +1,5 @@
-//! Plans on a disk that forgets what nobody synced: any subset of it, at every call, also while recovering.
+//! Plans on a disk that forgets what nobody synced: any subset of it, at every call,
+//! also while recovering.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,8 +43,17 @@ fn runner(disk: &CrashDisk) -> Runner {
 
 /// A runner whose ids count up from here.
 fn runner_from(disk: &CrashDisk, first: u64) -> Runner {
-    let owner = Owner { pid: 4242, program: "test".into() };
-    Runner::new(Arc::new(disk.clone()), "/home", TestChance::counting_from(first), owner).waiting(Wait::No)
+    let owner = Owner {
+        pid: 4242,
+        program: "test".into(),
+    };
+    Runner::new(
+        Arc::new(disk.clone()),
+        "/home",
+        TestChance::counting_from(first),
+        owner,
+    )
+    .waiting(Wait::No)
 }
 
 fn files(disk: &CrashDisk) -> BTreeMap<String, String> {
@@ -57,7 +67,9 @@ fn files(disk: &CrashDisk) -> BTreeMap<String, String> {
 }
 
 fn run(disk: &CrashDisk) -> bool {
-    runner(disk).run(Path::new(ROOT), &plan(), &session(), Reason::Before).is_ok()
+    runner(disk)
+        .run(Path::new(ROOT), &plan(), &session(), Reason::Before)
+        .is_ok()
 }
 
 type Files = BTreeMap<String, String>;
@@ -82,19 +94,44 @@ fn what_was_not_synced_is_settled_all_the_same() {
                 RecoveryOutcome::Forward => forward += 1,
                 RecoveryOutcome::Back => back += 1,
                 RecoveryOutcome::Unsettled(error) => {
-                    panic!("{error} ({:?}) at {} {:?} tear {}", error.reason(), crash.call, crash.keep, crash.tear)
+                    panic!(
+                        "{error} ({:?}) at {} {:?} tear {}",
+                        error.reason(),
+                        crash.call,
+                        crash.keep,
+                        crash.tear
+                    )
                 }
             }
         }
         let is = files(&crash.disk);
-        assert!(is == old || is == new, "mixed at {} {:?} tear {}: {is:#?}", crash.call, crash.keep, crash.tear);
+        assert!(
+            is == old || is == new,
+            "mixed at {} {:?} tear {}: {is:#?}",
+            crash.call,
+            crash.keep,
+            crash.tear
+        );
         if *crash.outcome {
-            assert_eq!(is, new, "what was acknowledged is there: {} {:?}", crash.call, crash.keep);
+            assert_eq!(
+                is, new,
+                "what was acknowledged is there: {} {:?}",
+                crash.call, crash.keep
+            );
         }
         let recorded = runner(&crash.disk).operations().unwrap().0.len();
-        assert_eq!(recorded, usize::from(is == new), "at {} {:?}", crash.call, crash.keep);
+        assert_eq!(
+            recorded,
+            usize::from(is == new),
+            "at {} {:?}",
+            crash.call,
+            crash.keep
+        );
     });
-    assert!(checked > 1000 && forward > 100 && back > 20, "{checked} {forward} {back}");
+    assert!(
+        checked > 1000 && forward > 100 && back > 20,
+        "{checked} {forward} {back}"
+    );
 }
 
 #[test]
@@ -118,10 +155,16 @@ fn a_second_crash_while_recovering_is_settled_as_well() {
                 let over = !disk.is_dead();
                 let disk = disk.after_crash(Keep::Subset(second));
                 for one in runner(&disk).recover().unwrap() {
-                    assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{first} {second} {keep:?} {one:?}");
+                    assert!(
+                        !matches!(one.outcome, RecoveryOutcome::Unsettled(_)),
+                        "{first} {second} {keep:?} {one:?}"
+                    );
                 }
                 let is = files(&disk);
-                assert!(is == old || is == new, "mixed after {first}, {second} {keep:?}: {is:#?}");
+                assert!(
+                    is == old || is == new,
+                    "mixed after {first}, {second} {keep:?}: {is:#?}"
+                );
                 checked += 1;
                 if over {
                     break;
@@ -140,15 +183,32 @@ fn an_undo_that_was_not_synced_is_settled_all_the_same() {
         assert!(run(disk));
     };
     let undo = |disk: &CrashDisk| {
-        let id = runner(disk).operations().ok()?.0.first()?.operation.id.clone();
+        let id = runner(disk)
+            .operations()
+            .ok()?
+            .0
+            .first()?
+            .operation
+            .id
+            .clone();
         runner_from(disk, 1000).undo(&id).ok()
     };
     everywhere(2, prepare, undo, |crash| {
         for one in runner(&crash.disk).recover().unwrap() {
-            assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{} {:?} {one:?}", crash.call, crash.keep);
+            assert!(
+                !matches!(one.outcome, RecoveryOutcome::Unsettled(_)),
+                "{} {:?} {one:?}",
+                crash.call,
+                crash.keep
+            );
         }
         let is = files(&crash.disk);
-        assert!(is == old || is == new, "mixed at {} {:?}: {is:#?}", crash.call, crash.keep);
+        assert!(
+            is == old || is == new,
+            "mixed at {} {:?}: {is:#?}",
+            crash.call,
+            crash.keep
+        );
         if crash.outcome.is_some() {
             assert_eq!(is, old);
         }

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use crate::plans::support::{Place, TestChance};
 use boswell_store::disk::{Disk, LockMode, MemoryDisk, Open, RealDisk};
-use boswell_store::locks::{AgentFlock, Alive, Liveness, Locks, MkdirLock, MkdirOwner, SystemLiveness};
+use boswell_store::locks::{
+    AgentFlock, Alive, Liveness, Locks, MkdirLock, MkdirOwner, SystemLiveness,
+};
 use boswell_store::{Error, ErrorKind, Owner, Wait};
 use boswell_testkit::disk;
 
@@ -45,14 +47,27 @@ impl Folder {
         }
         // The clock is ours to move, the time of a folder is not.
         let made = RealDisk.stat(&path).unwrap().unwrap().modified / 1_000_000;
-        place.chance.millis.store(i64::try_from(made).unwrap() + age_ms, Ordering::Relaxed);
+        place
+            .chance
+            .millis
+            .store(i64::try_from(made).unwrap() + age_ms, Ordering::Relaxed);
         Folder { place, path }
     }
 
     fn take(&self) -> Result<MkdirLock, Error> {
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-        let owner = MkdirOwner { pid: LIVE, started: Some(5) };
-        MkdirLock::take(&disk, &self.path, owner, &Known, self.place.chance.as_ref(), Wait::No)
+        let owner = MkdirOwner {
+            pid: LIVE,
+            started: Some(5),
+        };
+        MkdirLock::take(
+            &disk,
+            &self.path,
+            owner,
+            &Known,
+            self.place.chance.as_ref(),
+            Wait::No,
+        )
     }
 
     fn is_taken_over(&self) -> bool {
@@ -60,7 +75,10 @@ impl Folder {
             Ok(lock) => {
                 assert_eq!(disk::read(&self.path.join("owner")), b"rust:1234:5\n");
                 drop(lock);
-                assert!(disk::list(&self.place.root()).is_empty(), "neither lock nor tombstone stays");
+                assert!(
+                    disk::list(&self.place.root()).is_empty(),
+                    "neither lock nor tombstone stays"
+                );
                 true
             }
             Err(error) => {
@@ -74,8 +92,16 @@ impl Folder {
 
 #[test]
 fn the_four_forms_of_a_dead_owner_are_taken_over_at_once() {
-    for owner in ["node:999999", "node:999999:0", "rust:999999", "rust:999999:0\n"] {
-        assert!(Folder::held(Some(owner.as_bytes()), 0).is_taken_over(), "{owner}");
+    for owner in [
+        "node:999999",
+        "node:999999:0",
+        "rust:999999",
+        "rust:999999:0\n",
+    ] {
+        assert!(
+            Folder::held(Some(owner.as_bytes()), 0).is_taken_over(),
+            "{owner}"
+        );
     }
 }
 
@@ -86,8 +112,16 @@ fn a_dead_owner_is_taken_over_even_when_the_lock_is_from_the_future() {
 
 #[test]
 fn a_live_owner_is_never_taken_over_however_old() {
-    for owner in ["node:1234:1", "node:1234:9007199254740991", "rust:1234", " \t\r\n\x0cnode:1234\n"] {
-        assert!(!Folder::held(Some(owner.as_bytes()), 120_000_000).is_taken_over(), "{owner}");
+    for owner in [
+        "node:1234:1",
+        "node:1234:9007199254740991",
+        "rust:1234",
+        " \t\r\n\x0cnode:1234\n",
+    ] {
+        assert!(
+            !Folder::held(Some(owner.as_bytes()), 120_000_000).is_taken_over(),
+            "{owner}"
+        );
     }
 }
 
@@ -122,8 +156,14 @@ fn the_eighteen_malformed_owners_fall_to_the_age_rule_only() {
     for owner in malformed {
         assert_eq!(owner.and_then(MkdirOwner::parse), None);
         assert!(!Folder::held(owner, 0).is_taken_over(), "fresh {owner:?}");
-        assert!(!Folder::held(owner, 30_000).is_taken_over(), "not older than half a minute {owner:?}");
-        assert!(!Folder::held(owner, -3_600_000).is_taken_over(), "from the future {owner:?}");
+        assert!(
+            !Folder::held(owner, 30_000).is_taken_over(),
+            "not older than half a minute {owner:?}"
+        );
+        assert!(
+            !Folder::held(owner, -3_600_000).is_taken_over(),
+            "from the future {owner:?}"
+        );
         assert!(Folder::held(owner, 30_001).is_taken_over(), "old {owner:?}");
     }
 }
@@ -150,11 +190,26 @@ fn release_of_a_lock_without_owner_removes_it() {
 fn a_busy_folder_lock_says_who_holds_it_and_waits_no_longer_than_told() {
     let folder = Folder::held(Some(b"node:1234:1"), 0);
     let disk = crate::plans::support::FailingDisk::never().disk();
-    let owner = MkdirOwner { pid: 1, started: None };
+    let owner = MkdirOwner {
+        pid: 1,
+        started: None,
+    };
     let wait = Wait::For(Duration::from_secs(5));
-    let error = MkdirLock::take(&disk, &folder.path, owner, &Known, folder.place.chance.as_ref(), wait).unwrap_err();
+    let error = MkdirLock::take(
+        &disk,
+        &folder.path,
+        owner,
+        &Known,
+        folder.place.chance.as_ref(),
+        wait,
+    )
+    .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
-    assert!(error.reason().unwrap().contains("1234"), "{:?}", error.reason());
+    assert!(
+        error.reason().unwrap().contains("1234"),
+        "{:?}",
+        error.reason()
+    );
 }
 
 #[test]
@@ -166,9 +221,14 @@ fn two_takers_of_one_stale_lock_never_both_hold_it() {
         for _ in 0..8 {
             scope.spawn(|| {
                 for _ in 0..10 {
-                    let owner = MkdirOwner { pid: LIVE, started: None };
+                    let owner = MkdirOwner {
+                        pid: LIVE,
+                        started: None,
+                    };
                     let chance = folder.place.chance.as_ref();
-                    let lock = MkdirLock::take(&disk, &folder.path, owner, &Known, chance, Wait::Forever).unwrap();
+                    let lock =
+                        MkdirLock::take(&disk, &folder.path, owner, &Known, chance, Wait::Forever)
+                            .unwrap();
                     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two hold it");
                     inside.fetch_sub(1, Ordering::SeqCst);
                     drop(lock);
@@ -189,8 +249,16 @@ fn this_process_lives() {
 }
 
 fn locks(place: &Place) -> Locks {
-    let owner = Owner { pid: 4242, program: "tester\u{1b}".into() };
-    Locks::new(Arc::new(RealDisk), place.home().join("locks"), owner, TestChance::new())
+    let owner = Owner {
+        pid: 4242,
+        program: "tester\u{1b}".into(),
+    };
+    Locks::new(
+        Arc::new(RealDisk),
+        place.home().join("locks"),
+        owner,
+        TestChance::new(),
+    )
 }
 
 #[test]
@@ -199,29 +267,56 @@ fn our_own_locks_exclude_and_share_and_stay_on_disk() {
     let locks = locks(&place);
     let one = locks.exclusive("pi:../odd name", Wait::No).unwrap();
     let path = one.path().to_owned();
-    assert_eq!(path.parent(), Some(place.home().join("locks").as_path()), "a name never leads elsewhere");
-    let error = locks.shared("pi:../odd name", Wait::For(Duration::from_millis(20))).unwrap_err();
+    assert_eq!(
+        path.parent(),
+        Some(place.home().join("locks").as_path()),
+        "a name never leads elsewhere"
+    );
+    let error = locks
+        .shared("pi:../odd name", Wait::For(Duration::from_millis(20)))
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
     if RealDisk.tells_lock_holders() {
         let pid = format!("(pid {}) holds it", std::process::id());
-        assert!(error.reason().unwrap().contains(&pid), "{:?}", error.reason());
+        assert!(
+            error.reason().unwrap().contains(&pid),
+            "{:?}",
+            error.reason()
+        );
     }
     let _other = locks.exclusive("another", Wait::No).unwrap();
     drop(one);
     assert!(path.exists());
     let _first = locks.shared("pi:../odd name", Wait::No).unwrap();
     let _second = locks.shared("pi:../odd name", Wait::No).unwrap();
-    assert_eq!(locks.exclusive("pi:../odd name", Wait::No).unwrap_err().kind(), ErrorKind::Busy);
+    assert_eq!(
+        locks
+            .exclusive("pi:../odd name", Wait::No)
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Busy
+    );
 }
 
 #[test]
 fn where_the_system_does_not_tell_who_holds_a_lock_the_holder_leaves_word_in_it() {
-    let owner = Owner { pid: 4242, program: "tester\u{1b}".into() };
-    let locks = Locks::new(Arc::new(MemoryDisk::default()), "/locks", owner, TestChance::new());
+    let owner = Owner {
+        pid: 4242,
+        program: "tester\u{1b}".into(),
+    };
+    let locks = Locks::new(
+        Arc::new(MemoryDisk::default()),
+        "/locks",
+        owner,
+        TestChance::new(),
+    );
     let _held = locks.exclusive("x", Wait::No).unwrap();
     let error = locks.exclusive("x", Wait::No).unwrap_err();
     let reason = error.reason().unwrap();
-    assert!(reason.contains("tester\\u{1b} (pid 4242) has held it since"), "{reason}");
+    assert!(
+        reason.contains("tester\\u{1b} (pid 4242) has held it since"),
+        "{reason}"
+    );
 }
 
 #[test]
@@ -241,7 +336,12 @@ fn clinvokers_lock_is_the_file_that_its_path_leads_to() {
     let place = Place::new();
     let path = place.root().join("deep/store.lock");
     let lock = AgentFlock::take(&RealDisk, &path, Wait::No).unwrap();
-    assert_eq!(AgentFlock::take(&RealDisk, &path, Wait::No).unwrap_err().kind(), ErrorKind::Busy);
+    assert_eq!(
+        AgentFlock::take(&RealDisk, &path, Wait::No)
+            .unwrap_err()
+            .kind(),
+        ErrorKind::Busy
+    );
     drop(lock);
     assert!(path.exists(), "we never unlink it");
 
@@ -254,6 +354,9 @@ fn clinvokers_lock_is_the_file_that_its_path_leads_to() {
         drop(theirs);
         let ours = ours.join().unwrap();
         let third = RealDisk.open(ours.path(), Open::Lock).unwrap();
-        assert!(!third.try_lock(LockMode::Exclusive).unwrap(), "the path leads to the file that we hold");
+        assert!(
+            !third.try_lock(LockMode::Exclusive).unwrap(),
+            "the path leads to the file that we hold"
+        );
     });
 }

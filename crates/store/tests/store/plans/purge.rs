@@ -1,4 +1,5 @@
-//! A purge on a disk that forgets what nobody synced: whatever call it dies at, the next run finishes it.
+//! A purge on a disk that forgets what nobody synced: whatever call it dies at, the
+//! next run finishes it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,12 +23,26 @@ fn other() -> SessionRef {
 }
 
 fn runner(disk: &CrashDisk, first: u64) -> Runner {
-    let owner = Owner { pid: 4242, program: "test".into() };
-    Runner::new(Arc::new(disk.clone()), "/home", TestChance::counting_from(first), owner).waiting(Wait::No)
+    let owner = Owner {
+        pid: 4242,
+        program: "test".into(),
+    };
+    Runner::new(
+        Arc::new(disk.clone()),
+        "/home",
+        TestChance::counting_from(first),
+        owner,
+    )
+    .waiting(Wait::No)
 }
 
 fn notes(disk: &CrashDisk) -> Notes {
-    Notes::load(Arc::new(disk.clone()), Path::new("/home"), runner(disk, 90_000).locks().clone()).unwrap()
+    Notes::load(
+        Arc::new(disk.clone()),
+        Path::new("/home"),
+        runner(disk, 90_000).locks().clone(),
+    )
+    .unwrap()
 }
 
 fn index(title: &str, other: &str) -> String {
@@ -36,10 +51,14 @@ fn index(title: &str, other: &str) -> String {
     )
 }
 
-/// A session that was renamed, kept, noted and deleted; another one in the same index was renamed in between.
+/// A session that was renamed, kept, noted and deleted; another one in the same index
+/// was renamed in between.
 fn prepare(disk: &CrashDisk) {
     let root = Path::new(ROOT);
-    for (key, bytes) in [("sessions/gone.jsonl", "{\"t\":\"zebuprompt\"}\n"), ("sessions.json", &index("a", "o"))] {
+    for (key, bytes) in [
+        ("sessions/gone.jsonl", "{\"t\":\"zebuprompt\"}\n"),
+        ("sessions.json", &index("a", "o")),
+    ] {
         let path = root.join(key);
         durable::make_folders(disk, path.parent().unwrap()).unwrap();
         durable::create(disk, &path, bytes.as_bytes()).unwrap();
@@ -49,12 +68,33 @@ fn prepare(disk: &CrashDisk) {
     let rename = |name: &str, title: &str, other: &str| {
         Plan::new("rename", name).step(Step::put("sessions.json", index(title, other)))
     };
-    runner.run(root, &rename("call it xerustitle", "xerustitle", "o"), &gone(), Reason::Before).unwrap();
-    runner.run(root, &rename("call it p", "xerustitle", "p"), &other(), Reason::Before).unwrap();
-    runner.vault().keep(root, "sessions/gone.jsonl", &gone(), Reason::Kept).unwrap();
+    runner
+        .run(
+            root,
+            &rename("call it xerustitle", "xerustitle", "o"),
+            &gone(),
+            Reason::Before,
+        )
+        .unwrap();
+    runner
+        .run(
+            root,
+            &rename("call it p", "xerustitle", "p"),
+            &other(),
+            Reason::Before,
+        )
+        .unwrap();
+    runner
+        .vault()
+        .keep(root, "sessions/gone.jsonl", &gone(), Reason::Kept)
+        .unwrap();
     let at = TestChance::new().now();
-    notes(disk).add(&gone(), at, NoteKind::Summary("tapirnote".to_owned())).unwrap();
-    notes(disk).add(&other(), at, NoteKind::Tag("stays".to_owned())).unwrap();
+    notes(disk)
+        .add(&gone(), at, NoteKind::Summary("tapirnote".to_owned()))
+        .unwrap();
+    notes(disk)
+        .add(&other(), at, NoteKind::Tag("stays".to_owned()))
+        .unwrap();
     let left = "[\n  {\n    \"id\": \"other\",\n    \"title\": \"p\"\n  }\n]";
     let plan = Plan::new("delete", "delete numbatname")
         .step(Step::remove("sessions/gone.jsonl"))
@@ -84,9 +124,12 @@ fn purge(disk: &CrashDisk) -> Result<()> {
 }
 
 fn traces(disk: &CrashDisk) -> Vec<String> {
-    let holds = |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|it| it == word.as_bytes());
+    let holds =
+        |bytes: &[u8], word: &str| bytes.windows(word.len()).any(|it| it == word.as_bytes());
     let all = disk.snapshot().into_iter();
-    all.filter(|(_, bytes)| WORDS.iter().any(|word| holds(bytes, word))).map(|(path, _)| path).collect()
+    all.filter(|(_, bytes)| WORDS.iter().any(|word| holds(bytes, word)))
+        .map(|(path, _)| path)
+        .collect()
 }
 
 /// Runs the purge with the machine dying at that call, half of an append in flight being taken.
@@ -115,17 +158,30 @@ fn a_purge_that_dies_at_any_call_is_finished_by_the_next_run() {
                 begun += 1;
             }
             let recorded = runner.operations().unwrap().0;
-            let purged = recorded.iter().filter(|it| it.operation.kind == "purge").count();
+            let purged = recorded
+                .iter()
+                .filter(|it| it.operation.kind == "purge")
+                .count();
             if outcome.is_ok() || !pending.is_empty() || purged > 0 {
                 finished += 1;
                 assert_eq!(traces(&disk), [] as [String; 0], "at {call} {keep:?}");
                 assert_eq!(purged, 1, "at {call} {keep:?}");
             } else {
-                assert!(traces(&disk).len() > 3, "nothing was begun at {call} {keep:?}");
+                assert!(
+                    traces(&disk).len() > 3,
+                    "nothing was begun at {call} {keep:?}"
+                );
             }
             assert!(runner.purges().unwrap().is_empty());
-            assert_eq!(notes(&disk).of(&other()).tags, ["stays"], "at {call} {keep:?}");
-            assert!(recorded.iter().any(|it| it.operation.session == other()), "at {call} {keep:?}");
+            assert_eq!(
+                notes(&disk).of(&other()).tags,
+                ["stays"],
+                "at {call} {keep:?}"
+            );
+            assert!(
+                recorded.iter().any(|it| it.operation.session == other()),
+                "at {call} {keep:?}"
+            );
             checked += 1;
         }
         if outcome.is_ok() {
@@ -133,7 +189,10 @@ fn a_purge_that_dies_at_any_call_is_finished_by_the_next_run() {
         }
         call += 1;
     }
-    assert!(checked > 100 && begun > 50 && finished > begun, "{checked} {begun} {finished}");
+    assert!(
+        checked > 100 && begun > 50 && finished > begun,
+        "{checked} {begun} {finished}"
+    );
 }
 
 #[test]
@@ -143,16 +202,31 @@ fn an_operation_on_another_session_goes_on_from_copies_without_the_purged_one() 
     purge(&disk).unwrap();
     let runner = runner(&disk, 2000);
     let listed = runner.operations().unwrap().0;
-    let rename = listed.iter().find(|it| it.operation.session == other()).unwrap();
+    let rename = listed
+        .iter()
+        .find(|it| it.operation.session == other())
+        .unwrap();
     assert!(rename.undoable, "{rename:?}");
     runner.undo(&rename.operation.id).unwrap();
-    let index = durable::read(&disk, Path::new("/store/sessions.json")).unwrap().unwrap();
+    let index = durable::read(&disk, Path::new("/store/sessions.json"))
+        .unwrap()
+        .unwrap();
     let want = "[\n  {\n    \"id\": \"other\",\n    \"title\": \"o\"\n  }\n]";
     assert_eq!(String::from_utf8(index).unwrap(), want);
     assert_eq!(traces(&disk), [] as [String; 0]);
-    let purged = listed.iter().find(|it| it.operation.kind == "purge").unwrap();
+    let purged = listed
+        .iter()
+        .find(|it| it.operation.kind == "purge")
+        .unwrap();
     assert!(!purged.undoable && purged.operation.files().is_empty());
-    assert!(runner.undo(&purged.operation.id).unwrap_err().reason().unwrap().contains("leaves no copy"));
+    assert!(
+        runner
+            .undo(&purged.operation.id)
+            .unwrap_err()
+            .reason()
+            .unwrap()
+            .contains("leaves no copy")
+    );
 }
 
 #[test]

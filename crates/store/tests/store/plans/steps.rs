@@ -23,9 +23,15 @@ pub(crate) fn place() -> Place {
 
 pub(crate) fn everything() -> Plan {
     Plan::new("repair", "one step of every sort")
-        .locking(LockSpec::Os { name: "store".into() })
-        .locking(LockSpec::AgentMkdir { key: "sessions.lock".into() })
-        .requiring(Precondition::Absent { key: "sub/deep/new.json".into() })
+        .locking(LockSpec::Os {
+            name: "store".into(),
+        })
+        .locking(LockSpec::AgentMkdir {
+            key: "sessions.lock".into(),
+        })
+        .requiring(Precondition::Absent {
+            key: "sub/deep/new.json".into(),
+        })
         .step(Step::append("log.jsonl", "{\"b\":2}\n"))
         .step(Step::put("sub/deep/new.json", "{}"))
         .step(Step::edit("doc.json", "old", "newer"))
@@ -34,21 +40,35 @@ pub(crate) fn everything() -> Plan {
         .step(Step::remove("gone.txt"))
         .step(Step::rename("folder", "renamed"))
         .step(Step::append("renamed/inside.txt", "more\n"))
-        .step(Step::RemoveFolder { key: "empty".into() })
+        .step(Step::RemoveFolder {
+            key: "empty".into(),
+        })
         .step(Step::Put {
             key: "index.json".into(),
             bytes: b"[]".to_vec(),
             mode: Some(0o644),
             modified: Modified::Kept,
         })
-        .step(Step::Verify { key: "index.json".into(), is: Check::Len(2) })
-        .step(Step::Verify { key: "gone.txt".into(), is: Check::Absent })
-        .step(Step::Verify { key: "log.jsonl".into(), is: Check::Contains(b"torn\n{\"b\"".to_vec()) })
+        .step(Step::Verify {
+            key: "index.json".into(),
+            is: Check::Len(2),
+        })
+        .step(Step::Verify {
+            key: "gone.txt".into(),
+            is: Check::Absent,
+        })
+        .step(Step::Verify {
+            key: "log.jsonl".into(),
+            is: Check::Contains(b"torn\n{\"b\"".to_vec()),
+        })
 }
 
 pub(crate) fn new_tree() -> Tree {
     let place = place();
-    place.runner().run(&place.root(), &everything(), &session(), Reason::Before).unwrap();
+    place
+        .runner()
+        .run(&place.root(), &everything(), &session(), Reason::Before)
+        .unwrap();
     place.tree()
 }
 
@@ -57,21 +77,54 @@ fn a_plan_does_every_step() {
     let place = place();
     let index = place.root().join("index.json");
     disk::set_modified(&index, 1_600_000_000_000);
-    let op = place.runner().run(&place.root(), &everything(), &session(), Reason::Before).unwrap();
-    assert_eq!(place.read("log.jsonl"), "{\"a\":1}\n{\"torn\n{\"b\":2}\n", "a torn line stays on a line of its own");
+    let op = place
+        .runner()
+        .run(&place.root(), &everything(), &session(), Reason::Before)
+        .unwrap();
+    assert_eq!(
+        place.read("log.jsonl"),
+        "{\"a\":1}\n{\"torn\n{\"b\":2}\n",
+        "a torn line stays on a line of its own"
+    );
     assert_eq!(place.read("doc.json"), "{\"title\":\"newer\"}");
     assert_eq!(place.read("sub/moved.jsonl"), "{\"m\":1}\n{\"m\":2}\n");
     assert_eq!(place.read("renamed/inside.txt"), "inside\nmore\n");
     let tree = place.tree();
-    assert_eq!(tree.get("sub/deep/new.json"), Some(&Some(("{}".to_owned(), 0o600))));
-    assert_eq!(tree.get("doc.json").unwrap().as_ref().unwrap().1, 0o640, "the mode is kept");
-    assert_eq!(tree.get("index.json").unwrap().as_ref().unwrap().1, 0o644, "the mode is set");
-    for gone in ["gone.txt", "empty", "folder", "moving.jsonl", "sessions.lock"] {
+    assert_eq!(
+        tree.get("sub/deep/new.json"),
+        Some(&Some(("{}".to_owned(), 0o600)))
+    );
+    assert_eq!(
+        tree.get("doc.json").unwrap().as_ref().unwrap().1,
+        0o640,
+        "the mode is kept"
+    );
+    assert_eq!(
+        tree.get("index.json").unwrap().as_ref().unwrap().1,
+        0o644,
+        "the mode is set"
+    );
+    for gone in [
+        "gone.txt",
+        "empty",
+        "folder",
+        "moving.jsonl",
+        "sessions.lock",
+    ] {
         assert!(!tree.contains_key(gone), "{gone} is still there");
     }
-    let stat = boswell_store::disk::Disk::stat(&boswell_store::disk::RealDisk, &index).unwrap().unwrap();
-    assert_eq!(stat.modified, 1_600_000_000_000_000_000, "the time is kept where that is asked");
-    assert!(op.files().iter().any(|file| file.key == "log.jsonl" && file.appended == Some(9)));
+    let stat = boswell_store::disk::Disk::stat(&boswell_store::disk::RealDisk, &index)
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        stat.modified, 1_600_000_000_000_000_000,
+        "the time is kept where that is asked"
+    );
+    assert!(
+        op.files()
+            .iter()
+            .any(|file| file.key == "log.jsonl" && file.appended == Some(9))
+    );
     let (listed, damaged) = place.runner().operations().unwrap();
     assert_eq!((listed.len(), damaged.len()), (1, 0));
     assert_eq!(listed[0].operation, op, "what is written down reads back");
@@ -81,10 +134,16 @@ fn a_plan_does_every_step() {
 #[test]
 fn plans_that_cannot_work_change_nothing() {
     let outside = |key: &str| Plan::new("put", "outside").step(Step::put(key, "x"));
-    let one = |step| Plan::new("edit", "cannot work").step(Step::append("log.jsonl", "{}\n")).step(step);
+    let one = |step| {
+        Plan::new("edit", "cannot work")
+            .step(Step::append("log.jsonl", "{}\n"))
+            .step(step)
+    };
     let unchanged = |was| {
         let key = "doc.json".to_owned();
-        Plan::new("put", "stale").requiring(Precondition::Unchanged { key, was }).step(Step::put("doc.json", "x"))
+        Plan::new("put", "stale")
+            .requiring(Precondition::Unchanged { key, was })
+            .step(Step::put("doc.json", "x"))
     };
     let cases = [
         (outside("../x"), ErrorKind::Invalid),
@@ -94,21 +153,59 @@ fn plans_that_cannot_work_change_nothing() {
         (outside(""), ErrorKind::Invalid),
         (outside("doc.json/x"), ErrorKind::Invalid),
         (outside("folder"), ErrorKind::Invalid),
-        (one(Step::edit("doc.json", "nowhere", "x")), ErrorKind::Conflict),
+        (
+            one(Step::edit("doc.json", "nowhere", "x")),
+            ErrorKind::Conflict,
+        ),
         (one(Step::edit("doc.json", "l", "x")), ErrorKind::Conflict),
-        (one(Step::edit("nothing.json", "l", "x")), ErrorKind::NotFound),
+        (
+            one(Step::edit("nothing.json", "l", "x")),
+            ErrorKind::NotFound,
+        ),
         (one(Step::rename("nothing.json", "x")), ErrorKind::NotFound),
-        (one(Step::rename("doc.json", "index.json")), ErrorKind::Conflict),
-        (one(Step::rename("folder", "folder/below")), ErrorKind::Invalid),
-        (one(Step::Verify { key: "doc.json".into(), is: Check::Len(1) }), ErrorKind::Conflict),
-        (unchanged(Seen { len: Some(1), ..Seen::default() }), ErrorKind::Conflict),
-        (unchanged(Seen { sha256: Some("00".into()), ..Seen::default() }), ErrorKind::Conflict),
-        (one(Step::remove("x")).requiring(Precondition::Absent { key: "doc.json".into() }), ErrorKind::Conflict),
+        (
+            one(Step::rename("doc.json", "index.json")),
+            ErrorKind::Conflict,
+        ),
+        (
+            one(Step::rename("folder", "folder/below")),
+            ErrorKind::Invalid,
+        ),
+        (
+            one(Step::Verify {
+                key: "doc.json".into(),
+                is: Check::Len(1),
+            }),
+            ErrorKind::Conflict,
+        ),
+        (
+            unchanged(Seen {
+                len: Some(1),
+                ..Seen::default()
+            }),
+            ErrorKind::Conflict,
+        ),
+        (
+            unchanged(Seen {
+                sha256: Some("00".into()),
+                ..Seen::default()
+            }),
+            ErrorKind::Conflict,
+        ),
+        (
+            one(Step::remove("x")).requiring(Precondition::Absent {
+                key: "doc.json".into(),
+            }),
+            ErrorKind::Conflict,
+        ),
     ];
     let place = place();
     let before = place.tree();
     for (plan, kind) in cases {
-        let error = place.runner().run(&place.root(), &plan, &session(), Reason::Before).unwrap_err();
+        let error = place
+            .runner()
+            .run(&place.root(), &plan, &session(), Reason::Before)
+            .unwrap_err();
         assert_eq!(error.kind(), kind, "{plan}{error}");
         assert_eq!(place.tree(), before, "{plan}");
     }
@@ -123,9 +220,17 @@ fn links_are_never_written_through() {
     std::os::unix::fs::symlink("nowhere", place.root().join("dangling")).unwrap();
     let before = place.tree_names();
     for key in ["link", "dangling"] {
-        for step in [Step::put(key, "x"), Step::append(key, "x\n"), Step::remove(key), Step::rename(key, "other")] {
+        for step in [
+            Step::put(key, "x"),
+            Step::append(key, "x\n"),
+            Step::remove(key),
+            Step::rename(key, "other"),
+        ] {
             let plan = Plan::new("put", "through a link").step(step);
-            let error = place.runner().run(&place.root(), &plan, &session(), Reason::Before).unwrap_err();
+            let error = place
+                .runner()
+                .run(&place.root(), &plan, &session(), Reason::Before)
+                .unwrap_err();
             assert!(error.hint().is_some(), "{error}");
         }
     }
@@ -144,8 +249,14 @@ fn an_edit_at_an_offset_finds_its_own_occurrence() {
         new: b"YY".to_vec(),
         modified: Modified::Now,
     };
-    let run =
-        |at| place.runner().run(&place.root(), &Plan::new("edit", "edit").step(step(at)), &session(), Reason::Before);
+    let run = |at| {
+        place.runner().run(
+            &place.root(),
+            &Plan::new("edit", "edit").step(step(at)),
+            &session(),
+            Reason::Before,
+        )
+    };
     run(3).unwrap();
     assert_eq!(place.read("twice"), "aXbYYc");
     assert_eq!(run(2).unwrap_err().kind(), ErrorKind::Conflict);
@@ -156,10 +267,20 @@ fn an_edit_at_an_offset_finds_its_own_occurrence() {
 fn a_busy_lock_names_who_holds_it() {
     let place = place();
     let holder = place.runner();
-    let _held = holder.locks().exclusive("store", boswell_store::Wait::No).unwrap();
-    let error = place.runner().run(&place.root(), &everything(), &session(), Reason::Before).unwrap_err();
+    let _held = holder
+        .locks()
+        .exclusive("store", boswell_store::Wait::No)
+        .unwrap();
+    let error = place
+        .runner()
+        .run(&place.root(), &everything(), &session(), Reason::Before)
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
-    assert!(error.reason().unwrap().contains("pid 4242"), "{error} {:?}", error.reason());
+    assert!(
+        error.reason().unwrap().contains("pid 4242"),
+        "{error} {:?}",
+        error.reason()
+    );
     assert_eq!(place.tree(), crate::plans::steps::place().tree());
 }
 
@@ -168,7 +289,10 @@ fn operations_are_told_apart_by_the_clock_and_by_name() {
     let place = place();
     let put = |bytes: &str| {
         let plan = Plan::new("put", "put").step(Step::put("doc.json", bytes));
-        place.runner().run(&place.root(), &plan, &session(), Reason::Before).unwrap()
+        place
+            .runner()
+            .run(&place.root(), &plan, &session(), Reason::Before)
+            .unwrap()
     };
     let first = put("1");
     place.chance.millis.fetch_add(5, Ordering::Relaxed);

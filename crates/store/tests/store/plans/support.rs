@@ -1,4 +1,5 @@
-//! What the tests of plans, vault and locks share: a clock that ticks, a disk that fails, trees to compare.
+//! What the tests of plans, vault and locks share: a clock that ticks, a disk that
+//! fails, trees to compare.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,7 +26,10 @@ impl TestChance {
     }
 
     pub(crate) fn counting_from(first: u64) -> Arc<Self> {
-        Arc::new(TestChance { millis: AtomicI64::new(1_800_000_000_000), count: AtomicU64::new(first) })
+        Arc::new(TestChance {
+            millis: AtomicI64::new(1_800_000_000_000),
+            count: AtomicU64::new(first),
+        })
     }
 }
 
@@ -88,13 +92,19 @@ impl Hook for Switch {
         // A crash at a call that only reads is a crash at the next one that changes something.
         if !call.changes() && self.then == Then::Dead {
             let dead = self.dead.load(Ordering::Relaxed);
-            return if dead { Verdict::Fail(broken()) } else { Verdict::Proceed };
+            return if dead {
+                Verdict::Fail(broken())
+            } else {
+                Verdict::Proceed
+            };
         }
         match (self.next(), call) {
             // What is on disk is what was written, so that a test does not wait for syncs.
             (None, call) if call.syncs() => Verdict::Skip,
             (None, _) => Verdict::Proceed,
-            (Some(Fault::Half), Call::Append { bytes, .. }) => Verdict::PartialThenFail(bytes.len() / 2, broken()),
+            (Some(Fault::Half), Call::Append { bytes, .. }) => {
+                Verdict::PartialThenFail(bytes.len() / 2, broken())
+            }
             (Some(Fault::Done), call) if !call.syncs() => Verdict::FailAfter(broken()),
             (Some(_), _) => Verdict::Fail(broken()),
         }
@@ -105,8 +115,8 @@ impl Hook for Switch {
         false
     }
 
-    /// Time passes faster, but it passes: until a process that another test starts has called `exec`,
-    /// it holds our locks too.
+    /// Time passes faster, but it passes: until a process that another test starts has called
+    /// `exec`, it holds our locks too.
     fn pause(&self, _disk: &dyn Disk, time: Duration) {
         std::thread::sleep(time / 5);
     }
@@ -116,7 +126,8 @@ fn broken() -> io::Error {
     io::Error::other("the disk is broken")
 }
 
-/// The real disk, failing at one call. It does not really sync: what is on disk is what was written.
+/// The real disk, failing at one call. It does not really sync: what is on disk
+/// is what was written.
 #[derive(Debug, Clone)]
 pub(crate) struct FailingDisk {
     switch: Arc<Switch>,
@@ -126,8 +137,17 @@ pub(crate) struct FailingDisk {
 impl FailingDisk {
     pub(crate) fn at(at: usize, fault: Fault, then: Then) -> Self {
         let (calls, dead) = (AtomicUsize::new(0), AtomicBool::new(false));
-        let switch = Arc::new(Switch { calls, at, fault, then, dead });
-        FailingDisk { disk: HookedDisk::real(switch.clone()), switch }
+        let switch = Arc::new(Switch {
+            calls,
+            at,
+            fault,
+            then,
+            dead,
+        });
+        FailingDisk {
+            disk: HookedDisk::real(switch.clone()),
+            switch,
+        }
     }
 
     pub(crate) fn never() -> Self {
@@ -152,10 +172,16 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn new() -> Self {
-        // What is asked here is what the calls leave, not what a disk keeps: memory will do, where the system offers it.
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        // What is asked here is what the calls leave, not what a disk keeps: memory will do, where
+        // the system offers it.
+        let folder = tempfile::tempdir_in("/dev/shm")
+            .or_else(|_| tempfile::tempdir())
+            .unwrap();
         boswell_testkit::disk::make_dir(&folder.path().join("store"));
-        Place { folder, chance: TestChance::new() }
+        Place {
+            folder,
+            chance: TestChance::new(),
+        }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -184,8 +210,12 @@ impl Place {
     }
 
     pub(crate) fn runner_on(&self, disk: FailingDisk) -> Runner {
-        let owner = Owner { pid: 4242, program: "test".into() };
-        // Long enough for a process that another test starts: until it is under way, it has our locks too.
+        let owner = Owner {
+            pid: 4242,
+            program: "test".into(),
+        };
+        // Long enough for a process that another test starts: until it is under way,
+        // it has our locks too.
         let wait = Wait::For(Duration::from_secs(1));
         Runner::new(disk.disk(), self.home(), self.chance.clone(), owner).waiting(wait)
     }
@@ -204,12 +234,17 @@ pub(crate) fn tree(root: &Path) -> Tree {
     while let Some(folder) = folders.pop() {
         for (name, stat) in RealDisk.list(&folder).unwrap() {
             let path = folder.join(name);
-            let key = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+            let key = path
+                .strip_prefix(root)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
             if stat.kind == StatKind::Folder {
                 out.insert(key, None);
                 folders.push(path);
             } else {
-                let bytes = String::from_utf8_lossy(&boswell_testkit::disk::read(&path)).into_owned();
+                let bytes =
+                    String::from_utf8_lossy(&boswell_testkit::disk::read(&path)).into_owned();
                 out.insert(key, Some((bytes, stat.mode)));
             }
         }
@@ -224,7 +259,12 @@ pub(crate) fn session() -> SessionRef {
 impl Place {
     /// Names directly in the store.
     pub(crate) fn tree_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = RealDisk.list(&self.root()).unwrap().into_iter().map(|(name, _)| name).collect();
+        let mut names: Vec<String> = RealDisk
+            .list(&self.root())
+            .unwrap()
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect();
         names.sort();
         names
     }

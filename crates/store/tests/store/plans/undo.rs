@@ -9,11 +9,18 @@ use boswell_testkit::disk;
 pub(crate) fn run(place: &Place, steps: Vec<Step>) -> Operation {
     let mut plan = Plan::new("test", "a change");
     plan.steps = steps;
-    place.runner().run(&place.root(), &plan, &session(), Reason::Before).unwrap()
+    place
+        .runner()
+        .run(&place.root(), &plan, &session(), Reason::Before)
+        .unwrap()
 }
 
 fn modified(place: &Place, key: &str) -> i128 {
-    RealDisk.stat(&place.root().join(key)).unwrap().unwrap().modified
+    RealDisk
+        .stat(&place.root().join(key))
+        .unwrap()
+        .unwrap()
+        .modified
 }
 
 fn mixed_place() -> (Place, Operation) {
@@ -57,12 +64,26 @@ fn undo_is_exact_and_can_itself_be_undone() {
     assert_ne!(old, new);
     let undo = place.runner().undo(&op.id).unwrap();
     assert_eq!(place.tree(), old);
-    assert_eq!(modified(&place, "doc"), 1_500_000_000_000_000_000, "times are put back");
+    assert_eq!(
+        modified(&place, "doc"),
+        1_500_000_000_000_000_000,
+        "times are put back"
+    );
     assert_eq!(modified(&place, "log"), 1_500_000_001_000_000_000);
     assert_eq!(undo.undoes.as_deref(), Some(op.id.as_str()));
-    assert_eq!(place.runner().undo(&op.id).unwrap_err().kind(), ErrorKind::Conflict, "only once");
+    assert_eq!(
+        place.runner().undo(&op.id).unwrap_err().kind(),
+        ErrorKind::Conflict,
+        "only once"
+    );
     let listed = place.runner().operations().unwrap().0;
-    assert_eq!(listed.iter().map(|l| (l.undone, l.undoable)).collect::<Vec<_>>(), [(true, false), (false, true)]);
+    assert_eq!(
+        listed
+            .iter()
+            .map(|l| (l.undone, l.undoable))
+            .collect::<Vec<_>>(),
+        [(true, false), (false, true)]
+    );
     place.runner().undo(&undo.id).unwrap();
     assert_eq!(place.tree(), new);
     place.runner().undo(&op.id).unwrap();
@@ -79,7 +100,11 @@ fn a_crash_while_undoing_leaves_it_done_or_undone() {
     };
     for at in 0..2000 {
         let (place, op) = mixed_place();
-        let broken = FailingDisk::at(at, [Fault::NotDone, Fault::Half, Fault::Done][at % 3], Then::Dead);
+        let broken = FailingDisk::at(
+            at,
+            [Fault::NotDone, Fault::Half, Fault::Done][at % 3],
+            Then::Dead,
+        );
         let ran = place.runner_on(broken.clone()).undo(&op.id);
         place.runner().recover().unwrap();
         let tree = place.tree();
@@ -98,15 +123,25 @@ fn undo_names_the_file_that_changed_since() {
     place.put("doc", "old\n");
     let op = run(&place, vec![Step::put("doc", "new\n")]);
     place.put("doc", "theirs, as long");
-    for error in [place.runner().undo(&op.id).unwrap_err(), place.runner().undo_keep_new(&op.id).unwrap_err()] {
+    for error in [
+        place.runner().undo(&op.id).unwrap_err(),
+        place.runner().undo_keep_new(&op.id).unwrap_err(),
+    ] {
         assert_eq!(error.kind(), ErrorKind::Conflict);
         assert!(error.to_string().contains("`doc`"), "{error}");
     }
     place.put("doc", "new\ntheirs\n");
     let error = place.runner().undo(&op.id).unwrap_err();
-    assert!(error.hint().unwrap().contains("--keep-new"), "{:?}", error.hint());
+    assert!(
+        error.hint().unwrap().contains("--keep-new"),
+        "{:?}",
+        error.hint()
+    );
     assert_eq!(place.read("doc"), "new\ntheirs\n");
-    assert_eq!(place.runner().undo("nope").unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(
+        place.runner().undo("nope").unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
 }
 
 #[test]
@@ -117,7 +152,11 @@ fn keep_new_puts_newer_lines_behind_what_was_before() {
     place.put("untouched", "same\n");
     let op = run(
         &place,
-        vec![Step::put("put", "new\n"), Step::append("appended", "two\n"), Step::append("untouched", "x\n")],
+        vec![
+            Step::put("put", "new\n"),
+            Step::append("appended", "two\n"),
+            Step::append("untouched", "x\n"),
+        ],
     );
     place.append("put", "theirs\n");
     place.append("appended", "three\n");
@@ -134,12 +173,21 @@ fn keep_new_puts_newer_lines_behind_what_was_before() {
 fn keep_new_refuses_where_new_and_old_cannot_be_told_apart() {
     let place = Place::new();
     place.put("torn", "old\n");
-    let op = run(&place, vec![Step::put("torn", "no newline"), Step::put("made", "made\n")]);
+    let op = run(
+        &place,
+        vec![Step::put("torn", "no newline"), Step::put("made", "made\n")],
+    );
     place.append("torn", " glued\n");
-    assert_eq!(place.runner().undo_keep_new(&op.id).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        place.runner().undo_keep_new(&op.id).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
     place.put("torn", "no newline");
     place.append("made", "theirs\n");
-    assert_eq!(place.runner().undo_keep_new(&op.id).unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(
+        place.runner().undo_keep_new(&op.id).unwrap_err().kind(),
+        ErrorKind::Conflict
+    );
     assert_eq!(place.read("made"), "made\ntheirs\n");
 }
 
@@ -148,33 +196,53 @@ fn lines_written_late_into_a_replaced_or_removed_file_are_found() {
     let place = Place::new();
     place.put("log", "one\n");
     place.put("gone", "g\n");
-    let open = |key: &str| RealDisk.open(&place.root().join(key), Open::Append).unwrap();
+    let open = |key: &str| {
+        RealDisk
+            .open(&place.root().join(key), Open::Append)
+            .unwrap()
+    };
     let (log, gone) = (open("log"), open("gone"));
-    let op = run(&place, vec![Step::edit("log", "one", "ONE"), Step::remove("gone")]);
+    let op = run(
+        &place,
+        vec![Step::edit("log", "one", "ONE"), Step::remove("gone")],
+    );
     assert_eq!(place.runner().late_lines(&op.id).unwrap(), []);
     log.append(b"late\n").unwrap();
     gone.append(b"later\n").unwrap();
     assert_eq!(place.read("log"), "ONE\n");
     let late = place.runner().late_lines(&op.id).unwrap();
-    let late: Vec<(&str, &[u8])> = late.iter().map(|l| (l.key.as_str(), l.bytes.as_slice())).collect();
+    let late: Vec<(&str, &[u8])> = late
+        .iter()
+        .map(|l| (l.key.as_str(), l.bytes.as_slice()))
+        .collect();
     assert_eq!(late, [("log", b"late\n".as_slice()), ("gone", b"later\n")]);
 }
 
 #[test]
 fn a_change_taken_back_at_once_leaves_the_file_that_others_have_open() {
-    let plan = Plan::new("test", "fails late").step(Step::put("log", "new\n")).step(Step::put("other", "y"));
+    let plan = Plan::new("test", "fails late")
+        .step(Step::put("log", "new\n"))
+        .step(Step::put("other", "y"));
     let mut taken_back = 0;
     for at in 0..400 {
         let place = Place::new();
         place.put("log", "one\n");
         place.put("other", "x");
-        let open = RealDisk.open(&place.root().join("log"), Open::Append).unwrap();
+        let open = RealDisk
+            .open(&place.root().join("log"), Open::Append)
+            .unwrap();
         let broken = FailingDisk::at(at, Fault::NotDone, Then::GoesOn);
-        let ran = place.runner_on(broken).run(&place.root(), &plan, &session(), Reason::Before);
+        let ran = place
+            .runner_on(broken)
+            .run(&place.root(), &plan, &session(), Reason::Before);
         if ran.is_ok() || place.read("log") == "new\n" {
             continue;
         }
-        let there = RealDisk.stat(&place.root().join("log")).unwrap().unwrap().identity;
+        let there = RealDisk
+            .stat(&place.root().join("log"))
+            .unwrap()
+            .unwrap()
+            .identity;
         assert_eq!(there, open.stat().unwrap().identity, "{at}");
         assert_eq!(place.read("log"), "one\n", "{at}");
         taken_back += 1;
@@ -189,11 +257,22 @@ fn deleted_files_come_back_where_their_places_are_free() {
     place.put("s/side", "side");
     disk::set_mode(&place.root().join("s/side"), 0o640);
     let before = place.tree();
-    let keys = ["s/log".to_owned(), "s/side".to_owned(), "s/never".to_owned()];
+    let keys = [
+        "s/log".to_owned(),
+        "s/side".to_owned(),
+        "s/never".to_owned(),
+    ];
     let runner = place.runner();
     runner.delete(&place.root(), &keys, &session()).unwrap();
     assert_eq!(place.tree().len(), 1);
-    assert!(runner.vault().of(&session()).unwrap().iter().all(|record| record.reason == Reason::Deleted));
+    assert!(
+        runner
+            .vault()
+            .of(&session())
+            .unwrap()
+            .iter()
+            .all(|record| record.reason == Reason::Deleted)
+    );
     place.put("s/side", "taken");
     let error = runner.restore(&session()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
@@ -202,10 +281,16 @@ fn deleted_files_come_back_where_their_places_are_free() {
     RealDisk.remove(&place.root().join("s/side")).unwrap();
     runner.restore(&session()).unwrap();
     assert_eq!(place.tree(), before);
-    assert_eq!(runner.restore(&session()).unwrap_err().kind(), ErrorKind::NotFound);
+    assert_eq!(
+        runner.restore(&session()).unwrap_err().kind(),
+        ErrorKind::NotFound
+    );
     // The vault alone is enough.
     runner.delete(&place.root(), &keys, &session()).unwrap();
     RealDisk.remove(&place.home().join("ops.jsonl")).unwrap();
     let restored = runner.restore(&session()).unwrap();
-    assert_eq!((place.tree(), restored.operation.kind.as_str()), (before, "restore"));
+    assert_eq!(
+        (place.tree(), restored.operation.kind.as_str()),
+        (before, "restore")
+    );
 }

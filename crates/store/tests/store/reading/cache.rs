@@ -24,13 +24,19 @@ fn a_session_that_grew_is_read_from_where_it_grew_and_equals_one_that_is_read_as
     let old = cache.session(&lab.store, "a").unwrap();
     for number in 0..20 {
         let before = lab.reads.disk().stat(&writer.path()).unwrap().unwrap().len;
-        let asked = writer.append(Draft::user(format!("more {number}"))).unwrap();
+        let asked = writer
+            .append(Draft::user(format!("more {number}")))
+            .unwrap();
         if number % 3 == 0 {
             writer.branch(&asked.entry).unwrap();
         }
         let grown = lab.reads.disk().stat(&writer.path()).unwrap().unwrap().len - before;
         let (read, now) = lab.reads.count(|| cache.session(&lab.store, "a").unwrap());
-        assert_eq!(read, grown + 2 * 64, "what is new, and a few bytes to know the log again");
+        assert_eq!(
+            read,
+            grown + 2 * 64,
+            "what is new, and a few bytes to know the log again"
+        );
         let whole = lab.store.session("a").unwrap();
         assert_eq!(now.revision(), whole.revision());
         assert_eq!(now.log().lines, whole.log().lines);
@@ -38,17 +44,32 @@ fn a_session_that_grew_is_read_from_where_it_grew_and_equals_one_that_is_read_as
             session
                 .log()
                 .slots()
-                .map(|slot| format!("{:?} {:?}", session.log().label(slot), session.tree().parent(slot)))
+                .map(|slot| {
+                    format!(
+                        "{:?} {:?}",
+                        session.log().label(slot),
+                        session.tree().parent(slot)
+                    )
+                })
                 .collect::<Vec<_>>()
         };
         assert_eq!(heads(&now), heads(&whole));
         assert_eq!(format!("{:?}", now.facts()), format!("{:?}", whole.facts()));
-        let items = |session: &boswell_store::Session| session.context(session.tip().unwrap()).unwrap().items;
+        let items = |session: &boswell_store::Session| {
+            session.context(session.tip().unwrap()).unwrap().items
+        };
         assert_eq!(items(&now), items(&whole));
         let last = now.log().slots().next_back().unwrap();
-        assert_eq!(now.entry(last).unwrap().bytes, whole.entry(last).unwrap().bytes);
+        assert_eq!(
+            now.entry(last).unwrap().bytes,
+            whole.entry(last).unwrap().bytes
+        );
     }
-    assert_eq!(old.log().heads.len(), 101, "a snapshot that was handed out does not change");
+    assert_eq!(
+        old.log().heads.len(),
+        101,
+        "a snapshot that was handed out does not change"
+    );
 }
 
 #[test]
@@ -60,7 +81,11 @@ fn a_log_that_was_cut_replaced_or_left_unfinished_is_read_as_a_whole() {
     assert_eq!(entries(&cache), 6);
     let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
     let first = bytes.iter().position(|b| *b == b'\n').unwrap() as u64 + 1;
-    RealDisk.open(&path, Open::Append).unwrap().truncate(first).unwrap();
+    RealDisk
+        .open(&path, Open::Append)
+        .unwrap()
+        .truncate(first)
+        .unwrap();
     assert_eq!(entries(&cache), 1);
     durable::put(&RealDisk, &path, &bytes, "other").unwrap();
     assert_eq!(entries(&cache), 6);
@@ -80,7 +105,10 @@ fn what_was_used_longest_ago_makes_room() {
     }
     let cache = SessionCache::new(2);
     let reads = |id: &str| lab.reads.count(|| cache.session(&lab.store, id).unwrap()).0 > 0;
-    assert_eq!(["a", "b", "a", "c", "a", "b"].map(reads), [true, true, false, true, false, true]);
+    assert_eq!(
+        ["a", "b", "a", "c", "a", "b"].map(reads),
+        [true, true, false, true, false, true]
+    );
     assert_eq!(cache.len(), 2);
     cache.clear();
     assert!(cache.is_empty());

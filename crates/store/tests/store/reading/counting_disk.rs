@@ -25,7 +25,10 @@ impl BytesRead {
 
 impl Hook for BytesRead {
     fn after(&self, call: &Call<'_>, bytes: usize) {
-        let is_log = call.path().extension().is_some_and(|extension| extension == "jsonl");
+        let is_log = call
+            .path()
+            .extension()
+            .is_some_and(|extension| extension == "jsonl");
         if is_log && matches!(call, Call::Read { .. }) {
             self.0.fetch_add(bytes as u64, Ordering::Relaxed);
         }

@@ -5,7 +5,8 @@ use boswell_store::dialect::{Depth, Located, by_name};
 use boswell_store::disk::{Disk, Open, RealDisk, durable};
 use boswell_store::model::{EntryKind, Framing};
 use boswell_store::{
-    Draft, ErrorKind, Follower, FsBackend, MemoryBackend, NewEntry, NewSession, News, Store, Visible, is_packed,
+    Draft, ErrorKind, Follower, FsBackend, MemoryBackend, NewEntry, NewSession, News, Store,
+    Visible, is_packed,
 };
 use boswell_testkit::Home;
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
@@ -13,7 +14,11 @@ use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 use crate::reading::Lab;
 
 fn texts(news: &News) -> Vec<String> {
-    news.entries.iter().filter(|entry| entry.kind == EntryKind::User).map(|entry| entry.view.text()).collect()
+    news.entries
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::User)
+        .map(|entry| entry.view.text())
+        .collect()
 }
 
 #[test]
@@ -51,7 +56,10 @@ fn a_line_without_its_end_is_held_back_until_it_ends() {
     let (head, tail) = record.split_at(40);
     for piece in [head, tail] {
         lab.add(&path, piece);
-        assert!(follower.poll().unwrap().entries.is_empty(), "even a whole record may still grow");
+        assert!(
+            follower.poll().unwrap().entries.is_empty(),
+            "even a whole record may still grow"
+        );
     }
     lab.add(&path, "\n");
     assert_eq!(texts(&follower.poll().unwrap()), ["whole"]);
@@ -73,7 +81,11 @@ fn only_new_bytes_are_read() {
         writer.append(Draft::user("one more")).unwrap();
         let (read, news) = lab.reads.count(|| follower.poll().unwrap());
         assert_eq!(news.entries.len(), 1);
-        assert_eq!(read, len(&lab) - before + 64, "what is new, and a few bytes to know the log again");
+        assert_eq!(
+            read,
+            len(&lab) - before + 64,
+            "what is new, and a few bytes to know the log again"
+        );
     }
     lab.add(&writer.path(), &"half a line ".repeat(1000));
     follower.poll().unwrap();
@@ -91,24 +103,47 @@ fn a_log_that_was_cut_or_replaced_starts_a_new_generation() {
 
     let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
     let cut = lines[..2].concat();
-    RealDisk.open(&path, Open::Append).unwrap().truncate(cut.len() as u64).unwrap();
+    RealDisk
+        .open(&path, Open::Append)
+        .unwrap()
+        .truncate(cut.len() as u64)
+        .unwrap();
     let news = follower.poll().unwrap();
     assert_eq!((news.generation, texts(&news)), (1, vec!["a 0".to_owned()]));
 
     durable::put(&RealDisk, &path, &bytes, "other").unwrap();
     let news = follower.poll().unwrap();
-    assert_eq!((news.generation, texts(&news).len()), (2, 3), "another file with the same name");
+    assert_eq!(
+        (news.generation, texts(&news).len()),
+        (2, 3),
+        "another file with the same name"
+    );
 
-    RealDisk.open(&path, Open::Append).unwrap().truncate(cut.len() as u64).unwrap();
-    lab.add(&path, &"{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null}\n".repeat(50));
+    RealDisk
+        .open(&path, Open::Append)
+        .unwrap()
+        .truncate(cut.len() as u64)
+        .unwrap();
+    lab.add(
+        &path,
+        &"{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null}\n".repeat(50),
+    );
     let news = follower.poll().unwrap();
-    assert_eq!((news.generation, news.entries.len()), (3, 52), "cut and grown again between two polls");
+    assert_eq!(
+        (news.generation, news.entries.len()),
+        (3, 52),
+        "cut and grown again between two polls"
+    );
 }
 
 #[test]
 fn an_unknown_session_is_an_error_and_one_that_goes_away_too() {
     let lab = Lab::new();
-    assert!(Follower::new(&lab.store, "nobody").unwrap_err().is_not_found());
+    assert!(
+        Follower::new(&lab.store, "nobody")
+            .unwrap_err()
+            .is_not_found()
+    );
     let path = lab.session("a", 1).path();
     let mut follower = Follower::new(&lab.store, "a").unwrap();
     RealDisk.remove(&path).unwrap();
@@ -118,7 +153,10 @@ fn an_unknown_session_is_an_error_and_one_that_goes_away_too() {
 #[test]
 fn a_session_that_is_not_visible_yet_is_followed_from_its_first_answer_on() {
     let lab = Lab::new();
-    let new = NewSession { visible: Visible::WithFirstAnswer, ..NewSession::in_project("/proj/demo").with_id("late") };
+    let new = NewSession {
+        visible: Visible::WithFirstAnswer,
+        ..NewSession::in_project("/proj/demo").with_id("late")
+    };
     let writer = lab.other().create(new).unwrap();
     writer.append(Draft::user("hidden")).unwrap();
     let mut follower = Follower::new(&lab.store, "late").unwrap();
@@ -134,11 +172,20 @@ fn a_long_log_comes_in_several_polls() {
     let path = lab.session("a", 0).path();
     for _ in 0..12 {
         let filler = "x".repeat(1 << 20);
-        lab.add(&path, &format!("{{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null,\"data\":\"{filler}\"}}\n"));
+        lab.add(
+            &path,
+            &format!(
+                "{{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null,\"data\":\"{filler}\"}}\n"
+            ),
+        );
     }
     let mut follower = Follower::new(&lab.store, "a").unwrap();
     let first = follower.poll().unwrap();
-    assert!(first.more && first.entries.len() < 12, "{}", first.entries.len());
+    assert!(
+        first.more && first.entries.len() < 12,
+        "{}",
+        first.entries.len()
+    );
     let second = follower.poll().unwrap();
     assert!(!second.more);
     assert_eq!(first.entries.len() + second.entries.len(), 13);
@@ -158,11 +205,19 @@ fn a_large_value_that_is_kept_in_a_blob_is_read_as_it_was_written() {
 fn a_log_in_memory_is_followed_without_an_identity() {
     let lines = "{\"type\":\"session\",\"version\":3,\"id\":\"m\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"cwd\":\"/w\"}\n{\"type\":\"cus";
     let mut backend = MemoryBackend::default();
-    backend.put("sessions/--w--/2026-01-01T00-00-00-000Z_m.jsonl", lines, None);
+    backend.put(
+        "sessions/--w--/2026-01-01T00-00-00-000Z_m.jsonl",
+        lines,
+        None,
+    );
     let store = Store::on(by_name("boswell").unwrap(), Arc::new(backend), "memory");
     let mut follower = Follower::new(&store, "m").unwrap();
     let news = follower.poll().unwrap();
-    assert_eq!((news.entries.len(), news.more), (1, false), "the tail is pending");
+    assert_eq!(
+        (news.entries.len(), news.more),
+        (1, false),
+        "the tail is pending"
+    );
     assert!(follower.poll().unwrap().entries.is_empty());
 }
 
@@ -170,18 +225,25 @@ fn a_log_in_memory_is_followed_without_an_identity() {
 fn a_follower_from_the_end_of_a_long_log_reads_little_of_it() {
     let lab = Lab::new();
     let path = lab.session("a", 1).path();
-    let filler =
-        format!("{{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null,\"data\":\"{}\"}}\n", "x".repeat(1 << 20));
+    let filler = format!(
+        "{{\"type\":\"custom\",\"id\":\"z\",\"parentId\":null,\"data\":\"{}\"}}\n",
+        "x".repeat(1 << 20)
+    );
     for _ in 0..60 {
         lab.add(&path, &filler);
     }
-    let (read, mut follower) = lab.reads.count(|| Follower::from_end(&lab.store, "a").unwrap());
+    let (read, mut follower) = lab
+        .reads
+        .count(|| Follower::from_end(&lab.store, "a").unwrap());
     assert!(read < 200 << 10, "{read} bytes to begin");
     lab.add(&path, &record("next"));
     let (read, news) = lab.reads.count(|| follower.poll().unwrap());
     assert_eq!(texts(&news), ["next"]);
     assert!(read < 1000, "{read} bytes for one record");
-    assert_eq!(news.entries[0].line, None, "the lines before were not counted");
+    assert_eq!(
+        news.entries[0].line, None,
+        "the lines before were not counted"
+    );
 }
 
 #[test]
@@ -189,13 +251,30 @@ fn an_entry_without_an_id_is_named_by_its_line_if_lines_are_counted() {
     let lab = Lab::new();
     let path = lab.session("a", 2).path();
     let mut plain = Follower::from_end(&lab.store, "a").unwrap();
-    let mut counting = Follower::from_end(&lab.store, "a").unwrap().counting_lines();
+    let mut counting = Follower::from_end(&lab.store, "a")
+        .unwrap()
+        .counting_lines();
     lab.add(&path, &record("has an id"));
-    let named = |entries: Vec<NewEntry>| entries.into_iter().map(|it| (it.label, it.line)).collect::<Vec<_>>();
-    assert_eq!(named(counting.poll().unwrap().entries), [(Some("x".to_owned()), None)], "the id will do");
+    let named = |entries: Vec<NewEntry>| {
+        entries
+            .into_iter()
+            .map(|it| (it.label, it.line))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        named(counting.poll().unwrap().entries),
+        [(Some("x".to_owned()), None)],
+        "the id will do"
+    );
     lab.add(&path, "{\"type\":\"odd\"}{\"type\":\"odd\"}\n");
-    assert_eq!(named(plain.poll().unwrap().entries)[1..], [(None, None), (None, None)]);
-    let counted = [(Some("#5".to_owned()), Some(5)), (Some("#5.2".to_owned()), Some(5))];
+    assert_eq!(
+        named(plain.poll().unwrap().entries)[1..],
+        [(None, None), (None, None)]
+    );
+    let counted = [
+        (Some("#5".to_owned()), Some(5)),
+        (Some("#5.2".to_owned()), Some(5)),
+    ];
     assert_eq!(named(counting.poll().unwrap().entries), counted);
 }
 
@@ -220,21 +299,47 @@ fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_
     let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
     lab.add(&path, &record("one"));
     let mut follower = Follower::behind(&lab.store, &located).unwrap();
-    assert_eq!(texts(&follower.poll().unwrap()), ["one"], "what came since the listing");
-    let first_lines = bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').nth(1).unwrap().0 as u64 + 1;
-    RealDisk.open(&path, Open::Append).unwrap().truncate(first_lines).unwrap();
+    assert_eq!(
+        texts(&follower.poll().unwrap()),
+        ["one"],
+        "what came since the listing"
+    );
+    let first_lines = bytes
+        .iter()
+        .enumerate()
+        .filter(|(_, b)| **b == b'\n')
+        .nth(1)
+        .unwrap()
+        .0 as u64
+        + 1;
+    RealDisk
+        .open(&path, Open::Append)
+        .unwrap()
+        .truncate(first_lines)
+        .unwrap();
     let news = follower.poll().unwrap();
-    assert_eq!((news.generation, news.entries.len()), (1, 0), "nothing of a log that was cut");
+    assert_eq!(
+        (news.generation, news.entries.len()),
+        (1, 0),
+        "nothing of a log that was cut"
+    );
     lab.add(&path, &record("two"));
     assert_eq!(texts(&follower.poll().unwrap()), ["two"]);
     durable::put(&RealDisk, &path, &bytes.repeat(3), "other").unwrap();
     let news = follower.poll().unwrap();
-    assert_eq!((news.generation, news.entries.len()), (2, 0), "nothing of another file");
+    assert_eq!(
+        (news.generation, news.entries.len()),
+        (2, 0),
+        "nothing of another file"
+    );
     lab.add(&path, &record("three"));
     assert_eq!(texts(&follower.poll().unwrap()), ["three"]);
 
     let mut late = Follower::behind(&lab.store, &located).unwrap();
-    assert!(late.poll().unwrap().entries.is_empty(), "replaced between the listing and the start");
+    assert!(
+        late.poll().unwrap().entries.is_empty(),
+        "replaced between the listing and the start"
+    );
     lab.add(&path, &record("four"));
     assert_eq!(texts(&late.poll().unwrap()), ["four"]);
 }
@@ -260,7 +365,10 @@ fn a_read_that_fails_in_between_loses_no_entry_and_repeats_none() {
     let folder = tempfile::tempdir().unwrap();
     let reads = Arc::new(FailingReads::default());
     let root = folder.path().join("home");
-    let writer = Store::open(&root).unwrap().create(NewSession::in_project("/p").with_id("a")).unwrap();
+    let writer = Store::open(&root)
+        .unwrap()
+        .create(NewSession::in_project("/p").with_id("a"))
+        .unwrap();
     let dialect = by_name("boswell").unwrap();
     let backend = FsBackend::on(Arc::new(HookedDisk::real(reads.clone())), &root);
     let store = Store::on(dialect, Arc::new(backend), &root);
@@ -270,11 +378,18 @@ fn a_read_that_fails_in_between_loses_no_entry_and_repeats_none() {
     writer.flush().unwrap();
     reads.0.store(300 << 10, Ordering::Relaxed);
     let mut seen = texts(&follower.poll().unwrap());
-    assert!(!seen.is_empty() && seen.len() < 400, "what was read before the fault: {}", seen.len());
+    assert!(
+        !seen.is_empty() && seen.len() < 400,
+        "what was read before the fault: {}",
+        seen.len()
+    );
     follower.poll().unwrap_err();
     reads.0.store(0, Ordering::Relaxed);
     seen.extend(texts(&follower.poll().unwrap()));
-    let numbers: Vec<usize> = seen.iter().map(|text| text.split(' ').next().unwrap().parse().unwrap()).collect();
+    let numbers: Vec<usize> = seen
+        .iter()
+        .map(|text| text.split(' ').next().unwrap().parse().unwrap())
+        .collect();
     assert_eq!(numbers, (0..400).collect::<Vec<_>>());
 }
 
@@ -286,17 +401,33 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
     for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex"] {
         let store = Store::in_folder(by_name(dialect).unwrap(), home.folder(dialect).unwrap());
         for located in store.list().unwrap().sessions {
-            let key = located.key.clone().filter(|key| !is_packed(key) && located.framing == Framing::Lines);
+            let key = located
+                .key
+                .clone()
+                .filter(|key| !is_packed(key) && located.framing == Framing::Lines);
             let Some(key) = key else { continue };
             let path = store.root().join(&key);
             let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
-            let ends: Vec<usize> =
-                bytes.iter().enumerate().filter(|(_, b)| **b == b'\n').map(|(at, _)| at + 1).collect();
-            let Some(cut) = ends.get(ends.len() / 2).copied().filter(|cut| *cut < bytes.len()) else { continue };
+            let ends: Vec<usize> = bytes
+                .iter()
+                .enumerate()
+                .filter(|(_, b)| **b == b'\n')
+                .map(|(at, _)| at + 1)
+                .collect();
+            let Some(cut) = ends
+                .get(ends.len() / 2)
+                .copied()
+                .filter(|cut| *cut < bytes.len())
+            else {
+                continue;
+            };
             let session = store.read(&located, Depth::Heads).unwrap();
             let file = RealDisk.open(&path, Open::Append).unwrap();
             file.truncate(cut as u64).unwrap();
-            let found = Located { size: cut as u64, ..located.clone() };
+            let found = Located {
+                size: cut as u64,
+                ..located.clone()
+            };
             let mut follower = Follower::behind(&store, &found).unwrap().counting_lines();
             durable::append_all(file.as_ref(), &bytes[cut..]).unwrap();
             let mut entries = Vec::new();
@@ -308,15 +439,25 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
                 }
             }
             let log = session.log();
-            let new: Vec<_> = log.entries().filter(|(_, head)| head.at >= cut as u64).collect();
-            let ended: Vec<_> = new.iter().filter(|(_, head)| head.at + head.len < bytes.len() as u64).collect();
+            let new: Vec<_> = log
+                .entries()
+                .filter(|(_, head)| head.at >= cut as u64)
+                .collect();
+            let ended: Vec<_> = new
+                .iter()
+                .filter(|(_, head)| head.at + head.len < bytes.len() as u64)
+                .collect();
             assert_eq!(entries.len(), ended.len(), "{dialect} {key}");
             let leaf = session.leaf().ok().flatten();
             for ((slot, head), entry) in ended.into_iter().zip(&entries) {
                 let what = format!("{dialect} {key} {}", log.label(*slot));
                 let counted = entry.line.is_some() || head.id.is_none();
                 assert_eq!(entry.label.as_deref(), Some(&*log.label(*slot)), "{what}");
-                assert!(!counted || entry.line == Some(u64::from(head.line)), "{what}: {:?}", entry.line);
+                assert!(
+                    !counted || entry.line == Some(u64::from(head.line)),
+                    "{what}: {:?}",
+                    entry.line
+                );
                 assert_eq!(
                     (entry.kind, &*entry.word, entry.time),
                     (head.kind, log.word(*slot), head.instant()),
@@ -332,7 +473,10 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
             }
         }
     }
-    assert!(compared > 100 && with_parents > 50 && leaves > 5, "{compared} {with_parents} {leaves}");
+    assert!(
+        compared > 100 && with_parents > 50 && leaves > 5,
+        "{compared} {with_parents} {leaves}"
+    );
 }
 
 fn record(text: &str) -> String {

@@ -1,4 +1,5 @@
-//! Reading on while others write: followers, the cache of recent sessions, and going from one session to another.
+//! Reading on while others write: followers, the cache of recent sessions, and going from
+//! one session to another.
 
 mod cache;
 mod counting_disk;
@@ -23,8 +24,17 @@ impl Lab {
     fn new() -> Lab {
         let folder = tempfile::tempdir().unwrap();
         let reads = Arc::new(BytesRead::default());
-        let store = Store::open_on(reads.disk(), Arc::new(SystemChance), folder.path().join("home")).unwrap();
-        Lab { folder, reads, store }
+        let store = Store::open_on(
+            reads.disk(),
+            Arc::new(SystemChance),
+            folder.path().join("home"),
+        )
+        .unwrap();
+        Lab {
+            folder,
+            reads,
+            store,
+        }
     }
 
     /// The same store without the counting, as another process would open it.
@@ -34,9 +44,14 @@ impl Lab {
 
     /// A session with an id and this many entries.
     fn session(&self, id: &str, entries: usize) -> SessionWriter {
-        let writer = self.other().create(NewSession::in_project("/proj/demo").with_id(id)).unwrap();
+        let writer = self
+            .other()
+            .create(NewSession::in_project("/proj/demo").with_id(id))
+            .unwrap();
         for number in 0..entries {
-            writer.append(Draft::user(format!("{id} {number}"))).unwrap();
+            writer
+                .append(Draft::user(format!("{id} {number}")))
+                .unwrap();
         }
         writer
     }

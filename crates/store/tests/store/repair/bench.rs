@@ -34,16 +34,40 @@ impl Bench {
         Bench::at(&boswell_dialect::claude::Claude, folder, path, bytes)
     }
 
-    fn at(dialect: &'static dyn Dialect, folder: tempfile::TempDir, path: PathBuf, bytes: &[u8]) -> Bench {
+    fn at(
+        dialect: &'static dyn Dialect,
+        folder: tempfile::TempDir,
+        path: PathBuf,
+        bytes: &[u8],
+    ) -> Bench {
         let (root, home) = (folder.path().join("store"), folder.path().join("home"));
         std::fs::write(&path, bytes).unwrap();
         let chance = Arc::new(SeededChance::new(1));
-        let store = Store::in_folder(dialect, &root).writable(Arc::new(RealDisk), chance.clone(), home.join("locks"));
+        let store = Store::in_folder(dialect, &root).writable(
+            Arc::new(RealDisk),
+            chance.clone(),
+            home.join("locks"),
+        );
         let runner = Runner::new(Arc::new(RealDisk), &home, chance, Owner::this("test"));
-        let key = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        let key = path
+            .strip_prefix(&root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
         let listed = store.list().unwrap().sessions;
-        let id = listed.into_iter().find(|it| it.key.as_deref() == Some(&key)).expect("the session is listed").id;
-        Bench { folder, store, runner, path, id }
+        let id = listed
+            .into_iter()
+            .find(|it| it.key.as_deref() == Some(&key))
+            .expect("the session is listed")
+            .id;
+        Bench {
+            folder,
+            store,
+            runner,
+            path,
+            id,
+        }
     }
 
     pub(crate) fn located(&self) -> Located {
@@ -51,8 +75,13 @@ impl Bench {
     }
 
     pub(crate) fn repair(&self, level: Confidence) -> Repaired {
-        let request = RepairRequest { level, ..RepairRequest::default() };
-        self.runner.repair(&self.store, &self.located(), &request).unwrap()
+        let request = RepairRequest {
+            level,
+            ..RepairRequest::default()
+        };
+        self.runner
+            .repair(&self.store, &self.located(), &request)
+            .unwrap()
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
@@ -69,12 +98,18 @@ impl Bench {
 
     /// The path of the session that a repair made.
     pub(crate) fn made(&self, id: &str) -> PathBuf {
-        self.folder.path().join("store").join(self.store.find(id).unwrap().key.unwrap())
+        self.folder
+            .path()
+            .join("store")
+            .join(self.store.find(id).unwrap().key.unwrap())
     }
 }
 
 fn walk(folder: &Path, found: &mut Vec<(PathBuf, Vec<u8>)>) {
-    for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+    for entry in std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
         match entry.is_dir() {
             true => walk(&entry, found),
             false => found.push((entry.clone(), std::fs::read(&entry).unwrap())),

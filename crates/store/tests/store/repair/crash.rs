@@ -1,4 +1,5 @@
-//! A repair that does something in place and something in a fork is one change: a crash leaves all of it or nothing.
+//! A repair that does something in place and something in a fork is one change: a crash leaves
+//! all of it or nothing.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -33,8 +34,17 @@ fn prepare(disk: &CrashDisk) {
 }
 
 fn runner(disk: &CrashDisk) -> Runner {
-    let owner = Owner { pid: 4242, program: "test".into() };
-    Runner::new(Arc::new(disk.clone()), "/home", Arc::new(SeededChance::new(1)), owner).waiting(Wait::No)
+    let owner = Owner {
+        pid: 4242,
+        program: "test".into(),
+    };
+    Runner::new(
+        Arc::new(disk.clone()),
+        "/home",
+        Arc::new(SeededChance::new(1)),
+        owner,
+    )
+    .waiting(Wait::No)
 }
 
 fn repair(disk: &CrashDisk) -> bool {
@@ -44,12 +54,19 @@ fn repair(disk: &CrashDisk) -> bool {
         Arc::new(SeededChance::new(2)),
         "/home/locks",
     );
-    let Ok(located) = store.find(&session().0.id) else { return false };
-    runner(disk).repair(&store, &located, &RepairRequest::default()).is_ok()
+    let Ok(located) = store.find(&session().0.id) else {
+        return false;
+    };
+    runner(disk)
+        .repair(&store, &located, &RepairRequest::default())
+        .is_ok()
 }
 
 fn files(disk: &CrashDisk) -> BTreeMap<String, Vec<u8>> {
-    disk.snapshot().into_iter().filter(|(path, _)| path.starts_with("store/") && path.ends_with(".jsonl")).collect()
+    disk.snapshot()
+        .into_iter()
+        .filter(|(path, _)| path.starts_with("store/") && path.ends_with(".jsonl"))
+        .collect()
 }
 
 #[test]
@@ -60,20 +77,49 @@ fn a_crash_leaves_the_whole_repair_or_none_of_it() {
     assert!(repair(&disk));
     let new = files(&disk);
     assert_eq!(new.len(), old.len() + 1, "one fork was made");
-    assert_ne!(new.get(old.keys().next().unwrap()), old.values().next(), "and the file itself was put in order");
+    assert_ne!(
+        new.get(old.keys().next().unwrap()),
+        old.values().next(),
+        "and the file itself was put in order"
+    );
     let checked = everywhere(1, prepare, repair, |crash| {
         for one in runner(&crash.disk).recover().unwrap() {
-            assert!(!matches!(one.outcome, RecoveryOutcome::Unsettled(_)), "{one:?} at {}", crash.call);
+            assert!(
+                !matches!(one.outcome, RecoveryOutcome::Unsettled(_)),
+                "{one:?} at {}",
+                crash.call
+            );
         }
         let is = files(&crash.disk);
-        assert!(is == old || is == new, "half a repair at {} {:?}: {:?}", crash.call, crash.keep, is.keys());
-        assert!(!*crash.outcome || is == new, "what was acknowledged is there: {} {:?}", crash.call, crash.keep);
+        assert!(
+            is == old || is == new,
+            "half a repair at {} {:?}: {:?}",
+            crash.call,
+            crash.keep,
+            is.keys()
+        );
+        assert!(
+            !*crash.outcome || is == new,
+            "what was acknowledged is there: {} {:?}",
+            crash.call,
+            crash.keep
+        );
         let recorded = runner(&crash.disk).operations().unwrap().0;
-        assert_eq!(recorded.len(), usize::from(is == new), "one operation at {}", crash.call);
+        assert_eq!(
+            recorded.len(),
+            usize::from(is == new),
+            "one operation at {}",
+            crash.call
+        );
         // Taking back is the same wherever it crashed: a sample of it will do.
         if let ([one], true) = (recorded.as_slice(), crash.call.is_multiple_of(16)) {
             runner(&crash.disk).undo(&one.operation.id).unwrap();
-            assert!(files(&crash.disk) == old, "one undo takes all of it back: {} {:?}", crash.call, crash.keep);
+            assert!(
+                files(&crash.disk) == old,
+                "one undo takes all of it back: {} {:?}",
+                crash.call,
+                crash.keep
+            );
         }
     });
     assert!(checked > 300, "{checked}");

@@ -1,4 +1,5 @@
-//! Repair on real files: what it writes, that it is taken back, and that the agents themselves load the result.
+//! Repair on real files: what it writes, that it is taken back, and that the agents
+//! themselves load the result.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,5 @@
-//! pi itself loads every repaired session with the whole tree. Needs node and pi's package in `BOSWELL_PI_PACKAGE`.
+//! pi itself loads every repaired session with the whole tree. Needs node and pi's package in
+//! `BOSWELL_PI_PACKAGE`.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -46,7 +47,9 @@ fn ask(package: &Path, files: &[PathBuf]) -> HashMap<PathBuf, (usize, usize)> {
         .spawn()
         .expect("node is needed to ask pi");
     let mut input = node.stdin.take().unwrap();
-    files.iter().for_each(|file| writeln!(input, "{}", file.display()).unwrap());
+    files
+        .iter()
+        .for_each(|file| writeln!(input, "{}", file.display()).unwrap());
     drop(input);
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success(), "pi failed to load something");
@@ -56,21 +59,34 @@ fn ask(package: &Path, files: &[PathBuf]) -> HashMap<PathBuf, (usize, usize)> {
         let mut number = || parts.next().unwrap().parse().unwrap();
         (path, (number(), number()))
     };
-    String::from_utf8_lossy(&output.stdout).lines().map(answer).collect()
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(answer)
+        .collect()
 }
 
 #[test]
 fn pi_loads_every_repaired_session_with_the_whole_tree() {
-    let Some(package) = corpus::require_or_skip("BOSWELL_PI_PACKAGE") else { return };
+    let Some(package) = corpus::require_or_skip("BOSWELL_PI_PACKAGE") else {
+        return;
+    };
     let mut benches = Vec::new();
-    for shape in [pi::Shape::Linear, pi::Shape::Branched, pi::Shape::TwoCompactions] {
+    for shape in [
+        pi::Shape::Linear,
+        pi::Shape::Branched,
+        pi::Shape::TwoCompactions,
+    ] {
         for (number, kind) in KINDS.iter().enumerate() {
             for place in [2, 5, 8] {
                 let made = pi::file(shape, pi::Flavour::Pi, pi::Place::of("/p"), 3);
-                let broken = damage::apply(*kind, made.bytes(), place, &mut Rng::new(number as u64));
+                let broken =
+                    damage::apply(*kind, made.bytes(), place, &mut Rng::new(number as u64));
                 let bench = Bench::new(&Pi::PI, &made, &broken);
                 let done = bench.repair(Confidence::Likely);
-                let file = done.fork.as_ref().map_or(bench.path.clone(), |id| bench.made(id));
+                let file = done
+                    .fork
+                    .as_ref()
+                    .map_or(bench.path.clone(), |id| bench.made(id));
                 benches.push((format!("{shape:?} {kind:?} at {place}"), bench, file));
             }
         }
@@ -89,9 +105,19 @@ fn pi_loads_every_repaired_session_with_the_whole_tree() {
 fn told(store: &Store, file: &Path) -> (usize, usize) {
     let key = file.strip_prefix(store.root()).unwrap().to_str().unwrap();
     let listed = store.list().unwrap().sessions;
-    let located = listed.into_iter().find(|it| it.key.as_deref() == Some(key)).unwrap();
+    let located = listed
+        .into_iter()
+        .find(|it| it.key.as_deref() == Some(key))
+        .unwrap();
     let session = store.read(&located, Depth::Heads).unwrap();
-    let entries = session.log().heads.iter().filter(|head| head.flags.has(Flags::CHAIN)).count();
-    let reached = Pi::PI.reached(&session.view(), session.tip().unwrap()).unwrap();
+    let entries = session
+        .log()
+        .heads
+        .iter()
+        .filter(|head| head.flags.has(Flags::CHAIN))
+        .count();
+    let reached = Pi::PI
+        .reached(&session.view(), session.tip().unwrap())
+        .unwrap();
     (entries, reached.len())
 }

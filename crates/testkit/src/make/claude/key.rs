@@ -1,14 +1,21 @@
 //! The folder name of a project.
 
-/// Makes the project key: every UTF-16 unit outside `[A-Za-z0-9]` becomes `-`; above 200 units a hash closes it.
+/// Makes the project key: every UTF-16 unit outside `[A-Za-z0-9]` becomes `-`; above 200
+/// units a hash closes it.
 pub fn project_key(path: &str) -> String {
     let units: Vec<u16> = path.encode_utf16().collect();
-    let plain = |unit: u16| char::from_u32(u32::from(unit)).filter(char::is_ascii_alphanumeric).unwrap_or('-');
+    let plain = |unit: u16| {
+        char::from_u32(u32::from(unit))
+            .filter(char::is_ascii_alphanumeric)
+            .unwrap_or('-')
+    };
     let key: String = units.iter().map(|&unit| plain(unit)).collect();
     if key.len() <= 200 {
         return key;
     }
-    let hash = units.iter().fold(0i32, |h, &unit| (h << 5).wrapping_sub(h).wrapping_add(i32::from(unit)));
+    let hash = units.iter().fold(0i32, |h, &unit| {
+        (h << 5).wrapping_sub(h).wrapping_add(i32::from(unit))
+    });
     format!("{}-{}", &key[..200], base36(hash.unsigned_abs()))
 }
 
@@ -39,7 +46,8 @@ mod tests {
 
     #[test]
     fn long_paths_end_in_a_hash_over_all_units() {
-        let long = |part: &str, times: usize| format!("/srv/demo/paths/{}", vec![part; times].join("/"));
+        let long =
+            |part: &str, times: usize| format!("/srv/demo/paths/{}", vec![part; times].join("/"));
         let d = "d".repeat(60);
         let key = project_key(&long(&d, 4));
         assert!(key.ends_with("-sgbea1"), "{key}");

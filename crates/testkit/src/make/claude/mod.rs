@@ -1,7 +1,8 @@
-//! Transcripts of Claude Code and what lies beside them, as the client of today and four older ones write them.
+//! Transcripts of Claude Code and what lies beside them, as the client of today and four
+//! older ones write them.
 //!
-//! All paths are below the client's folder (`~/.claude`). The words of the vendor's prompts are not in here; where the client
-//! stores them, short texts of our own stand in their place.
+//! All paths are below the client's folder (`~/.claude`). The words of the vendor's prompts are not
+//! in here; where the client stores them, short texts of our own stand in their place.
 
 mod key;
 mod old;

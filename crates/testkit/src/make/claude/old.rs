@@ -7,9 +7,17 @@ use crate::make::claude::{Session, Shape};
 use crate::phrase;
 
 /// Fills a transcript as the shape's client did; gives the title, if that client wrote one.
-pub(crate) fn fill(session: &mut Session, shape: Shape, folder: &str, side: &mut Files) -> Option<String> {
+pub(crate) fn fill(
+    session: &mut Session,
+    shape: Shape,
+    folder: &str,
+    side: &mut Files,
+) -> Option<String> {
     if shape == Shape::V2_1_17 {
-        session.meta("queue-operation", json!({"operation": "dequeue", "timestamp": session.clock.iso()}));
+        session.meta(
+            "queue-operation",
+            json!({"operation": "dequeue", "timestamp": session.clock.iso()}),
+        );
     }
     let asked = phrase::asked(&mut session.rng);
     session.prompt(asked);
@@ -32,8 +40,14 @@ fn task(session: &mut Session, shape: Shape, folder: &str, side: &mut Files) {
     let caller = session.response(&[block], "tool_use").remove(0);
     let (agent, path) = match shape {
         Shape::V2_0_76 => (session.rng.hex(7), folder.to_owned()),
-        Shape::V2_1_17 => (format!("a{}", session.rng.hex(6)), format!("{folder}/{}/subagents", session.id)),
-        _ => (format!("a{}", session.rng.hex(16)), format!("{folder}/{}/subagents", session.id)),
+        Shape::V2_1_17 => (
+            format!("a{}", session.rng.hex(6)),
+            format!("{folder}/{}/subagents", session.id),
+        ),
+        _ => (
+            format!("a{}", session.rng.hex(16)),
+            format!("{folder}/{}/subagents", session.id),
+        ),
     };
     if shape == Shape::V1_0 {
         inline_sidechain(session);
@@ -41,7 +55,8 @@ fn task(session: &mut Session, shape: Shape, folder: &str, side: &mut Files) {
         let mut sub = session.subagent(&agent);
         sub.prompt("sub says hi");
         sub.answer("hi from the subagent");
-        side.add(format!("{path}/agent-{agent}.jsonl"), sub.into_bytes()).mode = Some(0o600);
+        side.add(format!("{path}/agent-{agent}.jsonl"), sub.into_bytes())
+            .mode = Some(0o600);
     }
     let content = json!([{"type": "text", "text": "hi from the subagent"}]);
     let mut more = json!({"content": content, "totalDurationMs": 74, "totalTokens": 10_792, "totalToolUseCount": 0});
@@ -60,7 +75,8 @@ fn inline_sidechain(session: &mut Session) {
     session.leaf = main;
 }
 
-/// Compacts as 1.0 did, and leaves the title where 1.0 left it: here, and in the file of another session.
+/// Compacts as 1.0 did, and leaves the title where 1.0 left it: here, and in the
+/// file of another session.
 fn summarised(session: &mut Session, folder: &str, side: &mut Files) -> String {
     let title = "Looking at the build".to_owned();
     let leaf = session.leaf.clone();
@@ -70,14 +86,19 @@ fn summarised(session: &mut Session, folder: &str, side: &mut Files) -> String {
     let body = json!({
         "type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": false,
     });
-    let after = json!({"level": "info", "compactMetadata": {"trigger": "manual", "preTokens": 15_394}});
+    let after =
+        json!({"level": "info", "compactMetadata": {"trigger": "manual", "preTokens": 15_394}});
     session.chain_with(&boundary, json!({"logicalParentUuid": leaf}), body, after);
     let summary = json!({"role": "user", "content": "This session is being continued."});
     let body = json!({"type": "user", "message": summary, "isVisibleInTranscriptOnly": true, "isCompactSummary": true});
     session.chain(body, json!({}));
     session.turn();
     let stray = json!({"type": "summary", "summary": title, "leafUuid": session.leaf});
-    side.add(format!("{folder}/{}.jsonl", session.rng.uuid_v4()), format!("{stray}\n")).mode = Some(0o600);
+    side.add(
+        format!("{folder}/{}.jsonl", session.rng.uuid_v4()),
+        format!("{stray}\n"),
+    )
+    .mode = Some(0o600);
     title
 }
 

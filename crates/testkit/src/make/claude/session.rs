@@ -94,7 +94,11 @@ impl Session {
     }
 
     fn envelope(&self) -> Value {
-        let branch = if self.style == Style::Old("1.0.128") { "" } else { "main" };
+        let branch = if self.style == Style::Old("1.0.128") {
+            ""
+        } else {
+            "main"
+        };
         let mut envelope = json!({"userType": "external"});
         if self.style == Style::Today {
             envelope["entrypoint"] = json!("cli");
@@ -106,7 +110,8 @@ impl Session {
         envelope
     }
 
-    /// Adds a chain line below the leaf and moves the leaf to it: `body` before the uuid, `after` behind the time.
+    /// Adds a chain line below the leaf and moves the leaf to it: `body` before the uuid,
+    /// `after` behind the time.
     pub fn chain(&mut self, body: Value, after: Value) -> String {
         let uuid = self.rng.uuid_v4();
         self.chain_with(&uuid, json!({}), body, after);
@@ -118,7 +123,10 @@ impl Session {
         let mut line = json!({"parentUuid": self.leaf});
         merge(&mut line, before);
         line["isSidechain"] = json!(self.sidechain);
-        let agent = self.agent.clone().map_or(json!({}), |agent| json!({"agentId": agent}));
+        let agent = self
+            .agent
+            .clone()
+            .map_or(json!({}), |agent| json!({"agentId": agent}));
         let step = 20 + self.rng.below(4_000) as i64;
         let stamp = json!({"uuid": uuid, "timestamp": self.clock.tick(step)});
         let parts = match self.style {
@@ -172,19 +180,33 @@ impl Session {
 
     /// Adds an attachment; with `rendered`, one that the model sees.
     pub fn attachment(&mut self, attachment: Value, rendered: Option<&str>) -> String {
-        let after =
-            rendered.map_or(json!({}), |text| json!({"rendered": [{"content": text}], "renderedRole": "system"}));
-        self.chain(json!({"attachment": attachment, "type": "attachment"}), after)
+        let after = rendered.map_or(
+            json!({}),
+            |text| json!({"rendered": [{"content": text}], "renderedRole": "system"}),
+        );
+        self.chain(
+            json!({"attachment": attachment, "type": "attachment"}),
+            after,
+        )
     }
 
     /// Adds what today's client announces after the first prompt.
     pub fn announce(&mut self) {
         let snapshot = json!({"workingDirectory": self.cwd, "isGitRepo": true, "platform": "linux", "shell": "bash"});
-        self.attachment(json!({"type": "environment", "snapshot": snapshot}), Some("You are in a folder."));
+        self.attachment(
+            json!({"type": "environment", "snapshot": snapshot}),
+            Some("You are in a folder."),
+        );
         let identity = json!({"modelId": "claude-opus-5-5", "marketingName": "Opus 5.5"});
-        self.attachment(json!({"type": "model", "identity": identity, "text": "a model"}), Some("You are a model."));
+        self.attachment(
+            json!({"type": "model", "identity": identity, "text": "a model"}),
+            Some("You are a model."),
+        );
         self.meta("atis-latch", json!({"atis": ""}));
-        self.attachment(json!({"type": "date", "date": self.clock.iso()[..10]}), Some("A day."));
+        self.attachment(
+            json!({"type": "date", "date": self.clock.iso()[..10]}),
+            Some("A day."),
+        );
         self.attachment(json!({"type": "prompt_snapshot", "systemPrompt": ["Be brief."], "reminderFold": false}), None);
     }
 
@@ -197,7 +219,11 @@ impl Session {
             self.log_line("api-request-shape", json!({"shapeHash": shape}), about);
         }
         let blob = sha256::hex(&self.rng.bytes(8));
-        self.log_line("api-request-blob", json!({"hash": blob}), json!({"message": {"role": "user", "content": []}}));
+        self.log_line(
+            "api-request-blob",
+            json!({"hash": blob}),
+            json!({"message": {"role": "user", "content": []}}),
+        );
         let id = self.rng.uuid_v4();
         let mut rest = json!({
             "timestamp": self.clock.iso(), "version": self.style.version(), "querySource": "sdk", "shapeHash": shape,
@@ -207,7 +233,10 @@ impl Session {
         if let Some(base) = previous {
             rest["base"] = json!(base);
         }
-        merge(&mut rest, json!({"keep": keep, "tail": [blob], "requestDigest": self.rng.hex(64)}));
+        merge(
+            &mut rest,
+            json!({"keep": keep, "tail": [blob], "requestDigest": self.rng.hex(64)}),
+        );
         self.log_line("api-request", json!({"id": id}), rest);
         self.request = Some(id);
     }
@@ -224,7 +253,8 @@ impl Session {
 
     /// Makes the usage of one response.
     pub fn usage(&mut self) -> Value {
-        let [input, written, read, output] = [900, 9_000, 120_000, 1_800].map(|most| self.rng.below(most) + 3);
+        let [input, written, read, output] =
+            [900, 9_000, 120_000, 1_800].map(|most| self.rng.below(most) + 3);
         json!({
             "input_tokens": input, "cache_creation_input_tokens": written, "cache_read_input_tokens": read,
             "output_tokens": output, "service_tier": "standard",
@@ -236,11 +266,18 @@ impl Session {
         if self.style == Style::Today {
             self.api_request();
         }
-        let (message_id, request_id) = (format!("msg_{}", self.rng.base36(24)), format!("req_{}", self.rng.base36(24)));
+        let (message_id, request_id) = (
+            format!("msg_{}", self.rng.base36(24)),
+            format!("req_{}", self.rng.base36(24)),
+        );
         let usage = self.usage();
         let mut uuids = Vec::new();
         for (index, block) in blocks.iter().enumerate() {
-            let model = if self.style == Style::Today { "claude-opus-5-5" } else { "claude-sonnet-4-5-20250929" };
+            let model = if self.style == Style::Today {
+                "claude-opus-5-5"
+            } else {
+                "claude-sonnet-4-5-20250929"
+            };
             let message = json!({
                 "id": message_id, "type": "message", "role": "assistant", "model": model, "content": [block],
                 "stop_reason": stop, "stop_sequence": null, "usage": usage,
@@ -250,10 +287,15 @@ impl Session {
                     "message": message, "apiBlockIndex": index, "requestId": request_id, "requestRef": self.request,
                     "requestedModel": model, "promptCacheRequested": "5m", "type": "assistant",
                 }),
-                Style::Old(_) => json!({"message": message, "requestId": request_id, "type": "assistant"}),
+                Style::Old(_) => {
+                    json!({"message": message, "requestId": request_id, "type": "assistant"})
+                }
             };
-            let after =
-                if self.style == Style::Today { json!({"effort": "medium", "madeBy": "model"}) } else { json!({}) };
+            let after = if self.style == Style::Today {
+                json!({"effort": "medium", "madeBy": "model"})
+            } else {
+                json!({})
+            };
             uuids.push(self.chain(body, after));
         }
         uuids
@@ -261,7 +303,8 @@ impl Session {
 
     /// Adds a plain answer.
     pub fn answer(&mut self, text: &str) -> String {
-        self.response(&[json!({"type": "text", "text": text})], "end_turn").remove(0)
+        self.response(&[json!({"type": "text", "text": text})], "end_turn")
+            .remove(0)
     }
 
     /// Adds a prompt and its answer, with random words; gives both uuids.
@@ -275,7 +318,10 @@ impl Session {
     /// Makes a call of a tool.
     pub fn call(&mut self, tool: &str, input: Value) -> (String, Value) {
         let id = format!("toolu_{}", self.rng.base36(24));
-        (id.clone(), json!({"type": "tool_use", "id": id, "name": tool, "input": input}))
+        (
+            id.clone(),
+            json!({"type": "tool_use", "id": id, "name": tool, "input": input}),
+        )
     }
 
     /// Adds the result of a call below the assistant line that holds the call.
@@ -290,7 +336,8 @@ impl Session {
         if self.style == Style::Today {
             body = json!({"promptId": self.prompt_id, "type": "user", "message": body["message"]});
             after["sourceToolAssistantUUID"] = json!(caller);
-            after["permissionDecision"] = json!({"decision": "accept", "source": "config", "reasonType": "mode"});
+            after["permissionDecision"] =
+                json!({"decision": "accept", "source": "config", "reasonType": "mode"});
         }
         self.chain(body, after)
     }
@@ -298,7 +345,9 @@ impl Session {
     /// Adds a response that calls Bash `calls` times at once, and the results.
     pub fn parallel_calls(&mut self, calls: usize) -> Vec<String> {
         let thought = phrase::thought(&mut self.rng);
-        let mut blocks = vec![json!({"type": "thinking", "thinking": thought, "signature": self.rng.nanoid(60)})];
+        let mut blocks = vec![
+            json!({"type": "thinking", "thinking": thought, "signature": self.rng.nanoid(60)}),
+        ];
         let mut ids = Vec::new();
         for number in 0..calls {
             let (id, block) = self
@@ -310,7 +359,8 @@ impl Session {
         let mut uuids = callers.clone();
         for (id, caller) in ids.iter().zip(&callers[1..]) {
             let text = phrase::listing(&mut self.rng, 6);
-            let more = json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false});
+            let more =
+                json!({"stdout": text, "stderr": "", "interrupted": false, "isImage": false});
             uuids.push(self.result(id, caller, json!(text), more));
         }
         uuids
@@ -319,7 +369,10 @@ impl Session {
     /// Writes what the client appends at the end of a run.
     pub fn close(&mut self, last_prompt: &str) {
         let leaf = self.leaf.clone();
-        self.meta("last-prompt", json!({"lastPrompt": last_prompt, "leafUuid": leaf}));
+        self.meta(
+            "last-prompt",
+            json!({"lastPrompt": last_prompt, "leafUuid": leaf}),
+        );
         let usage = json!({"claude-opus-5-5": {"inputTokens": 60, "outputTokens": 120, "costUSD": 0.365695}});
         let line = json!({
             "type": "cost-state", "sessionId": self.id, "totalCostUSD": 0.365695, "totalAPIDuration": 543,

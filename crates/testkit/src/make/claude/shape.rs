@@ -87,7 +87,10 @@ pub fn file(shape: Shape, cwd: &str, seed: u64) -> Made {
 
 /// Makes a transcript with a given id, for sessions that another agent's store points at.
 pub fn linked(shape: Shape, cwd: &str, id: &str, seed: u64) -> Made {
-    build(shape, Session::with_id(shape.style(), cwd, id, Rng::for_part(seed, id)))
+    build(
+        shape,
+        Session::with_id(shape.style(), cwd, id, Rng::for_part(seed, id)),
+    )
 }
 
 fn build(shape: Shape, mut session: Session) -> Made {
@@ -110,20 +113,43 @@ fn build(shape: Shape, mut session: Session) -> Made {
     let spec = files.add(main.clone(), session.into_bytes());
     (spec.mode, spec.modified) = (Some(0o600), Some(last));
     files.extend(side);
-    Made { id, project, title, main, files }
+    Made {
+        id,
+        project,
+        title,
+        main,
+        files,
+    }
 }
 
-/// Makes the file that `--fork-session` writes: chain lines with the same uuids under a new session id.
+/// Makes the file that `--fork-session` writes: chain lines with the same uuids
+/// under a new session id.
 pub fn fork_of(source: &Made, seed: u64) -> Made {
     let id = Rng::for_part(seed, &source.id).uuid_v4();
     let mut bytes = Vec::new();
-    for line in jsonl::lines(source.bytes()).into_iter().filter(|line| line.starts_with(b"{\"parentUuid\"")) {
-        bytes.extend_from_slice(String::from_utf8_lossy(line).replace(&source.id, &id).as_bytes());
+    for line in jsonl::lines(source.bytes())
+        .into_iter()
+        .filter(|line| line.starts_with(b"{\"parentUuid\""))
+    {
+        bytes.extend_from_slice(
+            String::from_utf8_lossy(line)
+                .replace(&source.id, &id)
+                .as_bytes(),
+        );
         bytes.push(b'\n');
     }
     let main = source.main.replace(&source.id, &id);
     let mut files = Files::new();
     let spec = files.add(main.clone(), bytes);
-    (spec.mode, spec.modified) = (Some(0o600), source.files.list[0].modified.map(|ms| ms + 60_000));
-    Made { id, project: source.project.clone(), title: None, main, files }
+    (spec.mode, spec.modified) = (
+        Some(0o600),
+        source.files.list[0].modified.map(|ms| ms + 60_000),
+    );
+    Made {
+        id,
+        project: source.project.clone(),
+        title: None,
+        main,
+        files,
+    }
 }

@@ -1,4 +1,5 @@
-//! What lies beside transcripts: checkpoints, memory, the prompt history, the registry of live processes.
+//! What lies beside transcripts: checkpoints, memory, the prompt history, the
+//! registry of live processes.
 
 use serde_json::json;
 
@@ -6,15 +7,15 @@ use crate::files::Files;
 use crate::make::claude::{TODAY, project_key};
 use crate::sha256;
 
-/// Names the backup of a file in `file-history/<session>/`: 16 digits of the path's hash, and the version.
+/// Names the backup of a file in `file-history/<session>/`: 16 digits of the path's
+/// hash, and the version.
 pub fn backup_name(path: &str, version: u32) -> String {
     format!("{}@v{version}", &sha256::hex(path.as_bytes())[..16])
 }
 
 /// Makes one line of `history.jsonl`, newline included.
 pub fn history_line(display: &str, ms: i64, project: &str, session: &str) -> String {
-    let line =
-        json!({"display": display, "pastedContents": {}, "timestamp": ms, "project": project, "sessionId": session});
+    let line = json!({"display": display, "pastedContents": {}, "timestamp": ms, "project": project, "sessionId": session});
     format!("{line}\n")
 }
 
@@ -25,7 +26,9 @@ pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> Files {
         "kind": "interactive", "entrypoint": "cli", "status": "idle", "updatedAt": ms,
     });
     let mut files = Files::new();
-    files.add(format!("sessions/{pid}.json"), entry.to_string()).mode = Some(0o600);
+    files
+        .add(format!("sessions/{pid}.json"), entry.to_string())
+        .mode = Some(0o600);
     let key = format!("sessions/{pid}.{}.key", sha256::hex(session.as_bytes()));
     files.add(key, "not-a-real-secret").mode = Some(0o600);
     files
@@ -35,11 +38,26 @@ pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> Files {
 pub fn memory(cwd: &str) -> Files {
     let folder = format!("projects/{}/memory", project_key(cwd));
     let fact = |name: &str, kind: &str, text: &str| {
-        format!("---\nname: {name}\ndescription: {text}\nmetadata:\n  type: {kind}\n---\n\n{text}\n")
+        format!(
+            "---\nname: {name}\ndescription: {text}\nmetadata:\n  type: {kind}\n---\n\n{text}\n"
+        )
     };
     let mut files = Files::new();
-    files.add(format!("{folder}/MEMORY.md"), "- [style](style.md)\n- [会话](huihua.md)\n");
-    files.add(format!("{folder}/style.md"), fact("style", "feedback", "short functions, no comments about the deed"));
-    files.add(format!("{folder}/huihua.md"), fact("会话", "project", "会话恢复必须保留所有分支"));
+    files.add(
+        format!("{folder}/MEMORY.md"),
+        "- [style](style.md)\n- [会话](huihua.md)\n",
+    );
+    files.add(
+        format!("{folder}/style.md"),
+        fact(
+            "style",
+            "feedback",
+            "short functions, no comments about the deed",
+        ),
+    );
+    files.add(
+        format!("{folder}/huihua.md"),
+        fact("会话", "project", "会话恢复必须保留所有分支"),
+    );
     files
 }

@@ -15,15 +15,27 @@ fn parsed(bytes: &[u8]) -> Vec<Value> {
 }
 
 fn chain(lines: &[Value]) -> Vec<&Value> {
-    lines.iter().filter(|line| line["uuid"].is_string()).collect()
+    lines
+        .iter()
+        .filter(|line| line["uuid"].is_string())
+        .collect()
 }
 
 #[test]
 fn every_line_of_every_file_is_json() {
     for &shape in Shape::ALL {
         let made = file(shape, CWD, 5);
-        assert!(made.main.starts_with("projects/-home-dev-proj-demo/"), "{}", made.main);
-        for spec in made.files.list.iter().filter(|spec| spec.path.ends_with(".jsonl")) {
+        assert!(
+            made.main.starts_with("projects/-home-dev-proj-demo/"),
+            "{}",
+            made.main
+        );
+        for spec in made
+            .files
+            .list
+            .iter()
+            .filter(|spec| spec.path.ends_with(".jsonl"))
+        {
             assert!(!parsed(&spec.bytes).is_empty(), "{shape:?} {}", spec.path);
         }
     }
@@ -42,14 +54,25 @@ fn chain_lines_begin_with_their_parent_and_metadata_with_its_type() {
 #[test]
 fn parents_are_found_and_ids_do_not_repeat() {
     for &shape in Shape::ALL {
-        for spec in file(shape, CWD, 5).files.list.iter().filter(|spec| spec.path.ends_with(".jsonl")) {
+        for spec in file(shape, CWD, 5)
+            .files
+            .list
+            .iter()
+            .filter(|spec| spec.path.ends_with(".jsonl"))
+        {
             let lines = parsed(&spec.bytes);
             let chain = chain(&lines);
-            let ids: HashSet<&str> = chain.iter().map(|line| line["uuid"].as_str().unwrap()).collect();
+            let ids: HashSet<&str> = chain
+                .iter()
+                .map(|line| line["uuid"].as_str().unwrap())
+                .collect();
             assert_eq!(ids.len(), chain.len(), "{shape:?}");
             for line in chain {
                 let parent = line["parentUuid"].as_str();
-                assert!(parent.is_none_or(|parent| ids.contains(parent)), "{shape:?}");
+                assert!(
+                    parent.is_none_or(|parent| ids.contains(parent)),
+                    "{shape:?}"
+                );
             }
         }
     }
@@ -59,12 +82,21 @@ fn parents_are_found_and_ids_do_not_repeat() {
 fn a_result_hangs_below_the_line_that_holds_its_call() {
     let made = file(Shape::ToolUse, CWD, 6);
     let lines = parsed(made.bytes());
-    let by_id: HashMap<&str, &Value> = chain(&lines).into_iter().map(|l| (l["uuid"].as_str().unwrap(), l)).collect();
-    let results: Vec<_> = lines.iter().filter(|l| l["message"]["content"][0]["type"] == "tool_result").collect();
+    let by_id: HashMap<&str, &Value> = chain(&lines)
+        .into_iter()
+        .map(|l| (l["uuid"].as_str().unwrap(), l))
+        .collect();
+    let results: Vec<_> = lines
+        .iter()
+        .filter(|l| l["message"]["content"][0]["type"] == "tool_result")
+        .collect();
     assert_eq!(results.len(), 3);
     for result in results {
         let caller = by_id[result["parentUuid"].as_str().unwrap()];
-        assert_eq!(caller["message"]["content"][0]["id"], result["message"]["content"][0]["tool_use_id"]);
+        assert_eq!(
+            caller["message"]["content"][0]["id"],
+            result["message"]["content"][0]["tool_use_id"]
+        );
         assert_eq!(result["sourceToolAssistantUUID"], result["parentUuid"]);
     }
 }
@@ -72,10 +104,16 @@ fn a_result_hangs_below_the_line_that_holds_its_call() {
 #[test]
 fn a_compaction_names_its_last_line_its_summary_and_what_it_preserves() {
     let lines = parsed(file(Shape::Compacted, CWD, 7).bytes());
-    let at = lines.iter().position(|line| line["subtype"] == "compact_boundary").unwrap();
+    let at = lines
+        .iter()
+        .position(|line| line["subtype"] == "compact_boundary")
+        .unwrap();
     let boundary = &lines[at];
     assert!(boundary["parentUuid"].is_null());
-    let ids: HashSet<&str> = lines[..at].iter().filter_map(|line| line["uuid"].as_str()).collect();
+    let ids: HashSet<&str> = lines[..at]
+        .iter()
+        .filter_map(|line| line["uuid"].as_str())
+        .collect();
     assert!(ids.contains(boundary["logicalParentUuid"].as_str().unwrap()));
     let preserved = &boundary["compactMetadata"]["preservedMessages"];
     assert!(ids.contains(preserved["uuids"][0].as_str().unwrap()));
@@ -87,9 +125,15 @@ fn a_compaction_names_its_last_line_its_summary_and_what_it_preserves() {
 #[test]
 fn an_explicit_leaf_is_the_last_statement_and_lies_on_the_older_branch() {
     let lines = parsed(file(Shape::ExplicitLeaf, CWD, 8).bytes());
-    let stated = lines.iter().rposition(|line| line["explicit"] == true).unwrap();
+    let stated = lines
+        .iter()
+        .rposition(|line| line["explicit"] == true)
+        .unwrap();
     let leaf = &lines[stated]["leafUuid"];
-    let last = lines[..stated].iter().rfind(|line| line["uuid"].is_string()).unwrap();
+    let last = lines[..stated]
+        .iter()
+        .rfind(|line| line["uuid"].is_string())
+        .unwrap();
     assert_ne!(last["uuid"], *leaf);
     assert!(lines[stated..].iter().all(|line| line["uuid"].is_null()));
 }
@@ -97,20 +141,42 @@ fn an_explicit_leaf_is_the_last_statement_and_lies_on_the_older_branch() {
 #[test]
 fn backups_and_subagents_lie_where_the_lines_say() {
     let made = file(Shape::Checkpointed, CWD, 9);
-    let deltas: Vec<_> = parsed(made.bytes()).into_iter().filter(|l| l["type"] == "file-history-delta").collect();
+    let deltas: Vec<_> = parsed(made.bytes())
+        .into_iter()
+        .filter(|l| l["type"] == "file-history-delta")
+        .collect();
     assert_eq!(deltas.len(), 2);
     for delta in deltas {
         let name = delta["backup"]["backupFileName"].as_str().unwrap();
-        assert!(made.files.get(&format!("file-history/{}/{name}", made.id)).is_some());
+        assert!(
+            made.files
+                .get(&format!("file-history/{}/{name}", made.id))
+                .is_some()
+        );
     }
     let made = file(Shape::Subagents, CWD, 9);
-    let logs: Vec<_> = made.files.list.iter().filter(|f| f.path.contains("/subagents/")).collect();
+    let logs: Vec<_> = made
+        .files
+        .list
+        .iter()
+        .filter(|f| f.path.contains("/subagents/"))
+        .collect();
     assert_eq!(logs.len(), 4);
     let first = parsed(&logs[0].bytes);
-    assert!(first.iter().filter(|l| l["uuid"].is_string()).all(|l| l["isSidechain"] == true));
+    assert!(
+        first
+            .iter()
+            .filter(|l| l["uuid"].is_string())
+            .all(|l| l["isSidechain"] == true)
+    );
     assert_eq!(first[0]["sessionId"], made.id.as_str());
     let side = file(Shape::V2_0_76, CWD, 9);
-    assert!(side.files.list.iter().any(|f| f.path.starts_with("projects/-home-dev-proj-demo/agent-")));
+    assert!(
+        side.files
+            .list
+            .iter()
+            .any(|f| f.path.starts_with("projects/-home-dev-proj-demo/agent-"))
+    );
 }
 
 #[test]
@@ -118,8 +184,12 @@ fn a_fork_repeats_the_uuids_under_another_session() {
     let source = file(Shape::Branched, CWD, 10);
     let fork = fork_of(&source, 1);
     assert_ne!(fork.id, source.id);
-    let ids =
-        |made: &crate::Made| -> Vec<Value> { chain(&parsed(made.bytes())).iter().map(|l| l["uuid"].clone()).collect() };
+    let ids = |made: &crate::Made| -> Vec<Value> {
+        chain(&parsed(made.bytes()))
+            .iter()
+            .map(|l| l["uuid"].clone())
+            .collect()
+    };
     assert_eq!(ids(&fork), ids(&source));
     assert!(!String::from_utf8_lossy(fork.bytes()).contains(&source.id));
 }
@@ -145,30 +215,57 @@ fn side_files_hold_what_the_client_puts_there() {
 
 #[test]
 fn lines_have_no_field_that_the_real_client_does_not_write() {
-    let Some(captures) = corpus::require_or_skip(corpus::CAPTURES) else { return };
+    let Some(captures) = corpus::require_or_skip(corpus::CAPTURES) else {
+        return;
+    };
     // Prompts, results, answers and the rest of one type differ, so they are told apart.
     let kind = |line: &Value| -> String {
         let of = |key: &str| line[key].as_str().unwrap_or_default().to_owned();
         let result = line["message"]["content"][0]["type"] == "tool_result";
-        format!("{} {} {} {result}", of("type"), of("subtype"), line["isCompactSummary"] == true)
+        format!(
+            "{} {} {} {result}",
+            of("type"),
+            of("subtype"),
+            line["isCompactSummary"] == true
+        )
     };
     let mut known: HashMap<String, HashSet<String>> = HashMap::new();
-    for path in corpus::files(&captures).iter().filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
+    for path in corpus::files(&captures)
+        .iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "jsonl"))
+    {
         for line in jsonl::lines(&disk::read(path)) {
-            let Ok(Value::Object(map)) = serde_json::from_slice(line) else { continue };
+            let Ok(Value::Object(map)) = serde_json::from_slice(line) else {
+                continue;
+            };
             if map.get("version").is_none_or(|version| version == TODAY) {
                 let line = Value::Object(map);
-                known.entry(kind(&line)).or_default().extend(line.as_object().unwrap().keys().cloned());
+                known
+                    .entry(kind(&line))
+                    .or_default()
+                    .extend(line.as_object().unwrap().keys().cloned());
             }
         }
     }
     let mut checked = 0;
-    for shape in
-        [Shape::Plain, Shape::ToolUse, Shape::Compacted, Shape::Checkpointed, Shape::Subagents, Shape::BigOutput]
-    {
-        for spec in file(shape, CWD, 5).files.list.iter().filter(|spec| spec.path.ends_with(".jsonl")) {
+    for shape in [
+        Shape::Plain,
+        Shape::ToolUse,
+        Shape::Compacted,
+        Shape::Checkpointed,
+        Shape::Subagents,
+        Shape::BigOutput,
+    ] {
+        for spec in file(shape, CWD, 5)
+            .files
+            .list
+            .iter()
+            .filter(|spec| spec.path.ends_with(".jsonl"))
+        {
             for line in parsed(&spec.bytes) {
-                let real = known.get(&kind(&line)).unwrap_or_else(|| panic!("no such line: {}", kind(&line)));
+                let real = known
+                    .get(&kind(&line))
+                    .unwrap_or_else(|| panic!("no such line: {}", kind(&line)));
                 for key in line.as_object().unwrap().keys() {
                     assert!(real.contains(key), "{shape:?}: {key} in {}", kind(&line));
                     checked += 1;

@@ -8,10 +8,14 @@ use crate::make::claude::{Session, Shape, backup_name};
 use crate::phrase;
 
 /// Fills a transcript with what its shape is to show; gives the title, if it has one.
-pub(crate) fn fill(session: &mut Session, shape: Shape, folder: &str, side: &mut Files) -> Option<String> {
+pub(crate) fn fill(
+    session: &mut Session,
+    shape: Shape,
+    folder: &str,
+    side: &mut Files,
+) -> Option<String> {
     if shape == Shape::Traps {
-        let hook =
-            json!({"type": "hook_success", "hookName": "SessionStart", "hookEvent": "SessionStart", "exitCode": 0});
+        let hook = json!({"type": "hook_success", "hookName": "SessionStart", "hookEvent": "SessionStart", "exitCode": 0});
         session.attachment(hook, None);
     }
     if shape == Shape::OddMetadata {
@@ -49,7 +53,9 @@ pub(crate) fn fill(session: &mut Session, shape: Shape, folder: &str, side: &mut
 fn tool_use(session: &mut Session) {
     let image = base64::encode(&phrase::image(&mut session.rng, 900));
     let source = json!({"type": "base64", "media_type": "image/png", "data": image});
-    session.prompt_blocks(json!([{"type": "text", "text": "看看这张图"}, {"type": "image", "source": source}]));
+    session.prompt_blocks(
+        json!([{"type": "text", "text": "看看这张图"}, {"type": "image", "source": source}]),
+    );
     session.parallel_calls(3);
     session.answer("All three pass.");
     session.turn();
@@ -92,10 +98,17 @@ fn compacted(session: &mut Session) {
         "isCompactSummary": true,
     });
     session.chain_with(&summary, json!({}), body, json!({}));
-    let said = |content: &str| json!({"type": "user", "message": {"role": "user", "content": content}});
-    session.chain(said("Caveat: local commands follow."), json!({"isMeta": true}));
+    let said =
+        |content: &str| json!({"type": "user", "message": {"role": "user", "content": content}});
+    session.chain(
+        said("Caveat: local commands follow."),
+        json!({"isMeta": true}),
+    );
     session.chain(said("<command-name>/compact</command-name>"), json!({}));
-    session.chain(said("<local-command-stdout>Compacted</local-command-stdout>"), json!({}));
+    session.chain(
+        said("<local-command-stdout>Compacted</local-command-stdout>"),
+        json!({}),
+    );
     session.turn();
 }
 
@@ -118,7 +131,10 @@ fn titled(session: &mut Session, folder: &str, side: &mut Files, first: &str) ->
     for tag in ["exp", "", "release"] {
         session.meta("tag", json!({"tag": tag}));
     }
-    side.add(format!("{folder}/{}/custom-title.json", session.id), json!({"customTitle": title}).to_string());
+    side.add(
+        format!("{folder}/{}/custom-title.json", session.id),
+        json!({"customTitle": title}).to_string(),
+    );
     session.close(first);
     title
 }
@@ -131,11 +147,11 @@ fn checkpointed(session: &mut Session, side: &mut Files) {
         let asked = phrase::asked(&mut session.rng);
         let asked = session.prompt(asked);
         let stamp = session.clock.iso();
-        let snapshot = json!({"messageId": asked, "trackedFileBackups": tracked, "timestamp": stamp});
+        let snapshot =
+            json!({"messageId": asked, "trackedFileBackups": tracked, "timestamp": stamp});
         let line = json!({"type": "file-history-snapshot", "messageId": asked, "snapshot": snapshot, "isSnapshotUpdate": false});
         session.text_line(&line.to_string());
-        let edit =
-            json!({"file_path": path, "old_string": format!("v{}", version - 1), "new_string": format!("v{version}")});
+        let edit = json!({"file_path": path, "old_string": format!("v{}", version - 1), "new_string": format!("v{version}")});
         let (id, block) = session.call("Edit", edit);
         let caller = session.response(&[block], "tool_use").remove(0);
         let name = backup_name(&path, version);
@@ -150,15 +166,20 @@ fn checkpointed(session: &mut Session, side: &mut Files) {
         session.text_line(&delta.to_string());
         side.add(format!("{history}/{name}"), format!("v{}\n", version - 1));
         tracked["src/lib.rs"] = backup;
-        session.result(&id, &caller, json!("The file was updated."), json!({"filePath": path, "oldString": "v"}));
+        session.result(
+            &id,
+            &caller,
+            json!("The file was updated."),
+            json!({"filePath": path, "oldString": "v"}),
+        );
         session.answer("Edited.");
     }
     // A file that did not exist before: to restore is to delete.
-    tracked["src/new.rs"] = json!({"backupFileName": null, "version": 1, "backupTime": session.clock.iso()});
+    tracked["src/new.rs"] =
+        json!({"backupFileName": null, "version": 1, "backupTime": session.clock.iso()});
     let asked = session.prompt("and now?");
     let snapshot = json!({"messageId": asked, "trackedFileBackups": tracked, "timestamp": session.clock.iso()});
-    let line =
-        json!({"type": "file-history-snapshot", "messageId": asked, "snapshot": snapshot, "isSnapshotUpdate": false});
+    let line = json!({"type": "file-history-snapshot", "messageId": asked, "snapshot": snapshot, "isSnapshotUpdate": false});
     session.text_line(&line.to_string());
     session.answer("Nothing more.");
 }
@@ -177,7 +198,12 @@ fn subagents(session: &mut Session, folder: &str, side: &mut Files) {
     let mut nested = sub.subagent(&inner);
     nested.prompt("看看里面");
     nested.answer("里面什么都没有。");
-    sub.result(&inner_call, &sub_caller, json!([{"type": "text", "text": "里面什么都没有。"}]), json!({}));
+    sub.result(
+        &inner_call,
+        &sub_caller,
+        json!([{"type": "text", "text": "里面什么都没有。"}]),
+        json!({}),
+    );
     sub.answer("sub result");
     let content = json!([{"type": "text", "text": "sub result"}]);
     let more = json!({"status": "completed", "prompt": "look around", "agentId": outer, "content": content, "totalTokens": 2844});
@@ -187,8 +213,12 @@ fn subagents(session: &mut Session, folder: &str, side: &mut Files) {
     let mut inner_meta = about("Explore", &inner_call, 2);
     inner_meta["parentAgentId"] = json!(outer);
     let below = format!("{folder}/{}/subagents", session.id);
-    for (agent, log, meta) in [(&outer, sub, about("general-purpose", &outer_call, 1)), (&inner, nested, inner_meta)] {
-        side.add(format!("{below}/agent-{agent}.jsonl"), log.into_bytes()).mode = Some(0o600);
+    for (agent, log, meta) in [
+        (&outer, sub, about("general-purpose", &outer_call, 1)),
+        (&inner, nested, inner_meta),
+    ] {
+        side.add(format!("{below}/agent-{agent}.jsonl"), log.into_bytes())
+            .mode = Some(0o600);
         side.add(format!("{below}/agent-{agent}.meta.json"), meta.to_string());
     }
 }
@@ -197,10 +227,16 @@ fn big_output(session: &mut Session, folder: &str, side: &mut Files) {
     let (id, block) = session.call("Bash", json!({"command": "seq 1 60000"}));
     let caller = session.response(&[block], "tool_use").remove(0);
     let whole: String = (1..=60_000).map(|n| format!("{n}\n")).collect();
-    let below = format!("{folder}/{}/tool-results/{}.txt", session.id, session.rng.base36(9));
+    let below = format!(
+        "{folder}/{}/tool-results/{}.txt",
+        session.id,
+        session.rng.base36(9)
+    );
     let path = format!("/home/dev/.claude/{below}");
-    let preview =
-        format!("<persisted-output>\nFull output saved to: {path}\n\n{}\n</persisted-output>", &whole[..2_000]);
+    let preview = format!(
+        "<persisted-output>\nFull output saved to: {path}\n\n{}\n</persisted-output>",
+        &whole[..2_000]
+    );
     let more = json!({
         "stdout": whole[..30_000], "stderr": "", "interrupted": false, "isImage": false,
         "persistedOutputPath": path, "persistedOutputSize": whole.len(),
@@ -230,7 +266,10 @@ fn traps(session: &mut Session) {
     session.answer("</script> \u{1b}[31mred\u{1b}[0m");
     let uuid = "not-a-uuid-but-an-id";
     let parent: Value = json!(session.leaf);
-    let tail = format!(r#""sessionId":"{}","timestamp":"2026-10-05T08:00:01.000Z""#, session.id);
+    let tail = format!(
+        r#""sessionId":"{}","timestamp":"2026-10-05T08:00:01.000Z""#,
+        session.id
+    );
     session.text_line(&format!(
         r#"{{"parentUuid":{parent},"isSidechain":false,"type":"user","message":{{"role":"user","content":"lone \ud83d surrogate"}},"uuid":"{uuid}",{tail}}}"#
     ));
@@ -242,22 +281,31 @@ fn traps(session: &mut Session) {
 }
 
 fn before_the_chain(session: &mut Session) {
-    let link = json!({"prNumber": 7, "prUrl": "https://example.com/pull/7", "prRepository": "dev/demo"});
+    let link =
+        json!({"prNumber": 7, "prUrl": "https://example.com/pull/7", "prRepository": "dev/demo"});
     session.meta("pr-link", link);
     let queued = json!({"operation": "enqueue", "timestamp": session.clock.iso(), "content": "why is the build red?"});
     session.meta("queue-operation", queued);
-    session.meta("queue-operation", json!({"operation": "dequeue", "timestamp": session.clock.iso()}));
+    session.meta(
+        "queue-operation",
+        json!({"operation": "dequeue", "timestamp": session.clock.iso()}),
+    );
 }
 
 fn odd_metadata(session: &mut Session) {
-    let tree =
-        json!({"originalCwd": session.cwd, "worktreePath": format!("{}-wt", session.cwd), "worktreeBranch": "wt"});
+    let tree = json!({"originalCwd": session.cwd, "worktreePath": format!("{}-wt", session.cwd), "worktreeBranch": "wt"});
     session.meta("worktree-state", json!({"worktreeSession": tree}));
     session.turn();
     session.meta("worktree-state", json!({"worktreeSession": null}));
     session.meta("relocated", json!({"relocatedCwd": session.cwd}));
     session.meta("tools-used", json!({"tools": ["Bash", "Read"]}));
-    session.meta("from-the-future", json!({"nested": {"deep": [1, 2, {"x": null}]}}));
-    session.chain(json!({"type": "system", "subtype": "turn_duration", "durationMs": 1147}), json!({"isMeta": false}));
+    session.meta(
+        "from-the-future",
+        json!({"nested": {"deep": [1, 2, {"x": null}]}}),
+    );
+    session.chain(
+        json!({"type": "system", "subtype": "turn_duration", "durationMs": 1147}),
+        json!({"isMeta": false}),
+    );
     session.turn();
 }

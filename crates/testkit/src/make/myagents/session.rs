@@ -59,10 +59,26 @@ pub fn session(spec: &Spec<'_>) -> (Made, Value) {
     let row = meta(spec, &id, &title, &created, &clock, totals);
     let main = format!("sessions/{id}.jsonl");
     files.add(main.clone(), transcript).modified = Some(clock.ms());
-    (Made { id, project: spec.agent_dir.to_owned(), title: Some(title), main, files }, row)
+    (
+        Made {
+            id,
+            project: spec.agent_dir.to_owned(),
+            title: Some(title),
+            main,
+            files,
+        },
+        row,
+    )
 }
 
-fn meta(spec: &Spec<'_>, id: &str, title: &str, created: &str, clock: &Clock, totals: [usize; 2]) -> Value {
+fn meta(
+    spec: &Spec<'_>,
+    id: &str,
+    title: &str,
+    created: &str,
+    clock: &Clock,
+    totals: [usize; 2],
+) -> Value {
     let mut row = json!({
         "id": id, "agentDir": spec.agent_dir, "title": title, "createdAt": created, "lastActiveAt": clock.iso(),
     });
@@ -105,13 +121,19 @@ fn transcript(
             let name = rng.uuid_v4();
             let path = format!("{id}/{name}.png");
             files.add(format!("attachments/{path}"), phrase::image(rng, 300));
-            asked["attachments"] = json!([{"id": name, "name": "截图.png", "mimeType": "image/png", "path": path}]);
+            asked["attachments"] =
+                json!([{"id": name, "name": "截图.png", "mimeType": "image/png", "path": path}]);
         }
         if turn == 2 && spec.era != Era::E1 {
-            asked["metadata"] = json!({"source": "telegram_private", "sourceId": "42", "senderName": "小王"});
+            asked["metadata"] =
+                json!({"source": "telegram_private", "sourceId": "42", "senderName": "小王"});
         }
         lines.push(&asked);
-        let content = if turn % 2 == 0 { phrase::answered(rng).to_owned() } else { blocks(rng).to_string() };
+        let content = if turn % 2 == 0 {
+            phrase::answered(rng).to_owned()
+        } else {
+            blocks(rng).to_string()
+        };
         let (input, output) = (rng.between(10, 900), rng.between(10, 900));
         totals[0] += input;
         totals[1] += output;
@@ -121,7 +143,8 @@ fn transcript(
         if spec.era != Era::E1 {
             answer["sdkUuid"] = json!(rng.uuid_v4());
         }
-        answer["usage"] = json!({"inputTokens": input, "outputTokens": output, "model": "claude-sonnet-4-5"});
+        answer["usage"] =
+            json!({"inputTokens": input, "outputTokens": output, "model": "claude-sonnet-4-5"});
         if turn % 2 == 1 || spec.era == Era::E3 {
             answer["toolCount"] = json!(turn % 2);
             answer["durationMs"] = json!(rng.between(900, 90_000));
@@ -144,16 +167,20 @@ fn blocks(rng: &mut Rng) -> Value {
     ])
 }
 
-/// Makes the MyAgents side of a conversation whose other side is a Claude transcript: same texts, the SDK's uuids.
+/// Makes the MyAgents side of a conversation whose other side is a Claude transcript: same
+/// texts, the SDK's uuids.
 ///
-/// With `id` the session keeps an id of its own and points at the transcript, as era 1 did; without, it shares the id.
+/// With `id` the session keeps an id of its own and points at the transcript, as era 1 did;
+/// without, it shares the id.
 pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
     let era = if id.is_some() { Era::E1 } else { Era::E2 };
     let own = id.unwrap_or(&claude.id);
     let mut rows: Vec<Value> = Vec::new();
     for line in crate::jsonl::parse(claude.bytes()) {
         let content = &line["message"]["content"];
-        let skipped = line["isSidechain"] == true || line["isMeta"] == true || line["isCompactSummary"] == true;
+        let skipped = line["isSidechain"] == true
+            || line["isMeta"] == true
+            || line["isCompactSummary"] == true;
         match (line["type"].as_str(), content.as_str(), content[0]["text"].as_str()) {
             _ if skipped => {}
             (Some("user"), Some(text), _) => rows.push(
@@ -167,11 +194,25 @@ pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
         }
     }
     let turns = rows.iter().filter(|row| row["role"] == "user").count();
-    let last = rows.last().map_or(json!(null), |row| row["timestamp"].clone());
-    let spec =
-        Spec { era, id: Some(own), sdk: id.map(|_| claude.id.as_str()), agent_dir: &claude.project, turns, seed: 0 };
-    let mut meta =
-        meta(&spec, own, "Shared with the SDK", &iso_of(&rows), &Clock::at(MORNING), [10 * turns, 20 * turns]);
+    let last = rows
+        .last()
+        .map_or(json!(null), |row| row["timestamp"].clone());
+    let spec = Spec {
+        era,
+        id: Some(own),
+        sdk: id.map(|_| claude.id.as_str()),
+        agent_dir: &claude.project,
+        turns,
+        seed: 0,
+    };
+    let mut meta = meta(
+        &spec,
+        own,
+        "Shared with the SDK",
+        &iso_of(&rows),
+        &Clock::at(MORNING),
+        [10 * turns, 20 * turns],
+    );
     meta["lastActiveAt"] = last;
     let mut lines = Lines::new();
     rows.iter().for_each(|row| lines.push(row));
@@ -179,9 +220,21 @@ pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
     let mut files = Files::new();
     files.add(main.clone(), lines.into_bytes()).modified = claude.files.list[0].modified;
     let title = Some("Shared with the SDK".to_owned());
-    (Made { id: own.to_owned(), project: claude.project.clone(), title, main, files }, meta)
+    (
+        Made {
+            id: own.to_owned(),
+            project: claude.project.clone(),
+            title,
+            main,
+            files,
+        },
+        meta,
+    )
 }
 
 fn iso_of(rows: &[Value]) -> String {
-    rows.first().and_then(|row| row["timestamp"].as_str()).unwrap_or_default().to_owned()
+    rows.first()
+        .and_then(|row| row["timestamp"].as_str())
+        .unwrap_or_default()
+        .to_owned()
 }

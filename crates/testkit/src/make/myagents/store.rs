@@ -84,16 +84,30 @@ pub fn store(shape: Shape, seed: u64) -> Batch {
     let mut batch = Batch::default();
     let mut rows = Vec::new();
     let ids: [Option<&str>; 3] = match shape {
-        Shape::OddIds => {
-            [Some("pending-tab-7"), Some("cron-standalone-0d9f3a52-7a52-4c4e-9d0b-0b9f1b1c2d3e"), Some("cron-im-1")]
-        }
+        Shape::OddIds => [
+            Some("pending-tab-7"),
+            Some("cron-standalone-0d9f3a52-7a52-4c4e-9d0b-0b9f1b1c2d3e"),
+            Some("cron-im-1"),
+        ],
         _ => [None; 3],
     };
     for (number, id) in ids.into_iter().enumerate() {
         let seed = seed.wrapping_mul(31).wrapping_add(number as u64);
-        let sdk = (shape == Shape::E1 && number == 0).then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
-        let agent_dir = ["/home/dev/proj/demo", "/home/dev/proj/演示", "C:\\Users\\dev\\demo"][number];
-        let (made, row) = session(&Spec { era: shape.era(), id, sdk, agent_dir, turns: 3 + number, seed });
+        let sdk =
+            (shape == Shape::E1 && number == 0).then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
+        let agent_dir = [
+            "/home/dev/proj/demo",
+            "/home/dev/proj/演示",
+            "C:\\Users\\dev\\demo",
+        ][number];
+        let (made, row) = session(&Spec {
+            era: shape.era(),
+            id,
+            sdk,
+            agent_dir,
+            turns: 3 + number,
+            seed,
+        });
         batch.sessions.push(made);
         rows.push(row);
     }
@@ -109,7 +123,10 @@ fn state(shape: Shape, batch: &mut Batch, rows: &mut Vec<Value>) {
             rows[0]["materializationState"] = json!("prepared");
             rows[0]["materializationSourceSessionId"] = json!("pending-tab-1");
             rows[0]["title"] = json!("New Chat");
-            batch.sessions[0].files.list.retain(|file| !file.path.ends_with(".jsonl"));
+            batch.sessions[0]
+                .files
+                .list
+                .retain(|file| !file.path.ends_with(".jsonl"));
         }
         Shape::Unmatched => {
             rows.remove(0);
@@ -124,14 +141,24 @@ fn state(shape: Shape, batch: &mut Batch, rows: &mut Vec<Value>) {
         Shape::IndexMissing => None,
         Shape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
         Shape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
-        Shape::IndexWithNull => Some(index(&[rows[0].clone(), Value::Null, rows[1].clone(), rows[2].clone()])),
+        Shape::IndexWithNull => Some(index(&[
+            rows[0].clone(),
+            Value::Null,
+            rows[1].clone(),
+            rows[2].clone(),
+        ])),
         Shape::IndexCutInRow | Shape::TmpNewer => {
             let cut = text.rfind("\"agentDir\"").unwrap_or(text.len() / 2);
             Some(text.as_bytes()[..cut].to_vec())
         }
         _ => Some(whole.clone()),
     };
-    let newest = batch.sessions.iter().filter_map(|made| made.files.list.last()?.modified).max().unwrap_or(0);
+    let newest = batch
+        .sessions
+        .iter()
+        .filter_map(|made| made.files.list.last()?.modified)
+        .max()
+        .unwrap_or(0);
     if let Some(bytes) = written {
         batch.shared.add("sessions.json", bytes).modified = Some(newest + 1_000);
     }
@@ -143,7 +170,12 @@ fn state(shape: Shape, batch: &mut Batch, rows: &mut Vec<Value>) {
 fn transcript(batch: &mut Batch, at: usize) -> &mut Vec<u8> {
     let made = &mut batch.sessions[at];
     let main = made.main.clone();
-    let spec = made.files.list.iter_mut().find(|file| file.path == main).expect("each session has its transcript");
+    let spec = made
+        .files
+        .list
+        .iter_mut()
+        .find(|file| file.path == main)
+        .expect("each session has its transcript");
     &mut spec.bytes
 }
 
@@ -155,7 +187,9 @@ fn legacy(shape: Shape, batch: &mut Batch) {
     made.files.add(path.clone(), whole);
     match shape {
         Shape::LegacyJson => {
-            made.files.list.retain(|file| !file.path.ends_with(".jsonl"));
+            made.files
+                .list
+                .retain(|file| !file.path.ends_with(".jsonl"));
             made.main = path;
         }
         Shape::EmptyBesideLegacy => transcript(batch, 0).clear(),
@@ -172,7 +206,10 @@ fn intent(shape: Shape, batch: &mut Batch, row: &mut Value) {
     });
     if shape == Shape::IntentAfter {
         let bytes = transcript(batch, 0);
-        let end: usize = jsonl::lines(bytes)[..2].iter().map(|line| line.len() + 1).sum();
+        let end: usize = jsonl::lines(bytes)[..2]
+            .iter()
+            .map(|line| line.len() + 1)
+            .sum();
         bytes.truncate(end);
     }
 }

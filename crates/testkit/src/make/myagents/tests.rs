@@ -20,10 +20,13 @@ fn healthy_stores_have_a_row_for_each_transcript_and_counts_that_agree() {
             let lines = jsonl::parse(made.bytes());
             let users = lines.iter().filter(|line| line["role"] == "user").count();
             assert_eq!(row["stats"]["messageCount"], users);
-            let blocks = lines.iter().filter(|line| line["content"].as_str().unwrap().starts_with('['));
+            let blocks = lines
+                .iter()
+                .filter(|line| line["content"].as_str().unwrap().starts_with('['));
             assert!(blocks.clone().count() > 0);
             for line in blocks {
-                let content: Vec<Value> = serde_json::from_str(line["content"].as_str().unwrap()).unwrap();
+                let content: Vec<Value> =
+                    serde_json::from_str(line["content"].as_str().unwrap()).unwrap();
                 assert_eq!(content[1]["type"], "tool_use");
             }
         }
@@ -41,25 +44,45 @@ fn attachments_lie_where_their_rows_say() {
 
 #[test]
 fn broken_indexes_are_broken_in_their_own_way() {
-    let text = |shape| store(shape, 5).shared.get("sessions.json").map(<[u8]>::to_vec);
+    let text = |shape| {
+        store(shape, 5)
+            .shared
+            .get("sessions.json")
+            .map(<[u8]>::to_vec)
+    };
     assert!(text(Shape::IndexMissing).is_none());
     assert!(text(Shape::BomIndex).unwrap().starts_with(b"\xef\xbb\xbf["));
     for shape in [Shape::IndexTruncated, Shape::IndexCutInRow, Shape::TmpNewer] {
-        assert!(serde_json::from_slice::<Value>(&text(shape).unwrap()).is_err(), "{shape:?}");
+        assert!(
+            serde_json::from_slice::<Value>(&text(shape).unwrap()).is_err(),
+            "{shape:?}"
+        );
     }
     assert!(rows(&store(Shape::IndexWithNull, 5))[1].is_null());
     let batch = store(Shape::TmpNewer, 5);
-    let times: Vec<_> = batch.shared.list.iter().map(|file| file.modified.unwrap()).collect();
+    let times: Vec<_> = batch
+        .shared
+        .list
+        .iter()
+        .map(|file| file.modified.unwrap())
+        .collect();
     assert!(times[1] > times[0]);
     assert!(serde_json::from_slice::<Value>(&batch.shared.list[1].bytes).is_ok());
 }
 
 #[test]
 fn intents_match_the_transcript_on_one_side() {
-    for (shape, key) in [(Shape::IntentBefore, "sourceMessageCount"), (Shape::IntentAfter, "targetMessageCount")] {
+    for (shape, key) in [
+        (Shape::IntentBefore, "sourceMessageCount"),
+        (Shape::IntentAfter, "targetMessageCount"),
+    ] {
         let batch = store(shape, 6);
         let intent = &rows(&batch)[0]["pendingConversationMutation"];
-        assert_eq!(intent[key], jsonl::parse(batch.sessions[0].bytes()).len(), "{shape:?}");
+        assert_eq!(
+            intent[key],
+            jsonl::parse(batch.sessions[0].bytes()).len(),
+            "{shape:?}"
+        );
     }
 }
 
@@ -67,10 +90,26 @@ fn intents_match_the_transcript_on_one_side() {
 fn legacy_files_hold_the_same_messages() {
     let batch = store(Shape::BothPresent, 7);
     let made = &batch.sessions[0];
-    let whole: Value = serde_json::from_slice(made.files.get(&format!("sessions/{}.json", made.id)).unwrap()).unwrap();
-    assert_eq!(whole["messages"].as_array().unwrap(), &jsonl::parse(made.bytes()));
-    assert!(store(Shape::EmptyBesideLegacy, 7).sessions[0].bytes().is_empty());
-    assert!(store(Shape::LegacyJson, 7).sessions[0].main.ends_with(".json"));
+    let whole: Value = serde_json::from_slice(
+        made.files
+            .get(&format!("sessions/{}.json", made.id))
+            .unwrap(),
+    )
+    .unwrap();
+    assert_eq!(
+        whole["messages"].as_array().unwrap(),
+        &jsonl::parse(made.bytes())
+    );
+    assert!(
+        store(Shape::EmptyBesideLegacy, 7).sessions[0]
+            .bytes()
+            .is_empty()
+    );
+    assert!(
+        store(Shape::LegacyJson, 7).sessions[0]
+            .main
+            .ends_with(".json")
+    );
 }
 
 #[test]

@@ -19,7 +19,11 @@ pub struct Place<'a> {
 impl<'a> Place<'a> {
     /// A project on a machine whose home is `/home/dev`.
     pub fn of(cwd: &'a str) -> Place<'a> {
-        Place { cwd, home: "/home/dev", tmp: "/tmp" }
+        Place {
+            cwd,
+            home: "/home/dev",
+            tmp: "/tmp",
+        }
     }
 
     /// Gives the folder below `sessions/` in which this flavour keeps the project's sessions.
@@ -41,11 +45,17 @@ pub fn pi_folder(cwd: &str) -> String {
     format!("--{}--", dashes(bare))
 }
 
-/// Encodes a project folder as xcsh does: relative to the home, else to the temporary folder, else as pi does.
+/// Encodes a project folder as xcsh does: relative to the home, else to the temporary
+/// folder, else as pi does.
 pub fn xcsh_folder(cwd: &str, home: &str, tmp: &str) -> String {
     let inside = |base: &str| {
         let rest = cwd.strip_prefix(base)?;
-        if rest.is_empty() { Some("") } else { rest.strip_prefix('/').filter(|rest| !rest.starts_with("..")) }
+        if rest.is_empty() {
+            Some("")
+        } else {
+            rest.strip_prefix('/')
+                .filter(|rest| !rest.starts_with(".."))
+        }
     };
     if let Some(rest) = inside(home) {
         return format!("-{}", dashes(rest));
@@ -68,7 +78,8 @@ pub fn snowflake(ms: i64, sequence: u64) -> String {
     format!("{:016x}", (since << 22) | (sequence & 0x3f_ffff))
 }
 
-/// Makes the title line of newer oh-my-pi files: 256 bytes with its newline, so that a rename can overwrite it in place.
+/// Makes the title line of newer oh-my-pi files: 256 bytes with its newline, so that a rename can
+/// overwrite it in place.
 ///
 /// Gives the line without the newline; panics if the title does not fit.
 pub fn title_slot(title: &str, source: Option<&str>, updated_at: &str) -> String {
@@ -79,7 +90,10 @@ pub fn title_slot(title: &str, source: Option<&str>, updated_at: &str) -> String
     slot["updatedAt"] = json!(updated_at);
     slot["pad"] = json!("");
     let empty = slot.to_string();
-    assert!(empty.len() <= 255, "the title does not fit its slot: {title}");
+    assert!(
+        empty.len() <= 255,
+        "the title does not fit its slot: {title}"
+    );
     slot["pad"] = json!(" ".repeat(255 - empty.len()));
     slot.to_string()
 }
@@ -92,9 +106,15 @@ mod tests {
     fn folders_are_named_as_each_flavour_does() {
         assert_eq!(pi_folder("/srv/pi"), "--srv-pi--");
         assert_eq!(pi_folder("C:\\src\\x"), "--C--src-x--");
-        assert_eq!(xcsh_folder("/home/u/proj/pi", "/home/u", "/tmp"), "-proj-pi");
+        assert_eq!(
+            xcsh_folder("/home/u/proj/pi", "/home/u", "/tmp"),
+            "-proj-pi"
+        );
         assert_eq!(xcsh_folder("/home/u", "/home/u", "/tmp"), "-");
-        assert_eq!(xcsh_folder("/home/user2/x", "/home/u", "/tmp"), "--home-user2-x--");
+        assert_eq!(
+            xcsh_folder("/home/user2/x", "/home/u", "/tmp"),
+            "--home-user2-x--"
+        );
         assert_eq!(xcsh_folder("/tmp", "/home/u", "/tmp"), "-tmp");
         assert_eq!(xcsh_folder("/tmp/a/b", "/home/u", "/tmp"), "-tmp-a-b");
         assert_eq!(xcsh_folder("/srv/pi", "/home/u", "/tmp"), "--srv-pi--");
@@ -103,7 +123,10 @@ mod tests {
     #[test]
     fn snowflakes_match_the_published_value() {
         assert_eq!(snowflake(1_771_237_230_000, 0x1234), "1470cb256c001234");
-        assert_eq!(file_name(1_771_237_230_000, "1470cb256c001234"), "2026-02-16T10-20-30-000Z_1470cb256c001234.jsonl");
+        assert_eq!(
+            file_name(1_771_237_230_000, "1470cb256c001234"),
+            "2026-02-16T10-20-30-000Z_1470cb256c001234.jsonl"
+        );
     }
 
     #[test]

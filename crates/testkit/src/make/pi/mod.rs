@@ -1,7 +1,7 @@
 //! Session files of the pi family: pi, oh-my-pi and xcsh, in every version of their format.
 //!
-//! A file is a header line and entries that name their parents. The three flavours differ in ids, titles, folder names, in how
-//! a model is named and in whether large images leave the file.
+//! A file is a header line and entries that name their parents. The three flavours differ in ids,
+//! titles, folder names, in how a model is named and in whether large images leave the file.
 
 mod layout;
 mod old;

@@ -7,14 +7,20 @@ use crate::phrase;
 
 /// Writes a file of version 1: no version, no ids, compactions that point by index.
 pub(crate) fn v1(session: &mut Session) {
-    session.header(None, json!({"provider": "anthropic", "modelId": "claude-sonnet-4-5", "thinkingLevel": "off"}));
+    session.header(
+        None,
+        json!({"provider": "anthropic", "modelId": "claude-sonnet-4-5", "thinkingLevel": "off"}),
+    );
     for number in 0..6 {
         let asked = phrase::asked(&mut session.rng);
         let asked = session.user_message(asked);
         session.bare_entry("message", json!({"message": asked}));
         if number == 1 {
             session.bare_entry("thinking_level_change", json!({"thinkingLevel": "minimal"}));
-            session.bare_entry("model_change", json!({"provider": "anthropic", "modelId": "claude-opus-4-5"}));
+            session.bare_entry(
+                "model_change",
+                json!({"provider": "anthropic", "modelId": "claude-opus-4-5"}),
+            );
         }
         let text = phrase::answered(&mut session.rng);
         let answer = session.assistant_message(json!([{"type": "text", "text": text}]), "stop");
@@ -22,8 +28,7 @@ pub(crate) fn v1(session: &mut Session) {
         // Index 0 is the header; the kept part begins with the question just asked.
         if number == 3 {
             let kept = session.len() - 2;
-            let fields =
-                json!({"summary": "# Context Checkpoint", "firstKeptEntryIndex": kept, "tokensBefore": 175_004});
+            let fields = json!({"summary": "# Context Checkpoint", "firstKeptEntryIndex": kept, "tokensBefore": 175_004});
             session.bare_entry("compaction", fields);
         }
     }
@@ -53,12 +58,23 @@ pub(crate) fn v2(session: &mut Session) {
 pub(crate) fn newer(session: &mut Session, version: u32) {
     session.header(Some(version), json!({"futureField": {"nested": [1, 2, 3]}}));
     session.turn();
-    session.entry("tool_execution_started", json!({"toolCallId": "toolu_1", "toolName": "bash"}));
-    session.entry("tool_execution_settled", json!({"toolCallId": "toolu_1", "outcome": "ok"}));
+    session.entry(
+        "tool_execution_started",
+        json!({"toolCallId": "toolu_1", "toolName": "bash"}),
+    );
+    session.entry(
+        "tool_execution_settled",
+        json!({"toolCallId": "toolu_1", "outcome": "ok"}),
+    );
     if version > 4 {
-        session.entry("hologram", json!({"depth": 3, "message": {"role": "oracle", "content": "?"}}));
-        session
-            .entry("message", json!({"message": {"role": "oracle", "content": [{"type": "smell", "data": "rose"}]}}));
+        session.entry(
+            "hologram",
+            json!({"depth": 3, "message": {"role": "oracle", "content": "?"}}),
+        );
+        session.entry(
+            "message",
+            json!({"message": {"role": "oracle", "content": [{"type": "smell", "data": "rose"}]}}),
+        );
     }
     session.turn();
 }

@@ -44,7 +44,18 @@ impl Session {
             Flavour::Xcsh => snowflake(created, rng.next_u64()),
         };
         let (lines, leaf, ids, blobs) = (Lines::new(), None, Vec::new(), Vec::new());
-        Session { flavour, id, cwd: cwd.to_owned(), created, rng, clock: Clock::at(created), leaf, ids, blobs, lines }
+        Session {
+            flavour,
+            id,
+            cwd: cwd.to_owned(),
+            created,
+            rng,
+            clock: Clock::at(created),
+            leaf,
+            ids,
+            blobs,
+            lines,
+        }
     }
 
     /// Writes the header: with no version it is a file of version 1.
@@ -53,7 +64,10 @@ impl Session {
         if let Some(version) = version {
             header["version"] = json!(version);
         }
-        merge(&mut header, json!({"id": self.id, "timestamp": self.clock.iso(), "cwd": self.cwd}));
+        merge(
+            &mut header,
+            json!({"id": self.id, "timestamp": self.clock.iso(), "cwd": self.cwd}),
+        );
         merge(&mut header, more);
         self.lines.push(&header);
     }
@@ -78,7 +92,11 @@ impl Session {
 
     /// Makes an id such as this flavour gives its entries.
     pub fn fresh_id(&mut self) -> String {
-        if self.flavour == Flavour::Omp { self.rng.nanoid(8) } else { self.rng.hex(8) }
+        if self.flavour == Flavour::Omp {
+            self.rng.nanoid(8)
+        } else {
+            self.rng.hex(8)
+        }
     }
 
     /// Adds an entry below the leaf, moves the leaf to it, and gives its id.
@@ -141,7 +159,8 @@ impl Session {
 
     /// Makes the usage of one answer.
     pub fn usage(&mut self) -> Value {
-        let [input, output, read, write] = [900, 1_800, 90_000, 9_000].map(|most| self.rng.below(most) + 1);
+        let [input, output, read, write] =
+            [900, 1_800, 90_000, 9_000].map(|most| self.rng.below(most) + 1);
         let [a, b, c, d] = std::array::from_fn(|_| money(&mut self.rng));
         json!({
             "input": input, "output": output, "cacheRead": read, "cacheWrite": write,
@@ -170,11 +189,14 @@ impl Session {
         (asked, self.assistant(answered))
     }
 
-    /// Adds a question, an answer that thinks and calls `calls` tools at once, their results, and a last answer.
+    /// Adds a question, an answer that thinks and calls `calls` tools at once, their
+    /// results, and a last answer.
     pub fn tool_turn(&mut self, calls: usize) -> Vec<String> {
         let asked = phrase::asked(&mut self.rng);
         let mut ids = vec![self.user(asked)];
-        let call_ids: Vec<String> = (0..calls).map(|_| format!("toolu_{}", self.rng.base36(24))).collect();
+        let call_ids: Vec<String> = (0..calls)
+            .map(|_| format!("toolu_{}", self.rng.base36(24)))
+            .collect();
         let thought = phrase::thought(&mut self.rng);
         let mut content = vec![
             json!({"type": "thinking", "thinking": thought, "thinkingSignature": self.rng.nanoid(40)}),
@@ -200,7 +222,8 @@ impl Session {
         ids
     }
 
-    /// Makes an image block; where the flavour has blobs, 1024 base64 characters or more leave the file.
+    /// Makes an image block; where the flavour has blobs, 1024 base64 characters or
+    /// more leave the file.
     pub fn image_block(&mut self, bytes: usize) -> Value {
         let image = phrase::image(&mut self.rng, bytes);
         let mut data = base64::encode(&image);
@@ -214,13 +237,20 @@ impl Session {
 
     /// Adds a compaction that keeps everything from `first_kept` on.
     pub fn compaction(&mut self, first_kept: &str, summary: &str) -> String {
-        let by = if self.flavour == Flavour::Pi { "fromHook" } else { "fromExtension" };
+        let by = if self.flavour == Flavour::Pi {
+            "fromHook"
+        } else {
+            "fromExtension"
+        };
         let mut fields = json!({"summary": summary});
         if self.flavour != Flavour::Pi {
             fields["shortSummary"] = json!("summary");
         }
         let details = json!({"readFiles": ["src/lib.rs"], "modifiedFiles": ["src/parse.rs"]});
-        merge(&mut fields, json!({"firstKeptEntryId": first_kept, "tokensBefore": 175_004, "details": details}));
+        merge(
+            &mut fields,
+            json!({"firstKeptEntryId": first_kept, "tokensBefore": 175_004, "details": details}),
+        );
         fields[by] = json!(false);
         self.entry("compaction", fields)
     }

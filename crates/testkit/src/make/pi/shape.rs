@@ -75,27 +75,45 @@ impl Shape {
 
     /// The shapes in which every parent is found, once, without a cycle.
     pub fn has_sound_tree(self) -> bool {
-        !matches!(self, Shape::Cycle | Shape::SelfParent | Shape::DuplicateIds | Shape::Orphan)
+        !matches!(
+            self,
+            Shape::Cycle | Shape::SelfParent | Shape::DuplicateIds | Shape::Orphan
+        )
     }
 
     fn has_title(self) -> bool {
-        matches!(self, Shape::Linear | Shape::EveryEntry | Shape::Branched | Shape::TitleSlot)
+        matches!(
+            self,
+            Shape::Linear | Shape::EveryEntry | Shape::Branched | Shape::TitleSlot
+        )
     }
 }
 
 /// Makes the files of one shape, below an agent's folder (`~/.pi/agent` and the like).
 pub fn file(shape: Shape, flavour: Flavour, place: Place<'_>, seed: u64) -> Made {
     let mut session = Session::start(flavour, place.cwd, seed);
-    let title = shape.has_title().then(|| phrase::title(&mut session.rng).to_owned());
+    let title = shape
+        .has_title()
+        .then(|| phrase::title(&mut session.rng).to_owned());
     fill(&mut session, shape, title.as_deref());
-    let main = format!("sessions/{}/{}", place.folder(flavour), file_name(session.created, &session.id));
+    let main = format!(
+        "sessions/{}/{}",
+        place.folder(flavour),
+        file_name(session.created, &session.id)
+    );
     let mut files = Files::new();
     for (hash, bytes) in &session.blobs {
         files.add(format!("blobs/{hash}"), bytes.clone());
     }
     let (id, project, last) = (session.id.clone(), session.cwd.clone(), session.clock.ms());
     files.add(main.clone(), session.into_bytes()).modified = Some(last);
-    Made { id, project, title, main, files }
+    Made {
+        id,
+        project,
+        title,
+        main,
+        files,
+    }
 }
 
 /// Makes a chain `depth` entries deep, each the child of the one before.

@@ -9,17 +9,22 @@ use crate::files::Files;
 use crate::make::pi::{Flavour, Session};
 use crate::phrase;
 
-/// Makes the content of a terminal's breadcrumb: the project folder and the session file, a line each.
+/// Makes the content of a terminal's breadcrumb: the project folder and the
+/// session file, a line each.
 pub fn breadcrumb(cwd: &str, session_file: &Path) -> Vec<u8> {
     format!("{cwd}\n{}\n", session_file.display()).into_bytes()
 }
 
-/// Makes the artifacts of a session (`main` is its path, ending in `.jsonl`): a tool's log, a subagent's answer and its log.
+/// Makes the artifacts of a session (`main` is its path, ending in `.jsonl`): a tool's log, a
+/// subagent's answer and its log.
 pub fn artifacts(main: &str, flavour: Flavour, cwd: &str, seed: u64) -> Files {
     let folder = main.strip_suffix(".jsonl").unwrap_or(main);
     let mut sub = Session::start(flavour, cwd, seed ^ 0x5ab);
     sub.header_v3(None);
-    sub.entry("session_init", json!({"systemPrompt": "You explore.", "task": "find the caller", "tools": ["read"]}));
+    sub.entry(
+        "session_init",
+        json!({"systemPrompt": "You explore.", "task": "find the caller", "tools": ["read"]}),
+    );
     sub.turn();
     let log = phrase::listing(&mut sub.rng, 30);
     let mut files = Files::new();
@@ -45,11 +50,19 @@ import os
 os._exit(0)
 ";
 
-/// Writes a prompt history in WAL mode with these prompts; says `false`, and writes nothing, where Python is missing.
+/// Writes a prompt history in WAL mode with these prompts; says `false`, and writes nothing,
+/// where Python is missing.
 ///
-/// The process ends without closing the database, so that the `-wal` file stays, as it does under a running agent.
+/// The process ends without closing the database, so that the `-wal` file stays, as it does
+/// under a running agent.
 pub fn history_db(path: &Path, cwd: &str, prompts: &[&str]) -> bool {
     let mut python = Command::new("python3");
-    python.arg("-c").arg(HISTORY).arg(path).arg(cwd).args(prompts).stderr(Stdio::null());
+    python
+        .arg("-c")
+        .arg(HISTORY)
+        .arg(path)
+        .arg(cwd)
+        .args(prompts)
+        .stderr(Stdio::null());
     python.status().is_ok_and(|status| status.success()) && path.exists()
 }

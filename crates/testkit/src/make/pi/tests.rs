@@ -10,7 +10,11 @@ use crate::{disk, jsonl, sha256};
 fn each(mut check: impl FnMut(Shape, Flavour, crate::Made)) {
     for &flavour in Flavour::ALL {
         for &shape in Shape::ALL {
-            check(shape, flavour, file(shape, flavour, Place::of("/home/dev/proj/demo"), 11));
+            check(
+                shape,
+                flavour,
+                file(shape, flavour, Place::of("/home/dev/proj/demo"), 11),
+            );
         }
     }
 }
@@ -18,7 +22,11 @@ fn each(mut check: impl FnMut(Shape, Flavour, crate::Made)) {
 fn parsed(shape: Shape, bytes: &[u8]) -> Vec<Value> {
     // Lone surrogates are legal for the agents and not for this parser.
     let text = String::from_utf8(bytes.to_vec()).unwrap();
-    let text = if shape == Shape::Traps { text.replace("\\ud83d", "?") } else { text };
+    let text = if shape == Shape::Traps {
+        text.replace("\\ud83d", "?")
+    } else {
+        text
+    };
     jsonl::parse(text.as_bytes())
 }
 
@@ -38,9 +46,17 @@ fn every_line_is_json_and_the_header_names_the_session() {
 fn parents_are_found_wherever_the_tree_is_said_to_be_sound() {
     each(|shape, flavour, made| {
         let lines = parsed(shape, made.bytes());
-        let ids: Vec<&str> = lines.iter().skip(1).filter_map(|line| line["id"].as_str()).collect();
+        let ids: Vec<&str> = lines
+            .iter()
+            .skip(1)
+            .filter_map(|line| line["id"].as_str())
+            .collect();
         let set: HashSet<&str> = ids.iter().copied().collect();
-        let missing = lines.iter().filter_map(|line| line["parentId"].as_str()).filter(|p| !set.contains(p)).count();
+        let missing = lines
+            .iter()
+            .filter_map(|line| line["parentId"].as_str())
+            .filter(|p| !set.contains(p))
+            .count();
         if shape.has_sound_tree() {
             assert_eq!(missing, 0, "{shape:?} {flavour:?}");
             assert_eq!(set.len(), ids.len(), "{shape:?} {flavour:?} repeats an id");
@@ -58,14 +74,21 @@ fn parents_are_found_wherever_the_tree_is_said_to_be_sound() {
 fn a_compaction_keeps_something_that_stands_before_it() {
     each(|shape, _, made| {
         let lines = parsed(shape, made.bytes());
-        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line["type"] == "compaction") {
+        for (at, line) in lines
+            .iter()
+            .enumerate()
+            .filter(|(_, line)| line["type"] == "compaction")
+        {
             if shape == Shape::V1 {
                 let kept = line["firstKeptEntryIndex"].as_u64().unwrap() as usize;
                 assert_eq!(lines[kept]["message"]["role"], "user");
                 assert!(kept < at);
             } else {
                 let kept = &line["firstKeptEntryId"];
-                assert!(lines[..at].iter().any(|before| before["id"] == *kept), "{shape:?}");
+                assert!(
+                    lines[..at].iter().any(|before| before["id"] == *kept),
+                    "{shape:?}"
+                );
             }
         }
     });
@@ -75,7 +98,10 @@ fn a_compaction_keeps_something_that_stands_before_it() {
 fn the_flavours_write_all_their_entry_types() {
     let types = |flavour| {
         let made = file(Shape::EveryEntry, flavour, Place::of("/x"), 1);
-        jsonl::parse(made.bytes()).iter().map(|l| l["type"].as_str().unwrap().to_owned()).collect::<HashSet<_>>()
+        jsonl::parse(made.bytes())
+            .iter()
+            .map(|l| l["type"].as_str().unwrap().to_owned())
+            .collect::<HashSet<_>>()
     };
     // The header, and the fourteen; pi has no platform entries, oh-my-pi five more of its own.
     assert_eq!(types(Flavour::Pi).len(), 10);
@@ -87,7 +113,12 @@ fn the_flavours_write_all_their_entry_types() {
 fn large_images_are_blobs_named_by_their_hash_except_in_pi() {
     for (flavour, blobs) in [(Flavour::Pi, 0), (Flavour::Omp, 2), (Flavour::Xcsh, 2)] {
         let made = file(Shape::Images, flavour, Place::of("/x"), 2);
-        let found: Vec<_> = made.files.list.iter().filter(|f| f.path.starts_with("blobs/")).collect();
+        let found: Vec<_> = made
+            .files
+            .list
+            .iter()
+            .filter(|f| f.path.starts_with("blobs/"))
+            .collect();
         assert_eq!(found.len(), blobs, "{flavour:?}");
         let text = String::from_utf8(made.bytes().to_vec()).unwrap();
         for blob in found {
@@ -116,9 +147,15 @@ fn a_deep_chain_is_as_deep_as_asked() {
 
 #[test]
 fn side_files_hold_what_the_agents_put_there() {
-    assert_eq!(breadcrumb("/x", std::path::Path::new("/y/z.jsonl")), b"/x\n/y/z.jsonl\n");
+    assert_eq!(
+        breadcrumb("/x", std::path::Path::new("/y/z.jsonl")),
+        b"/x\n/y/z.jsonl\n"
+    );
     let files = artifacts("sessions/-x/a.jsonl", Flavour::Xcsh, "/x", 3);
-    assert_eq!(jsonl::parse(files.get("sessions/-x/a/0-Explore.jsonl").unwrap())[1]["type"], "session_init");
+    assert_eq!(
+        jsonl::parse(files.get("sessions/-x/a/0-Explore.jsonl").unwrap())[1]["type"],
+        "session_init"
+    );
     let root = disk::scratch("pi-history");
     let path = root.join("history.db");
     if history_db(&path, "/x", &["one", "二"]) {

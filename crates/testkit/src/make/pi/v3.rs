@@ -46,25 +46,40 @@ pub(crate) fn fill(session: &mut Session, shape: Shape) {
 
 /// Writes a newer oh-my-pi file, with the title line before the header.
 pub(crate) fn title_slotted(session: &mut Session, title: Option<&str>) {
-    let slot = title_slot(title.unwrap_or_default(), Some("user"), &session.clock.iso());
+    let slot = title_slot(
+        title.unwrap_or_default(),
+        Some("user"),
+        &session.clock.iso(),
+    );
     session.text(&slot);
-    session.header(Some(3), json!({"additionalDirectories": ["/home/dev/shared"], "previousSessionFiles": []}));
+    session.header(
+        Some(3),
+        json!({"additionalDirectories": ["/home/dev/shared"], "previousSessionFiles": []}),
+    );
     session.turn();
-    session.entry("title_change", json!({"title": title, "previousTitle": "", "source": "user", "trigger": "rename"}));
+    session.entry(
+        "title_change",
+        json!({"title": title, "previousTitle": "", "source": "user", "trigger": "rename"}),
+    );
     session.turn();
 }
 
 fn every_entry(session: &mut Session) {
     let (asked, _) = session.turn();
     session.tool_turn(2);
-    session.entry("custom", json!({"customType": "boswell-test", "data": {"count": 42}, "unknownKey": [null, true]}));
+    session.entry(
+        "custom",
+        json!({"customType": "boswell-test", "data": {"count": 42}, "unknownKey": [null, true]}),
+    );
     session.entry(
         "custom_message",
         json!({"customType": "skill", "content": "注入的内容", "display": true, "attribution": "agent"}),
     );
     session.entry("label", json!({"targetId": asked, "label": "checkpoint"}));
-    session
-        .entry("branch_summary", json!({"fromId": asked, "summary": "what was tried", "details": {"readFiles": []}}));
+    session.entry(
+        "branch_summary",
+        json!({"fromId": asked, "summary": "what was tried", "details": {"readFiles": []}}),
+    );
     let leaf = session.leaf.clone();
     session.move_leaf(leaf.as_deref());
     session.entry("session_info", json!({"name": "named in an entry"}));
@@ -87,11 +102,20 @@ fn every_entry(session: &mut Session) {
 }
 
 fn more_entries(session: &mut Session, asked: &str) {
-    session.entry("context_change", json!({"contextName": "prod", "tenant": "acme-corp", "namespace": "production"}));
+    session.entry(
+        "context_change",
+        json!({"contextName": "prod", "tenant": "acme-corp", "namespace": "production"}),
+    );
     session.entry("service_tier_change", json!({"serviceTier": null}));
     session.entry("ttsr_injection", json!({"injectedRules": ["no-unwrap"]}));
-    session.entry("mcp_tool_selection", json!({"selectedToolNames": ["search", "读取"]}));
-    session.entry("session_init", json!({"systemPrompt": "You review.", "task": "review", "tools": ["read"]}));
+    session.entry(
+        "mcp_tool_selection",
+        json!({"selectedToolNames": ["search", "读取"]}),
+    );
+    session.entry(
+        "session_init",
+        json!({"systemPrompt": "You review.", "task": "review", "tools": ["read"]}),
+    );
     session.entry("mode_change", json!({"mode": "plan", "data": {"step": 1}}));
     if session.flavour == Flavour::Omp {
         let usage = session.usage();
@@ -103,7 +127,10 @@ fn more_entries(session: &mut Session, asked: &str) {
         session.entry("title_change", json!({"title": "新标题", "source": "auto"}));
         session.entry("archive", json!({"targetId": asked, "archived": true}));
         session.entry("reset_boundary", json!({}));
-        session.entry("credential_pin", json!({"provider": "anthropic", "hash": "0123456789abcdef"}));
+        session.entry(
+            "credential_pin",
+            json!({"provider": "anthropic", "hash": "0123456789abcdef"}),
+        );
     }
 }
 
@@ -111,7 +138,10 @@ fn branched(session: &mut Session) {
     let (_, fork) = session.turn();
     let abandoned = session.tool_turn(1);
     session.move_leaf(Some(&fork));
-    session.entry("branch_summary", json!({"fromId": fork, "summary": "the first attempt read the wrong file"}));
+    session.entry(
+        "branch_summary",
+        json!({"fromId": fork, "summary": "the first attempt read the wrong file"}),
+    );
     session.turn();
     // The last line decides the leaf: it lies on the abandoned branch again.
     session.move_leaf(abandoned.last().map(String::as_str));
@@ -124,7 +154,8 @@ fn two_compactions(session: &mut Session) {
     session.turn();
     session.compaction(&kept_first, "first summary");
     session.turn();
-    // The second keeps from before the first one, which a reader that starts at the first would lose.
+    // The second keeps from before the first one, which a reader that starts at
+    // the first would lose.
     let kept = session.ids[session.ids.len() - 5].clone();
     session.turn();
     session.compaction(&kept, "second summary");
@@ -139,7 +170,10 @@ fn labels(session: &mut Session) {
     session.entry("label", json!({"targetId": first}));
     session.move_leaf(Some(&answer));
     session.turn();
-    session.entry("label", json!({"targetId": second, "label": "renamed from another branch"}));
+    session.entry(
+        "label",
+        json!({"targetId": second, "label": "renamed from another branch"}),
+    );
 }
 
 fn images(session: &mut Session) {
@@ -170,7 +204,10 @@ fn traps(session: &mut Session) {
 fn cycle(session: &mut Session) {
     let (_, answer) = session.turn();
     let (a, b) = (session.fresh_id(), session.fresh_id());
-    for (own, parent, text) in [(&a, &b, "my parent comes next"), (&b, &a, "my parent came before")] {
+    for (own, parent, text) in [
+        (&a, &b, "my parent comes next"),
+        (&b, &a, "my parent came before"),
+    ] {
         session.move_leaf(Some(parent));
         let message = session.user_message(text);
         session.entry_with_id(own, "message", json!({"message": message}));
