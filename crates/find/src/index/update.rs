@@ -133,24 +133,27 @@ impl Index {
         done.and_then(|()| self.check_purged(&dirty))
     }
 
-    /// A file that could not be removed would still hold what was to go.
+    /// A file that could not be removed would still hold what was to go: it is removed now, or the
+    /// purge fails with what the system said.
     fn check_purged(&self, numbers: &[u64]) -> Result<()> {
         let left = self.folder.list();
-        match numbers
+        let names = numbers
             .iter()
-            .map(|number| super::manifest::segment_name(*number))
-            .find(|name| left.contains(name))
-        {
-            Some(name) => Err(Error::new(
-                ErrorKind::Denied,
-                format!(
-                    "`{}/{name}` still holds words of the purged session and cannot be removed",
-                    self.folder.root().display()
-                ),
-            )
-            .hinting("remove that file yourself: the index is derived and comes back")),
-            None => Ok(()),
+            .map(|number| super::manifest::segment_name(*number));
+        for name in names.filter(|name| left.contains(name)) {
+            self.folder.remove(&name).map_err(|error| {
+                Error::new(
+                    ErrorKind::Denied,
+                    format!(
+                        "`{}/{name}` still holds words of the purged session and cannot be removed",
+                        self.folder.root().display()
+                    ),
+                )
+                .because(error.to_string())
+                .hinting("remove that file yourself: the index is derived and comes back")
+            })?;
         }
+        Ok(())
     }
 
     fn writer(&self) -> Result<Writer<'_>> {

@@ -140,3 +140,50 @@ fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
     }
     assert!(deaths >= 8, "{deaths}");
 }
+
+/// Fails the next so many removals of segments.
+#[derive(Debug)]
+struct StuckSegments {
+    left: AtomicUsize,
+}
+
+impl Hook for StuckSegments {
+    fn before(&self, call: &Call<'_>) -> Verdict {
+        let Call::Remove { path } = call else {
+            return Verdict::Proceed;
+        };
+        let is_segment = path.to_string_lossy().contains("segment-");
+        let left = &self.left;
+        let fails = |left: usize| left.checked_sub(1);
+        if is_segment
+            && left
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fails)
+                .is_ok()
+        {
+            return Verdict::Fail(io::Error::from_raw_os_error(5));
+        }
+        Verdict::Proceed
+    }
+}
+
+#[test]
+fn a_purge_removes_an_old_segment_again_and_says_why_it_cannot() {
+    let (shelf, purged) = (shelf(), SessionRef::new("plain", "s03"));
+    for (failures, succeeds) in [(1, true), (usize::MAX, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(update_one_by_one(&Index::open(folder.path()), &shelf));
+        let hook = StuckSegments {
+            left: AtomicUsize::new(failures),
+        };
+        let index = Index::on(Arc::new(HookedDisk::real(Arc::new(hook))), folder.path());
+        let done = index.purge(&purged);
+        assert_eq!(done.is_ok(), succeeds, "{done:?}");
+        if let Err(error) = done {
+            assert!(error.to_string().contains("cannot be removed"), "{error}");
+            assert!(
+                error.reason().is_some_and(|it| it.contains("os error 5")),
+                "{error:?}"
+            );
+        }
+    }
+}
