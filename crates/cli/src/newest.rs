@@ -68,38 +68,48 @@ fn choose(
     let Sorted { far, near } = sorted;
     let places: Vec<usize> = near.keys().copied().collect();
     let joined = machine.stores.joined_at(near.into_values().collect());
-    let place = |(at, conversation): (usize, Conversation)| Some((*places.get(at)?, conversation));
-    let mut joined: BTreeMap<usize, Conversation> = joined.into_iter().filter_map(place).collect();
-    let shown = joined
-        .iter()
-        .filter(|(_, it)| it.front.1.hidden().is_none());
+    let mut joined: BTreeMap<usize, Conversation> = joined
+        .into_iter()
+        .filter_map(|(at, conversation)| Some((*places.get(at)?, conversation)))
+        .collect();
     let mut candidates: Vec<(usize, Option<Instant>)> =
-        shown.map(|(at, it)| (*at, it.last_active())).collect();
+        Vec::with_capacity(far.len() + joined.len());
+    for (at, conversation) in &joined {
+        if conversation.front.1.hidden().is_none() {
+            candidates.push((*at, conversation.last_active()));
+        }
+    }
     candidates.extend(
         far.into_iter()
             .filter_map(|at| Some((at, alone(machine, library.entries.get(at)?)?))),
     );
     // Of several that were active at the same time the last one of the listing counts.
     candidates.sort_unstable_by_key(|(at, _)| *at);
-    let folders = |at: usize| {
-        let joined = joined.get(&at);
-        let traits = library
-            .entries
-            .get(at)
-            .filter(|_| joined.is_none())
-            .and_then(Entry::traits);
-        joined
-            .into_iter()
-            .flat_map(Conversation::projects)
-            .chain(traits.and_then(|it| it.project.as_deref()))
-    };
     let candidates = candidates
         .into_iter()
-        .map(|(at, active)| (at, active, folders(at)));
+        .map(|(at, active)| (at, active, folders(library, &joined, at)));
     let newest = selector.most_recent(&machine.env.cwd, candidates)?;
     Ok(joined
         .remove(&newest)
         .map_or(Chosen::Alone(newest), |it| Chosen::Joined(Box::new(it))))
+}
+
+/// The folders of the conversation at a place among the entries.
+fn folders<'e>(
+    library: &'e Library,
+    joined: &'e BTreeMap<usize, Conversation>,
+    at: usize,
+) -> impl Iterator<Item = &'e str> + use<'e> {
+    let joined = joined.get(&at);
+    let traits = library
+        .entries
+        .get(at)
+        .filter(|_| joined.is_none())
+        .and_then(Entry::traits);
+    joined
+        .into_iter()
+        .flat_map(Conversation::projects)
+        .chain(traits.and_then(|it| it.project.as_deref()))
 }
 
 /// When a session was last active that is a conversation of its own; none if it is hidden.

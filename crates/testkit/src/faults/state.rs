@@ -81,7 +81,8 @@ impl Known {
         let Ok(mut operation) = serde_json::from_str::<serde_json::Value>(line) else {
             return self.normal(line);
         };
-        // Sizes say nothing that the files do not: those of clinvoker vary with the digits of a time.
+        // Sizes say nothing that the files do not: those of clinvoker vary with
+        // the digits of a time.
         for size in ["before", "after", "appended"] {
             let files = operation["files"].as_array_mut().into_iter().flatten();
             files
