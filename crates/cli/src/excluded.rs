@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use boswell_find::{Catalog, Index};
-use boswell_model::{Facts, Result, SessionRef};
+use boswell_model::{SessionMeta, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{Chance, Digest, Exclusion, Held, Stores, SystemChance};
 
@@ -109,14 +109,14 @@ impl Purge<'_> {
             .iter()
             .filter_map(|held| self.reference(held))
             .collect();
-        let is_excluded = |facts: &Facts| {
+        let is_excluded = |facts: &SessionMeta| {
             facts
                 .project
                 .as_deref()
                 .is_some_and(|it| self.exclusion.excludes(it))
         };
         let goes =
-            |reference: &SessionRef, facts: &Facts| refs.contains(reference) || is_excluded(facts);
+            |reference: &SessionRef, facts: &SessionMeta| refs.contains(reference) || is_excluded(facts);
         Ok(Catalog::open(&path)?
             .forget_where(&goes)?
             .into_iter()

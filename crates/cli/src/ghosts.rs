@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use boswell_dialect::Located;
-use boswell_model::{Facts, Framing, Result, SessionRef};
+use boswell_model::{SessionMeta, Framing, Result, SessionRef};
 use boswell_store::{Conversation, StoreId, Summary};
 
 use crate::history;
@@ -33,7 +33,7 @@ pub(crate) fn all(machine: &Machine, here: &[Conversation]) -> Result<Vec<Conver
             .map(|store| store.dialect().name());
         known.extend(dialect.map(|dialect| SessionRef::new(dialect, &held.located.id)));
     }
-    let mut ghosts: BTreeMap<SessionRef, (StoreId, Facts)> = BTreeMap::new();
+    let mut ghosts: BTreeMap<SessionRef, (StoreId, SessionMeta)> = BTreeMap::new();
     if let Some(library) = Library::open(machine, Create::No)? {
         for ghost in library.catalog().ghosts()? {
             let store = machine.stores.iter().find(|(_, store)| {
@@ -55,7 +55,7 @@ pub(crate) fn all(machine: &Machine, here: &[Conversation]) -> Result<Vec<Conver
             }
             let (_, facts) = ghosts
                 .entry(reference)
-                .or_insert_with(|| (id, Facts::default()));
+                .or_insert_with(|| (id, SessionMeta::default()));
             facts.saw_prompt(&asked.text);
             asked.at.into_iter().for_each(|at| facts.saw_time(at));
             facts.project = facts.project.take().or(asked.project);
@@ -68,7 +68,7 @@ pub(crate) fn all(machine: &Machine, here: &[Conversation]) -> Result<Vec<Conver
         .collect())
 }
 
-fn ghost(reference: SessionRef, store: StoreId, facts: Facts) -> Conversation {
+fn ghost(reference: SessionRef, store: StoreId, facts: SessionMeta) -> Conversation {
     let located = Located {
         hidden: Some("ghost"),
         ..Located::of(reference.id.clone(), Framing::Lines, 0)

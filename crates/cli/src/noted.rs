@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::{Facts, Result, SessionRef};
+use boswell_model::{SessionMeta, Result, SessionRef};
 use boswell_store::{SessionNotes, Summary};
 
 use crate::machine::Machine;
@@ -41,7 +41,7 @@ impl Noted {
 }
 
 /// What the user said of a session comes before what its log says.
-fn overlay(facts: &mut Facts, notes: &SessionNotes) {
+fn overlay(facts: &mut SessionMeta, notes: &SessionNotes) {
     for tag in &notes.tags {
         if !facts.tags.contains(tag) {
             facts.tags.push(tag.clone());

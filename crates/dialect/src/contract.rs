@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Flags, Framing, Head, Instant, Log, Message, Names, Problem,
+    Context, ContextItem, SessionMeta, Flags, Framing, Head, Instant, Log, Message, Interner, Problem,
     Result, SessionView, Settings, Slot, Tip, View,
 };
 
@@ -14,7 +14,7 @@ use crate::resume_decision::Probe;
 use crate::{
     Asked, AtWork, Capabilities, Chance, Depth, Draft, Environment, Files, FilesThen, ForkPlace,
     Found, Intention, KnownReader, Likeness, Located, LockSpec, MemoryFile, Mend, Mending, NewLog,
-    NewSession, Operation, Orphan, Pair, Parent, Permissions, Planned, ResumeCommand, Sample,
+    NewSession, Operation, Orphan, ToolLink, Parent, Permissions, Planned, ResumeCommand, Sample,
     SessionLink, Settled, SideFile, Spoken, StoreIntention, Subagent, Within, unsupported,
 };
 
@@ -87,16 +87,16 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// What is known before the log is read: from the row or document of an index,
     /// from the file's name.
-    fn begin(&self, _located: &Located) -> Facts {
-        Facts::default()
+    fn begin(&self, _located: &Located) -> SessionMeta {
+        SessionMeta::default()
     }
 
     /// Fills in the head of a record. Runs for every record of every file: fast, no look at
     /// payloads beyond need.
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names);
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner);
 
     /// Gathers what the record says about the session.
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts);
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta);
 
     /// What side files of the session say about it (a title file, an archive mark); called
     /// after the log was read.
@@ -104,7 +104,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         &self,
         _files: &dyn Files,
         _located: &Located,
-        _facts: &mut Facts,
+        _facts: &mut SessionMeta,
     ) -> Result<()> {
         Ok(())
     }
@@ -201,7 +201,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     fn check(
         &self,
         _view: &SessionView<'_>,
-        _facts: &Facts,
+        _facts: &SessionMeta,
         _problems: &mut Vec<Problem>,
     ) -> Result<()> {
         Ok(())
@@ -209,15 +209,15 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Calls and answers that an entry holds, by the ids of the calls. Gives what else is seen in
     /// passing: [`Flags::REFUSED`].
-    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
+    fn pairs(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
         let view = self.view(object);
         view.calls()
             .filter_map(|(id, _, _)| names.intern(id))
-            .map(Pair::Call)
+            .map(ToolLink::Call)
             .for_each(&mut *sink);
         view.results()
             .filter_map(|id| names.intern(id))
-            .map(Pair::Answer)
+            .map(ToolLink::Answer)
             .for_each(sink);
         Flags::default()
     }
@@ -273,20 +273,20 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// Sessions in other stores that are the same conversation.
-    fn links(&self, _facts: &Facts, _id: &str) -> Vec<SessionLink> {
+    fn links(&self, _facts: &SessionMeta, _id: &str) -> Vec<SessionLink> {
         Vec::new()
     }
 
     /// The agent's own command that takes the conversation up again; none where that
     /// cannot be done safely.
-    fn resume(&self, _facts: &Facts, _located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, _facts: &SessionMeta, _located: &Located) -> Option<ResumeCommand> {
         None
     }
 
     /// The same with a say in what the agent may do without asking.
     fn resume_with(
         &self,
-        facts: &Facts,
+        facts: &SessionMeta,
         located: &Located,
         _permissions: Permissions,
     ) -> Option<ResumeCommand> {
@@ -311,7 +311,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// Whether the log of a session can be appended to as it is; if not, why.
-    fn can_append(&self, _facts: &Facts) -> Result<()> {
+    fn can_append(&self, _facts: &SessionMeta) -> Result<()> {
         Ok(())
     }
 

@@ -260,7 +260,7 @@ pub struct Within<'a> {
     /// Its id.
     pub id: &'a str,
     /// What its log says of it.
-    pub facts: &'a boswell_model::Facts,
+    pub facts: &'a boswell_model::SessionMeta,
 }
 
 /// What a new session starts from.
@@ -386,7 +386,7 @@ pub fn unsupported(dialect: &str, what: &str, instead: &str) -> Error {
 /// Checks that bytes are one JSON object.
 pub fn one_object(bytes: &[u8]) -> Result<boswell_model::json::Raw<'_>> {
     match boswell_model::json::Raw::parse(bytes) {
-        Ok(raw) if raw.kind() == boswell_model::json::Kind::Object => Ok(raw),
+        Ok(raw) if raw.kind() == boswell_model::json::RawKind::Object => Ok(raw),
         Ok(_) => Err(Error::new(
             ErrorKind::Invalid,
             "an entry must be a JSON object",

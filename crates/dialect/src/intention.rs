@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::{Facts, SessionView, Tip};
+use boswell_model::{SessionMeta, SessionView, Tip};
 
 use crate::{Chance, Draft, Files, Located, LockSpec, NewSession, Operation, Plan};
 
@@ -156,7 +156,7 @@ pub struct Asked<'a> {
     /// Its log.
     pub view: SessionView<'a>,
     /// What is known of it.
-    pub facts: &'a Facts,
+    pub facts: &'a SessionMeta,
     /// Time and new ids.
     pub chance: &'a dyn Chance,
 }

@@ -38,7 +38,7 @@ pub mod resume_decision;
 pub mod unknown;
 
 pub use beside::{FilesThen, MemoryFile, SideFile, SideKind, Subagent};
-pub use boswell_model::Pair;
+pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Operation, Support};
 pub use chance::Chance;
 pub use contract::{Dialect, Reach, Sent, tool_paths};

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use boswell_model::{EntryKind, Log, Name, Slot};
+use boswell_model::{EntryKind, Log, Symbol, Slot};
 
 use crate::Confidence;
 
@@ -27,7 +27,7 @@ pub(crate) struct Neighbours<'a> {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Lost {
     /// The parent that it named and that is missing: entries that name the same one stay together.
-    pub(crate) family: Option<Name>,
+    pub(crate) family: Option<Symbol>,
     /// The entry that it belongs to for another reason.
     pub(crate) known: Option<Slot>,
 }
@@ -60,7 +60,7 @@ impl<'a> Neighbours<'a> {
         let mut up = self.up.clone();
         lost.keys().for_each(|slot| set(&mut up, *slot, None));
         let mut found = HashMap::new();
-        let mut adopted: HashMap<Name, Option<Slot>> = HashMap::new();
+        let mut adopted: HashMap<Symbol, Option<Slot>> = HashMap::new();
         let mut ends = [Ends::default(), Ends::default()];
         for (slot, head) in self.log.entries() {
             let Some(side) = self.writer.get(slot.index()).copied().flatten() else {

@@ -1,11 +1,11 @@
 //! Reads a session through its dialect, line by line.
 
 use boswell_model::{
-    EntryKind, Facts, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, Piece, SessionView,
+    EntryKind, SessionMeta, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, SplitRecord, SessionView,
     Slot, SpanKind, Splitter, Tree,
 };
 
-use crate::{Dialect, Located, Pair};
+use crate::{Dialect, Located, ToolLink};
 
 /// How much is wanted of each record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub struct Reader<'d> {
     framing: Framing,
     splitter: Splitter,
     log: Log,
-    facts: Facts,
-    pairs: Vec<(Slot, Pair)>,
+    facts: SessionMeta,
+    pairs: Vec<(Slot, ToolLink)>,
     /// Where the last line ends.
     end: u64,
 }
@@ -55,9 +55,9 @@ pub struct ReadSession {
     /// Their links.
     pub tree: Tree,
     /// What is known of it as a whole.
-    pub facts: Facts,
+    pub facts: SessionMeta,
     /// Calls and answers in file order, if they were asked for.
-    pub pairs: Option<Vec<(Slot, Pair)>>,
+    pub pairs: Option<Vec<(Slot, ToolLink)>>,
 }
 
 impl ReadSession {
@@ -94,7 +94,7 @@ impl<'d> Reader<'d> {
     }
 
     /// Goes on where a file of whole lines ended when it was read before.
-    pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, facts: Facts) -> Self {
+    pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, facts: SessionMeta) -> Self {
         let end = log.bytes;
         Reader {
             dialect,
@@ -177,7 +177,7 @@ impl<'d> Reader<'d> {
         reader.finish()
     }
 
-    fn piece(&mut self, piece: Piece<'_>) {
+    fn piece(&mut self, piece: SplitRecord<'_>) {
         match (&piece.object, piece.span.kind) {
             (Some(object), _) => {
                 let mut head = Head::of(&piece.span);

@@ -4,7 +4,7 @@
 //! Nothing is changed here: the store puts mends together to a [`Patch`], reads the result before
 //! anything is written, and lets the runner write it.
 
-use boswell_model::{Facts, Log, Pair, ProblemKind, Repair, SessionView, Slot};
+use boswell_model::{SessionMeta, Log, ToolLink, ProblemKind, Repair, SessionView, Slot};
 
 use crate::{Chance, Located};
 
@@ -110,9 +110,9 @@ pub struct Mending<'a> {
     /// Its log.
     pub view: SessionView<'a>,
     /// What is known of it.
-    pub facts: &'a Facts,
+    pub facts: &'a SessionMeta,
     /// Its calls and answers.
-    pub pairs: &'a [(Slot, Pair)],
+    pub pairs: &'a [(Slot, ToolLink)],
     /// New ids.
     pub chance: &'a dyn Chance,
 }

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Name, Names, Slot};
+use boswell_model::{Symbol, Interner, Slot};
 
-use crate::{Confidence, Pair};
+use crate::{Confidence, ToolLink};
 
 /// An entry with calls whose ids were used before.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct TwinCalls {
 #[derive(Debug)]
 pub(crate) struct Renamed {
     /// The id that it has.
-    pub old: Name,
+    pub old: Symbol,
     /// Which of the calls of that id in the entry it is.
     pub nth: usize,
     /// The id that it gets.
@@ -38,17 +38,17 @@ pub(crate) struct Renamed {
 /// Finds them in the calls and answers of a branch, in its order. `below` gives the answers that
 /// hang below an entry.
 pub(crate) fn find(
-    branch: &[(Slot, Pair)],
-    all: &[(Slot, Pair)],
-    names: &Names,
-    below: impl Fn(Slot) -> Vec<(Slot, Name)>,
+    branch: &[(Slot, ToolLink)],
+    all: &[(Slot, ToolLink)],
+    names: &Interner,
+    below: impl Fn(Slot) -> Vec<(Slot, Symbol)>,
     new_id: impl Fn() -> String,
 ) -> Vec<TwinCalls> {
-    let mut used: HashSet<Name> = HashSet::new();
-    let mut in_entry: HashMap<(Slot, Name), usize> = HashMap::new();
-    let mut twins: BTreeMap<Slot, Vec<(Name, usize)>> = BTreeMap::new();
+    let mut used: HashSet<Symbol> = HashSet::new();
+    let mut in_entry: HashMap<(Slot, Symbol), usize> = HashMap::new();
+    let mut twins: BTreeMap<Slot, Vec<(Symbol, usize)>> = BTreeMap::new();
     for (slot, pair) in branch {
-        let Pair::Call(call) = pair else { continue };
+        let ToolLink::Call(call) = pair else { continue };
         let nth = in_entry.entry((*slot, *call)).or_default();
         if !used.insert(*call) {
             twins.entry(*slot).or_default().push((*call, *nth));
@@ -58,14 +58,14 @@ pub(crate) fn find(
     if twins.is_empty() {
         return Vec::new();
     }
-    let called: HashSet<Name> = all
+    let called: HashSet<Symbol> = all
         .iter()
         .filter_map(|(_, pair)| match pair {
-            Pair::Call(call) => Some(*call),
-            Pair::Answer(_) => None,
+            ToolLink::Call(call) => Some(*call),
+            ToolLink::Answer(_) => None,
         })
         .collect();
-    let told_apart = |(slot, calls): (Slot, Vec<(Name, usize)>)| {
+    let told_apart = |(slot, calls): (Slot, Vec<(Symbol, usize)>)| {
         let below = below(slot);
         let mut strays = below
             .iter()

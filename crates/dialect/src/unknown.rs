@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Head, Instant, Message, Names, Result, SessionView,
+    Context, ContextItem, EntryKind, SessionMeta, Head, Instant, Message, Interner, Result, SessionView,
     Slot, Tip, View,
 };
 
@@ -50,7 +50,7 @@ impl Dialect for Unknown {
         object.get("type").is_some() || object.get("role").is_some()
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         let word = object.text("type").or_else(|| object.text("role"));
         head.word = word.and_then(|w| names.intern(&w));
         head.time = object
@@ -60,7 +60,7 @@ impl Dialect for Unknown {
         head.kind = EntryKind::Unknown;
     }
 
-    fn fold(&self, _object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    fn fold(&self, _object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         facts.saw(head);
         facts.count(head.word.map_or("", |w| names.text(w)));
     }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use boswell_model::json::{Kind, Raw, Str, value_end};
+use boswell_model::json::{RawKind, Raw, Str, value_end};
 
 use crate::Secrets;
 
@@ -90,7 +90,7 @@ pub fn replaced(bytes: &[u8], removals: &[Removal]) -> Vec<u8> {
 }
 
 fn is_json(bytes: &[u8]) -> bool {
-    Raw::parse(bytes).is_ok_and(|raw| matches!(raw.kind(), Kind::Object | Kind::Array))
+    Raw::parse(bytes).is_ok_and(|raw| matches!(raw.kind(), RawKind::Object | RawKind::Array))
 }
 
 /// Lines of JSON one by one; lines between them together, because a key may be longer than a line.

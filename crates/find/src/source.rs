@@ -3,7 +3,7 @@
 use boswell_dialect::Dialect;
 use boswell_model::json::Object;
 use boswell_model::{
-    Error, ErrorKind, Framing, Head, Instant, Line, Lines, Names, Piece, Result, SessionRef,
+    Error, ErrorKind, Framing, Head, Instant, Line, Lines, Interner, SplitRecord, Result, SessionRef,
     Splitter,
 };
 
@@ -108,7 +108,7 @@ impl Place {
 pub(crate) struct Record<'a> {
     pub(crate) slot: u32,
     pub(crate) head: Head,
-    pub(crate) names: &'a Names,
+    pub(crate) names: &'a Interner,
     pub(crate) body: Body<'a>,
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn walk(
     let mut walker = Walker {
         dialect: reader.dialect(source),
         splitter: Splitter::default(),
-        names: Names::default(),
+        names: Interner::default(),
         slot: from.slot,
         go_on: true,
         sink,
@@ -159,7 +159,7 @@ pub(crate) fn walk(
 struct Walker<'w> {
     dialect: &'w dyn Dialect,
     splitter: Splitter,
-    names: Names,
+    names: Interner,
     slot: u32,
     go_on: bool,
     sink: &'w mut dyn FnMut(Step<'_>) -> bool,
@@ -278,13 +278,13 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn piece(&mut self, piece: &Piece<'_>) {
+    fn piece(&mut self, piece: &SplitRecord<'_>) {
         let Some(object) = &piece.object else { return };
         let mut head = Head::of(&piece.span);
         // Ids are wanted only of the record at hand; a table that grew with the
         // log would be wasted.
         if self.names.len() > 1 << 12 {
-            self.names = Names::default();
+            self.names = Interner::default();
         }
         self.dialect.head(object, &mut head, &mut self.names);
         let record = Record {

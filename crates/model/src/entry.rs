@@ -1,6 +1,6 @@
 //! Entries: records as the model sees them.
 
-use crate::{Instant, Name, Span, SpanKind};
+use crate::{Instant, Symbol, Span, SpanKind};
 
 /// An entry's place in its log, from 0, in file order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,14 +155,14 @@ pub struct Head {
     /// Facts that fit in a bit.
     pub flags: Flags,
     /// Its id, if it has one.
-    pub id: Option<Name>,
+    pub id: Option<Symbol>,
     /// The id of its parent, if it names one.
-    pub parent: Option<Name>,
+    pub parent: Option<Symbol>,
     /// What it belongs to: the API message of which it is a part, or another
     /// group of the dialect's.
-    pub group: Option<Name>,
+    pub group: Option<Symbol>,
     /// Its own type word.
-    pub word: Option<Name>,
+    pub word: Option<Symbol>,
     /// What it is.
     pub kind: EntryKind,
 }

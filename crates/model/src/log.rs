@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{EntryKind, Head, Name, Names, Slot, Span};
+use crate::{EntryKind, Head, Symbol, Interner, Slot, Span};
 
 /// The heads of a session's records in file order. A session of a gigabyte costs some megabytes.
 #[derive(Debug, Default, Clone)]
@@ -10,7 +10,7 @@ pub struct Log {
     /// One head a record.
     pub heads: Vec<Head>,
     /// Their ids and words.
-    pub names: Names,
+    pub names: Interner,
     /// Gaps that are more than line ends and white space.
     pub gaps: Vec<Span>,
     /// How many lines the file has.
@@ -103,7 +103,7 @@ pub struct ById {
 
 impl ById {
     /// The first entry with that id.
-    pub fn first(&self, id: Name) -> Option<Slot> {
+    pub fn first(&self, id: Symbol) -> Option<Slot> {
         self.slots
             .get(id.index())
             .filter(|s| s.0 != u32::MAX)
@@ -111,7 +111,7 @@ impl ById {
     }
 
     /// The last entry with that id.
-    pub fn last(&self, id: Name) -> Option<Slot> {
+    pub fn last(&self, id: Symbol) -> Option<Slot> {
         self.slots
             .get(id.index())
             .filter(|s| s.1 != u32::MAX)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::{Object, Scanned};
-use crate::{Log, Pair, Result, Slot, Tree};
+use crate::{Log, ToolLink, Result, Slot, Tree};
 
 /// Where the conversation stands: what the next entry's parent will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -60,7 +60,7 @@ pub struct SessionView<'a> {
     /// Their bytes.
     pub payloads: &'a dyn Payloads,
     /// Their calls and answers in file order, if they were gathered while the log was read.
-    pub pairs: Option<&'a [(Slot, Pair)]>,
+    pub pairs: Option<&'a [(Slot, ToolLink)]>,
 }
 
 impl std::fmt::Debug for SessionView<'_> {
@@ -81,7 +81,7 @@ impl<'a> SessionView<'a> {
     }
 
     /// The calls and answers of a record, if they were gathered.
-    pub fn pairs_of(&self, slot: Slot) -> Option<impl Iterator<Item = Pair> + use<'a>> {
+    pub fn pairs_of(&self, slot: Slot) -> Option<impl Iterator<Item = ToolLink> + use<'a>> {
         let pairs = self.pairs?;
         let start = pairs.partition_point(|(at, _)| *at < slot);
         let own = pairs

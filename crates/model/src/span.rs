@@ -82,7 +82,7 @@ pub struct Line<'a> {
 
 /// A span, and the scanned object if it is a record.
 #[derive(Debug)]
-pub struct Piece<'a> {
+pub struct SplitRecord<'a> {
     /// Where and what.
     pub span: Span,
     /// Its bytes.
@@ -107,7 +107,7 @@ impl Splitter {
         &mut self,
         line: Line<'_>,
         is_record: &IsRecord<'_>,
-        sink: &mut dyn FnMut(Piece<'_>),
+        sink: &mut dyn FnMut(SplitRecord<'_>),
     ) {
         let ended = line.bytes.last() == Some(&b'\n');
         let text = if ended {
@@ -172,7 +172,7 @@ impl Splitter {
     }
 
     /// Splits a file that is one document. What is no JSON is one gap; then the file has no record.
-    pub fn document(&mut self, bytes: &[u8], framing: Framing, sink: &mut dyn FnMut(Piece<'_>)) {
+    pub fn document(&mut self, bytes: &[u8], framing: Framing, sink: &mut dyn FnMut(SplitRecord<'_>)) {
         let whole = Line {
             at: 0,
             number: 1,
@@ -225,7 +225,7 @@ impl Splitter {
         start: usize,
         body: &[u8],
         key: &str,
-        sink: &mut dyn FnMut(Piece<'_>),
+        sink: &mut dyn FnMut(SplitRecord<'_>),
     ) {
         let items = self
             .scanned
@@ -243,7 +243,7 @@ impl Splitter {
         start: usize,
         body: &[u8],
         items: Vec<(usize, usize)>,
-        sink: &mut dyn FnMut(Piece<'_>),
+        sink: &mut dyn FnMut(SplitRecord<'_>),
     ) {
         let mut at = 0;
         let mut nth = 0;
@@ -309,7 +309,7 @@ fn emit_record(
     object: Object<'_>,
     nth: u32,
     salvaged: bool,
-    sink: &mut dyn FnMut(Piece<'_>),
+    sink: &mut dyn FnMut(SplitRecord<'_>),
 ) {
     let bytes = object.raw().bytes();
     let bad_utf8 = !object.is_known_ascii() && simdutf8::basic::from_utf8(bytes).is_err();
@@ -325,14 +325,14 @@ fn emit_record(
         line: number,
         kind,
     };
-    sink(Piece {
+    sink(SplitRecord {
         span,
         bytes,
         object: Some(object),
     });
 }
 
-fn emit_gap(line: &Line<'_>, at: usize, len: usize, gap: Gap, sink: &mut dyn FnMut(Piece<'_>)) {
+fn emit_gap(line: &Line<'_>, at: usize, len: usize, gap: Gap, sink: &mut dyn FnMut(SplitRecord<'_>)) {
     let bytes = line.bytes.get(at..at + len).unwrap_or(b"");
     let span = Span {
         at: line.at + at as u64,
@@ -340,7 +340,7 @@ fn emit_gap(line: &Line<'_>, at: usize, len: usize, gap: Gap, sink: &mut dyn FnM
         line: line.number,
         kind: SpanKind::Gap(gap),
     };
-    sink(Piece {
+    sink(SplitRecord {
         span,
         bytes,
         object: None,
@@ -447,7 +447,7 @@ mod tests {
         let mut out: Vec<(SpanKind, Vec<u8>)> = Vec::new();
         let mut splitter = Splitter::default();
         let mut next = 0;
-        let mut take = |piece: Piece<'_>| {
+        let mut take = |piece: SplitRecord<'_>| {
             assert_eq!(piece.span.at, next, "spans follow each other");
             assert_eq!(piece.span.len, piece.bytes.len() as u64);
             next += piece.span.len;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Instant, Name, Running};
+use crate::{Instant, Symbol, CumulativeUsage};
 
 /// Tokens and money. What was not stated is unknown, not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -112,9 +112,9 @@ pub struct Said {
     /// When it was said.
     pub at: Option<Instant>,
     /// The model that said it.
-    pub model: Option<Name>,
+    pub model: Option<Symbol>,
     /// The request that it answers, where the agent writes that down.
-    pub request: Option<Name>,
+    pub request: Option<Symbol>,
     /// Whether the message's id means the same message in every session: copies and
     /// forks repeat it then.
     pub everywhere: bool,
@@ -122,14 +122,14 @@ pub struct Said {
     pub relayed: bool,
     /// The session that the counter was begun in, where an agent states only a sum
     /// that goes on in forks.
-    pub lineage: Option<Name>,
+    pub lineage: Option<Symbol>,
     /// Whether it was copied from the session that this one was forked from, which spent it.
     pub inherited: bool,
 }
 
 /// What one API message cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Noted {
+pub struct UsageRecord {
     /// Tokens and money.
     pub usage: Usage,
     /// What else is known.
@@ -139,10 +139,10 @@ pub struct Noted {
 /// Adds up usage once for each API message, however many lines repeat it.
 #[derive(Debug, Default, Clone)]
 pub struct UsageTally {
-    by_message: HashMap<Name, Noted>,
-    unnamed: Vec<Noted>,
+    by_message: HashMap<Symbol, UsageRecord>,
+    unnamed: Vec<UsageRecord>,
     /// The counter of agents that state only a sum so far.
-    pub running: Running,
+    pub running: CumulativeUsage,
 }
 
 const DAY: i64 = 86_400_000;
@@ -150,31 +150,31 @@ const DAY: i64 = 86_400_000;
 impl UsageTally {
     /// Notes what a line states. Lines of one message state the same sum, growing while it streams:
     /// the last one counts.
-    pub fn note(&mut self, message: Option<Name>, usage: Usage) {
+    pub fn note(&mut self, message: Option<Symbol>, usage: Usage) {
         self.note_said(message, usage, Said::default());
     }
 
     /// The same, with what else is known of the message.
-    pub fn note_said(&mut self, message: Option<Name>, usage: Usage, said: Said) {
+    pub fn note_said(&mut self, message: Option<Symbol>, usage: Usage, said: Said) {
         if let Some(name) = message {
-            self.by_message.insert(name, Noted { usage, said });
+            self.by_message.insert(name, UsageRecord { usage, said });
             return;
         }
         // What has no name is kept by day and model, so that a long session stays small.
         let day = |at: Option<Instant>| at.map(|at| at.millis().div_euclid(DAY));
-        let alike = |noted: &&mut Noted| {
+        let alike = |noted: &&mut UsageRecord| {
             noted.said.model == said.model && day(noted.said.at) == day(said.at)
         };
         match self.unnamed.iter_mut().find(alike) {
             Some(noted) => noted.usage.add(&usage),
-            None => self.unnamed.push(Noted { usage, said }),
+            None => self.unnamed.push(UsageRecord { usage, said }),
         }
     }
 
     /// What was noted, message by message; what has no name comes summed up by day and model.
-    pub fn items(&self) -> impl Iterator<Item = (Option<Name>, &Noted)> {
+    pub fn items(&self) -> impl Iterator<Item = (Option<Symbol>, &UsageRecord)> {
         // In one order, so that sums of money are the same every time.
-        let mut named: Vec<(Name, &Noted)> = self
+        let mut named: Vec<(Symbol, &UsageRecord)> = self
             .by_message
             .iter()
             .map(|(name, noted)| (*name, noted))
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn repeated_lines_of_one_message_count_once_and_unknown_is_not_zero() {
-        let mut names = crate::Names::default();
+        let mut names = crate::Interner::default();
         let (a, b) = (names.intern("a"), names.intern("b"));
         let said = |output| Usage {
             output: Some(output),

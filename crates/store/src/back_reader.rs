@@ -6,7 +6,7 @@
 //! settings may stand anywhere, because too much was read in vain.
 
 use boswell_dialect::{Depth, Dialect, Located, Reach, ReadSession, Reader};
-use boswell_model::{Facts, Framing, Head, Line, Log, Names, Result, Tip, Tree};
+use boswell_model::{SessionMeta, Framing, Head, Line, Log, Interner, Result, Tip, Tree};
 
 use crate::backend::ObjectReader;
 use crate::summary::Open;
@@ -99,7 +99,7 @@ fn enough_in_steps(
 /// The end of a log, as far as it was read.
 struct BackReader<'d> {
     dialect: &'d dyn Dialect,
-    names: Names,
+    names: Interner,
     first: Vec<Head>,
     /// Heads of the blocks, the last one of the log first.
     blocks: Vec<Vec<Head>>,
@@ -110,7 +110,7 @@ impl<'d> BackReader<'d> {
     fn new(dialect: &'d dyn Dialect) -> Self {
         BackReader {
             dialect,
-            names: Names::default(),
+            names: Interner::default(),
             first: Vec::new(),
             blocks: Vec::new(),
             bytes: 0,
@@ -167,7 +167,7 @@ impl<'d> BackReader<'d> {
             ended: true,
             ..Log::default()
         };
-        let mut reader = Reader::resume(self.dialect, Depth::Heads, log, Facts::default());
+        let mut reader = Reader::resume(self.dialect, Depth::Heads, log, SessionMeta::default());
         feed(&mut |line| reader.line(line))?;
         let log = reader.into_log();
         self.names = log.names;
@@ -194,7 +194,7 @@ impl<'d> BackReader<'d> {
         ReadSession {
             log,
             tree,
-            facts: Facts::default(),
+            facts: SessionMeta::default(),
             pairs: Default::default(),
         }
     }

@@ -193,7 +193,7 @@ impl Runner {
         store: &Store,
         located: &Located,
         like: &Intention,
-        intention: &dyn Fn(&boswell_model::Facts) -> Intention,
+        intention: &dyn Fn(&boswell_model::SessionMeta) -> Intention,
     ) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
         self.carry(

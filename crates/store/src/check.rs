@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use boswell_dialect::Pair;
+use boswell_dialect::ToolLink;
 use boswell_model::{
-    Flags, Framing, Gap, Name, Names, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
+    Flags, Framing, Gap, Symbol, Interner, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
 };
 
 use crate::Session;
@@ -230,9 +230,9 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         }
     };
     let id = |slot: Slot| log.head(slot).and_then(|head| head.id);
-    let mut calls: HashMap<Name, (Slot, bool)> = HashMap::new();
+    let mut calls: HashMap<Symbol, (Slot, bool)> = HashMap::new();
     for (slot, pair) in pairs {
-        let Pair::Call(call) = pair else { continue };
+        let ToolLink::Call(call) = pair else { continue };
         match calls.get(call) {
             // One record may stand in the file twice; that is reported as what it is.
             Some((known, _)) if known != slot && id(*known) == id(*slot) && id(*slot).is_some() => {
@@ -252,7 +252,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         }
     }
     for (slot, pair) in pairs {
-        let Pair::Answer(call) = pair else { continue };
+        let ToolLink::Answer(call) = pair else { continue };
         match calls.get_mut(call) {
             Some((_, answered)) => *answered = true,
             None => {
@@ -276,7 +276,7 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
 
 /// For a session that was not read for its calls: every record that can hold
 /// one is looked at again.
-fn gather_pairs(session: &Session) -> Result<(Names, Vec<(Slot, Pair)>)> {
+fn gather_pairs(session: &Session) -> Result<(Interner, Vec<(Slot, ToolLink)>)> {
     let mut pairs = Vec::new();
     let mut names = session.log().names.clone();
     for (slot, head) in session.log().entries() {

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Depth, Located};
-use boswell_model::{Facts, Framing, Instant, Problem, ProblemKind, Result};
+use boswell_model::{SessionMeta, Framing, Instant, Problem, ProblemKind, Result};
 
 use crate::{Session, StoreId, Stores, Summary};
 
@@ -208,7 +208,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(facts: &Facts, located: &Located, whole: bool) -> Side {
+    fn of(facts: &SessionMeta, located: &Located, whole: bool) -> Side {
         let counted = whole && located.key.is_some() && located.framing == Framing::Lines;
         Side {
             turns: counted.then_some(facts.turns).or(facts.stated.turns),

@@ -5,10 +5,10 @@ mod naming;
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use boswell_dialect::{Depth, Dialect, Located, Pair, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, Located, ToolLink, ReadSession, Reader};
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Log, Message, Payloads,
+    Context, ContextItem, EntryKind, Error, ErrorKind, SessionMeta, Framing, Log, Message, Payloads,
     Result, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
@@ -253,7 +253,7 @@ impl Session {
     }
 
     /// Its calls and answers in file order, if it was read for them.
-    pub fn pairs(&self) -> Option<&[(Slot, Pair)]> {
+    pub fn pairs(&self) -> Option<&[(Slot, ToolLink)]> {
         self.read.pairs.as_deref()
     }
 
@@ -263,7 +263,7 @@ impl Session {
     }
 
     /// What is known of it as a whole.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &SessionMeta {
         &self.read.facts
     }
 

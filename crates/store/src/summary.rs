@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
-use boswell_model::{Facts, Framing, Instant, Log, Payloads, Result, SessionRef};
+use boswell_model::{SessionMeta, Framing, Instant, Log, Payloads, Result, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 
@@ -20,7 +20,7 @@ pub struct Summary {
     /// Path of its log.
     pub path: Option<String>,
     /// What is known of it. Boxed, because lists move thousands of summaries about.
-    pub facts: Box<Facts>,
+    pub facts: Box<SessionMeta>,
     /// Whether the whole log was read: only then counts are known.
     pub complete: bool,
     /// Records seen, the header aside; all of them if `complete`.

@@ -2,7 +2,7 @@
 
 use boswell_dialect::{Intention, Planned};
 use boswell_model::json::Json;
-use boswell_model::{Facts, Result, SessionRef};
+use boswell_model::{SessionMeta, Result, SessionRef};
 use boswell_store::{CarriedOut, Resolved};
 
 use crate::machine::Machine;
@@ -24,7 +24,7 @@ pub(crate) fn carry_out_anew(
     machine: &Machine,
     found: &Resolved,
     intention: &Intention,
-    anew: Option<&dyn Fn(&Facts) -> Intention>,
+    anew: Option<&dyn Fn(&SessionMeta) -> Intention>,
 ) -> Result<CarriedOut> {
     let runner = machine.runner()?;
     let done = match anew {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::{Body, Draft, Intention, Support};
 use boswell_model::json::Json;
-use boswell_model::{ErrorKind, Facts, Result, SessionRef};
+use boswell_model::{ErrorKind, SessionMeta, Result, SessionRef};
 use boswell_store::{NoteKind, Receipt, Resolved};
 
 use super::{change, receipt};
@@ -32,12 +32,12 @@ pub(crate) fn annotate_or_note(
 pub(crate) fn annotate_or_note_anew(
     machine: &Machine,
     found: &Resolved,
-    anew: &dyn Fn(&Facts) -> Intention,
+    anew: &dyn Fn(&SessionMeta) -> Intention,
     annotate: &dyn Fn() -> Result<Receipt>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     // Only its sort matters here: what it really is depends on facts that are read under the locks.
-    let like = anew(&Facts::default());
+    let like = anew(&SessionMeta::default());
     say(
         machine,
         found,
@@ -52,7 +52,7 @@ fn say(
     machine: &Machine,
     found: &Resolved,
     intention: &Intention,
-    anew: Option<&dyn Fn(&Facts) -> Intention>,
+    anew: Option<&dyn Fn(&SessionMeta) -> Intention>,
     annotate: &dyn Fn() -> Result<Option<Receipt>>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_dialect::Intention;
-use boswell_model::{Facts, Result};
+use boswell_model::{SessionMeta, Result};
 use boswell_store::NoteKind;
 use clap::Args;
 
@@ -52,7 +52,7 @@ pub(crate) fn untag(machine: &Machine, args: &UntagArgs) -> Result<ExitCode> {
 
 fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(session)?;
-    let retagged = |facts: &Facts| {
+    let retagged = |facts: &SessionMeta| {
         let mut tags: Vec<String> = facts
             .tags
             .iter()

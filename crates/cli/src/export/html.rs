@@ -223,7 +223,7 @@ fn pretty(input: &str) -> String {
     let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
         return input.to_owned();
     };
-    if raw.kind() != boswell_model::json::Kind::Object {
+    if raw.kind() != boswell_model::json::RawKind::Object {
         return input.to_owned();
     }
     let line = |(key, value): (boswell_model::json::Str<'_>, boswell_model::json::Raw<'_>)| {

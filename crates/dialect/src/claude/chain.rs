@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use boswell_model::{EntryKind, Flags, Head, Log, Name, Slot, Tree};
+use boswell_model::{EntryKind, Flags, Head, Log, Symbol, Slot, Tree};
 
 use super::compaction::Kept;
 
@@ -163,7 +163,7 @@ impl<'a> Chain<'a> {
     }
 
     /// The line that counts for an id.
-    pub(super) fn line(&self, id: Name) -> Option<Slot> {
+    pub(super) fn line(&self, id: Symbol) -> Option<Slot> {
         some(self.place.get(id.index()))
     }
 

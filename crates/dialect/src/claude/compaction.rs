@@ -1,7 +1,7 @@
 //! What a compaction keeps of the messages before it.
 
 use boswell_model::json::Raw;
-use boswell_model::{Flags, Log, Name, Result, SessionView, Slot};
+use boswell_model::{Flags, Log, Symbol, Result, SessionView, Slot};
 
 use super::chain::{self, Chain};
 
@@ -11,7 +11,7 @@ pub(super) struct Kept {
     /// The compaction.
     pub boundary: Slot,
     /// The entry that they now follow: the summary.
-    pub anchor: Option<Name>,
+    pub anchor: Option<Symbol>,
     /// They, in the order in which they are sent. Never empty.
     pub slots: Vec<Slot>,
 }
@@ -39,7 +39,7 @@ pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Kept
         return Ok(None);
     };
     let places = chain::places(view.log);
-    let line = |name: Name| chain::some(places.get(name.index()));
+    let line = |name: Symbol| chain::some(places.get(name.index()));
     let find = |id: &str| {
         view.log
             .names

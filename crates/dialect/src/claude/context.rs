@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::json::{RawKind, Object, Raw};
 use boswell_model::{
     Context, ContextForm, ContextItem, EntryKind, Flags, Head, Result, SessionView, Settings, Slot,
     Tip,
@@ -139,7 +139,7 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
 /// Whether a content holds more than calls and results, and whether that is nothing but
 /// thinking and blanks.
 fn weigh(content: Raw<'_>) -> (bool, bool) {
-    if content.kind() == Kind::String {
+    if content.kind() == RawKind::String {
         return (
             true,
             content.text().is_some_and(|text| text.trim().is_empty()),
@@ -206,7 +206,7 @@ fn drop_idle(lines: &mut [Line]) {
 fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
     let mut out: Vec<ContextItem> = Vec::with_capacity(lines.len());
     let mut run: Vec<&Line> = Vec::new();
-    let mut answer: Option<(usize, Option<boswell_model::Name>)> = None;
+    let mut answer: Option<(usize, Option<boswell_model::Symbol>)> = None;
     let mut made: Vec<ContextItem> = Vec::new();
     for (index, line) in lines
         .iter()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Flags, Head, Instant, Message, Names, Problem, ProblemKind,
+    Context, ContextItem, SessionMeta, Flags, Head, Instant, Message, Interner, Problem, ProblemKind,
     Result, SessionView, Slot, Tip, View,
 };
 
@@ -22,7 +22,7 @@ use crate::{
     Permissions, Planned, ResumeCommand, Sample, Settled, SideFile, Spoken, StoreIntention,
     Subagent, Support, Within,
 };
-use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan, Pair};
+use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan, ToolLink};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -100,18 +100,18 @@ impl Dialect for Claude {
         recognise::is_record(object)
     }
 
-    fn begin(&self, located: &Located) -> Facts {
-        Facts {
+    fn begin(&self, located: &Located) -> SessionMeta {
+        SessionMeta {
             hidden: located.hidden,
-            ..Facts::default()
+            ..SessionMeta::default()
         }
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         head::fill(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         fold::fold(object, head, names, facts);
     }
 
@@ -119,7 +119,7 @@ impl Dialect for Claude {
         &self,
         files: &dyn Files,
         located: &Located,
-        facts: &mut Facts,
+        facts: &mut SessionMeta,
     ) -> Result<()> {
         side_files::fold(files, located, facts)
     }
@@ -152,7 +152,7 @@ impl Dialect for Claude {
         render::render(item, records)
     }
 
-    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
+    fn pairs(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
         pairs(object, names, sink)
     }
 
@@ -183,7 +183,7 @@ impl Dialect for Claude {
     fn check(
         &self,
         view: &SessionView<'_>,
-        _facts: &Facts,
+        _facts: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         check::check(view, problems)?;
@@ -263,13 +263,13 @@ impl Dialect for Claude {
         subagents::spilled(located, object)
     }
 
-    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
         resume::resume(facts, located, Permissions::Asked)
     }
 
     fn resume_with(
         &self,
-        facts: &Facts,
+        facts: &SessionMeta,
         located: &Located,
         permissions: Permissions,
     ) -> Option<ResumeCommand> {
@@ -280,7 +280,7 @@ impl Dialect for Claude {
         live::registered(files)
     }
 
-    fn can_append(&self, facts: &Facts) -> Result<()> {
+    fn can_append(&self, facts: &SessionMeta) -> Result<()> {
         encode::can_append(facts)
     }
 
@@ -306,7 +306,7 @@ impl Dialect for Claude {
             settled,
             Within {
                 id: "",
-                facts: &Facts::default(),
+                facts: &SessionMeta::default(),
             },
             out,
         )
@@ -382,9 +382,9 @@ mod tests {
 
     #[test]
     fn only_a_checked_id_reaches_the_command_line() {
-        let facts = Facts {
+        let facts = SessionMeta {
             project: Some("/w".into()),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         let command = Claude.resume(&facts, &located(ID, None)).unwrap();
         assert_eq!(command.argv, ["claude", "--resume", ID]);

@@ -4,8 +4,8 @@
 //! branch that the session named last. An answer is one line whatever it holds; the client, which
 //! writes one for each part, reads both.
 
-use boswell_model::json::{Json, Kind, Raw, insert_member};
-use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
+use boswell_model::json::{Json, RawKind, Raw, insert_member};
+use boswell_model::{Error, ErrorKind, SessionMeta, Instant, Result, Usage};
 
 use super::head::is_chain_word;
 use super::project_key::project_key;
@@ -78,7 +78,7 @@ fn envelope(line: Json, session: Within<'_>) -> Json {
         .with("gitBranch", facts.git_branch.as_deref().unwrap_or("HEAD"))
 }
 
-fn assistant(answer: &Answer, id: &str, facts: &Facts) -> Json {
+fn assistant(answer: &Answer, id: &str, facts: &SessionMeta) -> Json {
     let calls = answer
         .content
         .iter()
@@ -244,8 +244,8 @@ fn native(bytes: &[u8], settled: Settled<'_>, session: Within<'_>) -> Result<Vec
 fn is_message(line: Raw<'_>, word: &str) -> bool {
     let content = line.at(&["message", "content"]);
     let proper = content.is_some_and(|content| match content.kind() {
-        Kind::String => true,
-        Kind::Array => content.items().all(|block| block.kind() == Kind::Object),
+        RawKind::String => true,
+        RawKind::Array => content.items().all(|block| block.kind() == RawKind::Object),
         _ => false,
     });
     proper
@@ -265,7 +265,7 @@ fn is_entry_id(id: &str) -> bool {
 }
 
 /// Whether a log can be appended to: a subagent's is written by its session alone.
-pub(super) fn can_append(facts: &Facts) -> Result<()> {
+pub(super) fn can_append(facts: &SessionMeta) -> Result<()> {
     if facts.hidden == Some("subagent") {
         return Err(unsupported(
             "claude",
@@ -316,11 +316,11 @@ mod tests {
 
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
-    fn facts() -> Facts {
-        Facts {
+    fn facts() -> SessionMeta {
+        SessionMeta {
             project: Some("/proj/项目".into()),
             models: vec!["opus".into()],
-            ..Facts::default()
+            ..SessionMeta::default()
         }
     }
 

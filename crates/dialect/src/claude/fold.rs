@@ -1,12 +1,12 @@
 //! What the lines of a session say about it as a whole.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, Facts, Flags, Head, Names, Said, Usage};
+use boswell_model::{EntryKind, SessionMeta, Flags, Head, Interner, Said, Usage};
 
 use super::prompt;
 
 /// Gathers what a line says about the session.
-pub(super) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+pub(super) fn fold(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     let is_first = facts.kinds.is_empty();
     let word = head.word.map_or("", |word| names.text(word));
     facts.count(word);
@@ -40,7 +40,7 @@ pub(super) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
 }
 
 /// What every line of the chain repeats: the first folder counts, else the last word.
-fn envelope(object: &Object<'_>, facts: &mut Facts) {
+fn envelope(object: &Object<'_>, facts: &mut SessionMeta) {
     if facts.id.is_none() {
         set(&mut facts.id, object.text("sessionId"));
     }
@@ -68,11 +68,11 @@ fn set(place: &mut Option<String>, text: Option<std::borrow::Cow<'_, str>>) {
 }
 
 /// Whether the line belongs to the conversation that the session is about.
-fn is_main(head: &Head, facts: &Facts) -> bool {
+fn is_main(head: &Head, facts: &SessionMeta) -> bool {
     !head.flags.has(Flags::SIDECHAIN) || facts.hidden == Some("subagent")
 }
 
-fn user(object: &Object<'_>, head: &Head, facts: &mut Facts) {
+fn user(object: &Object<'_>, head: &Head, facts: &mut SessionMeta) {
     set(&mut facts.permission_mode, object.text("permissionMode"));
     if !is_main(head, facts) || head.flags.has(Flags::HIDDEN) || head.flags.has(Flags::SUMMARY) {
         return;
@@ -94,7 +94,7 @@ fn user(object: &Object<'_>, head: &Head, facts: &mut Facts) {
     }
 }
 
-fn assistant(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+fn assistant(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     let Some(message) = object.get("message") else {
         return;
     };
@@ -154,7 +154,7 @@ pub(super) fn usage(raw: Raw<'_>) -> Usage {
     }
 }
 
-fn system(object: &Object<'_>, facts: &mut Facts) {
+fn system(object: &Object<'_>, facts: &mut SessionMeta) {
     if object
         .get("subtype")
         .is_some_and(|subtype| subtype.is("turn_duration"))
@@ -166,7 +166,7 @@ fn system(object: &Object<'_>, facts: &mut Facts) {
 
 /// The user's title wins over one that the client made, wherever in the file they stand; of each
 /// the last one counts.
-fn title(object: &Object<'_>, names: &Names, facts: &mut Facts) {
+fn title(object: &Object<'_>, names: &Interner, facts: &mut SessionMeta) {
     let given = |title: Option<std::borrow::Cow<'_, str>>| {
         title.filter(|t| !t.is_empty()).map(|t| t.into_owned())
     };

@@ -201,7 +201,7 @@ impl<'a> Fork<'a> {
         Ok(out)
     }
 
-    fn line(&self, slot: Slot) -> std::result::Result<Result<Vec<u8>>, boswell_model::json::Fault> {
+    fn line(&self, slot: Slot) -> std::result::Result<Result<Vec<u8>>, boswell_model::json::SyntaxError> {
         let record = match self.view.payload(slot) {
             Ok(record) => record.into_owned(),
             Err(error) => return Ok(Err(error)),
@@ -237,7 +237,7 @@ impl<'a> Fork<'a> {
         mut line: Vec<u8>,
         slot: Slot,
         own: &str,
-    ) -> std::result::Result<Vec<u8>, boswell_model::json::Fault> {
+    ) -> std::result::Result<Vec<u8>, boswell_model::json::SyntaxError> {
         line = set_member(&line, &["uuid"], &quoted(&self.called(own)))?;
         for key in ["parentUuid", "logicalParentUuid"] {
             let Some(id) = Raw::trusted(&line)
@@ -267,7 +267,7 @@ impl<'a> Fork<'a> {
     fn kept_renamed(
         &self,
         mut line: Vec<u8>,
-    ) -> std::result::Result<Vec<u8>, boswell_model::json::Fault> {
+    ) -> std::result::Result<Vec<u8>, boswell_model::json::SyntaxError> {
         let meta = "compactMetadata";
         for (part, key) in [
             ("preservedSegment", "headUuid"),

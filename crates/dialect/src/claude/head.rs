@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Kind, Object, Raw};
-use boswell_model::{EntryKind, Flags, Head, Instant, Name, Names};
+use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::{EntryKind, Flags, Head, Instant, Symbol, Interner};
 
 /// The members that a head is made of, found in one pass: this runs for every line of every file.
 #[derive(Default)]
@@ -78,8 +78,8 @@ impl<'a> Message<'a> {
     /// and links across them.
     fn is_well_formed(self) -> bool {
         self.content.is_some_and(|content| match content.kind() {
-            Kind::String => true,
-            Kind::Array => content.items().all(|block| block.kind() == Kind::Object),
+            RawKind::String => true,
+            RawKind::Array => content.items().all(|block| block.kind() == RawKind::Object),
             _ => false,
         })
     }
@@ -94,7 +94,7 @@ impl<'a> Message<'a> {
 }
 
 /// Fills in the head of a line.
-pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let fields = Fields::of(object);
     head.word = name_of(fields.word, names);
     let word = match head.word {
@@ -147,7 +147,7 @@ pub(super) fn fill(object: &Object<'_>, head: &mut Head, names: &mut Names) {
 }
 
 /// The name that a string gives, if it is not empty.
-fn name_of(value: Option<Raw<'_>>, names: &mut Names) -> Option<Name> {
+fn name_of(value: Option<Raw<'_>>, names: &mut Interner) -> Option<Symbol> {
     value
         .filter(|value| says_something(*value))
         .and_then(|value| value.string())
@@ -170,7 +170,7 @@ pub(super) fn is_chain_word(word: &str) -> bool {
 }
 
 /// The first line of an API message is marked: messages are counted there.
-fn group(fields: &Fields<'_>, head: &mut Head, names: &mut Names) {
+fn group(fields: &Fields<'_>, head: &mut Head, names: &mut Interner) {
     let known = names.len();
     head.group = name_of(fields.message.and_then(|m| m.id), names);
     let seen = head.group.is_some() && names.len() == known;

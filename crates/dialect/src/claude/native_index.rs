@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::json::{Json, Kind, Raw, set_member};
+use boswell_model::json::{Json, RawKind, Raw, set_member};
 use boswell_model::{Error, Framing, Lines, Problem, Result};
 
 use super::{Claude, discover};
@@ -97,7 +97,7 @@ fn corrected(
 ) -> Result<Vec<u8>> {
     let whole = Raw::parse(old)
         .ok()
-        .filter(|raw| raw.kind() == Kind::Object);
+        .filter(|raw| raw.kind() == RawKind::Object);
     let known: Vec<Raw<'_>> = whole
         .and_then(|raw| raw.get("entries"))
         .map(|raw| raw.items().collect())

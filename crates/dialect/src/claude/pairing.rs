@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{Flags, Name, Names, Pair, Slot};
+use boswell_model::{Flags, Symbol, Interner, ToolLink, Slot};
 
 use super::refused::{Block, is_of_claude};
 
@@ -34,7 +34,7 @@ pub(super) enum Voice {
 pub(super) struct Line {
     pub slot: Slot,
     pub voice: Voice,
-    pub group: Option<Name>,
+    pub group: Option<Symbol>,
     pub calls: Vec<String>,
     /// Whether all its calls are of tools that the provider runs: those are never waited for.
     pub is_provided: bool,
@@ -94,7 +94,7 @@ fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<
 
 /// Calls and answers of a line. This runs for every message of a file that is checked: each
 /// part is looked at once.
-pub(super) fn pairs(object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
+pub(super) fn pairs(object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
     let mut flags = Flags::default();
     let Some(message) = object.get("message") else {
         return flags;
@@ -111,9 +111,9 @@ pub(super) fn pairs(object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut
         }
         flags.set_if(read.is_refused(|| is_of_claude(&message)), Flags::REFUSED);
         let word = read.word.and_then(|word| word.text()).unwrap_or_default();
-        let (of, pair): (Option<Raw<'_>>, fn(Name) -> Pair) = match () {
-            () if is_call(&word) => (id, Pair::Call),
-            () if is_result(&word) => (answered, Pair::Answer),
+        let (of, pair): (Option<Raw<'_>>, fn(Symbol) -> ToolLink) = match () {
+            () if is_call(&word) => (id, ToolLink::Call),
+            () if is_result(&word) => (answered, ToolLink::Answer),
             () => continue,
         };
         if let Some(name) = of.and_then(|id| id.text()).and_then(|id| names.intern(&id)) {
@@ -214,7 +214,7 @@ impl Ledger {
 }
 
 /// Where the last answer begins, if nothing but its results and attachments follow it.
-fn last_answer(lines: &[Line]) -> Option<(usize, Option<Name>)> {
+fn last_answer(lines: &[Line]) -> Option<(usize, Option<Symbol>)> {
     let end = lines
         .iter()
         .rposition(|line| line.voice == Voice::Assistant)?;

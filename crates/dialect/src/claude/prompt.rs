@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Kind, Object};
+use boswell_model::json::{RawKind, Object};
 
 /// What the text of a user's line is.
 #[derive(Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ fn texts<'a>(object: &Object<'a>) -> Vec<Cow<'a, str>> {
     else {
         return Vec::new();
     };
-    if content.kind() == Kind::String {
+    if content.kind() == RawKind::String {
         return content.text().into_iter().collect();
     }
     let is_text = |block: &boswell_model::json::Raw<'_>| {

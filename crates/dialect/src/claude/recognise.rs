@@ -1,6 +1,6 @@
 //! Whether a file was written by Claude Code, or by a program that writes the same lines.
 
-use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::json::{RawKind, Object, Raw};
 
 use super::head;
 use crate::uuid::is_uuid;
@@ -42,7 +42,7 @@ fn likeness(object: &Object<'_>) -> Likeness {
     if !head::is_chain_word(&word)
         || object
             .get("uuid")
-            .is_none_or(|uuid| uuid.kind() != Kind::String)
+            .is_none_or(|uuid| uuid.kind() != RawKind::String)
     {
         return Likeness::No;
     }

@@ -1,6 +1,6 @@
 //! Messages of a context in the shape of the Messages API.
 
-use boswell_model::json::{Json, Kind, Object, Raw};
+use boswell_model::json::{Json, RawKind, Object, Raw};
 use boswell_model::{ContextForm, ContextItem, Message};
 
 use super::attachment;
@@ -77,7 +77,7 @@ fn role(record: &Object<'_>) -> &'static str {
 /// Adds the parts of a content: a string is one text part; empty text parts of a list are left
 /// out, as by the client.
 fn add_parts(content: Raw<'_>, out: &mut Vec<Json>) {
-    if content.kind() == Kind::String {
+    if content.kind() == RawKind::String {
         out.push(text_part(Json::from(content)));
         return;
     }
@@ -89,7 +89,7 @@ fn add_parts(content: Raw<'_>, out: &mut Vec<Json>) {
                 .is_none_or(|text| text.trim().is_empty())
     };
     for block in content.items().filter(|block| !is_empty_text(block)) {
-        out.push(if block.kind() == Kind::String {
+        out.push(if block.kind() == RawKind::String {
             text_part(Json::from(block))
         } else {
             Json::from(block)

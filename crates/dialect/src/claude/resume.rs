@@ -1,6 +1,6 @@
 //! The client's own command that takes a session up again.
 
-use boswell_model::Facts;
+use boswell_model::SessionMeta;
 
 use crate::uuid::is_uuid;
 use crate::{Located, Permissions, ResumeCommand};
@@ -17,7 +17,7 @@ const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
 /// above. A session that ran without permission checks does not do so again unasked: the client is
 /// told to ask, whatever it finds in the log.
 pub(super) fn resume(
-    facts: &Facts,
+    facts: &SessionMeta,
     located: &Located,
     permissions: Permissions,
 ) -> Option<ResumeCommand> {

@@ -4,7 +4,7 @@
 //! The file is the user's own. A hook is added and taken out as one stretch of bytes, so that all
 //! else stays as it was.
 
-use boswell_model::json::{Json, Kind, Member, Raw, scan_object};
+use boswell_model::json::{Json, RawKind, Member, Raw, scan_object};
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::Files;
@@ -171,7 +171,7 @@ fn member(text: &[u8], start: usize, key: &str, value: &[u8]) -> Result<(usize, 
 
 /// Where an item is put into an array, and the bytes for it.
 fn item(text: &[u8], array: Raw<'_>, value: &[u8]) -> Result<(usize, Vec<u8>)> {
-    if array.kind() != Kind::Array {
+    if array.kind() != RawKind::Array {
         return Err(not_settings("`SessionEnd` is no list of hooks"));
     }
     let start = offset(text, array.bytes());

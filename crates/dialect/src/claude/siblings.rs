@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use boswell_model::{EntryKind, Flags, Log, Name, Names, Pair, Result, SessionView, Slot};
+use boswell_model::{EntryKind, Flags, Log, Symbol, Interner, ToolLink, Result, SessionView, Slot};
 
 use super::chain::Chain;
 use super::pairing::pairs;
@@ -19,7 +19,7 @@ pub(super) fn put_back(
 ) -> Result<Vec<Slot>> {
     let log = view.log;
     let mut on_path = vec![false; log.heads.len()];
-    let mut anchors: HashMap<Name, Slot> = HashMap::new();
+    let mut anchors: HashMap<Symbol, Slot> = HashMap::new();
     for slot in path {
         if let Some(mark) = on_path.get_mut(slot.index()) {
             *mark = true;
@@ -46,17 +46,17 @@ pub(super) fn put_back(
 
 #[derive(Default)]
 struct Missing {
-    lines: HashMap<Name, Vec<Slot>>,
-    results: HashMap<Name, Vec<Slot>>,
+    lines: HashMap<Symbol, Vec<Slot>>,
+    results: HashMap<Symbol, Vec<Slot>>,
     /// Results whose parent is no line of an answer on the path: they may belong to one
     /// by the id of the call.
     strays: Vec<Slot>,
 }
 
 impl Missing {
-    fn sort_in(&mut self, log: &Log, chain: &Chain<'_>, anchors: &HashMap<Name, Slot>, slot: Slot) {
+    fn sort_in(&mut self, log: &Log, chain: &Chain<'_>, anchors: &HashMap<Symbol, Slot>, slot: Slot) {
         let Some(head) = log.head(slot) else { return };
-        let same_writer = |group: &Name| {
+        let same_writer = |group: &Symbol| {
             let anchor = anchors.get(group).and_then(|anchor| log.head(*anchor));
             anchor
                 .is_some_and(|a| a.flags.has(Flags::SIDECHAIN) == head.flags.has(Flags::SIDECHAIN))
@@ -84,15 +84,15 @@ impl Missing {
     fn claim_strays(
         &mut self,
         view: &SessionView<'_>,
-        anchors: &HashMap<Name, Slot>,
+        anchors: &HashMap<Symbol, Slot>,
         path: &[Slot],
     ) -> Result<()> {
         let mut said = Said {
             view,
-            names: Names::default(),
+            names: Interner::default(),
         };
-        let mut owner: HashMap<Name, Name> = HashMap::new();
-        let mut answered: HashSet<Name> = HashSet::new();
+        let mut owner: HashMap<Symbol, Symbol> = HashMap::new();
+        let mut answered: HashSet<Symbol> = HashSet::new();
         let of_answers = self.lines.values().chain(self.results.values()).flatten();
         for slot in path.iter().chain(of_answers) {
             let Some(head) = view.log.head(*slot) else {
@@ -125,14 +125,14 @@ impl Missing {
 
     /// Lines and results stand in the order in which they came, but no result before the
     /// last line of its answer.
-    fn insert(mut self, log: &Log, anchors: &HashMap<Name, Slot>, path: &[Slot]) -> Vec<Slot> {
+    fn insert(mut self, log: &Log, anchors: &HashMap<Symbol, Slot>, path: &[Slot]) -> Vec<Slot> {
         let when = |slot: &Slot| (log.head(*slot).and_then(|head| head.time), *slot);
         let sorted = |slots: Option<Vec<Slot>>| {
             let mut slots = slots.unwrap_or_default();
             slots.sort_by_key(when);
             VecDeque::from(slots)
         };
-        let mut lines: HashMap<Name, VecDeque<Slot>> = self
+        let mut lines: HashMap<Symbol, VecDeque<Slot>> = self
             .lines
             .drain()
             .map(|(group, slots)| (group, sorted(Some(slots))))
@@ -164,27 +164,27 @@ impl Missing {
 /// the line itself tells.
 struct Said<'v, 'a> {
     view: &'v SessionView<'a>,
-    names: Names,
+    names: Interner,
 }
 
 impl Said<'_, '_> {
-    fn calls(&mut self, slot: Slot, sink: &mut dyn FnMut(Name)) -> Result<()> {
+    fn calls(&mut self, slot: Slot, sink: &mut dyn FnMut(Symbol)) -> Result<()> {
         self.each(slot, &mut |pair| {
-            if let Pair::Call(call) = pair {
+            if let ToolLink::Call(call) = pair {
                 sink(call)
             }
         })
     }
 
-    fn answers(&mut self, slot: Slot, sink: &mut dyn FnMut(Name)) -> Result<()> {
+    fn answers(&mut self, slot: Slot, sink: &mut dyn FnMut(Symbol)) -> Result<()> {
         self.each(slot, &mut |pair| {
-            if let Pair::Answer(call) = pair {
+            if let ToolLink::Answer(call) = pair {
                 sink(call)
             }
         })
     }
 
-    fn each(&mut self, slot: Slot, sink: &mut dyn FnMut(Pair)) -> Result<()> {
+    fn each(&mut self, slot: Slot, sink: &mut dyn FnMut(ToolLink)) -> Result<()> {
         match self.view.pairs_of(slot) {
             Some(gathered) => gathered.for_each(sink),
             None => drop(

@@ -1,7 +1,7 @@
 //! Files that belong to a session beside its log, and the memory of projects.
 
 use boswell_model::json::Raw;
-use boswell_model::{Facts, Result};
+use boswell_model::{SessionMeta, Result};
 
 use super::discover;
 use crate::uuid::is_uuid;
@@ -11,7 +11,7 @@ use crate::{FileInfo, Files, Located, MemoryFile, SideFile, SideKind};
 const LIMIT: u64 = 1 << 20;
 
 /// What small files about the session say: a title, if the log states none, and the archive mark.
-pub(super) fn fold(files: &dyn Files, located: &Located, facts: &mut Facts) -> Result<()> {
+pub(super) fn fold(files: &dyn Files, located: &Located, facts: &mut SessionMeta) -> Result<()> {
     let Some(folder) = folder(located) else {
         return Ok(());
     };
@@ -225,13 +225,13 @@ mod tests {
 
     #[test]
     fn the_title_beside_the_log_counts_only_without_one_inside() {
-        let mut facts = Facts::default();
+        let mut facts = SessionMeta::default();
         fold(&store(), &located(), &mut facts).unwrap();
         assert_eq!(facts.title.as_deref(), Some("Beside"));
         assert!(facts.archived);
-        let mut facts = Facts {
+        let mut facts = SessionMeta {
             title: Some("Inside".into()),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         fold(&store(), &located(), &mut facts).unwrap();
         assert_eq!(facts.title.as_deref(), Some("Inside"));

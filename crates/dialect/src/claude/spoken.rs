@@ -4,7 +4,7 @@
 //! elsewhere (several texts in one result, output that stands beside the message), there is no
 //! answer here, and the view tells.
 
-use boswell_model::json::{Kind, Object, Raw, Str};
+use boswell_model::json::{RawKind, Object, Raw, Str};
 
 use crate::Spoken;
 
@@ -15,7 +15,7 @@ pub(super) fn spoken<'a>(object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
         return None;
     }
     let message = object.get("message")?;
-    let content = if message.kind() == Kind::String {
+    let content = if message.kind() == RawKind::String {
         Some(message)
     } else {
         message.get("content")

@@ -3,7 +3,7 @@
 
 use boswell_model::json::Json;
 use boswell_model::{
-    Error, ErrorKind, Facts, Result, SessionRef, SessionView, Slot, Tip, shell_option,
+    Error, ErrorKind, SessionMeta, Result, SessionRef, SessionView, Slot, Tip, shell_option,
 };
 
 use super::plan::{log_key, whole_session};
@@ -129,7 +129,7 @@ fn stands(view: &SessionView<'_>, slot: Slot, session: &str) -> Result<()> {
     Ok(())
 }
 
-fn old_client(facts: &Facts) -> Option<String> {
+fn old_client(facts: &SessionMeta) -> Option<String> {
     let version = facts.agent_version.as_deref()?;
     let numbers: Vec<u32> = version
         .split('.')

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::json::{RawKind, Object, Raw};
 use boswell_model::{Block, MediaSource, View};
 
 use super::{attachment, fold};
@@ -28,7 +28,7 @@ fn message(object: &Object<'_>) -> View {
         return View::remark("a message without content");
     };
     // Some tools write the text where the message should be.
-    let content = if message.kind() == Kind::String {
+    let content = if message.kind() == RawKind::String {
         Some(message)
     } else {
         message.get("content")
@@ -134,7 +134,7 @@ fn block(raw: Raw<'_>) -> Vec<Block> {
         },
         "tool_result" => return result(raw),
         "image" | "document" => media(raw),
-        _ if raw.kind() == Kind::String => Block::Text(raw.text().unwrap_or_default().into_owned()),
+        _ if raw.kind() == RawKind::String => Block::Text(raw.text().unwrap_or_default().into_owned()),
         _ => Block::Other {
             word,
             json: json(raw),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Framing, Head, Instant, Message,
-    Names, Result, SessionView, Slot, Tip, View, shell_quote,
+    Context, ContextItem, EntryKind, Error, ErrorKind, SessionMeta, Framing, Head, Instant, Message,
+    Interner, Result, SessionView, Slot, Tip, View, shell_quote,
 };
 
 use crate::{
@@ -94,7 +94,7 @@ impl Dialect for Clinvoker {
         document::is_document(object)
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         head.kind = EntryKind::Meta;
         head.word = names.intern("session");
         head.time = object
@@ -103,7 +103,7 @@ impl Dialect for Clinvoker {
             .map(Into::into);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         facts.count(head.word.map_or("", |w| names.text(w)));
         document::fold(object, facts);
     }
@@ -144,7 +144,7 @@ impl Dialect for Clinvoker {
         }
     }
 
-    fn links(&self, facts: &Facts, _id: &str) -> Vec<SessionLink> {
+    fn links(&self, facts: &SessionMeta, _id: &str) -> Vec<SessionLink> {
         let dialect = match facts.agent.as_deref() {
             Some("claude") => "claude",
             Some("codex") => "codex",
@@ -162,7 +162,7 @@ impl Dialect for Clinvoker {
     }
 
     /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
-    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
         facts.external_ids.get("backend")?;
         if !id::is_valid(&located.id) {
             return None;

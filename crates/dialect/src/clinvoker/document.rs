@@ -1,7 +1,7 @@
 //! A session's document: all that clinvoker knows of it.
 
 use boswell_model::json::Object;
-use boswell_model::{Facts, Instant, Usage, View};
+use boswell_model::{SessionMeta, Instant, Usage, View};
 
 use super::display_name::display_name;
 
@@ -13,7 +13,7 @@ pub(crate) fn is_document(object: &Object<'_>) -> bool {
 }
 
 /// Takes every fact of the document.
-pub(crate) fn fold(object: &Object<'_>, facts: &mut Facts) {
+pub(crate) fn fold(object: &Object<'_>, facts: &mut SessionMeta) {
     let text = |key: &str| {
         object
             .text(key)
@@ -63,7 +63,7 @@ pub(crate) fn fold(object: &Object<'_>, facts: &mut Facts) {
 }
 
 /// The message of a failure outlives it: a session that completed later still has it.
-fn fold_error(message: Option<String>, facts: &mut Facts) {
+fn fold_error(message: Option<String>, facts: &mut SessionMeta) {
     let Some(message) = message else { return };
     if facts.status.as_deref() == Some("error") {
         facts.error = Some(message);
@@ -75,7 +75,7 @@ fn fold_error(message: Option<String>, facts: &mut Facts) {
     }
 }
 
-fn fold_counts(object: &Object<'_>, facts: &mut Facts) {
+fn fold_counts(object: &Object<'_>, facts: &mut SessionMeta) {
     // Go leaves out a zero, so absent is none here, not unknown.
     let turns = object.get("turn_count").map_or(Some(0), |n| n.u64());
     facts.stated.turns = turns;

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use boswell_model::json::{Kind, Member, Raw, scan_object};
+use boswell_model::json::{RawKind, Member, Raw, scan_object};
 use boswell_model::{Problem, ProblemKind, Result};
 
 use crate::{Files, Modified, Step};
@@ -71,7 +71,7 @@ fn rows_of(bytes: &[u8]) -> std::result::Result<Raw<'_>, &'static str> {
         return Err("the index is of another version than 1");
     }
     match root.get("index") {
-        Some(rows) if rows.kind() == Kind::Object => Ok(rows),
+        Some(rows) if rows.kind() == RawKind::Object => Ok(rows),
         Some(rows) if !rows.is_null() => Err("the index holds no rows"),
         _ => Ok(Raw::trusted(b"{}")),
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::json::{Kind, Raw};
+use boswell_model::json::{RawKind, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::{
@@ -159,7 +159,7 @@ fn set_or_remove(edit: &mut Edit, key: &str, text: &str) {
 fn set_tags(edit: &mut Edit, tags: &[String]) {
     let mut items: Vec<Vec<u8>> = Vec::new();
     let mut there: Vec<String> = Vec::new();
-    let known = edit.get("tags").filter(|known| known.kind() == Kind::Array);
+    let known = edit.get("tags").filter(|known| known.kind() == RawKind::Array);
     let before = known.map(|known| known.bytes().to_vec());
     for item in known.iter().flat_map(|known| known.items()) {
         match item.text() {
@@ -220,7 +220,7 @@ fn fork(asked: &Asked<'_>, new: &NewSession) -> Result<Planned> {
     let text = |key: &str| {
         source
             .get(key)
-            .filter(|value| value.kind() == Kind::String && !value.is(""))
+            .filter(|value| value.kind() == RawKind::String && !value.is(""))
     };
     let project = if new.project.is_empty() {
         token("working_dir")
@@ -232,7 +232,7 @@ fn fork(asked: &Asked<'_>, new: &NewSession) -> Result<Planned> {
             || go_json::string(BACKEND),
             |backend| backend.bytes().to_vec(),
         ),
-        working_dir: project.filter(|dir| Raw::trusted(dir).kind() == Kind::String),
+        working_dir: project.filter(|dir| Raw::trusted(dir).kind() == RawKind::String),
         model: text("model").map(|model| model.bytes().to_vec()),
         tags: token("tags").filter(|tags| Raw::trusted(tags).items().next().is_some()),
         title: new.title.as_deref(),

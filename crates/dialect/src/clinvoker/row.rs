@@ -1,6 +1,6 @@
 //! A row of the index: nine fields of a document under the names of Go's struct.
 
-use boswell_model::json::{Kind, Raw, set_member};
+use boswell_model::json::{RawKind, Raw, set_member};
 
 use crate::laid_out;
 
@@ -28,7 +28,7 @@ impl Row {
     pub(crate) fn of(id: &str, document: &[u8]) -> Option<Row> {
         let document = Raw::parse(document)
             .ok()
-            .filter(|raw| raw.kind() == Kind::Object)?;
+            .filter(|raw| raw.kind() == RawKind::Object)?;
         let mut fields = vec![("ID", go_json::string(id))];
         for (name, member) in FIELDS {
             let value = document.get(member);
@@ -50,7 +50,7 @@ impl Row {
 
     /// The row that stands there with its wrong fields replaced; none if none is wrong.
     pub(crate) fn mended(&self, row: &[u8]) -> Option<Vec<u8>> {
-        if Raw::trusted(row).kind() != Kind::Object {
+        if Raw::trusted(row).kind() != RawKind::Object {
             return Some(self.bytes());
         }
         let mut new = row.to_vec();
@@ -68,12 +68,12 @@ impl Row {
 
 fn text(value: Option<Raw<'_>>) -> Option<Vec<u8>> {
     value
-        .filter(|value| value.kind() == Kind::String)
+        .filter(|value| value.kind() == RawKind::String)
         .map(|value| value.bytes().to_vec())
 }
 
 fn tags(value: Option<Raw<'_>>) -> Vec<u8> {
-    match value.filter(|value| value.kind() == Kind::Array) {
+    match value.filter(|value| value.kind() == RawKind::Array) {
         Some(tags) => laid_out::array(
             &tags
                 .items()
@@ -88,13 +88,13 @@ fn tags(value: Option<Raw<'_>>) -> Vec<u8> {
 /// Whether two values say the same: strings by their text, lists item by item.
 fn same(a: Raw<'_>, b: Raw<'_>) -> bool {
     match (a.kind(), b.kind()) {
-        (Kind::String, Kind::String) => a.text() == b.text(),
-        (Kind::Array, Kind::Array) => {
+        (RawKind::String, RawKind::String) => a.text() == b.text(),
+        (RawKind::Array, RawKind::Array) => {
             a.items().count() == b.items().count()
                 && a.items()
                     .zip(b.items())
                     .all(|(a, b)| a.text() == b.text() && a.kind() == b.kind())
         }
-        (a, b) => a == b && a == Kind::Null,
+        (a, b) => a == b && a == RawKind::Null,
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use boswell_model::json::{Json, Kind, Object, Raw};
+use boswell_model::json::{Json, RawKind, Object, Raw};
 use boswell_model::{
-    Context, ContextForm, ContextItem, EntryKind, Flags, Message, Name, Result, SessionView,
+    Context, ContextForm, ContextItem, EntryKind, Flags, Message, Symbol, Result, SessionView,
     Settings, Slot, Tip,
 };
 
@@ -39,7 +39,7 @@ enum Part {
 /// Ids of the log are interned; those inside a replacement history need not be there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum CallId {
-    Known(Name),
+    Known(Symbol),
     Text(String),
 }
 
@@ -102,7 +102,7 @@ fn replacement_history<'a>(object: &Object<'a>) -> Option<Raw<'a>> {
     Record::of(object)
         .payload()
         .get("replacement_history")
-        .filter(|h| h.kind() == Kind::Array)
+        .filter(|h| h.kind() == RawKind::Array)
 }
 
 fn part_draft(view: &SessionView<'_>, slot: Slot, n: u32, item: Raw<'_>) -> Option<Draft> {
@@ -277,7 +277,7 @@ fn made(role: &str, text: &str, native: Option<Json>) -> Message {
 fn message(item: Raw<'_>) -> Message {
     let role = text(item, "role").unwrap_or_else(|| Item::of(item).shape().role().to_owned());
     let content = match item.get("content").filter(|_| item.get("role").is_some()) {
-        Some(content) if content.kind() == Kind::Array => content.items().map(Json::from).collect(),
+        Some(content) if content.kind() == RawKind::Array => content.items().map(Json::from).collect(),
         Some(content) => vec![
             Json::object()
                 .with("type", "input_text")

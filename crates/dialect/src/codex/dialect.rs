@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::json::{RawKind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Framing, Head, Log, Message, Names, Result,
+    Context, ContextItem, EntryKind, SessionMeta, Framing, Head, Log, Message, Interner, Result,
     SessionView, Slot, Tip, View,
 };
 
@@ -84,10 +84,10 @@ impl Dialect for Codex {
         is_envelope(object)
     }
 
-    fn begin(&self, located: &Located) -> Facts {
-        let mut facts = Facts {
+    fn begin(&self, located: &Located) -> SessionMeta {
+        let mut facts = SessionMeta {
             archived: layout::is_archived(located),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
         facts.title = row
@@ -96,11 +96,11 @@ impl Dialect for Codex {
         facts
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         record::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         facts::fold(Record::of(object), head, names, facts);
     }
 
@@ -164,7 +164,7 @@ impl Dialect for Codex {
 
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not
     /// look for ids in its archive.
-    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
         let id = facts.id.as_ref().unwrap_or(&located.id);
         let usable = self.id_is_valid(id) && !layout::is_archived(located) && !facts.archived;
         usable.then(|| ResumeCommand {
@@ -206,7 +206,7 @@ fn is_envelope(object: &Object<'_>) -> bool {
     ];
     object
         .get("payload")
-        .is_some_and(|payload| payload.kind() == Kind::Object)
+        .is_some_and(|payload| payload.kind() == RawKind::Object)
         && object
             .get("type")
             .is_some_and(|word| known.iter().any(|k| word.is(k)))
@@ -304,9 +304,9 @@ mod tests {
 
     #[test]
     fn resuming_names_a_checked_id_and_no_permissions() {
-        let facts = Facts {
+        let facts = SessionMeta {
             project: Some("/p".to_owned()),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         let command = Codex.resume(&facts, &located()).unwrap();
         assert_eq!(
@@ -314,9 +314,9 @@ mod tests {
             ["codex", "resume", "019d7e3d-0164-79d1-af76-e4ee6689b94f"]
         );
         assert_eq!(command.cwd.as_deref(), Some("/p"));
-        let planted = Facts {
+        let planted = SessionMeta {
             id: Some("--dangerously-bypass".to_owned()),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         assert_eq!(Codex.resume(&planted, &located()), None);
         let archived = Located {

@@ -1,14 +1,14 @@
 //! What a log says about its session.
 
-use boswell_model::json::{Kind, Raw};
-use boswell_model::{EntryKind, Facts, Head, Instant, Names, Said, Usage};
+use boswell_model::json::{RawKind, Raw};
+use boswell_model::{EntryKind, SessionMeta, Head, Instant, Interner, Said, Usage};
 
 use super::fragment;
 use super::item::{Item, Shape, Side};
 use super::record::{Record, time};
 
 /// Gathers what a record says.
-pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     facts.saw(head);
     facts.count(head.word.map_or("", |w| names.text(w)));
     match record {
@@ -23,7 +23,7 @@ pub(super) fn fold(record: Record<'_>, head: &Head, names: &mut Names, facts: &m
 
 /// A fork begins with its own line and then copies the parent's: only lines of the first id
 /// speak of this session.
-fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     let Some(id) = text(payload, "id") else {
         return;
     };
@@ -83,7 +83,7 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts
     }
 }
 
-fn fold_item(payload: Raw<'_>, facts: &mut Facts) {
+fn fold_item(payload: Raw<'_>, facts: &mut SessionMeta) {
     let item = Item::of(payload);
     match item.shape() {
         Shape::Prompt => {
@@ -108,7 +108,7 @@ fn fold_item(payload: Raw<'_>, facts: &mut Facts) {
     }
 }
 
-fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     // The head knows the type already, so that long payloads are not walked for nothing.
     match head.group.map(|event| names.text(event)) {
         // A copy of the item that stands beside it; noting a prompt twice changes
@@ -151,8 +151,8 @@ fn note_total(
     total: Usage,
     newest: Option<Usage>,
     head: &Head,
-    names: &mut Names,
-    facts: &mut Facts,
+    names: &mut Interner,
+    facts: &mut SessionMeta,
 ) {
     let running = &mut facts.usage.running;
     let inherited = running.is_copied(head.instant());
@@ -179,7 +179,7 @@ fn note_total(
     facts.usage.note_said(names.intern(&name), added, said);
 }
 
-fn saw_turn(payload: Raw<'_>, facts: &mut Facts) {
+fn saw_turn(payload: Raw<'_>, facts: &mut SessionMeta) {
     if let Some(began) = payload
         .get("turn_id")
         .and_then(|id| time_of_id(&id.text()?))
@@ -188,7 +188,7 @@ fn saw_turn(payload: Raw<'_>, facts: &mut Facts) {
     }
 }
 
-fn saw_model(model: &str, names: &mut Names, facts: &mut Facts) {
+fn saw_model(model: &str, names: &mut Interner, facts: &mut SessionMeta) {
     facts.saw_model(model);
     facts.usage.running.model = names.intern(model).or(facts.usage.running.model);
 }
@@ -203,7 +203,7 @@ fn time_of_id(id: &str) -> Option<Instant> {
         .map(Instant::from_millis)
 }
 
-fn fold_turn(payload: Raw<'_>, names: &mut Names, facts: &mut Facts) {
+fn fold_turn(payload: Raw<'_>, names: &mut Interner, facts: &mut SessionMeta) {
     saw_turn(payload, facts);
     if let Some(model) = text(payload, "model") {
         saw_model(&model, names, facts);
@@ -220,7 +220,7 @@ pub(super) fn permission_mode(turn: Raw<'_>) -> Option<String> {
         .get("approval_policy")
         .and_then(|policy| match policy.kind() {
             // A policy with particulars is an object with one member, named for what it is.
-            Kind::Object => policy
+            RawKind::Object => policy
                 .members()
                 .next()
                 .map(|(name, _)| name.to_text().into_owned()),

@@ -1,7 +1,7 @@
 //! A line of a log, whichever way it is wrapped.
 
-use boswell_model::json::{Kind, Object, Raw};
-use boswell_model::{EntryKind, Flags, Head, Instant, Names};
+use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::{EntryKind, Flags, Head, Instant, Interner};
 
 use super::item::{self, Item, Shape};
 
@@ -32,7 +32,7 @@ pub(super) enum Record<'a> {
 impl<'a> Record<'a> {
     /// Takes a line apart.
     pub(super) fn of(object: &Object<'a>) -> Self {
-        let Some(payload) = object.get("payload").filter(|p| p.kind() == Kind::Object) else {
+        let Some(payload) = object.get("payload").filter(|p| p.kind() == RawKind::Object) else {
             return Record::bare(object);
         };
         match object.text("type").as_deref() {
@@ -82,7 +82,7 @@ impl<'a> Record<'a> {
 
 /// Fills in the head of a record. Entries have no ids here: those that items bear are the
 /// provider's and come twice in forks, so entries are named by their line.
-pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let word = ["type", "record_type", "role"]
         .iter()
         .find_map(|key| object.text(key));
@@ -108,7 +108,7 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
     };
 }
 
-fn item_head(payload: Raw<'_>, head: &mut Head, names: &mut Names) -> EntryKind {
+fn item_head(payload: Raw<'_>, head: &mut Head, names: &mut Interner) -> EntryKind {
     let item = Item::of(payload);
     let shape = item.shape();
     head.flags.set_if(shape.is_sent(), SENT);
@@ -121,7 +121,7 @@ fn item_head(payload: Raw<'_>, head: &mut Head, names: &mut Names) -> EntryKind 
     shape.kind()
 }
 
-fn event_head(payload: Raw<'_>, head: &mut Head, names: &mut Names) -> EntryKind {
+fn event_head(payload: Raw<'_>, head: &mut Head, names: &mut Interner) -> EntryKind {
     let word = payload.get("type").and_then(|t| t.text());
     head.group = word.as_deref().and_then(|w| names.intern(w));
     match word.as_deref() {

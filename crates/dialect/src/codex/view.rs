@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Kind, Raw};
+use boswell_model::json::{RawKind, Raw};
 use boswell_model::{Block, MediaSource, View};
 
 use super::facts::{permission_mode, text, usage};
@@ -175,7 +175,7 @@ fn hosted(payload: Raw<'_>) -> View {
 /// stands for a list of one.
 fn parts(content: Option<Raw<'_>>) -> Vec<Block> {
     match content {
-        Some(content) if content.kind() == Kind::Array => content.items().map(part).collect(),
+        Some(content) if content.kind() == RawKind::Array => content.items().map(part).collect(),
         Some(content) if content.is_null() => Vec::new(),
         Some(content) => vec![part(content)],
         None => Vec::new(),
@@ -264,7 +264,7 @@ fn event(payload: Raw<'_>) -> View {
 fn compacted(payload: Raw<'_>) -> View {
     let kept = payload
         .get("replacement_history")
-        .filter(|h| h.kind() == Kind::Array)
+        .filter(|h| h.kind() == RawKind::Array)
         .map(|h| h.items().count());
     let remark = match kept {
         Some(kept) => format!("compacted: {kept} items stand for what came before"),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_model::Block;
-use boswell_model::json::{Kind, Raw};
+use boswell_model::json::{RawKind, Raw};
 
 use super::attachment;
 
@@ -29,7 +29,7 @@ impl<'a> Content<'a> {
             return Content::Absent;
         };
         match value.kind() {
-            Kind::String => {
+            RawKind::String => {
                 let text = value.text().unwrap_or_default();
                 let is_array = text.starts_with('[') && Raw::parse(text.as_bytes()).is_ok();
                 if is_array {
@@ -38,7 +38,7 @@ impl<'a> Content<'a> {
                     Content::Text(text)
                 }
             }
-            Kind::Array => Content::Blocks(Cow::Owned(lossy(value.bytes()))),
+            RawKind::Array => Content::Blocks(Cow::Owned(lossy(value.bytes()))),
             _ => Content::Other(value),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> Content<'a> {
     /// How many tools the row calls.
     pub(crate) fn calls(&self) -> u64 {
         self.items()
-            .filter(|b| b.get("tool").is_some_and(|t| t.kind() == Kind::Object))
+            .filter(|b| b.get("tool").is_some_and(|t| t.kind() == RawKind::Object))
             .count() as u64
     }
 
@@ -99,7 +99,7 @@ fn block(item: Raw<'_>) -> Vec<Block> {
     ) {
         ("text", Some(text), _, _) => vec![Block::Text(text)],
         ("thinking", _, Some(thinking), _) => vec![Block::Thinking(thinking)],
-        ("tool_use" | "server_tool_use", _, _, Some(tool)) if tool.kind() == Kind::Object => {
+        ("tool_use" | "server_tool_use", _, _, Some(tool)) if tool.kind() == RawKind::Object => {
             call(tool)
         }
         _ => vec![other(&word, item)],
@@ -114,7 +114,7 @@ fn call(tool: Raw<'_>) -> Vec<Block> {
     for inner in nested
         .iter()
         .flat_map(|calls| calls.items())
-        .filter(|inner| inner.kind() == Kind::Object)
+        .filter(|inner| inner.kind() == RawKind::Object)
     {
         out.push(call_itself(inner));
         out.extend(answer(inner));

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Flags, Framing, Head, Log, Message, Names, Problem,
+    Context, ContextItem, EntryKind, SessionMeta, Flags, Framing, Head, Log, Message, Interner, Problem,
     ProblemKind, Result, SessionView, Settings, Slot, Tip, View,
 };
 
@@ -117,18 +117,18 @@ impl Dialect for MyAgents {
         message::is_row(object)
     }
 
-    fn begin(&self, located: &Located) -> Facts {
+    fn begin(&self, located: &Located) -> SessionMeta {
         let row = located.row.as_deref().and_then(Row::parse);
         let mut facts = row.map(|row| row.facts()).unwrap_or_default();
         facts.hidden = located.hidden;
         facts
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         message::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         message::fold(object, head, names, facts);
     }
 
@@ -212,7 +212,7 @@ impl Dialect for MyAgents {
     fn check(
         &self,
         view: &SessionView<'_>,
-        facts: &Facts,
+        facts: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         let Some(json) = facts.metadata.get(PENDING) else {
@@ -262,7 +262,7 @@ impl Dialect for MyAgents {
         layout::side_files(files, located)
     }
 
-    fn links(&self, facts: &Facts, _id: &str) -> Vec<SessionLink> {
+    fn links(&self, facts: &SessionMeta, _id: &str) -> Vec<SessionLink> {
         let runtime = facts.metadata.get("runtime").map(String::as_str);
         let (dialect, keys): (_, &[&str]) = match runtime {
             Some("builtin") => ("claude", &["sdk"]),
@@ -341,7 +341,7 @@ impl Dialect for MyAgents {
 }
 
 /// Whether the index counts what the transcript holds. A row that counts nothing yet is not wrong.
-fn check_sums(view: &SessionView<'_>, facts: &Facts, problems: &mut Vec<Problem>) -> Result<()> {
+fn check_sums(view: &SessionView<'_>, facts: &SessionMeta, problems: &mut Vec<Problem>) -> Result<()> {
     // Records of the newer event log are not rows.
     let newer = view
         .log

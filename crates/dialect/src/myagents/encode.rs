@@ -1,6 +1,6 @@
 //! New rows of a transcript, in the order of members that the app writes.
 
-use boswell_model::json::{Json, Kind, Raw};
+use boswell_model::json::{Json, RawKind, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
 
 use crate::{Answer, Body, Draft, Part, one_object, unsupported};
@@ -198,7 +198,7 @@ fn native(bytes: &[u8], place: Place<'_>) -> Result<Encoded> {
     }
     if raw
         .get("content")
-        .is_none_or(|content| content.kind() != Kind::String)
+        .is_none_or(|content| content.kind() != RawKind::String)
     {
         return Err(wrong("its content is not a string"));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boswell_model::json::{Kind, Raw, remove_member};
+use boswell_model::json::{RawKind, Raw, remove_member};
 use boswell_model::{Problem, ProblemKind, Result};
 
 use crate::Files;
@@ -134,7 +134,7 @@ fn without_bom(bytes: &[u8]) -> &[u8] {
 fn strict(text: &[u8]) -> Option<Rows> {
     let array = Raw::parse(text)
         .ok()
-        .filter(|value| value.kind() == Kind::Array)?;
+        .filter(|value| value.kind() == RawKind::Array)?;
     let rows: Option<Vec<_>> = array.items().map(row).collect();
     rows.map(once)
 }
@@ -143,7 +143,7 @@ fn strict(text: &[u8]) -> Option<Rows> {
 /// object that has an id.
 fn salvage(text: &[u8]) -> Rows {
     match Raw::parse(text) {
-        Ok(array) if array.kind() == Kind::Array => once(array.items().filter_map(row).collect()),
+        Ok(array) if array.kind() == RawKind::Array => once(array.items().filter_map(row).collect()),
         _ => once(
             balanced(text)
                 .into_iter()

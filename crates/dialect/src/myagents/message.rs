@@ -1,14 +1,14 @@
 //! Rows of a transcript: one message each, or one turn's worth of them.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, Facts, Flags, Head, Instant, Names, Said, Usage, View};
+use boswell_model::{EntryKind, SessionMeta, Flags, Head, Instant, Interner, Said, Usage, View};
 
 use super::content::Content;
 use super::{attachment, reminder};
 
 /// Fills in the head of a row. Rows name no parent, and their ids repeat: they hang together
 /// by their order alone.
-pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let role = object.text("role");
     head.kind = match role.as_deref() {
         Some("user") => EntryKind::User,
@@ -33,7 +33,7 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
 }
 
 /// Gathers what a row says about its session.
-pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     facts.count(head.word.map_or("", |w| names.text(w)));
     // A row of the index that states both times (then it gave the id) knows better: forks repeat
     // old rows, and what happens of itself does not count as activity.
@@ -56,7 +56,7 @@ pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
     }
 }
 
-fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     let calls = object.get("toolCount").and_then(|n| n.u64());
     let calls = calls.unwrap_or_else(|| Content::of(object.get("content")).calls());
     facts.tool_calls = facts.tool_calls.saturating_add(calls);

@@ -1,6 +1,6 @@
 //! The line that MyAgents shows of a session: the beginning of the last thing its user said.
 
-use boswell_model::json::{Kind, Raw};
+use boswell_model::json::{RawKind, Raw};
 
 use super::reminder::{self, LOCAL_COMMAND_OUTPUT, SESSION_EVENT, trim};
 
@@ -36,7 +36,7 @@ fn joined_blocks(content: &str) -> Option<String> {
     }
     let array = Raw::parse(content.as_bytes()).ok()?;
     let typed = |block: Raw<'_>| {
-        block.kind() == Kind::Object && block.get("type").is_some_and(|t| t.text().is_some())
+        block.kind() == RawKind::Object && block.get("type").is_some_and(|t| t.text().is_some())
     };
     if array.items().next().is_none() || !array.items().all(typed) {
         return None;

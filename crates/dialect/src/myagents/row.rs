@@ -1,7 +1,7 @@
 //! A row of `sessions.json`: what the app knows of a session without its transcript.
 
 use boswell_model::json::Raw;
-use boswell_model::{Facts, Instant, Settings, Usage};
+use boswell_model::{SessionMeta, Instant, Settings, Usage};
 
 use crate::resume_decision::ResumeFacts;
 
@@ -63,8 +63,8 @@ impl<'a> Row<'a> {
     }
 
     /// Everything the row says about the session.
-    pub(crate) fn facts(&self) -> Facts {
-        let mut facts = Facts {
+    pub(crate) fn facts(&self) -> SessionMeta {
+        let mut facts = SessionMeta {
             title: self.title(),
             title_source: self.text("titleSource"),
             last_prompt: self.text("lastMessagePreview"),
@@ -78,7 +78,7 @@ impl<'a> Row<'a> {
                 .and_then(|p| p.text())
                 .map(Into::into),
             pinned: self.0.get("favorite").and_then(|v| v.bool()) == Some(true),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         if facts.created.is_some() && facts.last_active.is_some() {
             facts.id = self.text("id");
@@ -100,7 +100,7 @@ impl<'a> Row<'a> {
             .filter(|title| !title::is_placeholder(title, source.as_deref()))
     }
 
-    fn stats(&self, facts: &mut Facts) {
+    fn stats(&self, facts: &mut SessionMeta) {
         let Some(stats) = self.0.get("stats") else {
             return;
         };
@@ -116,7 +116,7 @@ impl<'a> Row<'a> {
         };
     }
 
-    fn identities(&self, facts: &mut Facts) {
+    fn identities(&self, facts: &mut SessionMeta) {
         let ids = [
             ("sdk", self.sdk_session()),
             ("runtime", self.text("runtimeSessionId")),
@@ -127,7 +127,7 @@ impl<'a> Row<'a> {
         );
     }
 
-    fn metadata(&self, facts: &mut Facts) {
+    fn metadata(&self, facts: &mut SessionMeta) {
         facts.metadata.insert("runtime".to_owned(), self.runtime());
         for key in [
             "runtimeSource",
@@ -184,7 +184,7 @@ impl<'a> Row<'a> {
 mod tests {
     use super::*;
 
-    fn facts(row: &str) -> Facts {
+    fn facts(row: &str) -> SessionMeta {
         Row::parse(row.as_bytes()).unwrap().facts()
     }
 

@@ -1,6 +1,6 @@
 //! The sums that a row of the index keeps of its transcript.
 
-use boswell_model::json::{Json, Kind, Object, Raw};
+use boswell_model::json::{Json, RawKind, Object, Raw};
 use boswell_model::{Result, Stated};
 
 use super::index_file::RowEdit;
@@ -109,7 +109,7 @@ impl Stats {
         if let Some(before) = row
             .raw()
             .get("stats")
-            .filter(|stats| stats.kind() == Kind::Object)
+            .filter(|stats| stats.kind() == RawKind::Object)
         {
             for (key, value) in before
                 .members()

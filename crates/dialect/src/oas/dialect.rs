@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use boswell_model::json::{Json, Kind, Object, Raw};
+use boswell_model::json::{Json, RawKind, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Facts, Head, Log, Message, Names, Problem, ProblemKind,
+    Context, ContextItem, EntryKind, SessionMeta, Head, Log, Message, Interner, Problem, ProblemKind,
     Result, SessionView, Settings, Slot, Tip, View,
 };
 
@@ -89,11 +89,11 @@ impl Dialect for OpenAgentSdk {
                 && object.get("session_id").is_some())
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         row::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         row::fold(object, head, names, facts);
     }
 
@@ -191,7 +191,7 @@ impl Dialect for OpenAgentSdk {
     fn check(
         &self,
         view: &SessionView<'_>,
-        _facts: &Facts,
+        _facts: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         if view
@@ -289,7 +289,7 @@ fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
 
 fn parts(record: &Object<'_>) -> Vec<Json> {
     match record.get("message").and_then(|m| m.get("content")) {
-        Some(content) if content.kind() == Kind::Array => content.items().map(Json::from).collect(),
+        Some(content) if content.kind() == RawKind::Array => content.items().map(Json::from).collect(),
         Some(content) => content
             .text()
             .map_or_else(|| vec![Json::from(content)], |text| vec![text_part(text)]),

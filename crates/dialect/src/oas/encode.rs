@@ -138,7 +138,7 @@ fn native(bytes: &[u8], bearing: Bearing<'_>) -> Result<Vec<u8>> {
     let mut row = raw.bytes().to_vec();
     for (key, value) in [("uuid", bearing.uuid), ("session_id", bearing.session)] {
         if Raw::trusted(&row).get(key).is_none() {
-            let fault = |fault: boswell_model::json::Fault| {
+            let fault = |fault: boswell_model::json::SyntaxError| {
                 Error::new(ErrorKind::Invalid, fault.to_string())
             };
             row = insert_member(&row, key, &Json::from(value).to_bytes()).map_err(fault)?;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Json, Kind, Object, Raw};
-use boswell_model::{Facts, Instant, Settings};
+use boswell_model::json::{Json, RawKind, Object, Raw};
+use boswell_model::{SessionMeta, Instant, Settings};
 
 /// What stands in the place of a secret.
 const HIDDEN: &[u8] = b"\"[redacted]\"";
@@ -45,7 +45,7 @@ pub(crate) fn millis(value: Option<Raw<'_>>) -> Option<Instant> {
 }
 
 /// Takes what the header says about the session.
-pub(crate) fn fold(object: &Object<'_>, facts: &mut Facts) {
+pub(crate) fn fold(object: &Object<'_>, facts: &mut SessionMeta) {
     let text = |key: &str| {
         object
             .text(key)
@@ -135,7 +135,7 @@ pub fn redact_header(record: &[u8]) -> Cow<'_, [u8]> {
     }
     let mut secrets = Vec::new();
     for (key, value) in raw.members() {
-        if key.is("options") && value.kind() == Kind::Object {
+        if key.is("options") && value.kind() == RawKind::Object {
             let hidden = value
                 .members()
                 .filter(|(name, _)| !HARMLESS.iter().any(|known| name.is(known)));

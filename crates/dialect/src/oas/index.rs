@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use boswell_model::json::{Json, Kind, Raw, set_member};
+use boswell_model::json::{Json, RawKind, Raw, set_member};
 use boswell_model::{EntryKind, Lines, Problem, ProblemKind, Result};
 
 use crate::{Depth, Files, Located, Modified, Reader, Step, laid_out};
@@ -71,7 +71,7 @@ fn rows_of(bytes: &[u8]) -> Option<Raw<'_>> {
     Raw::parse(bytes)
         .ok()?
         .get("sessions")
-        .filter(|s| s.kind() == Kind::Array)
+        .filter(|s| s.kind() == RawKind::Array)
 }
 
 fn id_of(row: Raw<'_>) -> Option<String> {

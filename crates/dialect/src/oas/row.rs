@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Kind, Object, Raw};
-use boswell_model::{Block, EntryKind, Facts, Flags, Head, Instant, Names, Said, Usage, View};
+use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::{Block, EntryKind, SessionMeta, Flags, Head, Instant, Interner, Said, Usage, View};
 
 use super::header;
 
 /// Fills in the head of a record. Rows name no parent; a fork's rows bear the ids of the
 /// session it came from.
-pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let word = object.text("type");
     head.kind = match word.as_deref() {
         Some("session_header") => EntryKind::Header,
@@ -57,7 +57,7 @@ fn time(object: &Object<'_>) -> Option<Instant> {
 }
 
 /// Gathers what a record says about its session.
-pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     facts.count(head.word.map_or("", |w| names.text(w)));
     if head.kind == EntryKind::Header {
         if facts.id.is_none() {
@@ -104,7 +104,7 @@ pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Names, facts: &
 }
 
 /// Rows move the end of a session on, not its beginning: those of a fork are older than it is.
-fn fold_time(head: &Head, facts: &mut Facts) {
+fn fold_time(head: &Head, facts: &mut SessionMeta) {
     let born = facts.created;
     facts.saw(head);
     if born.is_some() && facts.id.is_some() {
@@ -206,7 +206,7 @@ fn blocks(object: &Object<'_>) -> Vec<Block> {
     };
     let mut out = Vec::new();
     match message.get("content") {
-        Some(content) if content.kind() == Kind::Array => out.extend(content.items().map(block)),
+        Some(content) if content.kind() == RawKind::Array => out.extend(content.items().map(block)),
         Some(content) if !content.is_null() => out.push(Block::Text(any_text(content))),
         _ => {}
     }

@@ -1,6 +1,6 @@
 //! The parts of messages.
 
-use boswell_model::json::{Kind, Raw};
+use boswell_model::json::{RawKind, Raw};
 use boswell_model::{Block, MediaSource};
 
 use super::value::json_text;
@@ -14,9 +14,9 @@ pub(super) fn blocks(content: Option<Raw<'_>>) -> Vec<Block> {
         return Vec::new();
     };
     match content.kind() {
-        Kind::String => vec![Block::Text(content.text().unwrap_or_default().into_owned())],
-        Kind::Array => content.items().map(block).collect(),
-        Kind::Null => Vec::new(),
+        RawKind::String => vec![Block::Text(content.text().unwrap_or_default().into_owned())],
+        RawKind::Array => content.items().map(block).collect(),
+        RawKind::Null => Vec::new(),
         _ => vec![Block::Other {
             word: String::new(),
             json: json_text(content),

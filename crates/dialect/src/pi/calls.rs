@@ -1,19 +1,19 @@
 //! Calls and answers that an entry holds, found without making its view.
 
-use boswell_model::json::{Kind, Object};
-use boswell_model::{Names, Pair};
+use boswell_model::json::{RawKind, Object};
+use boswell_model::{Interner, ToolLink};
 
 use super::value::pick;
 
 /// Hands over the calls of a message, then the call that it answers. The same as
 /// its view would tell.
-pub(super) fn pairs(entry: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) {
+pub(super) fn pairs(entry: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) {
     if !entry.get("type").is_some_and(|word| word.is("message")) {
         return;
     }
     let Some(message) = entry
         .get("message")
-        .filter(|message| message.kind() == Kind::Object)
+        .filter(|message| message.kind() == RawKind::Object)
     else {
         return;
     };
@@ -24,7 +24,7 @@ pub(super) fn pairs(entry: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(
             let id = id.and_then(|id| id.text()).unwrap_or_default();
             names
                 .intern(&id)
-                .map(Pair::Call)
+                .map(ToolLink::Call)
                 .into_iter()
                 .for_each(&mut *sink);
         }
@@ -33,7 +33,7 @@ pub(super) fn pairs(entry: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(
         let call = answers.and_then(|call| call.text()).unwrap_or_default();
         names
             .intern(&call)
-            .map(Pair::Answer)
+            .map(ToolLink::Answer)
             .into_iter()
             .for_each(sink);
     }
@@ -58,12 +58,12 @@ mod tests {
     }
 
     fn by_pairs(object: &Object<'_>) -> Vec<String> {
-        let mut names = Names::default();
+        let mut names = Interner::default();
         let mut found = Vec::new();
         crate::Dialect::pairs(&Pi::PI, object, &mut names, &mut |pair| found.push(pair));
-        let told = |pair: &Pair| match pair {
-            Pair::Call(id) => format!("calls {}", names.text(*id)),
-            Pair::Answer(id) => format!("answers {}", names.text(*id)),
+        let told = |pair: &ToolLink| match pair {
+            ToolLink::Call(id) => format!("calls {}", names.text(*id)),
+            ToolLink::Answer(id) => format!("answers {}", names.text(*id)),
         };
         found.iter().map(told).collect()
     }
@@ -80,7 +80,7 @@ mod tests {
             },
         };
         let mut filled = Head::of(&span);
-        head::head(object, &mut filled, &mut Names::default());
+        head::head(object, &mut filled, &mut Interner::default());
         filled.kind
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Branches that lead nowhere are no damage here: every entry stays reachable through the tree.
 
-use boswell_model::json::Kind;
+use boswell_model::json::RawKind;
 use boswell_model::{EntryKind, Head, Problem, ProblemKind, Result, SessionView, Slot};
 
 use super::head::version_of;
@@ -51,7 +51,7 @@ fn bad_header(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Result<()>
             }
         }
     } else if view.with_object(slot, |h| {
-        h.get("id").is_some_and(|id| id.kind() == Kind::String)
+        h.get("id").is_some_and(|id| id.kind() == RawKind::String)
     })? == Some(true)
     {
         return Ok(());

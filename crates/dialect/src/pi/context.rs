@@ -1,7 +1,7 @@
 //! What a model would be sent: the path to the tip, with the last compaction on it standing
 //! for what came before.
 
-use boswell_model::json::{Kind, Object};
+use boswell_model::json::{RawKind, Object};
 use boswell_model::{
     Context, ContextForm, ContextItem, EntryKind, Head, Result, SessionView, Slot, Tip,
 };
@@ -73,7 +73,7 @@ pub(super) fn remote_history(compaction: &Object<'_>) -> bool {
             .is_some_and(|p| !p.escaped().is_empty())
             && remote
                 .get("replacementHistory")
-                .is_some_and(|h| h.kind() == Kind::Array)
+                .is_some_and(|h| h.kind() == RawKind::Array)
     })
 }
 

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, Facts, Flags, Head, Instant, Log, Message, Names, Problem, Result,
+    Context, ContextItem, SessionMeta, Flags, Head, Instant, Log, Message, Interner, Problem, Result,
     SessionView, Slot, Tip, View,
 };
 
 use crate::{
     Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention,
-    Likeness, Located, LockSpec, NewLog, NewSession, Operation, Pair, Planned, Reach,
+    Likeness, Located, LockSpec, NewLog, NewSession, Operation, ToolLink, Planned, Reach,
     ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention, Subagent,
 };
 
@@ -61,18 +61,18 @@ impl Dialect for Pi {
         head::is_record(object)
     }
 
-    fn begin(&self, located: &Located) -> Facts {
-        Facts {
+    fn begin(&self, located: &Located) -> SessionMeta {
+        SessionMeta {
             hidden: located.hidden,
-            ..Facts::default()
+            ..SessionMeta::default()
         }
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         head::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         fold::fold(self.flavour, object, head, names, facts);
     }
 
@@ -120,7 +120,7 @@ impl Dialect for Pi {
         repair::fork(mending, original)
     }
 
-    fn pairs(&self, object: &Object<'_>, names: &mut Names, sink: &mut dyn FnMut(Pair)) -> Flags {
+    fn pairs(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
         calls::pairs(object, names, sink);
         Flags::default()
     }
@@ -132,7 +132,7 @@ impl Dialect for Pi {
     fn check(
         &self,
         view: &SessionView<'_>,
-        _facts: &Facts,
+        _facts: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         check::check(view, problems)
@@ -159,7 +159,7 @@ impl Dialect for Pi {
         orphans::orphans(files, found)
     }
 
-    fn resume(&self, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
         resume::resume(self.flavour, facts, located)
     }
 
@@ -167,7 +167,7 @@ impl Dialect for Pi {
         true
     }
 
-    fn can_append(&self, facts: &Facts) -> Result<()> {
+    fn can_append(&self, facts: &SessionMeta) -> Result<()> {
         super::encode::can_append(facts)
     }
 

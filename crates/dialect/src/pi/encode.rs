@@ -5,7 +5,7 @@
 //! refuses the whole file.
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
-use boswell_model::{Error, ErrorKind, Facts, Instant, Result, Usage};
+use boswell_model::{Error, ErrorKind, SessionMeta, Instant, Result, Usage};
 use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
@@ -193,7 +193,7 @@ pub(super) fn id_at_a_glance(line: &[u8]) -> Option<&str> {
 
 /// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below,
 /// newer ones are unknown.
-pub(super) fn can_append(facts: &Facts) -> Result<()> {
+pub(super) fn can_append(facts: &SessionMeta) -> Result<()> {
     match facts.format_version {
         Some(2 | 3) => Ok(()),
         Some(version) if version > 3 => {
@@ -323,7 +323,7 @@ fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
     }
     let mut record = raw.bytes().to_vec();
     let quoted = |text: &str| Json::from(text).to_bytes();
-    let fault = |fault: boswell_model::json::Fault| {
+    let fault = |fault: boswell_model::json::SyntaxError| {
         Error::new(ErrorKind::Invalid, "an entry must be a JSON object").because(fault.to_string())
     };
     let bad = |key: &str, what: &str| {

@@ -1,7 +1,7 @@
 //! What the records of a session say about it as a whole.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, Facts, Head, Instant, Names, Said, Usage};
+use boswell_model::{EntryKind, SessionMeta, Head, Instant, Interner, Said, Usage};
 
 use super::Flavour;
 use super::head::version_of;
@@ -13,8 +13,8 @@ pub(super) fn fold(
     flavour: Flavour,
     object: &Object<'_>,
     head: &Head,
-    names: &mut Names,
-    facts: &mut Facts,
+    names: &mut Interner,
+    facts: &mut SessionMeta,
 ) {
     let word = head.word.map_or("", |w| names.text(w)).to_owned();
     facts.count(&word);
@@ -60,7 +60,7 @@ pub(super) fn fold(
     }
 }
 
-fn header(object: &Object<'_>, head: &Head, facts: &mut Facts) {
+fn header(object: &Object<'_>, head: &Head, facts: &mut SessionMeta) {
     facts.id = filled(object.get("id"));
     facts.project = filled(object.get("cwd"));
     facts.parent =
@@ -80,11 +80,11 @@ fn header(object: &Object<'_>, head: &Head, facts: &mut Facts) {
     }
 }
 
-fn has_slot(facts: &Facts) -> bool {
+fn has_slot(facts: &SessionMeta) -> bool {
     facts.kinds.contains_key("title")
 }
 
-fn title(object: &Object<'_>, source: &str, facts: &mut Facts) {
+fn title(object: &Object<'_>, source: &str, facts: &mut SessionMeta) {
     if let Some(title) = filled(object.get("title")) {
         facts.title = Some(title);
         facts.title_source = filled(object.get(source));
@@ -92,7 +92,7 @@ fn title(object: &Object<'_>, source: &str, facts: &mut Facts) {
 }
 
 /// pi's own title: the latest counts, and an empty one takes the title away.
-fn session_info(object: &Object<'_>, facts: &mut Facts) {
+fn session_info(object: &Object<'_>, facts: &mut SessionMeta) {
     let name = object.text("name");
     facts.title = name
         .as_deref()
@@ -102,14 +102,14 @@ fn session_info(object: &Object<'_>, facts: &mut Facts) {
     facts.title_source = None;
 }
 
-fn label(object: &Object<'_>, facts: &mut Facts) {
+fn label(object: &Object<'_>, facts: &mut SessionMeta) {
     if let Some(target) = filled(object.get("targetId")) {
         facts.labels.push((target, filled(object.get("label"))));
     }
 }
 
 /// Tags and status, which only boswell's own sessions hold.
-fn own_state(object: &Object<'_>, facts: &mut Facts) {
+fn own_state(object: &Object<'_>, facts: &mut SessionMeta) {
     let Some(data) = object.get("data") else {
         return;
     };
@@ -125,7 +125,7 @@ fn own_state(object: &Object<'_>, facts: &mut Facts) {
 }
 
 /// Further facts that the format has no field for; a field that is null is forgotten.
-fn own_meta(data: Raw<'_>, facts: &mut Facts) {
+fn own_meta(data: Raw<'_>, facts: &mut SessionMeta) {
     for (key, value) in data.members() {
         let text = filled(Some(value));
         match key.to_text().as_ref() {
@@ -167,7 +167,7 @@ fn set_or_clear(
 ///
 /// The table of names remembers it, under a name that no id can have in practice: the id
 /// with a NUL behind it.
-fn is_first_of_its_id(head: &Head, names: &mut Names) -> bool {
+fn is_first_of_its_id(head: &Head, names: &mut Interner) -> bool {
     let Some(id) = head.id else { return true };
     let seen = format!("{}\0", names.text(id));
     let before = names.len();
@@ -175,7 +175,7 @@ fn is_first_of_its_id(head: &Head, names: &mut Names) -> bool {
     names.len() > before
 }
 
-fn fold_message(message: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+fn fold_message(message: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     match head.kind {
         EntryKind::User => prompt(message, head, facts),
         EntryKind::Assistant => answer(message, head, names, facts),
@@ -195,7 +195,7 @@ fn fold_message(message: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Fa
     }
 }
 
-fn prompt(message: Raw<'_>, head: &Head, facts: &mut Facts) {
+fn prompt(message: Raw<'_>, head: &Head, facts: &mut SessionMeta) {
     let [content, synthetic, timestamp] = pick(message, ["content", "synthetic", "timestamp"]);
     facts.messages += 1;
     active(timestamp, head, facts);
@@ -206,7 +206,7 @@ fn prompt(message: Raw<'_>, head: &Head, facts: &mut Facts) {
 }
 
 /// Ids of entries are short: with their time they are the same entry wherever a fork copied it.
-fn said(head: &Head, model: Option<&str>, names: &mut Names) -> Said {
+fn said(head: &Head, model: Option<&str>, names: &mut Interner) -> Said {
     let model = model.and_then(|model| names.intern(model));
     Said {
         at: head.instant(),
@@ -216,7 +216,7 @@ fn said(head: &Head, model: Option<&str>, names: &mut Names) -> Said {
     }
 }
 
-fn answer(message: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
+fn answer(message: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     let keys = ["content", "timestamp", "usage", "provider", "model"];
     let [content, timestamp, usage, provider, model] = pick(message, keys);
     facts.messages += 1;
@@ -240,7 +240,7 @@ fn answer(message: Raw<'_>, head: &Head, names: &mut Names, facts: &mut Facts) {
 
 /// A session was last active when somebody last spoke, as in pi's own list: labels and
 /// settings do not count.
-fn active(timestamp: Option<Raw<'_>>, head: &Head, facts: &mut Facts) {
+fn active(timestamp: Option<Raw<'_>>, head: &Head, facts: &mut SessionMeta) {
     let stated = timestamp
         .and_then(|t| t.i64())
         .filter(|t| *t > 0)
@@ -251,7 +251,7 @@ fn active(timestamp: Option<Raw<'_>>, head: &Head, facts: &mut Facts) {
     }
 }
 
-fn began(time: Option<Instant>, facts: &mut Facts) {
+fn began(time: Option<Instant>, facts: &mut SessionMeta) {
     if let Some(time) = time {
         facts.created = Some(facts.created.map_or(time, |known| known.min(time)));
     }

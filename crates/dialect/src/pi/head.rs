@@ -1,7 +1,7 @@
 //! What is kept of each record: its place in the tree and what kind of entry it is.
 
-use boswell_model::json::{Kind, Object, Raw};
-use boswell_model::{EntryKind, Flags, Head, Instant, Name, Names};
+use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::{EntryKind, Flags, Head, Instant, Symbol, Interner};
 
 use super::restated;
 use super::value::{pick, truthy};
@@ -12,7 +12,7 @@ pub(super) const SPEAKS: Flags = Flags::OWN;
 pub(super) const FIRST_VERSION: Flags = Flags::OWN;
 
 /// Fills in the head of a record.
-pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
+pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let word = object.text("type");
     let word = word.as_deref().unwrap_or("");
     head.word = names.intern(word);
@@ -37,13 +37,13 @@ pub(super) fn head(object: &Object<'_>, head: &mut Head, names: &mut Names) {
 
 /// Ids are strings. A number is taken by its digits; an empty string is none, as for pi,
 /// to which it is false.
-fn name_of(id: Raw<'_>, names: &mut Names) -> Option<Name> {
+fn name_of(id: Raw<'_>, names: &mut Interner) -> Option<Symbol> {
     match id.kind() {
-        Kind::String => id
+        RawKind::String => id
             .text()
             .filter(|t| !t.is_empty())
             .and_then(|t| names.intern(&t)),
-        Kind::Number => std::str::from_utf8(id.bytes())
+        RawKind::Number => std::str::from_utf8(id.bytes())
             .ok()
             .and_then(|t| names.intern(t)),
         _ => None,
@@ -61,7 +61,7 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
             flags.set_if(version_of(object).is_some_and(|v| v < 2.0), FIRST_VERSION);
             EntryKind::Header
         }
-        "message" => match object.get("message").filter(|m| m.kind() == Kind::Object) {
+        "message" => match object.get("message").filter(|m| m.kind() == RawKind::Object) {
             Some(message) => {
                 flags.set(SPEAKS);
                 message_kind(message, flags)
@@ -143,9 +143,9 @@ pub(super) fn version_of(header: &Object<'_>) -> Option<f64> {
     match header.get("version") {
         None => Some(1.0),
         Some(version) => match version.kind() {
-            Kind::Null => Some(1.0),
-            Kind::Number => version.f64(),
-            Kind::String => version.text().and_then(|t| t.trim().parse().ok()),
+            RawKind::Null => Some(1.0),
+            RawKind::Number => version.f64(),
+            RawKind::String => version.text().and_then(|t| t.trim().parse().ok()),
             _ => None,
         },
     }
@@ -158,7 +158,7 @@ pub(super) fn is_record(object: &Object<'_>) -> bool {
     let known = |word: &str| kind_of(word, object, &mut Flags::default()) != EntryKind::Unknown;
     object
         .get("timestamp")
-        .is_some_and(|t| t.kind() == Kind::String)
+        .is_some_and(|t| t.kind() == RawKind::String)
         && word.is_some_and(|word| object.get("parentId").is_some() || known(&word))
 }
 

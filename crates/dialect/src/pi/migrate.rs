@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use boswell_model::json::{Fault, Json, Raw, remove_member, set_member};
+use boswell_model::json::{SyntaxError, Json, Raw, remove_member, set_member};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, SessionView, Slot, shell_quote};
 
 use super::kept::kept_by_index;
@@ -248,7 +248,7 @@ fn set(record: &[u8], path: &[&str], value: Option<&str>) -> Result<Vec<u8>> {
     set_member(record, path, &Json::from(value).to_bytes()).map_err(broken)
 }
 
-fn broken(fault: Fault) -> Error {
+fn broken(fault: SyntaxError) -> Error {
     Error::new(ErrorKind::Damaged, "a record is no JSON object").because(fault.to_string())
 }
 

@@ -6,7 +6,7 @@
 //! words of the user become one message. Storage stays as it is.
 
 use boswell_model::Message;
-use boswell_model::json::{Json, Kind, Raw};
+use boswell_model::json::{Json, RawKind, Raw};
 
 use super::render::{text_part, with_members};
 use super::value::truthy;
@@ -184,7 +184,7 @@ fn only_texts(message: &Message) -> bool {
         .ok()
         .and_then(|native| native.get("content"));
     content.is_some_and(|content| {
-        content.kind() == Kind::Array && content.items().all(|part| is_text(&part))
+        content.kind() == RawKind::Array && content.items().all(|part| is_text(&part))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Whose session a file given by path is.
 
-use boswell_model::json::{Kind, Object};
+use boswell_model::json::{RawKind, Object};
 
 use crate::{Likeness, Sample};
 
@@ -24,7 +24,7 @@ pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Likeness {
 /// A header has an ISO time. The DeepSeek harness writes almost the same line with
 /// `createdAt` in milliseconds.
 fn is_header(record: &Object<'_>) -> bool {
-    let is_text = |key: &str| record.get(key).is_some_and(|v| v.kind() == Kind::String);
+    let is_text = |key: &str| record.get(key).is_some_and(|v| v.kind() == RawKind::String);
     record.get("type").is_some_and(|t| t.is("session")) && is_text("id") && is_text("timestamp")
 }
 

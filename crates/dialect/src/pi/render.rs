@@ -1,6 +1,6 @@
 //! Messages of a context in the family's own shape.
 
-use boswell_model::json::{Json, Kind, Object, Raw};
+use boswell_model::json::{Json, RawKind, Object, Raw};
 use boswell_model::{ContextForm, ContextItem, Message};
 
 use super::context::remote_history;
@@ -140,9 +140,9 @@ pub(super) fn text_part<T: Into<Json>>(text: T) -> Json {
 
 fn parts(content: Raw<'_>) -> Vec<Json> {
     match content.kind() {
-        Kind::Array => content.items().map(Json::from).collect(),
-        Kind::String => vec![text_part(content)],
-        Kind::Null => Vec::new(),
+        RawKind::Array => content.items().map(Json::from).collect(),
+        RawKind::String => vec![text_part(content)],
+        RawKind::Null => Vec::new(),
         _ => vec![Json::from(content)],
     }
 }
@@ -159,7 +159,7 @@ fn replays_openai(message: Raw<'_>) -> bool {
 fn without_replay(message: Raw<'_>) -> Json {
     with_members(message, |key, value| match key {
         "providerPayload" => None,
-        "content" if value.kind() == Kind::Array => {
+        "content" if value.kind() == RawKind::Array => {
             Some(Json::Array(value.items().map(without_signature).collect()))
         }
         _ => Some(value.into()),

@@ -1,6 +1,6 @@
 //! The command that takes a conversation up again.
 
-use boswell_model::Facts;
+use boswell_model::SessionMeta;
 
 use crate::{Located, ResumeCommand};
 
@@ -14,7 +14,7 @@ use super::layout::id_is_valid;
 /// pi's `--resume` takes no argument and opens a picker; the one that names a session is
 /// `--session`. All of them look for the id in the project of the folder they start in, and ask
 /// whether to fork when it is elsewhere.
-pub(super) fn resume(flavour: Flavour, facts: &Facts, located: &Located) -> Option<ResumeCommand> {
+pub(super) fn resume(flavour: Flavour, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
     let (program, option) = match flavour {
         Flavour::Pi => ("pi", "--session"),
         Flavour::Omp => ("omp", "--resume"),
@@ -38,10 +38,10 @@ mod tests {
     use super::*;
 
     fn argv(flavour: Flavour, id: &str) -> Option<String> {
-        let facts = Facts {
+        let facts = SessionMeta {
             id: Some(id.to_owned()),
             project: Some("/p".to_owned()),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         let command = resume(flavour, &facts, &located("file-name"))?;
         assert_eq!(command.cwd.as_deref(), Some("/p"));
@@ -75,12 +75,12 @@ mod tests {
     #[test]
     fn a_file_without_a_header_and_subagents_do_not_resume() {
         assert_eq!(
-            resume(Flavour::Pi, &Facts::default(), &located("file-name")),
+            resume(Flavour::Pi, &SessionMeta::default(), &located("file-name")),
             None
         );
-        let facts = Facts {
+        let facts = SessionMeta {
             id: Some("x".to_owned()),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         assert!(resume(Flavour::Xcsh, &facts, &located("x")).is_some());
         let hidden = Located {

@@ -1,7 +1,7 @@
 //! The settings in force at a tip, gathered from the whole path to it, also from
 //! what a compaction hides.
 
-use boswell_model::json::{Json, Kind, Object};
+use boswell_model::json::{Json, RawKind, Object};
 use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};
 
 use super::Flavour;
@@ -104,7 +104,7 @@ fn apply(
         "mcp_tool_selection" => {
             if let Some(tools) = entry
                 .get("selectedToolNames")
-                .filter(|t| t.kind() == Kind::Array)
+                .filter(|t| t.kind() == RawKind::Array)
             {
                 settings.set_other("mcp_tools", json_text(tools));
             }

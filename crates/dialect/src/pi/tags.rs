@@ -15,7 +15,7 @@
 
 use std::collections::HashSet;
 
-use boswell_model::Facts;
+use boswell_model::SessionMeta;
 use boswell_model::json::{Json, Raw};
 
 use super::value::filled;
@@ -50,7 +50,7 @@ pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
 }
 
 /// Folds a record into the tags known so far.
-pub(super) fn fold(data: Raw<'_>, facts: &mut Facts) {
+pub(super) fn fold(data: Raw<'_>, facts: &mut SessionMeta) {
     let texts = |key: &str| -> Vec<String> {
         let tags = data.get(key);
         tags.iter()
@@ -87,7 +87,7 @@ pub(super) fn fold(data: Raw<'_>, facts: &mut Facts) {
 }
 
 /// A whole list, as the first release wrote it: what is not in it was taken away.
-fn replace(listed: Vec<String>, facts: &mut Facts) {
+fn replace(listed: Vec<String>, facts: &mut SessionMeta) {
     for tag in std::mem::take(&mut facts.tags) {
         facts.tag_states.insert(tag, false);
     }
@@ -97,7 +97,7 @@ fn replace(listed: Vec<String>, facts: &mut Facts) {
     facts.tags = listed;
 }
 
-fn is_set(facts: &Facts, tag: &str) -> bool {
+fn is_set(facts: &SessionMeta, tag: &str) -> bool {
     facts.tag_states.get(tag) == Some(&true)
 }
 

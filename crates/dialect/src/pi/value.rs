@@ -1,17 +1,17 @@
 //! Questions about JSON values that JavaScript answers in its own way.
 
 use boswell_model::Instant;
-use boswell_model::json::{Json, Kind, Raw};
+use boswell_model::json::{Json, RawKind, Raw};
 
 /// Whether JavaScript takes the value for true.
 pub(super) fn truthy(value: Option<Raw<'_>>) -> bool {
     let Some(value) = value else { return false };
     match value.kind() {
-        Kind::Null => false,
-        Kind::Bool => value.bool() == Some(true),
-        Kind::Number => value.f64().is_some_and(|n| n != 0.0),
-        Kind::String => value.string().is_some_and(|s| !s.escaped().is_empty()),
-        Kind::Array | Kind::Object => true,
+        RawKind::Null => false,
+        RawKind::Bool => value.bool() == Some(true),
+        RawKind::Number => value.f64().is_some_and(|n| n != 0.0),
+        RawKind::String => value.string().is_some_and(|s| !s.escaped().is_empty()),
+        RawKind::Array | RawKind::Object => true,
     }
 }
 
@@ -22,15 +22,15 @@ pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
         return Json::Null;
     };
     match value.kind() {
-        Kind::String => value
+        RawKind::String => value
             .text()
             .and_then(|t| Instant::parse(&t))
             .map(Instant::millis)
             .into(),
-        Kind::Number => value.i64().into(),
-        Kind::Bool => Json::Int(i64::from(value.bool() == Some(true))),
-        Kind::Null => Json::Int(0),
-        Kind::Array | Kind::Object => Json::Null,
+        RawKind::Number => value.i64().into(),
+        RawKind::Bool => Json::Int(i64::from(value.bool() == Some(true))),
+        RawKind::Null => Json::Int(0),
+        RawKind::Array | RawKind::Object => Json::Null,
     }
 }
 

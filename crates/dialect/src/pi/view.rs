@@ -1,6 +1,6 @@
 //! What a person reads of an entry.
 
-use boswell_model::json::{Kind, Object, Raw};
+use boswell_model::json::{RawKind, Object, Raw};
 use boswell_model::{Block, View};
 
 use super::block::{blocks, is_cut, media, result_blocks};
@@ -13,7 +13,7 @@ pub(super) fn view(entry: &Object<'_>) -> View {
     let word = entry.text("type");
     let word = word.as_deref().unwrap_or("");
     match word {
-        "message" => match entry.get("message").filter(|m| m.kind() == Kind::Object) {
+        "message" => match entry.get("message").filter(|m| m.kind() == RawKind::Object) {
             Some(message) => message_view(message),
             None => View::remark(remark("", entry)),
         },
@@ -131,7 +131,7 @@ fn file_mention(message: Raw<'_>) -> View {
             .and_then(|c| c.text())
             .unwrap_or_default();
         view.blocks.push(Block::Text(format!("{path}\n{content}")));
-        if let Some(image) = file.get("image").filter(|i| i.kind() == Kind::Object) {
+        if let Some(image) = file.get("image").filter(|i| i.kind() == RawKind::Object) {
             view.blocks.push(media(image));
         }
         if let Some(reason) = filled(file.get("skippedReason")) {

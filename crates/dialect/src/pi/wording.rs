@@ -5,7 +5,7 @@
 //! releases; here a summary stands in its tags alone. So do the notices that xcsh makes of the
 //! `meta` of a command: what was cut is shown by `show`.
 
-use boswell_model::json::{Json, Kind, Raw};
+use boswell_model::json::{Json, RawKind, Raw};
 
 use super::Flavour;
 use super::render::text_part;
@@ -76,7 +76,7 @@ pub(super) fn files(message: Raw<'_>) -> Vec<Json> {
         .collect();
     let pictures = files()
         .filter_map(|file| file.get("image"))
-        .filter(|image| image.kind() == Kind::Object);
+        .filter(|image| image.kind() == RawKind::Object);
     let said = text_part(format!(
         "<system-reminder>\n{}\n</system-reminder>",
         texts.join("\n\n")

@@ -8,7 +8,7 @@ use boswell_dialect::{
     ReadSession, Reader, Sample, SessionLink, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Block, ErrorKind, Facts, Instant, Payloads, ProblemKind, Result, Slot, Tip};
+use boswell_model::{Block, ErrorKind, SessionMeta, Instant, Payloads, ProblemKind, Result, Slot, Tip};
 
 const ID: &str = "a1b2c3d4e5f6789012345678abcdef01";
 const OLD: &str = "a1b2c3d4e5f67890";
@@ -58,7 +58,7 @@ fn read(document: &str) -> (Located, ReadSession) {
     (located, session)
 }
 
-fn facts(document: &str) -> Facts {
+fn facts(document: &str) -> SessionMeta {
     read(document).1.facts
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_model::{Error, ErrorKind, Facts, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, SessionMeta, Result, SessionRef};
 
 use super::Catalog;
 use super::kept::Packed;
@@ -15,7 +15,7 @@ pub struct Ghost {
     /// The root of its store.
     pub root: PathBuf,
     /// What is still known of it.
-    pub facts: Facts,
+    pub facts: SessionMeta,
 }
 
 impl Catalog {
@@ -67,7 +67,7 @@ impl Catalog {
     /// where their logs were.
     pub fn forget_where(
         &mut self,
-        goes: &dyn Fn(&SessionRef, &Facts) -> bool,
+        goes: &dyn Fn(&SessionRef, &SessionMeta) -> bool,
     ) -> Result<Vec<PathBuf>> {
         let known = known_rows(&self.db, goes).map_err(|error| self.fault(error))?;
         if known.is_empty() {
@@ -129,7 +129,7 @@ impl Catalog {
 /// Rows of the sessions that are meant by what is known of them, with the paths of their logs.
 fn known_rows(
     db: &rusqlite::Connection,
-    goes: &dyn Fn(&SessionRef, &Facts) -> bool,
+    goes: &dyn Fn(&SessionRef, &SessionMeta) -> bool,
 ) -> rusqlite::Result<Vec<(i64, PathBuf)>> {
     let mut all = db.prepare(
         "SELECT s.id, s.dialect, s.name, s.place, store.name, kept.facts FROM session s

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use boswell_model::{Facts, Instant};
+use boswell_model::{SessionMeta, Instant};
 
 use super::kept::Kept;
 use super::traits::{Shared, Traits};
@@ -32,7 +32,7 @@ const UNKNOWN: i64 = i64::MIN;
 
 impl Glance {
     pub(super) fn of(kept: &Kept, id: &str) -> Glance {
-        let facts: &Facts = &kept.facts;
+        let facts: &SessionMeta = &kept.facts;
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
         let count = |count: Option<u64>| {

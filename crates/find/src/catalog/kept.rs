@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::Facts;
+use boswell_model::SessionMeta;
 
 use super::packing::{Out, time, usage};
 use crate::varint::{self, Reader};
@@ -15,7 +15,7 @@ use crate::varint::{self, Reader};
 /// What was read of a session, as far as it was read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kept {
-    pub(super) facts: Box<Facts>,
+    pub(super) facts: Box<SessionMeta>,
     pub(super) records: u64,
     pub(super) gaps: u64,
     /// Whether a message or something else of a conversation was seen.

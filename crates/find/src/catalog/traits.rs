@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use boswell_model::Facts;
+use boswell_model::SessionMeta;
 
 use super::packing::Out;
 use crate::varint::Reader;
@@ -27,7 +27,7 @@ pub struct Traits {
 }
 
 impl Traits {
-    pub(super) fn of(facts: &Facts) -> Traits {
+    pub(super) fn of(facts: &SessionMeta) -> Traits {
         Traits {
             agent: facts.agent.clone(),
             project: facts.project.clone(),
@@ -93,10 +93,10 @@ mod tests {
 
     #[test]
     fn traits_read_back_and_are_kept_once() {
-        let mut facts = Facts {
+        let mut facts = SessionMeta {
             project: Some("/会".into()),
             agent: Some("x".into()),
-            ..Facts::default()
+            ..SessionMeta::default()
         };
         facts.status = Some("done".into());
         facts.git_branch = Some("main".into());

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::by_name;
-use boswell_model::{Instant, Name, Names, Usage};
+use boswell_model::{Instant, Symbol, Interner, Usage};
 use boswell_store::{Elsewhere, Stores, Ties};
 
 use super::spent::Spent;
@@ -34,7 +34,7 @@ pub(crate) struct Reckoning<'e> {
 #[derive(Debug)]
 struct Keys {
     by: By,
-    names: Names,
+    names: Interner,
     /// How days are called.
     days: HashMap<Instant, String>,
 }
@@ -63,8 +63,8 @@ impl Keys {
 struct Side {
     created: Option<Instant>,
     last_active: Option<Instant>,
-    project: Option<Name>,
-    agent: Option<Name>,
+    project: Option<Symbol>,
+    agent: Option<Symbol>,
     /// User and assistant messages, and records: how much it holds.
     weight: (u64, u64),
     marks: Marks,
@@ -98,7 +98,7 @@ impl<'e> Reckoning<'e> {
             entries,
             keys: Keys {
                 by,
-                names: Names::default(),
+                names: Interner::default(),
                 days: HashMap::new(),
             },
             sides: vec![None; entries.len()],

@@ -11,7 +11,7 @@ use boswell_dialect::{
 use boswell_find::{Source, SourceReader};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{
-    Block, Context, ContextItem, EntryKind, Error, ErrorKind, Facts, Head, Instant, Message, Names,
+    Block, Context, ContextItem, EntryKind, Error, ErrorKind, SessionMeta, Head, Instant, Message, Interner,
     Result, SessionRef, SessionView, Tip, View,
 };
 use boswell_store::{Backend, FsBackend};
@@ -94,7 +94,7 @@ impl Dialect for Plain {
         object.get("type").is_some()
     }
 
-    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Names) {
+    fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         head.id = object.text("uuid").and_then(|id| names.intern(&id));
         head.time = object
             .text("timestamp")
@@ -115,7 +115,7 @@ impl Dialect for Plain {
         };
     }
 
-    fn fold(&self, _object: &Object<'_>, _head: &Head, _names: &mut Names, _facts: &mut Facts) {}
+    fn fold(&self, _object: &Object<'_>, _head: &Head, _names: &mut Interner, _facts: &mut SessionMeta) {}
 
     fn tip(&self, _view: &SessionView<'_>) -> Result<Tip> {
         Ok(Tip::Root)

@@ -9,26 +9,26 @@
 //!
 //! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
 
-mod build;
+mod value;
 mod object;
 mod outline;
-mod print;
-mod printable;
-mod quotes;
-mod raw;
+mod writer;
+mod escape;
+mod quote_bitmap;
+mod raw_value;
 mod scan;
-mod scanned;
+mod object_scanner;
 mod splice;
 mod string;
 
-pub use build::{Json, number_text, write_string};
+pub use value::{Json, number_text, write_string};
 pub use object::{Member, Object};
 use outline::Outline;
-pub use print::{Print, Printer, print_object};
-pub use printable::is_printable;
-use quotes::Quotes;
-pub use raw::{Items, Kind, Members, Raw};
-pub use scan::{Fault, FaultKind, scan_object, value_end};
-pub use scanned::Scanned;
+pub use writer::{Print, Printer, print_object};
+pub use escape::is_printable;
+use quote_bitmap::QuoteBitmap;
+pub use raw_value::{Items, RawKind, Members, Raw};
+pub use scan::{SyntaxError, SyntaxErrorKind, scan_object, value_end};
+pub use object_scanner::Scanned;
 pub use splice::{insert_member, remove_member, set_member};
 pub use string::Str;

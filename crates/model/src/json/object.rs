@@ -1,6 +1,6 @@
 //! An object that was scanned, and its members.
 
-use super::raw::Place;
+use super::raw_value::StringCursor;
 use super::{Outline, Raw, Str};
 
 /// One member of an object, as byte ranges into the record.
@@ -70,7 +70,7 @@ impl<'a> Object<'a> {
     pub fn raw(&self) -> Raw<'a> {
         Raw::outlined(
             self.bytes,
-            self.outline.map(|outline| Place {
+            self.outline.map(|outline| StringCursor {
                 outline,
                 at: 0,
                 is_member: false,
@@ -88,7 +88,7 @@ impl<'a> Object<'a> {
     }
 
     fn value(&self, m: &Member) -> Raw<'a> {
-        let place = self.outline.map(|outline| Place {
+        let place = self.outline.map(|outline| StringCursor {
             outline,
             at: m.start,
             is_member: true,

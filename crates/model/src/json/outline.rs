@@ -1,9 +1,9 @@
 //! Where the strings and containers of a line end, so that whoever looks into it
 //! passes over them at once.
 
-use super::quotes::Sweep;
-use super::scan::{Fault, FaultKind, Guide, scan};
-use super::{Member, Quotes};
+use super::quote_bitmap::QuoteIter;
+use super::scan::{SyntaxError, SyntaxErrorKind, Guide, scan};
+use super::{Member, QuoteBitmap};
 
 /// Longer lines are rare enough to go without: places are kept in four bytes.
 const LONGEST: usize = u32::MAX as usize;
@@ -18,7 +18,7 @@ const MOST_INNER: usize = 1 << 14;
 /// The outline of a line that is one object. Keeps its space, so one serves a whole file.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
-    quotes: Quotes,
+    quotes: QuoteBitmap,
     containers: Vec<Container>,
     /// Members of those objects that are themselves members of the line.
     inner: Vec<Member>,
@@ -40,7 +40,7 @@ impl Outline {
     }
 
     /// Scans the line that was looked at.
-    pub(super) fn scan(&mut self, line: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
+    pub(super) fn scan(&mut self, line: &[u8], members: &mut Vec<Member>) -> Result<usize, SyntaxError> {
         self.containers.clear();
         self.inner.clear();
         let (containers, inner) = (&mut self.containers, &mut self.inner);
@@ -96,7 +96,7 @@ impl Outline {
 
 /// Notes containers and members as they come.
 struct Pen<'o> {
-    quotes: Sweep<'o>,
+    quotes: QuoteIter<'o>,
     containers: &'o mut Vec<Container>,
     inner: &'o mut Vec<Member>,
     /// The innermost container that is open.
@@ -107,12 +107,12 @@ struct Pen<'o> {
 
 impl Guide for Pen<'_> {
     #[inline(always)]
-    fn string_end(&mut self, bytes: &[u8], _at: usize) -> Result<usize, Fault> {
+    fn string_end(&mut self, bytes: &[u8], _at: usize) -> Result<usize, SyntaxError> {
         // The one at which the string begins.
         self.quotes.next();
-        let end = self.quotes.next().ok_or(Fault {
+        let end = self.quotes.next().ok_or(SyntaxError {
             at: bytes.len(),
-            kind: FaultKind::Truncated,
+            kind: SyntaxErrorKind::Truncated,
         })?;
         Ok(end + 1)
     }

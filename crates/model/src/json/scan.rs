@@ -9,17 +9,17 @@ use super::Member;
 
 /// Where and why a value is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fault {
+pub struct SyntaxError {
     /// Index of the first byte that does not fit.
     pub at: usize,
     /// What is wrong there.
-    pub kind: FaultKind,
+    pub kind: SyntaxErrorKind,
 }
 
 /// Why a value is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum FaultKind {
+pub enum SyntaxErrorKind {
     /// The input ends inside the value.
     Truncated,
     /// A byte that cannot stand here.
@@ -32,14 +32,14 @@ pub enum FaultKind {
     Number,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for SyntaxError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let what = match self.kind {
-            FaultKind::Truncated => "the value breaks off",
-            FaultKind::Unexpected => "a character that cannot stand here",
-            FaultKind::Control => "a raw control character inside a string",
-            FaultKind::Escape => "a backslash that starts no escape",
-            FaultKind::Number => "a number that is none",
+            SyntaxErrorKind::Truncated => "the value breaks off",
+            SyntaxErrorKind::Unexpected => "a character that cannot stand here",
+            SyntaxErrorKind::Control => "a raw control character inside a string",
+            SyntaxErrorKind::Escape => "a backslash that starts no escape",
+            SyntaxErrorKind::Number => "a number that is none",
         };
         write!(f, "{what} at byte {}", self.at)
     }
@@ -47,19 +47,19 @@ impl std::fmt::Display for Fault {
 
 /// Scans the object that starts at `bytes[0]`, leaves its own members in `members` and
 /// returns where it ends.
-pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, Fault> {
+pub fn scan_object(bytes: &[u8], members: &mut Vec<Member>) -> Result<usize, SyntaxError> {
     members.clear();
     if bytes.first() != Some(&b'{') {
-        return Err(Fault {
+        return Err(SyntaxError {
             at: 0,
-            kind: FaultKind::Unexpected,
+            kind: SyntaxErrorKind::Unexpected,
         });
     }
     scan(bytes, 0, Some(members), &mut Bytewise)
 }
 
 /// Finds the end of the value that starts at `bytes[at]` (no white space before it).
-pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+pub fn value_end(bytes: &[u8], at: usize) -> Result<usize, SyntaxError> {
     scan(bytes, at, None, &mut Bytewise)
 }
 
@@ -70,7 +70,7 @@ pub(super) fn scan<G: Guide>(
     at: usize,
     members: Option<&mut Vec<Member>>,
     guide: &mut G,
-) -> Result<usize, Fault> {
+) -> Result<usize, SyntaxError> {
     let (own, inner) = (Member::default(), Member::default());
     Scanner {
         bytes,
@@ -87,7 +87,7 @@ pub(super) fn scan<G: Guide>(
 /// Knows where strings end, and may take note of containers.
 pub(super) trait Guide {
     /// The index after the string whose opening quote is at `at`. Asked for every string, in order.
-    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Fault>;
+    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, SyntaxError>;
 
     /// A container begins.
     fn opened(&mut self, _at: usize) {}
@@ -144,7 +144,7 @@ struct Scanner<'b, 'm, G> {
 
 impl<G: Guide> Scanner<'_, '_, G> {
     #[inline(always)]
-    fn run(mut self) -> Result<usize, Fault> {
+    fn run(mut self) -> Result<usize, SyntaxError> {
         loop {
             // A value starts here. Containers open and go on with their first child;
             // the rest ends at once.
@@ -169,7 +169,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
                 b't' => self.word(b"true")?,
                 b'f' => self.word(b"false")?,
                 b'n' => self.word(b"null")?,
-                _ => return Err(self.fault(FaultKind::Unexpected)),
+                _ => return Err(self.fault(SyntaxErrorKind::Unexpected)),
             }
             // A value ended: close all that closes here.
             loop {
@@ -191,7 +191,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
                         self.visible()?;
                         break;
                     }
-                    _ => return Err(self.fault(FaultKind::Unexpected)),
+                    _ => return Err(self.fault(SyntaxErrorKind::Unexpected)),
                 }
             }
         }
@@ -221,20 +221,20 @@ impl<G: Guide> Scanner<'_, '_, G> {
         }
     }
 
-    fn peek(&self) -> Result<u8, Fault> {
-        self.bytes.get(self.at).copied().ok_or(Fault {
+    fn peek(&self) -> Result<u8, SyntaxError> {
+        self.bytes.get(self.at).copied().ok_or(SyntaxError {
             at: self.bytes.len(),
-            kind: FaultKind::Truncated,
+            kind: SyntaxErrorKind::Truncated,
         })
     }
 
-    fn fault(&self, kind: FaultKind) -> Fault {
-        Fault { at: self.at, kind }
+    fn fault(&self, kind: SyntaxErrorKind) -> SyntaxError {
+        SyntaxError { at: self.at, kind }
     }
 
     /// The next byte that is no white space.
     #[inline(always)]
-    fn visible(&mut self) -> Result<u8, Fault> {
+    fn visible(&mut self) -> Result<u8, SyntaxError> {
         match self.peek()? {
             byte if byte > b' ' => Ok(byte),
             _ => self.visible_after_space(),
@@ -242,7 +242,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
     }
 
     #[cold]
-    fn visible_after_space(&mut self) -> Result<u8, Fault> {
+    fn visible_after_space(&mut self) -> Result<u8, SyntaxError> {
         while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
             self.at += 1;
         }
@@ -251,15 +251,15 @@ impl<G: Guide> Scanner<'_, '_, G> {
 
     /// A key, its colon, and the white space around them.
     #[inline(always)]
-    fn key(&mut self) -> Result<(), Fault> {
+    fn key(&mut self) -> Result<(), SyntaxError> {
         if self.visible()? != b'"' {
-            return Err(self.fault(FaultKind::Unexpected));
+            return Err(self.fault(SyntaxErrorKind::Unexpected));
         }
         let key_start = self.at;
         self.string()?;
         let key_end = self.at;
         if self.visible()? != b':' {
-            return Err(self.fault(FaultKind::Unexpected));
+            return Err(self.fault(SyntaxErrorKind::Unexpected));
         }
         self.at += 1;
         self.visible()?;
@@ -277,20 +277,20 @@ impl<G: Guide> Scanner<'_, '_, G> {
         Ok(())
     }
 
-    fn word(&mut self, word: &[u8]) -> Result<(), Fault> {
+    fn word(&mut self, word: &[u8]) -> Result<(), SyntaxError> {
         for (i, want) in word.iter().enumerate() {
             match self.bytes.get(self.at + i) {
                 Some(found) if found == want => {}
                 Some(_) => {
-                    return Err(Fault {
+                    return Err(SyntaxError {
                         at: self.at + i,
-                        kind: FaultKind::Unexpected,
+                        kind: SyntaxErrorKind::Unexpected,
                     });
                 }
                 None => {
-                    return Err(Fault {
+                    return Err(SyntaxError {
                         at: self.bytes.len(),
-                        kind: FaultKind::Truncated,
+                        kind: SyntaxErrorKind::Truncated,
                     });
                 }
             }
@@ -300,12 +300,12 @@ impl<G: Guide> Scanner<'_, '_, G> {
     }
 
     #[inline(always)]
-    fn string(&mut self) -> Result<(), Fault> {
+    fn string(&mut self) -> Result<(), SyntaxError> {
         self.at = self.guide.string_end(self.bytes, self.at)?;
         Ok(())
     }
 
-    fn number(&mut self) -> Result<(), Fault> {
+    fn number(&mut self) -> Result<(), SyntaxError> {
         if self.peek()? == b'-' {
             self.at += 1;
         }
@@ -314,7 +314,7 @@ impl<G: Guide> Scanner<'_, '_, G> {
             b'1'..=b'9' => {
                 self.digits();
             }
-            _ => return Err(self.fault(FaultKind::Number)),
+            _ => return Err(self.fault(SyntaxErrorKind::Number)),
         }
         if self.bytes.get(self.at) == Some(&b'.') {
             self.at += 1;
@@ -330,10 +330,10 @@ impl<G: Guide> Scanner<'_, '_, G> {
         Ok(())
     }
 
-    fn some_digits(&mut self) -> Result<(), Fault> {
+    fn some_digits(&mut self) -> Result<(), SyntaxError> {
         self.peek()?;
         if self.digits() == 0 {
-            Err(self.fault(FaultKind::Number))
+            Err(self.fault(SyntaxErrorKind::Number))
         } else {
             Ok(())
         }
@@ -352,14 +352,14 @@ impl<G: Guide> Scanner<'_, '_, G> {
 struct Bytewise;
 
 impl Guide for Bytewise {
-    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, Fault> {
+    fn string_end(&mut self, bytes: &[u8], at: usize) -> Result<usize, SyntaxError> {
         let start = at + 1;
         let mut at = start;
         loop {
             let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) else {
-                let fault = Fault {
+                let fault = SyntaxError {
                     at: bytes.len(),
-                    kind: FaultKind::Truncated,
+                    kind: SyntaxErrorKind::Truncated,
                 };
                 return Err(control(bytes, start, bytes.len()).unwrap_or(fault));
             };
@@ -376,7 +376,7 @@ impl Guide for Bytewise {
 }
 
 /// Checks the escape whose backslash is at `at`; returns the index after it.
-fn escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
+fn escape(bytes: &[u8], at: usize) -> Result<usize, SyntaxError> {
     match bytes.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
         Some(b'u') => {
@@ -384,42 +384,42 @@ fn escape(bytes: &[u8], at: usize) -> Result<usize, Fault> {
                 match bytes.get(i) {
                     Some(byte) if byte.is_ascii_hexdigit() => {}
                     Some(_) => {
-                        return Err(Fault {
+                        return Err(SyntaxError {
                             at: i,
-                            kind: FaultKind::Escape,
+                            kind: SyntaxErrorKind::Escape,
                         });
                     }
                     None => {
-                        return Err(Fault {
+                        return Err(SyntaxError {
                             at: bytes.len(),
-                            kind: FaultKind::Truncated,
+                            kind: SyntaxErrorKind::Truncated,
                         });
                     }
                 }
             }
             Ok(at + 6)
         }
-        Some(_) => Err(Fault {
+        Some(_) => Err(SyntaxError {
             at,
-            kind: FaultKind::Escape,
+            kind: SyntaxErrorKind::Escape,
         }),
-        None => Err(Fault {
+        None => Err(SyntaxError {
             at: bytes.len(),
-            kind: FaultKind::Truncated,
+            kind: SyntaxErrorKind::Truncated,
         }),
     }
 }
 
-fn control(bytes: &[u8], start: usize, end: usize) -> Option<Fault> {
+fn control(bytes: &[u8], start: usize, end: usize) -> Option<SyntaxError> {
     let text = bytes.get(start..end)?;
     // Written as a fold so that it compiles to wide compares; the search below runs
     // only on broken input.
     if !text.iter().fold(false, |seen, b| seen | (*b < 0x20)) {
         return None;
     }
-    text.iter().position(|b| *b < 0x20).map(|i| Fault {
+    text.iter().position(|b| *b < 0x20).map(|i| SyntaxError {
         at: start + i,
-        kind: FaultKind::Control,
+        kind: SyntaxErrorKind::Control,
     })
 }
 
@@ -503,7 +503,7 @@ mod tests {
         let whole = r#"{"a":"x\u00e9\n","b":[1.5e+3,true,null],"c":{"d":-0}}"#;
         for cut in 1..whole.len() {
             let fault = scan_object(&whole.as_bytes()[..cut], &mut Vec::new()).unwrap_err();
-            assert_eq!(fault.kind, FaultKind::Truncated, "cut at {cut}");
+            assert_eq!(fault.kind, SyntaxErrorKind::Truncated, "cut at {cut}");
         }
     }
 

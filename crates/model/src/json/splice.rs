@@ -1,12 +1,12 @@
 //! Changes one member of a record and leaves all other bytes as they are.
 
-use super::{Fault, Member, Object, scan_object};
+use super::{SyntaxError, Member, Object, scan_object};
 
 /// Replaces the value of the member at `path`; adds it at the end of its object
 /// when it is not there.
 ///
 /// Of doubled keys the last one is changed, because that is the one every reader takes.
-pub fn set_member(record: &[u8], path: &[&str], value: &[u8]) -> Result<Vec<u8>, Fault> {
+pub fn set_member(record: &[u8], path: &[&str], value: &[u8]) -> Result<Vec<u8>, SyntaxError> {
     let Some((key, rest)) = path.split_first() else {
         return Ok(value.to_vec());
     };
@@ -29,7 +29,7 @@ pub fn set_member(record: &[u8], path: &[&str], value: &[u8]) -> Result<Vec<u8>,
 }
 
 /// Adds a member at the end, whether or not one of that name is there already.
-pub fn insert_member(record: &[u8], key: &str, value: &[u8]) -> Result<Vec<u8>, Fault> {
+pub fn insert_member(record: &[u8], key: &str, value: &[u8]) -> Result<Vec<u8>, SyntaxError> {
     let mut members = Vec::new();
     let end = scan_object(record, &mut members)?;
     Ok(insert_at_end(record, end, &members, key, value))
@@ -37,7 +37,7 @@ pub fn insert_member(record: &[u8], key: &str, value: &[u8]) -> Result<Vec<u8>, 
 
 /// Takes out every member of that name, with the comma that belonged to it. Absent:
 /// the bytes as they were.
-pub fn remove_member(record: &[u8], key: &str) -> Result<Vec<u8>, Fault> {
+pub fn remove_member(record: &[u8], key: &str) -> Result<Vec<u8>, SyntaxError> {
     let mut out = record.to_vec();
     loop {
         let mut members = Vec::new();

@@ -3,7 +3,7 @@
 //! One pass without recursion: a record may be nested as deep as it likes and costs time in
 //! proportion to its length.
 
-use boswell_model::json::{Fault, Raw, Str};
+use boswell_model::json::{SyntaxError, Raw, Str};
 use memchr::memchr2;
 
 /// Where a string stands.
@@ -28,7 +28,7 @@ const SIGNATURES: [&str; 3] = ["thinkingSignature", "thoughtSignature", "textSig
 pub(super) fn strings(
     record: &[u8],
     visit: &mut dyn FnMut(Place, usize, usize),
-) -> Result<(), Fault> {
+) -> Result<(), SyntaxError> {
     Raw::parse(record)?;
     let mut walk = Walk {
         bytes: record,

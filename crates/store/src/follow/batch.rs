@@ -6,7 +6,7 @@ use std::sync::Arc;
 use boswell_dialect::Dialect;
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Flags, Head, Line, Log, Name, Payloads, Result, SessionView, Slot, Splitter, Tree, View,
+    Flags, Head, Line, Log, Symbol, Payloads, Result, SessionView, Slot, Splitter, Tree, View,
 };
 
 use super::NewEntry;
@@ -177,7 +177,7 @@ fn last_of(log: &Log) -> Log {
     let mut last = Log::default();
     if let Some(head) = log.heads.last() {
         let mut keep =
-            |name: Option<Name>| name.and_then(|name| last.names.intern(log.names.text(name)));
+            |name: Option<Symbol>| name.and_then(|name| last.names.intern(log.names.text(name)));
         let (id, parent, group, word) = (
             keep(head.id),
             keep(head.parent),

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use boswell_dialect::{Answer, Body, Part};
-use boswell_model::json::{Json, Kind, Raw};
+use boswell_model::json::{Json, RawKind, Raw};
 use boswell_model::{Message, View};
 
 /// A message, part by part, in order.
@@ -156,7 +156,7 @@ pub(super) fn speak(
 /// Arguments as the object that ours must be; what is none stands under `input`.
 pub(super) fn arguments(given: &str) -> Json {
     match Raw::parse(given.as_bytes()) {
-        Ok(raw) if raw.kind() == Kind::Object => Json::from(raw),
+        Ok(raw) if raw.kind() == RawKind::Object => Json::from(raw),
         _ => Json::object().with("input", given),
     }
 }
@@ -172,7 +172,7 @@ fn part_of(bytes: &[u8]) -> Option<Part> {
         })
     };
     let of = |key: &str| match part.get(key) {
-        Some(given) if given.kind() == Kind::Object => Json::from(given),
+        Some(given) if given.kind() == RawKind::Object => Json::from(given),
         Some(given) => given
             .text()
             .map_or_else(Json::object, |given| arguments(&given)),
@@ -249,12 +249,12 @@ fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
         .unwrap_or_default();
     let said = said.map(|said| match said.kind() {
         // Some versions wrap what they say with whether it worked.
-        Kind::Object => said.get("content").unwrap_or(said),
+        RawKind::Object => said.get("content").unwrap_or(said),
         _ => said,
     });
     let content = match said {
         None => Vec::new(),
-        Some(said) if said.kind() == Kind::Array => {
+        Some(said) if said.kind() == RawKind::Array => {
             said.items().filter_map(|it| part_of(it.bytes())).collect()
         }
         Some(said) => {

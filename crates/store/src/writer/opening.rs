@@ -1,7 +1,7 @@
 //! A log is opened for writing: whose it is, where it ends, whether it can be added to.
 
 use boswell_dialect::{Depth, Dialect, Reader};
-use boswell_model::{Facts, Result};
+use boswell_model::{SessionMeta, Result};
 
 use super::state::State;
 use super::tail::Tail;
@@ -39,7 +39,7 @@ impl State {
 }
 
 /// What the first lines say of the session.
-fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<Facts> {
+fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<SessionMeta> {
     // A title or a path may make the header long.
     let mut size = HEAD;
     let bytes = loop {

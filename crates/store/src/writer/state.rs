@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, Draft, Reader};
-use boswell_model::{Error, ErrorKind, Facts, Result};
+use boswell_model::{Error, ErrorKind, SessionMeta, Result};
 
 use super::batch::Batch;
 use super::encode::With;
@@ -29,7 +29,7 @@ pub(super) struct State {
     /// Id of the session.
     pub(super) session: String,
     /// What its log says of it, where entries repeat that.
-    pub(super) facts: Option<Box<Facts>>,
+    pub(super) facts: Option<Box<SessionMeta>>,
     pub(super) known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
     /// Where the log ends that was read or written.
@@ -58,7 +58,7 @@ impl State {
     pub(super) fn new(
         (log, hidden): (Box<dyn LogAppender>, bool),
         id: &str,
-        facts: Option<Box<Facts>>,
+        facts: Option<Box<SessionMeta>>,
         blobs: Option<Blobs>,
         tail: Tail,
     ) -> State {
@@ -261,7 +261,7 @@ impl State {
         &self,
         dialect: &'static dyn Dialect,
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
-    ) -> Result<(T, Facts)> {
+    ) -> Result<(T, SessionMeta)> {
         let log = self.log.reader()?;
         let located = crate::native::located_at(&self.session, self.log.key(), self.end);
         let mut reader = Reader::new(dialect, &located, Depth::Facts);

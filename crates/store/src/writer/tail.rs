@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::Dialect;
-use boswell_model::{EntryKind, Head, Line, Names, Result, Splitter};
+use boswell_model::{EntryKind, Head, Line, Interner, Result, Splitter};
 
 use crate::backend::ObjectReader;
 
@@ -118,7 +118,7 @@ impl Unended {
 pub(super) struct Entries<'d> {
     dialect: &'d dyn Dialect,
     splitter: Splitter,
-    names: Names,
+    names: Interner,
 }
 
 impl<'d> Entries<'d> {
@@ -126,7 +126,7 @@ impl<'d> Entries<'d> {
         Entries {
             dialect,
             splitter: Splitter::default(),
-            names: Names::default(),
+            names: Interner::default(),
         }
     }
 
@@ -152,7 +152,7 @@ impl<'d> Entries<'d> {
         last
     }
 
-    fn each(&mut self, line: Line<'_>, sink: &mut dyn FnMut(&Head, &Names)) {
+    fn each(&mut self, line: Line<'_>, sink: &mut dyn FnMut(&Head, &Interner)) {
         let Entries {
             dialect,
             splitter,

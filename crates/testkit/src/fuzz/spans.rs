@@ -1,7 +1,7 @@
 //! Spans tile any bytes, and the size of the chunks in which they come does not matter.
 
 use boswell_model::json::Object;
-use boswell_model::{Framing, Lines, Piece, Span, Splitter};
+use boswell_model::{Framing, Lines, SplitRecord, Span, Splitter};
 
 pub(super) fn spans(bytes: &[u8]) {
     let whole = lines(bytes, bytes.len().max(1));
@@ -46,7 +46,7 @@ struct Tiles {
 }
 
 impl Tiles {
-    fn take(&mut self, piece: &Piece<'_>) {
+    fn take(&mut self, piece: &SplitRecord<'_>) {
         assert_eq!(
             piece.span.at,
             self.bytes.len() as u64,

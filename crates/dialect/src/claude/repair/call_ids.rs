@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::Raw;
-use boswell_model::{Name, ProblemKind, Result, Slot};
+use boswell_model::{Symbol, ProblemKind, Result, Slot};
 
 use super::super::tip;
 use super::{Lines, reached};
 use crate::twin_calls::{self, TwinCalls};
-use crate::{Mend, Pair};
+use crate::{Mend, ToolLink};
 
 /// One mend a line. The same call may stand on another branch, where nobody is bothered by it.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    let mut seen: HashSet<Name> = HashSet::new();
-    let is_twin = |pair: &Pair| matches!(pair, Pair::Call(call) if !seen.insert(*call));
+    let mut seen: HashSet<Symbol> = HashSet::new();
+    let is_twin = |pair: &ToolLink| matches!(pair, ToolLink::Call(call) if !seen.insert(*call));
     if !lines
         .mending
         .pairs
@@ -26,16 +26,16 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let reached: HashSet<Slot> = reached(&lines.view, tip::tip(&lines.view)?)?
         .into_iter()
         .collect();
-    let counts = |(slot, _): &&(Slot, Pair)| lines.stands_for_its_id(*slot);
-    let all: Vec<(Slot, Pair)> = lines.mending.pairs.iter().filter(counts).copied().collect();
-    let branch: Vec<(Slot, Pair)> = all
+    let counts = |(slot, _): &&(Slot, ToolLink)| lines.stands_for_its_id(*slot);
+    let all: Vec<(Slot, ToolLink)> = lines.mending.pairs.iter().filter(counts).copied().collect();
+    let branch: Vec<(Slot, ToolLink)> = all
         .iter()
         .filter(|(slot, _)| reached.contains(slot))
         .copied()
         .collect();
-    let mut below: HashMap<Slot, Vec<(Slot, Name)>> = HashMap::new();
+    let mut below: HashMap<Slot, Vec<(Slot, Symbol)>> = HashMap::new();
     for (slot, pair) in &all {
-        if let (Pair::Answer(call), Some(above)) = (pair, lines.parent(*slot)) {
+        if let (ToolLink::Answer(call), Some(above)) = (pair, lines.parent(*slot)) {
             below.entry(above).or_default().push((*slot, *call));
         }
     }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::{Json, Object, Raw};
-use boswell_model::{EntryKind, Name, ProblemKind, Result, Slot};
+use boswell_model::{EntryKind, Symbol, ProblemKind, Result, Slot};
 
 use super::super::chain::counts;
 use super::super::pairing::calls_client;
 use super::super::tip;
 use super::readers::LEAVE_CALLS_OPEN;
 use super::{Lines, call_ids};
-use crate::{Confidence, Mend, Pair};
+use crate::{Confidence, Mend, ToolLink};
 
 /// What stands where a tool's answer is not known.
 const UNKNOWN: &str = "[the answer of this call is not in the session's file; whether the call took effect is unknown]";
@@ -20,23 +20,23 @@ const STRAY: &str = "[answer of a call that is not in the session's file]";
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let log = lines.view.log;
     let counts = |slot: Slot| log.head(slot).is_some_and(counts);
-    let mut called: HashSet<Name> = HashSet::new();
-    let mut answered: HashSet<Name> = HashSet::new();
+    let mut called: HashSet<Symbol> = HashSet::new();
+    let mut answered: HashSet<Symbol> = HashSet::new();
     for (_, pair) in lines.mending.pairs.iter().filter(|(slot, _)| counts(*slot)) {
         match pair {
-            Pair::Call(call) => called.insert(*call),
-            Pair::Answer(call) => answered.insert(*call),
+            ToolLink::Call(call) => called.insert(*call),
+            ToolLink::Answer(call) => answered.insert(*call),
         };
     }
-    let mut open: BTreeMap<Slot, Vec<Name>> = BTreeMap::new();
-    let mut strays: BTreeMap<Slot, Vec<Name>> = BTreeMap::new();
-    let mut seen: HashSet<Name> = HashSet::new();
+    let mut open: BTreeMap<Slot, Vec<Symbol>> = BTreeMap::new();
+    let mut strays: BTreeMap<Slot, Vec<Symbol>> = BTreeMap::new();
+    let mut seen: HashSet<Symbol> = HashSet::new();
     for (slot, pair) in lines.mending.pairs.iter().filter(|(slot, _)| counts(*slot)) {
         match pair {
-            Pair::Call(call) if !answered.contains(call) && seen.insert(*call) => {
+            ToolLink::Call(call) if !answered.contains(call) && seen.insert(*call) => {
                 open.entry(*slot).or_default().push(*call);
             }
-            Pair::Answer(call) if !called.contains(call) => {
+            ToolLink::Answer(call) if !called.contains(call) => {
                 strays.entry(*slot).or_default().push(*call)
             }
             _ => {}
@@ -70,8 +70,8 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
 /// answer is astray there, they belong together, whatever id the answer names.
 fn bring_home(
     lines: &Lines<'_>,
-    open: &mut BTreeMap<Slot, Vec<Name>>,
-    strays: &mut BTreeMap<Slot, Vec<Name>>,
+    open: &mut BTreeMap<Slot, Vec<Symbol>>,
+    strays: &mut BTreeMap<Slot, Vec<Symbol>>,
     mends: &mut Vec<Mend>,
 ) -> Result<()> {
     let mut below: BTreeMap<Slot, Vec<Slot>> = BTreeMap::new();
@@ -106,7 +106,7 @@ fn bring_home(
     Ok(())
 }
 
-fn last_of_groups(lines: &Lines<'_>) -> HashMap<Name, Slot> {
+fn last_of_groups(lines: &Lines<'_>) -> HashMap<Symbol, Slot> {
     lines
         .counting()
         .filter_map(|(slot, head)| head.group.map(|group| (group, slot)))
@@ -117,8 +117,8 @@ fn last_of_groups(lines: &Lines<'_>) -> HashMap<Name, Slot> {
 fn answer(
     lines: &Lines<'_>,
     slot: Slot,
-    calls: &[Name],
-    last: &HashMap<Name, Slot>,
+    calls: &[Symbol],
+    last: &HashMap<Symbol, Slot>,
 ) -> Result<Option<Mend>> {
     let log = lines.view.log;
     if lines.object(slot, calls_client)? != Some(true) {
@@ -205,7 +205,7 @@ fn answer_line<'n>(
 }
 
 /// An answer without its call cannot be sent: its text can.
-fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Name>) -> Result<Option<Mend>> {
+fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Result<Option<Mend>> {
     let names = &lines.view.log.names;
     let is_stray = |block: &Raw<'_>| {
         let call = block.get("tool_use_id").and_then(|id| id.text());

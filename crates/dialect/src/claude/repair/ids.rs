@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
-use boswell_model::{Name, ProblemKind, Result, Slot};
+use boswell_model::{Symbol, ProblemKind, Result, Slot};
 
 use super::{Lines, changed};
 use crate::{Confidence, Mend};
@@ -11,9 +11,9 @@ use crate::{Confidence, Mend};
 /// Later lines get ids of their own; what was written below such a line follows it. One mend an id,
 /// so that none is done by half.
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    let mut first: HashMap<Name, Slot> = HashMap::new();
-    let mut renamed: HashMap<Name, String> = HashMap::new();
-    let mut places: HashMap<Name, usize> = HashMap::new();
+    let mut first: HashMap<Symbol, Slot> = HashMap::new();
+    let mut renamed: HashMap<Symbol, String> = HashMap::new();
+    let mut places: HashMap<Symbol, usize> = HashMap::new();
     for (slot, head) in lines.counting() {
         let above = head
             .parent

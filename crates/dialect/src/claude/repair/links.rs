@@ -3,27 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use boswell_model::json::{Json, Object};
-use boswell_model::{EntryKind, Flags, Name, ProblemKind, Result, Slot};
+use boswell_model::{EntryKind, Flags, Symbol, ProblemKind, Result, Slot};
 
 use super::Lines;
 use super::readers::{LOST_IN_CIRCLES, STOP_AT_GAPS};
 use crate::neighbour::{Lost, Neighbours};
-use crate::{Confidence, Mend, Pair};
+use crate::{Confidence, Mend, ToolLink};
 
 pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let broken = broken(lines);
     if broken.is_empty() {
         return Ok(());
     }
-    let mut callers: HashMap<Name, BTreeSet<Slot>> = HashMap::new();
-    let mut answers: HashMap<Slot, Name> = HashMap::new();
+    let mut callers: HashMap<Symbol, BTreeSet<Slot>> = HashMap::new();
+    let mut answers: HashMap<Slot, Symbol> = HashMap::new();
     for (slot, pair) in lines.mending.pairs {
         match pair {
-            Pair::Call(call) => drop(callers.entry(*call).or_default().insert(*slot)),
-            Pair::Answer(call) => drop(answers.insert(*slot, *call)),
+            ToolLink::Call(call) => drop(callers.entry(*call).or_default().insert(*slot)),
+            ToolLink::Answer(call) => drop(answers.insert(*slot, *call)),
         }
     }
-    let mut group_ends: HashMap<(Name, bool), Slot> = HashMap::new();
+    let mut group_ends: HashMap<(Symbol, bool), Slot> = HashMap::new();
     let mut lost: BTreeMap<Slot, Lost> = BTreeMap::new();
     for (slot, head) in lines
         .counting()

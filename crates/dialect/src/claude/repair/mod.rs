@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, Object, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Name, ProblemKind, Result, SessionView, Slot, Tip,
+    EntryKind, Error, ErrorKind, Flags, Symbol, ProblemKind, Result, SessionView, Slot, Tip,
 };
 
 use super::chain::{Chain, counts};
@@ -105,7 +105,7 @@ struct Lines<'a> {
     view: SessionView<'a>,
     chain: Chain<'a>,
     /// The last line of each id.
-    place: HashMap<Name, Slot>,
+    place: HashMap<Symbol, Slot>,
 }
 
 impl<'a> Lines<'a> {

@@ -66,7 +66,7 @@ pub(super) fn plan(files: &dyn Files, chance: &dyn Chance) -> Result<Planned> {
     })
 }
 
-fn born(located: &Located, facts: &boswell_model::Facts, now: Instant) -> RowEdit {
+fn born(located: &Located, facts: &boswell_model::SessionMeta, now: Instant) -> RowEdit {
     let created = facts.created.or(located.modified).unwrap_or(now);
     let active = facts
         .last_active

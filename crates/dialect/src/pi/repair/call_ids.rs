@@ -3,21 +3,21 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{Name, ProblemKind, Result, Slot};
+use boswell_model::{Symbol, ProblemKind, Result, Slot};
 
 use super::super::shape::{agent_path, tip};
 use super::{Entries, changed};
 use crate::twin_calls::{self, TwinCalls};
-use crate::{Mend, Pair};
+use crate::{Mend, ToolLink};
 
 /// One mend an entry. Answers stand in a run below the entry that called; those of
 /// one run are its own.
 pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     let pairs = entries.mending.pairs;
-    let mut seen: HashSet<Name> = HashSet::new();
+    let mut seen: HashSet<Symbol> = HashSet::new();
     if !pairs
         .iter()
-        .any(|(_, pair)| matches!(pair, Pair::Call(call) if !seen.insert(*call)))
+        .any(|(_, pair)| matches!(pair, ToolLink::Call(call) if !seen.insert(*call)))
     {
         return Ok(());
     }
@@ -27,17 +27,17 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
         .enumerate()
         .map(|(at, slot)| (*slot, at))
         .collect();
-    let mut branch: Vec<(Slot, Pair)> = pairs
+    let mut branch: Vec<(Slot, ToolLink)> = pairs
         .iter()
         .filter(|(slot, _)| place.contains_key(slot))
         .copied()
         .collect();
     branch.sort_by_key(|(slot, _)| place.get(slot).copied());
-    let answers: HashMap<Slot, Name> = branch
+    let answers: HashMap<Slot, Symbol> = branch
         .iter()
         .filter_map(|(slot, pair)| match pair {
-            Pair::Answer(call) => Some((*slot, *call)),
-            Pair::Call(_) => None,
+            ToolLink::Answer(call) => Some((*slot, *call)),
+            ToolLink::Call(_) => None,
         })
         .collect();
     let run = |slot: Slot| {

@@ -3,30 +3,30 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Flags, Name, ProblemKind, Result, Slot};
+use boswell_model::{EntryKind, Flags, Symbol, ProblemKind, Result, Slot};
 
 use super::{Entries, changed};
-use crate::{Confidence, Mend, Pair, Splice};
+use crate::{Confidence, Mend, ToolLink, Splice};
 
 const UNKNOWN: &str = "[the answer of this call is not in the session's file; whether the call took effect is unknown]";
 const STRAY: &str = "[answer of a call that is not in the session's file]";
 
 pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    let mut called: HashMap<Name, Slot> = HashMap::new();
-    let mut answered: HashSet<Name> = HashSet::new();
+    let mut called: HashMap<Symbol, Slot> = HashMap::new();
+    let mut answered: HashSet<Symbol> = HashSet::new();
     for (slot, pair) in entries.mending.pairs {
         match pair {
-            Pair::Call(call) => drop(called.entry(*call).or_insert(*slot)),
-            Pair::Answer(call) => drop(answered.insert(*call)),
+            ToolLink::Call(call) => drop(called.entry(*call).or_insert(*slot)),
+            ToolLink::Answer(call) => drop(answered.insert(*call)),
         }
     }
-    let mut open: BTreeMap<Slot, Vec<Name>> = BTreeMap::new();
+    let mut open: BTreeMap<Slot, Vec<Symbol>> = BTreeMap::new();
     for (slot, pair) in entries.mending.pairs {
         match pair {
-            Pair::Call(call) if !answered.contains(call) && called.get(call) == Some(slot) => {
+            ToolLink::Call(call) if !answered.contains(call) && called.get(call) == Some(slot) => {
                 open.entry(*slot).or_default().push(*call);
             }
-            Pair::Answer(call) if !called.contains_key(call) => {
+            ToolLink::Answer(call) if !called.contains_key(call) => {
                 mends.extend(keep_as_text(entries, *slot)?)
             }
             _ => {}
@@ -53,7 +53,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
 fn answer(
     entries: &Entries<'_>,
     slot: Slot,
-    calls: &[Name],
+    calls: &[Symbol],
     children: &HashMap<Slot, Vec<Slot>>,
 ) -> Result<Option<Mend>> {
     let failed = entries

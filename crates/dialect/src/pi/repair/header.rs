@@ -1,7 +1,7 @@
 //! The record that describes the session: brought to the front, completed, or made
 //! anew from what is left.
 
-use boswell_model::json::{Json, Kind, Raw};
+use boswell_model::json::{Json, RawKind, Raw};
 use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};
 
 use super::super::head::is_slot;
@@ -78,7 +78,7 @@ fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
     let has_id = |record: &[u8]| {
         Raw::trusted(record)
             .get("id")
-            .is_some_and(|id| id.kind() == Kind::String)
+            .is_some_and(|id| id.kind() == RawKind::String)
     };
     if has_id(&entries.view.payload(slot)?) {
         return Ok(None);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
-use boswell_model::{Flags, Name, ProblemKind, Result, Slot};
+use boswell_model::{Flags, Symbol, ProblemKind, Result, Slot};
 
 use super::super::shape::Shape;
 use super::{Entries, changed};
@@ -53,9 +53,9 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()
 /// Later entries get ids of their own; what was written below such an entry follows it. One mend an
 /// id, so that none is done by half.
 pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
-    let mut first: HashMap<Name, Slot> = HashMap::new();
-    let mut renamed: HashMap<Name, String> = HashMap::new();
-    let mut places: HashMap<Name, usize> = HashMap::new();
+    let mut first: HashMap<Symbol, Slot> = HashMap::new();
+    let mut renamed: HashMap<Symbol, String> = HashMap::new();
+    let mut places: HashMap<Symbol, usize> = HashMap::new();
     for (slot, head) in entries.all() {
         let above = head
             .parent

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, Name, ProblemKind, Result, SessionView, Slot,
+    EntryKind, Error, ErrorKind, Flags, Gap, Head, Symbol, ProblemKind, Result, SessionView, Slot,
     SpanKind, Tip,
 };
 
@@ -170,7 +170,7 @@ pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Sl
             .filter(|slot| log.head(*slot).is_some_and(seen))
             .collect());
     }
-    let mut place: HashMap<Name, Slot> = HashMap::new();
+    let mut place: HashMap<Symbol, Slot> = HashMap::new();
     for (slot, head) in log.entries().filter(|(_, head)| seen(head)) {
         if let Some(id) = head.id {
             place.insert(id, slot);
@@ -203,7 +203,7 @@ struct Entries<'a> {
     mending: &'a Mending<'a>,
     view: SessionView<'a>,
     /// The last entry of each id.
-    place: HashMap<Name, Slot>,
+    place: HashMap<Symbol, Slot>,
 }
 
 impl<'a> Entries<'a> {

@@ -156,7 +156,7 @@ fn two_who_tag_at_once_are_both_heard() {
     let like = Intention::Tags(Vec::new());
     let located = place.find(&ids[0]);
     for tag in ["one", "two"] {
-        let add = |facts: &boswell_model::Facts| {
+        let add = |facts: &boswell_model::SessionMeta| {
             Intention::Tags(facts.tags.iter().cloned().chain([tag.to_owned()]).collect())
         };
         place
@@ -474,7 +474,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
     let lock = place.root.join("sessions/store.lock");
     let document = place.root.join(key(&ids[0]));
     let calls = std::cell::Cell::new(0);
-    let add = |facts: &boswell_model::Facts| {
+    let add = |facts: &boswell_model::SessionMeta| {
         calls.set(calls.get() + 1);
         if calls.get() == 1 {
             // Another process unlinks the lock file that it let go of, and writes under a new one.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Intention, Located, NewSession, StoreIntention, by_name};
-use boswell_model::{Facts, Result, Tip};
+use boswell_model::{SessionMeta, Result, Tip};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{CarriedOut, Chance, FsBackend, Owner, Runner, Store, Wait};
 use boswell_testkit::chance::SeededChance;
@@ -63,7 +63,7 @@ impl Place {
             .unwrap()
     }
 
-    pub(crate) fn facts(&self, id: &str) -> Facts {
+    pub(crate) fn facts(&self, id: &str) -> SessionMeta {
         self.store
             .read(&self.find(id), Depth::Facts)
             .unwrap()

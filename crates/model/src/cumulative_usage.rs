@@ -4,7 +4,7 @@
 //! begins with a copy of what its parent said. What each statement adds is the difference to the
 //! one before it; what was copied belongs to the parent.
 
-use crate::{Instant, Name, Usage};
+use crate::{Instant, Symbol, Usage};
 
 /// How long a pause ends the copying, where turns do not tell when they began. A copy
 /// is written in one go.
@@ -12,7 +12,7 @@ const PAUSE: i64 = 1_000;
 
 /// Where the counter of a log stands.
 #[derive(Debug, Default, Clone)]
-pub struct Running {
+pub struct CumulativeUsage {
     last: Option<Usage>,
     restarts: u32,
     born: Option<Instant>,
@@ -22,12 +22,12 @@ pub struct Running {
     turn: Option<Instant>,
     copied_until: Option<Instant>,
     /// The session that the counter was begun in: this one, or the oldest that it descends from.
-    pub root: Option<Name>,
+    pub root: Option<Symbol>,
     /// The model that is at work.
-    pub model: Option<Name>,
+    pub model: Option<Symbol>,
 }
 
-impl Running {
+impl CumulativeUsage {
     /// The session began, and its first line was written then.
     pub fn begin(&mut self, born: Option<Instant>, written: Option<Instant>) {
         (self.born, self.copied_until) = (born.or(written), written.max(born));
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_sum_adds_what_it_grew_by_and_a_smaller_one_begins_anew() {
-        let mut running = Running::default();
+        let mut running = CumulativeUsage::default();
         running.begin(at(0), None);
         let added: Vec<_> = [5, 5, 9, 2]
             .map(|sum| running.adds(output(sum), None))
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_counter_that_was_brought_along_adds_only_its_newest() {
         let first = |forked, born| {
-            let mut running = Running::default();
+            let mut running = CumulativeUsage::default();
             running.begin(born, None);
             if forked {
                 running.forks();
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn turns_tell_what_was_copied_and_pauses_where_they_do_not() {
-        let mut running = Running::default();
+        let mut running = CumulativeUsage::default();
         running.begin(at(9_000), at(10_000));
         running.descends();
         assert!(!running.is_copied(at(10_001)), "nothing was forked");
@@ -158,7 +158,7 @@ mod tests {
         assert!(running.is_copied(at(13_000)));
         running.turn(Instant::from_millis(9_000));
         assert!(!running.is_copied(at(10_000)));
-        let mut alone = Running::default();
+        let mut alone = CumulativeUsage::default();
         alone.begin(at(9_000), None);
         alone.turn(Instant::from_millis(8_000));
         assert!(

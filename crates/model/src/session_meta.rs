@@ -6,7 +6,7 @@ use crate::{Head, Instant, Usage, UsageTally};
 
 /// Everything the five seed systems know of a session. Absent means unknown, never zero.
 #[derive(Debug, Default, Clone)]
-pub struct Facts {
+pub struct SessionMeta {
     /// The id that the session states of itself.
     pub id: Option<String>,
     /// Its title.
@@ -92,7 +92,7 @@ pub struct Stated {
 /// The tag that keeps a session from being archived and cleaned up.
 pub const PINNED: &str = "pinned";
 
-impl Facts {
+impl SessionMeta {
     /// Takes the time of a record as a bound of the session's life.
     pub fn saw(&mut self, head: &Head) {
         if let Some(time) = head.instant() {

@@ -13,12 +13,12 @@ use super::{Member, Outline, Str};
 #[derive(Debug, Clone, Copy)]
 pub struct Raw<'a> {
     bytes: &'a [u8],
-    place: Option<Place<'a>>,
+    place: Option<StringCursor<'a>>,
 }
 
 /// The outline of the record that a value stands in, and where in it the value begins.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place<'a> {
+pub(super) struct StringCursor<'a> {
     pub(super) outline: &'a Outline,
     pub(super) at: usize,
     /// Whether it is a member of the record itself: then its own members were noted too.
@@ -27,7 +27,7 @@ pub(super) struct Place<'a> {
 
 /// What sort of value it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum RawKind {
     /// `null`
     Null,
     /// `true` or `false`
@@ -49,12 +49,12 @@ impl<'a> Raw<'a> {
     }
 
     /// The same, with the outline that was made while it was scanned.
-    pub(super) fn outlined(bytes: &'a [u8], place: Option<Place<'a>>) -> Self {
+    pub(super) fn outlined(bytes: &'a [u8], place: Option<StringCursor<'a>>) -> Self {
         Raw { bytes, place }
     }
 
     /// Checks that `bytes` are one value, white space around it allowed.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self, super::Fault> {
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, super::SyntaxError> {
         let start = bytes
             .iter()
             .position(|b| !is_space(*b))
@@ -66,9 +66,9 @@ impl<'a> Raw<'a> {
             .iter()
             .position(|b| !is_space(*b))
         {
-            Some(extra) => Err(super::Fault {
+            Some(extra) => Err(super::SyntaxError {
                 at: end + extra,
-                kind: super::FaultKind::Unexpected,
+                kind: super::SyntaxErrorKind::Unexpected,
             }),
             None => Ok(Raw::trusted(bytes.get(start..end).unwrap_or(b"null"))),
         }
@@ -80,25 +80,25 @@ impl<'a> Raw<'a> {
     }
 
     /// What sort of value it is.
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> RawKind {
         match self.bytes.first() {
-            Some(b'{') => Kind::Object,
-            Some(b'[') => Kind::Array,
-            Some(b'"') => Kind::String,
-            Some(b't' | b'f') => Kind::Bool,
-            Some(b'-' | b'0'..=b'9') => Kind::Number,
-            _ => Kind::Null,
+            Some(b'{') => RawKind::Object,
+            Some(b'[') => RawKind::Array,
+            Some(b'"') => RawKind::String,
+            Some(b't' | b'f') => RawKind::Bool,
+            Some(b'-' | b'0'..=b'9') => RawKind::Number,
+            _ => RawKind::Null,
         }
     }
 
     /// Whether it is `null`.
     pub fn is_null(&self) -> bool {
-        self.kind() == Kind::Null
+        self.kind() == RawKind::Null
     }
 
     /// The string token, if it is a string.
     pub fn string(&self) -> Option<Str<'a>> {
-        (self.kind() == Kind::String).then(|| Str::trusted(self.bytes))
+        (self.kind() == RawKind::String).then(|| Str::trusted(self.bytes))
     }
 
     /// The text, if it is a string.
@@ -122,7 +122,7 @@ impl<'a> Raw<'a> {
 
     /// The number, if it is one.
     pub fn f64(&self) -> Option<f64> {
-        if self.kind() != Kind::Number {
+        if self.kind() != RawKind::Number {
             return None;
         }
         std::str::from_utf8(self.bytes).ok()?.parse().ok()
@@ -131,7 +131,7 @@ impl<'a> Raw<'a> {
     /// The number as a whole one: integers as written, floats rounded towards zero
     /// when they are finite.
     pub fn i64(&self) -> Option<i64> {
-        if self.kind() != Kind::Number {
+        if self.kind() != RawKind::Number {
             return None;
         }
         let text = std::str::from_utf8(self.bytes).ok()?;
@@ -168,7 +168,7 @@ impl<'a> Raw<'a> {
     pub fn members(&self) -> Members<'a> {
         let noted = self
             .place
-            .filter(|place| place.is_member && self.kind() == Kind::Object);
+            .filter(|place| place.is_member && self.kind() == RawKind::Object);
         let noted = noted.and_then(|place| {
             place
                 .outline
@@ -188,7 +188,7 @@ impl<'a> Raw<'a> {
                 .get(from.checked_sub(place.at)?..to.checked_sub(place.at)?)
         };
         let key = piece(member.key_start, member.key_end)?;
-        let place = Place {
+        let place = StringCursor {
             at: member.start,
             is_member: false,
             ..place
@@ -286,7 +286,7 @@ impl<'a> Walk<'a> {
         let value = bytes.get(start..end).filter(|value| !value.is_empty())?;
         Some(Raw::outlined(
             value,
-            place.map(|place| Place {
+            place.map(|place| StringCursor {
                 at: place.at + start,
                 is_member: false,
                 ..place
@@ -295,8 +295,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn skip_string(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
-    if let Some(Place { outline, at, .. }) = place {
+fn skip_string(bytes: &[u8], place: Option<StringCursor<'_>>, start: usize) -> usize {
+    if let Some(StringCursor { outline, at, .. }) = place {
         return outline
             .string_end(at + start)
             .saturating_sub(at)
@@ -315,7 +315,7 @@ fn skip_string(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
     }
 }
 
-fn skip_container(bytes: &[u8], place: Option<Place<'_>>, start: usize) -> usize {
+fn skip_container(bytes: &[u8], place: Option<StringCursor<'_>>, start: usize) -> usize {
     if let Some(end) =
         place.and_then(|place| Some(place.outline.container_end(place.at + start)? - place.at))
     {

@@ -1,6 +1,6 @@
 //! Scans objects, with an outline of them where that pays.
 
-use super::{Fault, Member, Object, Outline, scan_object};
+use super::{SyntaxError, Member, Object, Outline, scan_object};
 
 /// Shorter lines are scanned as fast without an outline.
 const WORTH_AN_OUTLINE: usize = 192;
@@ -22,7 +22,7 @@ impl Scanned {
     /// Scans the object that starts at `bytes[0]` and gives where it ends.
     ///
     /// The outline is made of all of `bytes`, so nothing much should stand behind the object.
-    pub fn scan(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
+    pub fn scan(&mut self, bytes: &[u8]) -> Result<usize, SyntaxError> {
         self.members.clear();
         self.members.reserve(USUAL_MEMBERS);
         self.outlined = bytes.len() >= WORTH_AN_OUTLINE
@@ -38,7 +38,7 @@ impl Scanned {
     }
 
     /// The same without an outline.
-    pub fn scan_plainly(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
+    pub fn scan_plainly(&mut self, bytes: &[u8]) -> Result<usize, SyntaxError> {
         self.outlined = false;
         let end = scan_object(bytes, &mut self.members);
         self.end = *end.as_ref().unwrap_or(&0);

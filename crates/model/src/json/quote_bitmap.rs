@@ -9,12 +9,12 @@ use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
 
 /// Quotes of one line that are not escaped, a bit each.
 #[derive(Debug, Default)]
-pub(super) struct Quotes {
+pub(super) struct QuoteBitmap {
     words: Vec<u64>,
     ascii: bool,
 }
 
-impl Quotes {
+impl QuoteBitmap {
     /// Indexes a line. False if it holds a control character or a backslash that starts no escape:
     /// then it must be scanned byte by byte.
     pub(super) fn index(&mut self, line: &[u8]) -> bool {
@@ -31,12 +31,12 @@ impl Quotes {
     }
 
     /// All unescaped quotes, in order.
-    pub(super) fn sweep(&self) -> Sweep<'_> {
+    pub(super) fn sweep(&self) -> QuoteIter<'_> {
         let (word, words) = self
             .words
             .split_first()
             .map_or((0, &[][..]), |(word, rest)| (*word, rest));
-        Sweep {
+        QuoteIter {
             words,
             base: 0,
             word,
@@ -57,14 +57,14 @@ impl Quotes {
 }
 
 /// Goes from quote to quote.
-pub(super) struct Sweep<'q> {
+pub(super) struct QuoteIter<'q> {
     words: &'q [u64],
     /// Where the word begins in the line.
     base: usize,
     word: u64,
 }
 
-impl Sweep<'_> {
+impl QuoteIter<'_> {
     /// The next quote.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Option<usize> {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     fn indexed(line: &[u8]) -> Option<Vec<usize>> {
-        let mut quotes = Quotes::default();
+        let mut quotes = QuoteBitmap::default();
         let sound = quotes.index(line);
         // What every machine can do must give the same as what this one can.
         let mut words = Vec::new();

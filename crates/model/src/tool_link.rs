@@ -1,12 +1,12 @@
 //! Calls of tools and their answers.
 
-use crate::Name;
+use crate::Symbol;
 
 /// A call of a tool or an answer to one, by the id of the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pair {
+pub enum ToolLink {
     /// The entry makes the call.
-    Call(Name),
+    Call(Symbol),
     /// The entry answers it.
-    Answer(Name),
+    Answer(Symbol),
 }

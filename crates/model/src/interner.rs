@@ -10,9 +10,9 @@ use crate::json::Str;
 
 /// An interned string: an entry's id, its parent's, a message id, a type word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Name(NonZeroU32);
+pub struct Symbol(NonZeroU32);
 
-impl Name {
+impl Symbol {
     /// Its place in the table, from 0, for arrays that run beside it.
     pub fn index(self) -> usize {
         self.0.get() as usize - 1
@@ -21,7 +21,7 @@ impl Name {
 
 /// The table of names of one session: about fifty bytes a UUID.
 #[derive(Debug, Default, Clone)]
-pub struct Names {
+pub struct Interner {
     text: String,
     ends: Vec<u32>,
     table: HashTable<Bucket>,
@@ -31,23 +31,23 @@ pub struct Names {
 /// A name with its hash, so that a table that grows need not look at all texts again.
 #[derive(Debug, Clone, Copy)]
 struct Bucket {
-    name: Name,
+    name: Symbol,
     hash: u32,
 }
 
-impl Names {
+impl Interner {
     /// The name of `text`, made if it is new.
     ///
     /// None only when the table is full (four gigabytes of ids): the entry then counts
     /// as one without an id.
-    pub fn intern(&mut self, text: &str) -> Option<Name> {
+    pub fn intern(&mut self, text: &str) -> Option<Symbol> {
         let hash = self.hash_of(text.as_bytes());
         self.known(hash, text.as_bytes())
             .or_else(|| self.add(hash, text))
     }
 
     /// The same for a string token. One that is known is not decoded.
-    pub fn intern_token(&mut self, token: Str<'_>) -> Option<Name> {
+    pub fn intern_token(&mut self, token: Str<'_>) -> Option<Symbol> {
         if !token.is_plain() {
             return self.intern(&token.to_text());
         }
@@ -63,11 +63,11 @@ impl Names {
     }
 
     /// The name of `text` if it has been seen.
-    pub fn find(&self, text: &str) -> Option<Name> {
+    pub fn find(&self, text: &str) -> Option<Symbol> {
         self.known(self.hash_of(text.as_bytes()), text.as_bytes())
     }
 
-    fn known(&self, hash: u32, text: &[u8]) -> Option<Name> {
+    fn known(&self, hash: u32, text: &[u8]) -> Option<Symbol> {
         let is_it = |bucket: &Bucket| {
             bucket.hash == hash && slice(&self.text, &self.ends, bucket.name) == text
         };
@@ -76,9 +76,9 @@ impl Names {
             .map(|bucket| bucket.name)
     }
 
-    fn add(&mut self, hash: u32, text: &str) -> Option<Name> {
+    fn add(&mut self, hash: u32, text: &str) -> Option<Symbol> {
         let end = u32::try_from(self.text.len() + text.len()).ok()?;
-        let name = Name(NonZeroU32::new(u32::try_from(self.ends.len() + 1).ok()?)?);
+        let name = Symbol(NonZeroU32::new(u32::try_from(self.ends.len() + 1).ok()?)?);
         self.text.push_str(text);
         self.ends.push(end);
         self.table
@@ -94,7 +94,7 @@ impl Names {
     }
 
     /// The text of a name of this table.
-    pub fn text(&self, name: Name) -> &str {
+    pub fn text(&self, name: Symbol) -> &str {
         let (start, end) = place(&self.ends, name);
         self.text.get(start..end).unwrap_or("")
     }
@@ -116,12 +116,12 @@ fn spread(hash: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(hash)
 }
 
-fn slice<'t>(text: &'t str, ends: &[u32], name: Name) -> &'t [u8] {
+fn slice<'t>(text: &'t str, ends: &[u32], name: Symbol) -> &'t [u8] {
     let (start, end) = place(ends, name);
     text.as_bytes().get(start..end).unwrap_or(b"")
 }
 
-fn place(ends: &[u32], name: Name) -> (usize, usize) {
+fn place(ends: &[u32], name: Symbol) -> (usize, usize) {
     let start = name
         .index()
         .checked_sub(1)
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn equal_texts_share_a_name_and_read_back() {
-        let mut names = Names::default();
+        let mut names = Interner::default();
         let ids: Vec<_> = (0..2000)
             .map(|i| names.intern(&format!("id-{}", i % 1000)).unwrap())
             .collect();

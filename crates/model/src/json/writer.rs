@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use super::build::{Json, number_text, write_string};
+use super::value::{Json, number_text, write_string};
 use crate::Instant;
 
 /// A value that can be printed.

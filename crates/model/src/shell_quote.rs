@@ -1,7 +1,7 @@
 //! Words of commands that a shell reads: those that people copy, and those that are
 //! stored to be run later.
 
-use crate::unseen::{is_hostile, without_hostile};
+use crate::invisible_chars::{is_hostile, without_hostile};
 
 /// A word as a POSIX shell reads it back, without a character that a terminal would not show.
 ///
