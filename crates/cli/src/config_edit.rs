@@ -7,7 +7,7 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::locks::Locks;
-use boswell_store::{Chance, Owner, SystemChance, Wait};
+use boswell_store::{IdSource, Owner, SystemChance, Wait};
 use toml::Value;
 use toml::de::DeTable;
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use boswell_find::{Catalog, Index};
 use boswell_model::{SessionMeta, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{Chance, Digest, Exclusion, Held, Stores, SystemChance};
+use boswell_store::{IdSource, Digest, Exclusion, Held, Stores, SystemChance};
 
 use crate::machine::{Machine, read_text};
 

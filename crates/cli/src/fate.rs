@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boswell_dialect::Located;
+use boswell_dialect::SessionLocation;
 use boswell_model::{Instant, Result};
 use boswell_store::{Kept, Store, StoreId};
 
@@ -38,14 +38,14 @@ impl Fates {
     }
 
     /// Whether a copy of the session as it stands is kept; none where sessions are not kept at all.
-    pub(crate) fn is_kept(&self, id: StoreId, store: &Store, located: &Located) -> Option<bool> {
+    pub(crate) fn is_kept(&self, id: StoreId, store: &Store, located: &SessionLocation) -> Option<bool> {
         self.days
             .contains_key(&id)
             .then(|| self.kept.has(store, located))
     }
 
     /// When its agent deletes the session, if it is not used before.
-    pub(crate) fn expires(&self, id: StoreId, located: &Located) -> Option<Instant> {
+    pub(crate) fn expires(&self, id: StoreId, located: &SessionLocation) -> Option<Instant> {
         let days = i64::try_from(*self.days.get(&id)?).ok()?;
         let at = located
             .modified?
@@ -55,7 +55,7 @@ impl Fates {
     }
 
     /// In how many days that is; none left if it is due.
-    pub(crate) fn days_left(&self, id: StoreId, located: &Located, now: Instant) -> Option<i64> {
+    pub(crate) fn days_left(&self, id: StoreId, located: &SessionLocation, now: Instant) -> Option<i64> {
         let left = (self.expires(id, located)?.millis() - now.millis()).max(0);
         Some((left + DAY - 1) / DAY)
     }
@@ -65,10 +65,10 @@ impl Fates {
         &self,
         id: StoreId,
         store: &Store,
-        sessions: &'l [Located],
+        sessions: &'l [SessionLocation],
         now: Instant,
-    ) -> Vec<&'l Located> {
-        let soon = |located: &&Located| {
+    ) -> Vec<&'l SessionLocation> {
+        let soon = |located: &&SessionLocation| {
             let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
             self.expires(id, located).is_some_and(|at| at <= by)
         };

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use boswell_dialect::Located;
+use boswell_dialect::SessionLocation;
 use boswell_model::{SessionMeta, Framing, Result, SessionRef};
 use boswell_store::{Conversation, StoreId, Summary};
 
@@ -69,9 +69,9 @@ pub(crate) fn all(machine: &Machine, here: &[Conversation]) -> Result<Vec<Conver
 }
 
 fn ghost(reference: SessionRef, store: StoreId, facts: SessionMeta) -> Conversation {
-    let located = Located {
+    let located = SessionLocation {
         hidden: Some("ghost"),
-        ..Located::of(reference.id.clone(), Framing::Lines, 0)
+        ..SessionLocation::of(reference.id.clone(), Framing::Lines, 0)
     };
     let summary = Summary {
         reference,

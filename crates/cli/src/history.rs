@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
-use boswell_store::{Chance, Resolved, Store, SystemChance};
+use boswell_store::{IdSource, Resolved, Store, SystemChance};
 
 use crate::machine::Machine;
 

@@ -8,7 +8,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::locks::{Locks, OsLock};
-use boswell_store::{Chance, Owner, SystemChance, Wait};
+use boswell_store::{IdSource, Owner, SystemChance, Wait};
 
 const NAME: &str = "keep.json";
 

@@ -15,7 +15,7 @@ use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
 use boswell_store::{
-    Chance, Conversation, Exclusion, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector,
+    IdSource, Conversation, Exclusion, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector,
     Side, Store, Stores, Summaries, Summary, SystemChance,
 };
 

@@ -61,7 +61,7 @@ fn of_dialect(
         return Vec::new();
     };
     let mut found = Vec::new();
-    for place in dialect.places(usual) {
+    for place in dialect.roots(usual) {
         let Some((name, rest)) = place.strip_prefix(home).ok().and_then(|below| {
             let mut parts = below.components();
             let first = parts.next()?.as_os_str().to_str()?.to_owned();

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Located, by_name};
+use boswell_dialect::{Depth, SessionLocation, by_name};
 use boswell_model::{Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::{
-    BlobId, Blobs, Chance, Purged, Purging, Runner, Store, SystemChance, Wait, blobs,
+    BlobId, Blobs, IdSource, Purged, Purging, Runner, Store, SystemChance, Wait, blobs,
 };
 
 use crate::machine::Machine;
@@ -121,9 +121,9 @@ fn is_there(machine: &Machine, purging: &Purging) -> Result<bool> {
 }
 
 /// The sessions of subagents of a session, and those below them.
-pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<Located>> {
+pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
     let all = store.whole().list()?.sessions;
-    let mut family: Vec<Located> = Vec::new();
+    let mut family: Vec<SessionLocation> = Vec::new();
     let mut owners = vec![id.to_owned()];
     while let Some(owner) = owners.pop() {
         for located in all.iter().filter(|it| it.owner.as_deref() == Some(&owner)) {
@@ -144,7 +144,7 @@ pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<Located>> {
 pub(crate) fn named(
     machine: &Machine,
     store: &Store,
-    logs: &[Located],
+    logs: &[SessionLocation],
 ) -> Result<(Vec<BlobId>, Vec<String>)> {
     let (mut ids, mut wholes) = (BTreeSet::new(), BTreeSet::new());
     if !WITH_BLOBS.contains(&store.dialect().name()) {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{Chance, Store, SystemChance};
+use boswell_store::{IdSource, Store, SystemChance};
 
 use crate::command::whole_store::step;
 use crate::keep_state::Trigger;

@@ -1,6 +1,6 @@
 //! Follows a session that holds no messages to the one that does.
 
-use boswell_dialect::{Depth, Operation, Support};
+use boswell_dialect::{Depth, Capability, Support};
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Resolved, Selector, Side};
 
@@ -19,7 +19,7 @@ pub(crate) enum Transcript {
 /// Where the conversation of a session is kept, if the session itself is only about it.
 pub(crate) fn of(machine: &Machine, found: &Resolved) -> Result<Transcript> {
     let dialect = found.store.dialect();
-    if machine.side.is_some() || dialect.capabilities().support(Operation::Context) != Support::No {
+    if machine.side.is_some() || dialect.capabilities().support(Capability::Context) != Support::No {
         return Ok(Transcript::Own);
     }
     let session = found.store.read(&found.located, Depth::Facts)?;

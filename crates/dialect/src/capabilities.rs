@@ -3,7 +3,7 @@
 /// Something one may want to do with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Operation {
+pub enum Capability {
     /// Read it.
     Read,
     /// Say what a model would be sent.
@@ -30,38 +30,38 @@ pub enum Operation {
     Resume,
 }
 
-impl Operation {
+impl Capability {
     /// All of them, in the order in which they are shown.
-    pub const ALL: [Operation; 12] = [
-        Operation::Read,
-        Operation::Context,
-        Operation::Append,
-        Operation::Branch,
-        Operation::Rewind,
-        Operation::Fork,
-        Operation::Title,
-        Operation::Tag,
-        Operation::Label,
-        Operation::Status,
-        Operation::Delete,
-        Operation::Resume,
+    pub const ALL: [Capability; 12] = [
+        Capability::Read,
+        Capability::Context,
+        Capability::Append,
+        Capability::Branch,
+        Capability::Rewind,
+        Capability::Fork,
+        Capability::Title,
+        Capability::Tag,
+        Capability::Label,
+        Capability::Status,
+        Capability::Delete,
+        Capability::Resume,
     ];
 
     /// Its name in output.
     pub fn word(self) -> &'static str {
         match self {
-            Operation::Read => "read",
-            Operation::Context => "context",
-            Operation::Append => "append",
-            Operation::Branch => "branch",
-            Operation::Rewind => "rewind",
-            Operation::Fork => "fork",
-            Operation::Title => "title",
-            Operation::Tag => "tag",
-            Operation::Label => "label",
-            Operation::Status => "status",
-            Operation::Delete => "delete",
-            Operation::Resume => "resume",
+            Capability::Read => "read",
+            Capability::Context => "context",
+            Capability::Append => "append",
+            Capability::Branch => "branch",
+            Capability::Rewind => "rewind",
+            Capability::Fork => "fork",
+            Capability::Title => "title",
+            Capability::Tag => "tag",
+            Capability::Label => "label",
+            Capability::Status => "status",
+            Capability::Delete => "delete",
+            Capability::Resume => "resume",
         }
     }
 }
@@ -94,17 +94,17 @@ impl Support {
 /// The table of what a dialect can.
 #[derive(Debug, Clone, Copy)]
 pub struct Capabilities {
-    table: &'static [(Operation, Support)],
+    table: &'static [(Capability, Support)],
 }
 
 impl Capabilities {
     /// A table; what it does not name is [`Support::No`].
-    pub const fn new(table: &'static [(Operation, Support)]) -> Self {
+    pub const fn new(table: &'static [(Capability, Support)]) -> Self {
         Capabilities { table }
     }
 
     /// How well `operation` is supported.
-    pub fn support(&self, operation: Operation) -> Support {
+    pub fn support(&self, operation: Capability) -> Support {
         self.table
             .iter()
             .find(|(o, _)| *o == operation)

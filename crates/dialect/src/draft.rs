@@ -245,7 +245,7 @@ impl Draft {
 
 /// The id, parent and time that a writer settled for a draft.
 #[derive(Debug, Clone, Copy)]
-pub struct Settled<'a> {
+pub struct EntryStamp<'a> {
     /// Its id.
     pub id: &'a str,
     /// Its parent; none for a root.
@@ -256,7 +256,7 @@ pub struct Settled<'a> {
 
 /// The session that a draft is encoded for.
 #[derive(Debug, Clone, Copy)]
-pub struct Within<'a> {
+pub struct SessionFacts<'a> {
     /// Its id.
     pub id: &'a str,
     /// What its log says of it.
@@ -277,13 +277,13 @@ pub struct NewSession {
     /// The program that answers, for dialects that drive others; none for the dialect's own choice.
     pub backend: Option<String>,
     /// When it becomes visible.
-    pub visible: Visible,
+    pub visible: Visibility,
     /// How a fork is written.
     pub style: ForkStyle,
     /// What a fork takes along.
-    pub copies: Copies,
+    pub copies: ForkScope,
     /// Folders that some agents shorten when they name the folder of a project.
-    pub around: Around,
+    pub around: Surroundings,
 }
 
 /// How a fork is written, where an agent has several ways.
@@ -298,7 +298,7 @@ pub enum ForkStyle {
 
 /// What a fork takes along.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Copies {
+pub enum ForkScope {
     /// The branch that ends where the fork is made.
     #[default]
     Branch,
@@ -308,14 +308,14 @@ pub enum Copies {
 
 /// Folders of the user and the machine: xcsh names projects by their way from there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Around {
+pub struct Surroundings {
     /// The user's home.
     pub home: Option<String>,
     /// The folder for temporary files.
     pub tmp: Option<String>,
 }
 
-impl Around {
+impl Surroundings {
     /// What an environment says; paths that are not Unicode are left out.
     pub fn of(env: &crate::Environment) -> Self {
         let text = |path: &std::path::Path| {
@@ -323,7 +323,7 @@ impl Around {
                 .filter(|text| !text.is_empty())
                 .map(str::to_owned)
         };
-        Around {
+        Surroundings {
             home: env.home.as_deref().and_then(text),
             tmp: text(&env.tmp),
         }
@@ -332,7 +332,7 @@ impl Around {
 
 /// When a new session becomes visible to its agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Visible {
+pub enum Visibility {
     /// At once.
     #[default]
     AtOnce,

@@ -21,7 +21,7 @@ pub enum FileKind {
 /// What tells one state of a file from every other: while all of it stays the
 /// same, so do the bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Identity {
+pub struct FileIdentity {
     /// Device and number of the file.
     pub file: (u64, u64),
     /// Nanoseconds since 1970 of the last change of content. Programs may set it back.
@@ -42,7 +42,7 @@ pub struct FileInfo {
     /// When it was last changed.
     pub modified: Option<Instant>,
     /// What tells its state from others, where the backend can say.
-    pub identity: Option<Identity>,
+    pub identity: Option<FileIdentity>,
 }
 
 impl FileInfo {

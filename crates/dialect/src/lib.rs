@@ -5,27 +5,27 @@
 //! through [`Files`], the environment is an argument. One folder per agent family; [`all`]
 //! lists what there is.
 
-mod beside;
+mod side_files;
 mod capabilities;
-mod chance;
-mod contract;
+mod id_source;
+mod dialect;
 mod draft;
 mod environment;
 mod files;
-mod intention;
-mod laid_out;
-mod leftover;
-mod located;
-mod neighbour;
+mod edit_request;
+mod json_layout;
+mod orphan;
+mod location;
+mod infer_parent;
 mod plan;
 mod reader;
 mod registry;
 mod repair;
-mod resuming;
-mod spoken;
-mod twin_calls;
+mod resume;
+mod text_piece;
+mod duplicate_calls;
 mod uuid;
-mod without;
+mod without_sessions;
 
 pub mod claude;
 pub mod clinvoker;
@@ -37,25 +37,25 @@ pub mod pi;
 pub mod resume_decision;
 pub mod unknown;
 
-pub use beside::{FilesThen, MemoryFile, SideFile, SideKind, Subagent};
+pub use side_files::{FilesAtEntry, MemoryFile, SideFile, SideKind, Subagent};
 pub use boswell_model::ToolLink;
-pub use capabilities::{Capabilities, Operation, Support};
-pub use chance::Chance;
-pub use contract::{Dialect, Reach, Sent, tool_paths};
+pub use capabilities::{Capabilities, Capability, Support};
+pub use id_source::IdSource;
+pub use dialect::{Dialect, ContextCoverage, ProviderMessage, tool_paths};
 pub use draft::{
-    Answer, Around, Body, Copies, Draft, ForkStyle, NewLog, NewSession, Parent, Part, Settled,
-    Visible, Within, one_object, unsupported,
+    Answer, Surroundings, Body, ForkScope, Draft, ForkStyle, NewLog, NewSession, Parent, Part, EntryStamp,
+    Visibility, SessionFacts, one_object, unsupported,
 };
 pub use environment::Environment;
-pub use files::{FileInfo, FileKind, Files, Identity, MemoryFiles, Skipping};
-pub use intention::{Asked, Expected, Intention, Planned, StoreIntention};
-pub use leftover::Orphan;
-pub use located::{Found, Likeness, Located, Sample};
-pub use plan::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
+pub use files::{FileInfo, FileKind, Files, FileIdentity, MemoryFiles, Skipping};
+pub use edit_request::{PlanInput, Expected, EditRequest, Planned, StoreRequest};
+pub use orphan::Orphan;
+pub use location::{Discovered, Match, SessionLocation, Sample};
+pub use plan::{Assertion, LockSpec, Modified, Plan, Precondition, ExpectedState, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
-pub use repair::{Confidence, ForkPlace, KnownReader, Mend, Mending, Patch, Piece, Splice};
-pub use resuming::{
-    AtWork, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
+pub use repair::{Confidence, ForkPlace, KnownReader, Fix, RepairInput, Patch, PatchPiece, Splice};
+pub use resume::{
+    ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
 };
-pub use spoken::Spoken;
+pub use text_piece::TextPiece;

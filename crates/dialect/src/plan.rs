@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::{Patch, Piece};
+use crate::{Patch, PatchPiece};
 
 /// What has to happen: locks in order, what must hold, and steps in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -66,7 +66,7 @@ pub enum Precondition {
         /// The key.
         key: String,
         /// What it was.
-        was: Seen,
+        was: ExpectedState,
     },
     /// No program is at work on the file.
     NotLive {
@@ -77,7 +77,7 @@ pub enum Precondition {
 
 /// What a plan's maker saw of a file; what is none was not looked at.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct ExpectedState {
     /// Its length.
     pub len: Option<u64>,
     /// SHA-256 of its bytes, in lower-case hex.
@@ -181,14 +181,14 @@ pub enum Step {
         /// The key.
         key: String,
         /// What it should be.
-        is: Check,
+        is: Assertion,
     },
 }
 
 /// What a file should be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Check {
+pub enum Assertion {
     /// Its SHA-256, in lower-case hex.
     Sha256(String),
     /// Its length.
@@ -379,7 +379,7 @@ impl fmt::Display for Step {
                 let new: usize = patch
                     .pieces()
                     .iter()
-                    .map(|p| if let Piece::New(b) = p { b.len() } else { 0 })
+                    .map(|p| if let PatchPiece::New(b) = p { b.len() } else { 0 })
                     .sum();
                 write!(
                     f,
@@ -452,7 +452,7 @@ mod tests {
             !one.clone()
                 .step(Step::Verify {
                     key: "a".into(),
-                    is: Check::Len(2)
+                    is: Assertion::Len(2)
                 })
                 .intent()
         );

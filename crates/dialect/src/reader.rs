@@ -5,7 +5,7 @@ use boswell_model::{
     Slot, SpanKind, Splitter, Tree,
 };
 
-use crate::{Dialect, Located, ToolLink};
+use crate::{Dialect, SessionLocation, ToolLink};
 
 /// How much is wanted of each record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl ReadSession {
 
 impl<'d> Reader<'d> {
     /// Starts to read the session that a listing found.
-    pub fn new(dialect: &'d dyn Dialect, located: &Located, depth: Depth) -> Self {
+    pub fn new(dialect: &'d dyn Dialect, located: &SessionLocation, depth: Depth) -> Self {
         let log = Log {
             ended: true,
             whole: true,
@@ -162,7 +162,7 @@ impl<'d> Reader<'d> {
     /// Reads a session that is in memory.
     pub fn read(
         dialect: &dyn Dialect,
-        located: &Located,
+        located: &SessionLocation,
         bytes: &[u8],
         depth: Depth,
     ) -> ReadSession {
@@ -184,14 +184,14 @@ impl<'d> Reader<'d> {
                 self.dialect.head(object, &mut head, &mut self.log.names);
                 if self.depth.has_facts() {
                     self.dialect
-                        .fold(object, &head, &mut self.log.names, &mut self.facts);
+                        .collect_meta(object, &head, &mut self.log.names, &mut self.facts);
                 }
                 if self.depth.has_pairs() && may_pair(head.kind) {
                     let slot = Slot(u32::try_from(self.log.heads.len()).unwrap_or(u32::MAX));
                     let pairs = &mut self.pairs;
                     let sink = &mut |pair| pairs.push((slot, pair));
                     head.flags
-                        .set(self.dialect.pairs(object, &mut self.log.names, sink));
+                        .set(self.dialect.tool_links(object, &mut self.log.names, sink));
                 }
                 self.log.heads.push(head);
             }

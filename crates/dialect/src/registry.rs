@@ -1,6 +1,6 @@
 //! Every dialect there is.
 
-use crate::{Dialect, Likeness, Sample};
+use crate::{Dialect, Match, Sample};
 
 /// All dialects of known agents, in the order in which they are shown.
 pub fn all() -> &'static [&'static dyn Dialect] {
@@ -30,7 +30,7 @@ pub fn by_name(name: &str) -> Option<&'static dyn Dialect> {
 /// Whose session a file is: the dialect it looks most like, the first of equals, or the
 /// one for unknown files.
 pub fn recognise(sample: &Sample<'_>) -> &'static dyn Dialect {
-    let mut best: (&'static dyn Dialect, Likeness) = (&crate::unknown::Unknown, Likeness::No);
+    let mut best: (&'static dyn Dialect, Match) = (&crate::unknown::Unknown, Match::No);
     for dialect in all() {
         let likeness = dialect.recognises(sample);
         if likeness > best.1 {

@@ -6,7 +6,7 @@
 
 use boswell_model::{SessionMeta, Log, ToolLink, ProblemKind, Repair, SessionView, Slot};
 
-use crate::{Chance, Located};
+use crate::{IdSource, SessionLocation};
 
 /// How sure it is that a mend does what the agent would have written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,7 +59,7 @@ impl Splice {
 
 /// One thing that could be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mend {
+pub struct Fix {
     /// The problem that it is about.
     pub problem: ProblemKind,
     /// Line of the problem.
@@ -78,7 +78,7 @@ pub struct Mend {
     pub splices: Vec<Splice>,
 }
 
-impl Mend {
+impl Fix {
     /// A change of a record, with nothing in it yet, that helps every reader.
     pub fn of_record(
         log: &Log,
@@ -89,7 +89,7 @@ impl Mend {
     ) -> Self {
         let line = log.head(slot).map(|head| u64::from(head.line));
         let (repair, helps, splices) = (Repair::Fork, &[][..], Vec::new());
-        Mend {
+        Fix {
             problem,
             line,
             slot: Some(slot),
@@ -104,9 +104,9 @@ impl Mend {
 
 /// What a dialect is told about the session to be mended.
 #[derive(Clone, Copy)]
-pub struct Mending<'a> {
+pub struct RepairInput<'a> {
     /// Where it is.
-    pub located: &'a Located,
+    pub located: &'a SessionLocation,
     /// Its log.
     pub view: SessionView<'a>,
     /// What is known of it.
@@ -114,10 +114,10 @@ pub struct Mending<'a> {
     /// Its calls and answers.
     pub pairs: &'a [(Slot, ToolLink)],
     /// New ids.
-    pub chance: &'a dyn Chance,
+    pub chance: &'a dyn IdSource,
 }
 
-impl std::fmt::Debug for Mending<'_> {
+impl std::fmt::Debug for RepairInput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Mending")
             .field("located", self.located)
@@ -161,7 +161,7 @@ pub struct ForkPlace {
 
 /// A piece of a patched file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum PatchPiece {
     /// Bytes of the file before.
     Old {
         /// Where they begin.
@@ -173,24 +173,24 @@ pub enum Piece {
     New(Vec<u8>),
 }
 
-impl Piece {
+impl PatchPiece {
     fn len(&self) -> u64 {
         match self {
-            Piece::Old { len, .. } => *len,
-            Piece::New(bytes) => bytes.len() as u64,
+            PatchPiece::Old { len, .. } => *len,
+            PatchPiece::New(bytes) => bytes.len() as u64,
         }
     }
 
     /// A part of it.
-    fn part(&self, from: u64, to: u64) -> Piece {
+    fn part(&self, from: u64, to: u64) -> PatchPiece {
         match self {
-            Piece::Old { at, .. } => Piece::Old {
+            PatchPiece::Old { at, .. } => PatchPiece::Old {
                 at: at + from,
                 len: to - from,
             },
-            Piece::New(bytes) => {
+            PatchPiece::New(bytes) => {
                 let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
-                Piece::New(bytes.get(cut(from)..cut(to)).unwrap_or_default().to_vec())
+                PatchPiece::New(bytes.get(cut(from)..cut(to)).unwrap_or_default().to_vec())
             }
         }
     }
@@ -200,25 +200,25 @@ impl Piece {
 /// need not be in memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Patch {
-    pieces: Vec<Piece>,
+    pieces: Vec<PatchPiece>,
 }
 
 impl Patch {
     /// A file of that length as it is.
     pub fn whole(len: u64) -> Self {
         let mut patch = Patch::default();
-        patch.push(Piece::Old { at: 0, len });
+        patch.push(PatchPiece::Old { at: 0, len });
         patch
     }
 
     /// Its pieces, in order.
-    pub fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[PatchPiece] {
         &self.pieces
     }
 
     /// Its length.
     pub fn len(&self) -> u64 {
-        self.pieces.iter().map(Piece::len).sum()
+        self.pieces.iter().map(PatchPiece::len).sum()
     }
 
     /// Whether nothing is left.
@@ -234,7 +234,7 @@ impl Patch {
     /// What is added, if bytes at the end of a file of that length are all that it adds.
     pub fn added(&self, len: u64) -> Option<&[u8]> {
         match self.pieces.as_slice() {
-            [Piece::Old { at: 0, len: old }, Piece::New(bytes)] if *old == len => Some(bytes),
+            [PatchPiece::Old { at: 0, len: old }, PatchPiece::New(bytes)] if *old == len => Some(bytes),
             _ => None,
         }
     }
@@ -250,7 +250,7 @@ impl Patch {
         let mut reached = (0, 0);
         for splice in sorted {
             reached = self.copy(reached, at, splice.at.max(at), &mut out);
-            out.push(Piece::New(splice.with.clone()));
+            out.push(PatchPiece::New(splice.with.clone()));
             at = at.max(splice.end());
         }
         self.copy(reached, at, u64::MAX, &mut out);
@@ -275,17 +275,17 @@ impl Patch {
         (number, start)
     }
 
-    fn push(&mut self, piece: Piece) {
+    fn push(&mut self, piece: PatchPiece) {
         match (self.pieces.last_mut(), piece) {
             (_, piece) if piece.len() == 0 => {}
             (
-                Some(Piece::Old { at, len }),
-                Piece::Old {
+                Some(PatchPiece::Old { at, len }),
+                PatchPiece::Old {
                     at: next,
                     len: more,
                 },
             ) if *at + *len == next => *len += more,
-            (Some(Piece::New(bytes)), Piece::New(more)) => bytes.extend_from_slice(&more),
+            (Some(PatchPiece::New(bytes)), PatchPiece::New(more)) => bytes.extend_from_slice(&more),
             (_, piece) => self.pieces.push(piece),
         }
     }
@@ -296,9 +296,9 @@ mod tests {
     use super::*;
 
     fn text(patch: &Patch, old: &str) -> String {
-        let part = |piece: &Piece| match piece {
-            Piece::Old { at, len } => old[*at as usize..(*at + *len) as usize].to_owned(),
-            Piece::New(bytes) => String::from_utf8(bytes.clone()).unwrap(),
+        let part = |piece: &PatchPiece| match piece {
+            PatchPiece::Old { at, len } => old[*at as usize..(*at + *len) as usize].to_owned(),
+            PatchPiece::New(bytes) => String::from_utf8(bytes.clone()).unwrap(),
         };
         patch.pieces().iter().map(part).collect()
     }

@@ -10,7 +10,7 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support,
+    Capabilities, Dialect, Environment, Files, Discovered, Match, Capability, Sample, Support,
 };
 
 /// The dialect of files that no other dialect recognises.
@@ -27,23 +27,23 @@ impl Dialect for Unknown {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::new(&[(Operation::Read, Support::Native)])
+        Capabilities::new(&[(Capability::Read, Support::Native)])
     }
 
-    fn places(&self, _env: &Environment) -> Vec<PathBuf> {
+    fn roots(&self, _env: &Environment) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    fn discover(&self, _files: &dyn Files) -> Result<Found> {
-        Ok(Found::default())
+    fn discover(&self, _files: &dyn Files) -> Result<Discovered> {
+        Ok(Discovered::default())
     }
 
     fn id_is_valid(&self, id: &str) -> bool {
         !id.is_empty() && !id.starts_with('-')
     }
 
-    fn recognises(&self, _sample: &Sample<'_>) -> Likeness {
-        Likeness::No
+    fn recognises(&self, _sample: &Sample<'_>) -> Match {
+        Match::No
     }
 
     fn is_record(&self, object: &Object<'_>) -> bool {
@@ -60,7 +60,7 @@ impl Dialect for Unknown {
         head.kind = EntryKind::Unknown;
     }
 
-    fn fold(&self, _object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+    fn collect_meta(&self, _object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         facts.saw(head);
         facts.count(head.word.map_or("", |w| names.text(w)));
     }
@@ -105,13 +105,13 @@ impl Dialect for Unknown {
 mod tests {
     use boswell_model::Framing;
 
-    use crate::{Depth, Located, Reader};
+    use crate::{Depth, SessionLocation, Reader};
 
     use super::*;
 
     #[test]
     fn records_of_an_unknown_file_are_counted_by_their_type() {
-        let located = Located::of("x", Framing::Lines, 0);
+        let located = SessionLocation::of("x", Framing::Lines, 0);
         let bytes =
             b"{\"type\":\"a\"}\nnot json\n{\"role\":\"user\"}{\"type\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
         let read = Reader::read(&Unknown, &located, bytes, Depth::Facts);

@@ -5,7 +5,7 @@
 //! tool's answer only in `toolUseResult`, and every string of a record that the dialect shows no
 //! parts of. Images and other base64 are left out.
 
-use boswell_dialect::{Dialect, Spoken};
+use boswell_dialect::{Dialect, TextPiece};
 use boswell_model::json::{Object, Str};
 use boswell_model::{Block, EntryKind, Flags, View};
 
@@ -117,7 +117,7 @@ pub fn extract(
     sink: &mut dyn FnMut(Field, &str),
 ) {
     let field = spoken_field(kind, flags);
-    match dialect.spoken(object) {
+    match dialect.text_pieces(object) {
         Some(parts) => {
             parts.iter().for_each(|part| part_text(*part, field, sink));
             if let Some(own) = object.get("toolUseResult") {
@@ -161,26 +161,26 @@ fn extract_view(
     }
 }
 
-fn part_text(part: Spoken<'_>, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
+fn part_text(part: TextPiece<'_>, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
     match part {
-        Spoken::Text(text) => sink(spoken, &text.to_text()),
-        Spoken::Thinking(text) => sink(Field::Thinking, &text.to_text()),
-        Spoken::Call(name, input) => {
+        TextPiece::Text(text) => sink(spoken, &text.to_text()),
+        TextPiece::Thinking(text) => sink(Field::Thinking, &text.to_text()),
+        TextPiece::Call(name, input) => {
             sink(
                 Field::Call,
                 &name.map(|name| name.to_text()).unwrap_or_default(),
             );
             strings(input, &mut |text| sink(Field::Call, text));
         }
-        Spoken::Result(text) => sink(Field::Result, &text.to_text()),
-        Spoken::Other(json) => strings(json, &mut |text| sink(spoken, text)),
+        TextPiece::Result(text) => sink(Field::Result, &text.to_text()),
+        TextPiece::Other(json) => strings(json, &mut |text| sink(spoken, text)),
     }
 }
 
 /// Whether a text that the agent keeps twice is in what is said already, both as they are
 /// written in the record.
-fn says(part: Spoken<'_>, token: &[u8]) -> bool {
-    let (Spoken::Text(said) | Spoken::Result(said)) = part else {
+fn says(part: TextPiece<'_>, token: &[u8]) -> bool {
+    let (TextPiece::Text(said) | TextPiece::Result(said)) = part else {
         return false;
     };
     let (said, token) = (
@@ -342,13 +342,13 @@ mod tests {
 
     #[test]
     fn what_is_kept_twice_is_left_out_only_where_it_is_the_same_text() {
-        let said = |said: &'static str| Spoken::Result(Str::trusted(said.as_bytes()));
+        let said = |said: &'static str| TextPiece::Result(Str::trusted(said.as_bytes()));
         assert!(says(said(r#""one two three""#), br#""two""#) && says(said(r#""a 1.5""#), b"1.5"));
         assert!(says(said(r#""line\nnext""#), br#""\nnext""#));
         // A backslash and the letter n, as against the end of a line.
         assert!(!says(said(r#""dir\\next""#), br#""\next""#));
         assert!(!says(said(r#""one""#), br#""one more""#));
-        assert!(!says(Spoken::Thinking(Str::trusted(b"\"x\"")), b"\"x\""));
+        assert!(!says(TextPiece::Thinking(Str::trusted(b"\"x\"")), b"\"x\""));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use boswell_store::prompts::Prompt;
 use boswell_store::{
     Answer, Blobs, Body, Checkpoints, Draft, Launch, Memories, NewSession, Outcome, Part, Prompts,
 };
-use boswell_store::{Chance, Result, Session, SessionWriter, Store, SystemChance, Ticket, Wait};
+use boswell_store::{IdSource, Result, Session, SessionWriter, Store, SystemChance, Ticket, Wait};
 
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.

@@ -21,7 +21,7 @@ use boswell_store::model::json::Json;
 use boswell_store::model::{Gap, SpanKind};
 use boswell_store::{
     Body, Draft, Durability, Error, ErrorKind, Expect, NewSession, Outcome, Receipt, Result,
-    SessionWriter, Store, Visible, Wait,
+    SessionWriter, Store, Visibility, Wait,
 };
 
 struct Task {
@@ -46,8 +46,8 @@ fn main() -> Result<()> {
         batch,
     };
     match role.as_str() {
-        "create" => create(&task, Visible::AtOnce),
-        "defer" => create(&task, Visible::WithFirstAnswer),
+        "create" => create(&task, Visibility::AtOnce),
+        "defer" => create(&task, Visibility::WithFirstAnswer),
         "drive" => drive(&task),
         "share" => share(&task),
         "annotate" => annotate(&task, 3),
@@ -89,7 +89,7 @@ fn say_names(mut names: impl Iterator<Item = String>) -> Result<()> {
         .map_err(|error| Error::io("stdout", "write to", error))
 }
 
-fn create(task: &Task, visible: Visible) -> Result<()> {
+fn create(task: &Task, visible: Visibility) -> Result<()> {
     let new = NewSession {
         visible,
         ..NewSession::in_project("/proj/demo").with_id(&task.session)

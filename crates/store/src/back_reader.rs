@@ -5,7 +5,7 @@
 //! there is no answer here and the log is read as a whole: because something is damaged, because
 //! settings may stand anywhere, because too much was read in vain.
 
-use boswell_dialect::{Depth, Dialect, Located, Reach, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, SessionLocation, ContextCoverage, ReadSession, Reader};
 use boswell_model::{SessionMeta, Framing, Head, Line, Log, Interner, Result, Tip, Tree};
 
 use crate::backend::ObjectReader;
@@ -47,7 +47,7 @@ pub(crate) struct EnoughRead {
 pub(crate) fn enough_of(
     dialect: &dyn Dialect,
     object: &dyn ObjectReader,
-    located: &Located,
+    located: &SessionLocation,
     at: Option<&str>,
 ) -> Result<Option<EnoughRead>> {
     enough_in_steps(dialect, object, located, at, MEASURE)
@@ -56,7 +56,7 @@ pub(crate) fn enough_of(
 fn enough_in_steps(
     dialect: &dyn Dialect,
     object: &dyn ObjectReader,
-    located: &Located,
+    located: &SessionLocation,
     at: Option<&str>,
     measure: Measure,
 ) -> Result<Option<EnoughRead>> {
@@ -86,10 +86,10 @@ fn enough_in_steps(
             None => dialect.tip(&view)?,
             Some(name) => read.log.find(name).map_or(Tip::Root, Tip::At),
         };
-        match dialect.reach(&view, tip)? {
-            Reach::Enough => return Ok(Some(EnoughRead { read, tip, end })),
-            Reach::More => back.names = read.log.names,
-            Reach::Whole => return Ok(None),
+        match dialect.context_coverage(&view, tip)? {
+            ContextCoverage::Enough => return Ok(Some(EnoughRead { read, tip, end })),
+            ContextCoverage::More => back.names = read.log.names,
+            ContextCoverage::Whole => return Ok(None),
         }
         to = from;
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use boswell_dialect::{
-    Asked, Depth, Intention, Located, LockSpec, Plan, Planned, Step, StoreIntention,
+    PlanInput, Depth, EditRequest, SessionLocation, LockSpec, Plan, Planned, Step, StoreRequest,
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
@@ -30,13 +30,13 @@ pub struct CarriedOut {
 impl Store {
     /// What carrying out an intention would change. Takes no lock: by the time it is carried out
     /// the plan may be another.
-    pub fn plan(&self, located: &Located, intention: &Intention) -> Result<Planned> {
+    pub fn plan(&self, located: &SessionLocation, intention: &EditRequest) -> Result<Planned> {
         let session = self.read(located, Depth::Facts)?;
         self.plan_for(&session, intention)
     }
 
     /// The same for an intention about the whole store.
-    pub fn plan_store(&self, intention: &StoreIntention) -> Result<Planned> {
+    pub fn plan_store(&self, intention: &StoreRequest) -> Result<Planned> {
         let chance = self.writing()?.chance.as_ref();
         let reach = self.dialect().plan_root(self.root(), intention);
         if reach == self.root() {
@@ -45,7 +45,7 @@ impl Store {
                     .plan_store(&BackendFiles(self.backend()), intention, chance)?;
             if matches!(
                 intention,
-                StoreIntention::Index | StoreIntention::IndexWith { .. }
+                StoreRequest::Index | StoreRequest::IndexWith { .. }
             ) {
                 self.leave_excluded(&mut planned)?;
             }
@@ -58,7 +58,7 @@ impl Store {
     /// Leaves indexes that are in a folder of excluded sessions as they are. An index that all
     /// projects share stays whole: its agent needs every row.
     fn leave_excluded(&self, planned: &mut Planned) -> Result<()> {
-        let folder = |located: &Located| {
+        let folder = |located: &SessionLocation| {
             located
                 .key
                 .as_deref()?
@@ -82,8 +82,8 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn plan_for(&self, session: &Session, intention: &Intention) -> Result<Planned> {
-        let asked = Asked {
+    pub(crate) fn plan_for(&self, session: &Session, intention: &EditRequest) -> Result<Planned> {
+        let asked = PlanInput {
             files: &BackendFiles(self.backend()),
             located: session.located(),
             view: session.view(),
@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Plans once the locks are held.
-    fn plan_anew(&self, located: &Located, intention: &Intention) -> Result<Planned> {
+    fn plan_anew(&self, located: &SessionLocation, intention: &EditRequest) -> Result<Planned> {
         let located = self.look_again(located)?;
         if intention.needs_lease() {
             let log = located.key.as_ref().map(|key| self.root().join(key));
@@ -104,14 +104,14 @@ impl Store {
     }
 
     /// The session again, as a listing finds it now.
-    pub(crate) fn look_again(&self, located: &Located) -> Result<Located> {
+    pub(crate) fn look_again(&self, located: &SessionLocation) -> Result<SessionLocation> {
         let mut now = self
             .whole()
             .list()?
             .sessions
             .into_iter()
             .filter(|it| it.id == located.id);
-        let same_key = |it: &Located| it.key == located.key;
+        let same_key = |it: &SessionLocation| it.key == located.key;
         let first = now.next();
         match first {
             Some(it) if same_key(&it) => Ok(it),
@@ -126,7 +126,7 @@ impl Store {
     }
 
     /// Sessions whose logs a plan in `root` moves or writes to.
-    fn moved(&self, root: &Path, planned: &Planned) -> Result<Vec<Located>> {
+    fn moved(&self, root: &Path, planned: &Planned) -> Result<Vec<SessionLocation>> {
         let touched = planned.plan.steps.iter().filter_map(|step| match step {
             Step::Rename { from: key, .. }
             | Step::Append { key, .. }
@@ -138,7 +138,7 @@ impl Store {
         if touched.is_empty() {
             return Ok(Vec::new());
         }
-        let moves = |located: &Located| {
+        let moves = |located: &SessionLocation| {
             let log = located.key.as_ref().map(|key| self.root().join(key));
             log.is_some_and(|log| log.ancestors().any(|path| touched.contains(path)))
         };
@@ -157,12 +157,12 @@ impl Runner {
     pub fn carry_out(
         &self,
         store: &Store,
-        located: &Located,
-        intention: &Intention,
+        located: &SessionLocation,
+        intention: &EditRequest,
     ) -> Result<CarriedOut> {
         let dialect = store.dialect();
         let session = SessionRef::new(dialect.name(), &located.id);
-        let reason = if *intention == Intention::Delete {
+        let reason = if *intention == EditRequest::Delete {
             Reason::Deleted
         } else {
             Reason::Before
@@ -175,11 +175,11 @@ impl Runner {
 
     /// Moves a session into the vault in the way in which its dialect deletes one; from there it
     /// can be read and restored.
-    pub fn archive(&self, store: &Store, located: &Located) -> Result<CarriedOut> {
+    pub fn archive(&self, store: &Store, located: &SessionLocation) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
-        let locks = store.dialect().locks(located, &Intention::Delete);
+        let locks = store.dialect().locks(located, &EditRequest::Delete);
         self.carry(store.folder()?, &session, Reason::Archived, &locks, &|| {
-            let mut planned = store.plan_anew(located, &Intention::Delete)?;
+            let mut planned = store.plan_anew(located, &EditRequest::Delete)?;
             planned.plan.kind = "archive".to_owned();
             planned.plan.title = format!("archive {session}");
             Ok(planned)
@@ -191,9 +191,9 @@ impl Runner {
     pub fn carry_out_with(
         &self,
         store: &Store,
-        located: &Located,
-        like: &Intention,
-        intention: &dyn Fn(&boswell_model::SessionMeta) -> Intention,
+        located: &SessionLocation,
+        like: &EditRequest,
+        intention: &dyn Fn(&boswell_model::SessionMeta) -> EditRequest,
     ) -> Result<CarriedOut> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
         self.carry(
@@ -209,15 +209,15 @@ impl Runner {
     }
 
     /// Carries out what is wanted of a store as a whole.
-    pub fn carry_out_store(&self, store: &Store, intention: &StoreIntention) -> Result<CarriedOut> {
+    pub fn carry_out_store(&self, store: &Store, intention: &StoreRequest) -> Result<CarriedOut> {
         let dialect = store.dialect();
         let id = match intention {
-            StoreIntention::Create(new) => new.id.as_deref().unwrap_or("*"),
+            StoreRequest::Create(new) => new.id.as_deref().unwrap_or("*"),
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
         let root = dialect.plan_root(store.folder()?, intention);
-        if !matches!(intention, StoreIntention::Move { .. }) {
+        if !matches!(intention, StoreRequest::Move { .. }) {
             let locks = dialect.store_locks(intention);
             return self.carry(&root, &session, Reason::Before, &locks, &|| {
                 store.plan_store(intention)
@@ -248,7 +248,7 @@ impl Runner {
 
     /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of
     /// sessions, and no more locks than files can be open.
-    fn leases(&self, store: &Store, sessions: &[Located]) -> Result<Vec<LockSpec>> {
+    fn leases(&self, store: &Store, sessions: &[SessionLocation]) -> Result<Vec<LockSpec>> {
         let mut leases = Vec::new();
         for located in sessions {
             let name = lock_name(&SessionRef::new(store.dialect().name(), &located.id));

@@ -8,14 +8,14 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use boswell_dialect::Chance;
+use boswell_dialect::IdSource;
 use boswell_model::Instant;
 
 /// The clock of the machine, and keys of the standard library's hasher, which the system seeds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemChance;
 
-impl Chance for SystemChance {
+impl IdSource for SystemChance {
     fn now(&self) -> Instant {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)

@@ -286,7 +286,7 @@ fn gather_pairs(session: &Session) -> Result<(Interner, Vec<(Slot, ToolLink)>)> 
         session.view().with_object(slot, |object| {
             session
                 .dialect()
-                .pairs(object, &mut names, &mut |pair| pairs.push((slot, pair)));
+                .tool_links(object, &mut names, &mut |pair| pairs.push((slot, pair)));
         })?;
     }
     Ok((names, pairs))

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use boswell_dialect::{Found, Located};
+use boswell_dialect::{Discovered, SessionLocation};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -115,7 +115,7 @@ impl Exclusion {
     }
 
     /// Takes sessions of excluded projects out of what was found, and gives them back.
-    pub(crate) fn take_out(&self, store: &Store, found: &mut Found) -> Vec<Located> {
+    pub(crate) fn take_out(&self, store: &Store, found: &mut Discovered) -> Vec<SessionLocation> {
         let verdicts = self.of_sessions(store, &found.sessions);
         let folder = |key: &str| {
             key.rsplit_once('/')
@@ -165,8 +165,8 @@ impl Exclusion {
     }
 
     /// Of each session whether its project is excluded; none where it names no project.
-    fn of_sessions(&self, store: &Store, sessions: &[Located]) -> Vec<Option<bool>> {
-        let verdict = |located: &Located| {
+    fn of_sessions(&self, store: &Store, sessions: &[SessionLocation]) -> Vec<Option<bool>> {
+        let verdict = |located: &SessionLocation| {
             self.project_of(store, located)
                 .map(|project| self.excludes(&project))
         };
@@ -176,7 +176,7 @@ impl Exclusion {
         let workers = std::thread::available_parallelism().map_or(2, |count| count.get().min(8));
         let share = sessions.len().div_ceil(workers);
         std::thread::scope(|scope| {
-            let read = |part: &[Located]| part.iter().map(verdict).collect::<Vec<_>>();
+            let read = |part: &[SessionLocation]| part.iter().map(verdict).collect::<Vec<_>>();
             let threads: Vec<_> = sessions
                 .chunks(share)
                 .map(|part| (part, scope.spawn(move || read(part))))
@@ -189,7 +189,7 @@ impl Exclusion {
         })
     }
 
-    fn project_of(&self, store: &Store, located: &Located) -> Option<String> {
+    fn project_of(&self, store: &Store, located: &SessionLocation) -> Option<String> {
         let name = (
             store.root().to_owned(),
             located

@@ -13,7 +13,7 @@ mod batch;
 
 use std::sync::Arc;
 
-use boswell_dialect::Located;
+use boswell_dialect::SessionLocation;
 use boswell_model::{
     EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, View,
 };
@@ -142,7 +142,7 @@ impl Follower {
     /// there before, and only a line that was not ended then is handed out whole. Of a log
     /// that is cut or replaced only what is added later is handed out, since nothing says
     /// which of its records are new.
-    pub fn behind(store: &Store, located: &Located) -> Result<Follower> {
+    pub fn behind(store: &Store, located: &SessionLocation) -> Result<Follower> {
         let key = key_of(located)?;
         let mut follower = Follower::at(store, &located.id, Some(key), Rewritten::Additions);
         if located.size > 0
@@ -410,7 +410,7 @@ fn count_lines(object: &dyn ObjectReader, end: u64) -> Result<u64> {
     Ok(count)
 }
 
-fn key_of(located: &Located) -> Result<String> {
+fn key_of(located: &SessionLocation) -> Result<String> {
     match &located.key {
         Some(key) if located.framing == Framing::Lines => Ok(key.clone()),
         _ => Err(Error::new(

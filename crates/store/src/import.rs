@@ -15,7 +15,7 @@ mod message;
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use boswell_dialect::{Body, Draft, NewLog, NewSession, Settled};
+use boswell_dialect::{Body, Draft, NewLog, NewSession, EntryStamp};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot};
 
@@ -223,7 +223,7 @@ impl Importing<'_> {
                 },
                 body => body,
             };
-            let settled = Settled {
+            let settled = EntryStamp {
                 id: &id,
                 parent: parent.as_deref(),
                 at: at.unwrap_or_else(|| chance.now()),
@@ -251,7 +251,7 @@ impl Importing<'_> {
         };
         let record = self.store.dialect().encoded(
             &Draft::new(body),
-            Settled {
+            EntryStamp {
                 id: &id,
                 parent,
                 at,

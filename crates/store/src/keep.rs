@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use boswell_dialect::{FileInfo, Located};
+use boswell_dialect::{FileInfo, SessionLocation};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::Store;
@@ -63,7 +63,7 @@ pub fn is_secret(name: &str) -> bool {
 
 impl Kept {
     /// Whether the log of a session is kept as it stands.
-    pub fn has(&self, store: &Store, located: &Located) -> bool {
+    pub fn has(&self, store: &Store, located: &SessionLocation) -> bool {
         let Some(key) = &located.key else {
             return false;
         };
@@ -82,11 +82,11 @@ impl Kept {
 
 struct FileState {
     len: u64,
-    identity: Option<boswell_dialect::Identity>,
+    identity: Option<boswell_dialect::FileIdentity>,
 }
 
 impl FileState {
-    fn of(located: &Located) -> Self {
+    fn of(located: &SessionLocation) -> Self {
         FileState {
             len: located.size,
             identity: located.identity,
@@ -148,7 +148,7 @@ impl Vault {
     fn keep_session(
         &self,
         store: &Store,
-        located: &Located,
+        located: &SessionLocation,
         kept: &mut Kept,
         wait: Wait,
         go_on: &dyn Fn() -> bool,

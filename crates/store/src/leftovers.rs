@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use boswell_dialect::{LockSpec, Orphan, Plan, Planned, Precondition, Step, StoreIntention};
+use boswell_dialect::{LockSpec, Orphan, Plan, Planned, Precondition, Step, StoreRequest};
 use boswell_model::{Error, Problem, ProblemKind, Result, SessionRef};
 
 use crate::backend::BackendFiles;
@@ -191,7 +191,7 @@ impl Store {
             .collect();
         if !found.orphans.is_empty() {
             // Nobody may begin a session while its files are looked at.
-            let of_index = self.dialect().store_locks(&StoreIntention::Index);
+            let of_index = self.dialect().store_locks(&StoreRequest::Index);
             locks.extend(
                 of_index
                     .into_iter()

@@ -152,7 +152,7 @@ pub use vault::{Expired, Keeping, Kept, KeptFile, Purged, Reason, Retention, Vau
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
 pub use boswell_dialect::launch::{self, Launch};
-pub use boswell_dialect::{Answer, Body, Chance, Draft, NewSession, Parent, Part, Visible};
+pub use boswell_dialect::{Answer, Body, IdSource, Draft, NewSession, Parent, Part, Visibility};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use boswell_dialect::{Depth, Located};
+use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{SessionMeta, Framing, Instant, Problem, ProblemKind, Result};
 
 use crate::{Session, StoreId, Stores, Summary};
@@ -208,7 +208,7 @@ struct Side {
 }
 
 impl Side {
-    fn of(facts: &SessionMeta, located: &Located, whole: bool) -> Side {
+    fn of(facts: &SessionMeta, located: &SessionLocation, whole: bool) -> Side {
         let counted = whole && located.key.is_some() && located.framing == Framing::Lines;
         Side {
             turns: counted.then_some(facts.turns).or(facts.stated.turns),
@@ -254,7 +254,7 @@ pub fn drift(front: &Summary, other: &Summary) -> Vec<Drift> {
 /// Where every session is, by dialect and id: for looking up many links.
 #[derive(Debug)]
 pub struct LinkTable {
-    by_ref: HashMap<(String, String), (StoreId, Located)>,
+    by_ref: HashMap<(String, String), (StoreId, SessionLocation)>,
 }
 
 impl Stores {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_dialect::{AtWork, Located};
+use boswell_dialect::{ActiveProcess, SessionLocation};
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::backend::BackendFiles;
@@ -23,9 +23,9 @@ const PAUSE: Duration = Duration::from_millis(20);
 impl Store {
     /// Living processes that the agent's registry names, with the ids of their sessions; none where
     /// it keeps no registry.
-    pub fn at_work(&self) -> Result<Vec<AtWork>> {
+    pub fn at_work(&self) -> Result<Vec<ActiveProcess>> {
         let disk = self.disk();
-        let named = self.dialect().at_work(&BackendFiles(self.backend()))?;
+        let named = self.dialect().active_processes(&BackendFiles(self.backend()))?;
         Ok(named
             .into_iter()
             .filter(|it| lives(disk.as_ref(), it))
@@ -34,7 +34,7 @@ impl Store {
 
     /// Processes that are at work on a session: living ones that the registry names, and those that
     /// have its log open for writing.
-    pub fn live(&self, located: &Located) -> Result<Vec<u32>> {
+    pub fn live(&self, located: &SessionLocation) -> Result<Vec<u32>> {
         let path = located.key.as_ref().map(|key| self.root().join(key));
         let owner = located.owner.as_deref();
         self.drivers(
@@ -111,11 +111,11 @@ impl Store {
 
     /// Fails while an agent's registry says that it is at work on one of these sessions: it would
     /// go on writing where they were.
-    pub(crate) fn refuse_to_move(&self, sessions: &[Located]) -> Result<()> {
+    pub(crate) fn refuse_to_move(&self, sessions: &[SessionLocation]) -> Result<()> {
         if sessions.is_empty() {
             return Ok(());
         }
-        let is_one = |it: &AtWork| sessions.iter().any(|located| located.id == it.session);
+        let is_one = |it: &ActiveProcess| sessions.iter().any(|located| located.id == it.session);
         match self.at_work()?.into_iter().find(is_one) {
             None => Ok(()),
             Some(it) => Err(Error::new(
@@ -139,7 +139,7 @@ impl Store {
 }
 
 /// Whether the process is there and is the one that the registry means.
-fn lives(disk: &dyn Disk, it: &AtWork) -> bool {
+fn lives(disk: &dyn Disk, it: &ActiveProcess) -> bool {
     match (disk.process_start(it.pid), &it.started) {
         (Some(now), Some(then)) => now == *then,
         (Some(_), None) => true,
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn a_process_of_the_same_number_that_began_at_another_time_is_another_one() {
         let own = std::process::id();
-        let it = |started: Option<&str>| AtWork {
+        let it = |started: Option<&str>| ActiveProcess {
             pid: own,
             session: "s".into(),
             started: started.map(str::to_owned),
@@ -166,7 +166,7 @@ mod tests {
             assert!(lives(&RealDisk, &it(Some(&start))));
             assert!(!lives(&RealDisk, &it(Some("1"))));
         }
-        let nobody = AtWork {
+        let nobody = ActiveProcess {
             pid: i32::MAX.unsigned_abs(),
             session: "s".into(),
             started: None,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Body, Chance, Copies, Depth, Draft, Intention, Located, NewLog, NewSession, Parent, Settled,
-    Step, Visible, by_name, unsupported,
+    Body, IdSource, ForkScope, Depth, Draft, EditRequest, SessionLocation, NewLog, NewSession, Parent, EntryStamp,
+    Step, Visibility, by_name, unsupported,
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip, shell_quote};
@@ -36,7 +36,7 @@ impl Store {
     /// Boswell's own store on a given disk, with given time and chance.
     pub fn open_on(
         disk: Arc<dyn Disk>,
-        chance: Arc<dyn Chance>,
+        chance: Arc<dyn IdSource>,
         home: impl Into<PathBuf>,
     ) -> Result<Store> {
         let home = home.into();
@@ -81,7 +81,7 @@ impl Store {
         let mut log = self.dialect().new_log(new, id, now)?;
         log.key = self
             .dialect()
-            .key_here(&BackendFiles(self.backend()), log.key)?;
+            .resolve_key(&BackendFiles(self.backend()), log.key)?;
         if let Some(title) = &new.title
             && let Ok(record) = self.title_record(title, now)
         {
@@ -106,7 +106,7 @@ impl Store {
         &self,
         id: &str,
         log: NewLog,
-        visible_when: Visible,
+        visible_when: Visibility,
     ) -> Result<SessionWriter> {
         let writing = self.writing()?;
         // Two makers of one id must not both succeed: the lease decides before the file is there.
@@ -123,7 +123,7 @@ impl Store {
             records.any(|record| Draft::new(Body::Native(record.to_vec())).is_answer())
         };
         let (key, visible) = match visible_when {
-            Visible::WithFirstAnswer if !answered() => (pending_key(&log.key), Some(log.key)),
+            Visibility::WithFirstAnswer if !answered() => (pending_key(&log.key), Some(log.key)),
             _ => (log.key, None),
         };
         writing.logs.create(&key, &log.bytes, &lease)?;
@@ -154,7 +154,7 @@ impl Store {
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
         let chance = &self.writing()?.chance;
-        let settled = Settled {
+        let settled = EntryStamp {
             id: &chance.hex16(),
             parent: None,
             at: now,
@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// Where the session with that id is, from names alone.
-    pub fn find(&self, id: &str) -> Result<Located> {
+    pub fn find(&self, id: &str) -> Result<SessionLocation> {
         if let Some(located) = self.find_by_birth(id)? {
             return Ok(located);
         }
@@ -232,7 +232,7 @@ impl Store {
     }
 
     /// Looks where a session with an id that we made would be, without listing all others.
-    fn find_by_birth(&self, id: &str) -> Result<Option<Located>> {
+    fn find_by_birth(&self, id: &str) -> Result<Option<SessionLocation>> {
         let Some(born) = uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell") else {
             return Ok(None);
         };
@@ -254,7 +254,7 @@ impl Store {
                 .stat(&format!("{}/{name}", folder.key))?
                 .filter(|info| info.is_file())
             {
-                return Ok(Some(Located::at(id, &info, Framing::Lines)));
+                return Ok(Some(SessionLocation::at(id, &info, Framing::Lines)));
             }
         }
         Ok(None)
@@ -273,7 +273,7 @@ impl Store {
             parent: Some(self.lineage(&source, new.copies)),
             ..new
         };
-        let planned = self.plan_for(&source, &Intention::Fork { at, new })?;
+        let planned = self.plan_for(&source, &EditRequest::Fork { at, new })?;
         if !planned.plan.steps.iter().all(|step| {
             matches!(
                 step,
@@ -325,10 +325,10 @@ impl Store {
 
     /// How a fork names the session that it comes from: agents draw the tree of forks by paths of
     /// files, xcsh and oh-my-pi by the id where all of a session was copied.
-    pub fn lineage(&self, source: &Session, copies: Copies) -> String {
+    pub fn lineage(&self, source: &Session, copies: ForkScope) -> String {
         let by_path = match self.dialect().name() {
             "pi" => true,
-            "omp" | "xcsh" => copies == Copies::Branch,
+            "omp" | "xcsh" => copies == ForkScope::Branch,
             _ => false,
         };
         match source.path().filter(|_| by_path) {
@@ -440,9 +440,9 @@ pub(crate) fn split_key(key: &str) -> (&str, &str) {
 }
 
 /// A log by its key alone.
-pub(crate) fn located_at(id: &str, key: &str, size: u64) -> Located {
-    Located {
+pub(crate) fn located_at(id: &str, key: &str, size: u64) -> SessionLocation {
+    SessionLocation {
         key: Some(key.to_owned()),
-        ..Located::of(id, Framing::Lines, size)
+        ..SessionLocation::of(id, Framing::Lines, size)
     }
 }

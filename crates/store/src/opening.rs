@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::Located;
+use boswell_dialect::SessionLocation;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::Store;
@@ -83,8 +83,8 @@ impl Store {
 
     /// Looks a session's log up by its name.
     fn looked_up(&self, id: &str) -> Result<(String, Opened)> {
-        let in_sight = |found: Result<Located>| match found {
-            Ok(Located {
+        let in_sight = |found: Result<SessionLocation>| match found {
+            Ok(SessionLocation {
                 id, key: Some(key), ..
             }) => Ok((
                 id,

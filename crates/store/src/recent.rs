@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use boswell_dialect::{Depth, Located};
+use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Framing, Instant, Result};
 
 use crate::{ObjectReader, Session, Store};
@@ -110,7 +110,7 @@ impl SessionCache {
 }
 
 impl Kept {
-    fn read(store: &Store, key: String, located: &Located) -> Result<Kept> {
+    fn read(store: &Store, key: String, located: &SessionLocation) -> Result<Kept> {
         // The state is taken before the log is read: what is added in between makes it read
         // again, never too little.
         let object = store.backend().open(&key)?;
@@ -153,7 +153,7 @@ impl Kept {
         if !self.has_only_grown(store, &state, object.as_ref())? {
             return Ok(None);
         }
-        let located = Located {
+        let located = SessionLocation {
             size: state.len,
             modified: state.modified,
             ..self.session.located().clone()

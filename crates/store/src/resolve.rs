@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use boswell_dialect::{Located, by_name};
+use boswell_dialect::{SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::links::{Conversation, join};
@@ -145,7 +145,7 @@ pub struct Resolved {
     /// Its store.
     pub store: Store,
     /// Where it is there.
-    pub located: Located,
+    pub located: SessionLocation,
 }
 
 impl Stores {
@@ -229,12 +229,12 @@ impl Stores {
         let is_asked =
             |id| dialect.is_none_or(|d| self.get(id).is_some_and(|s| s.dialect().name() == d));
         errors.retain(|(store, _)| is_asked(*store));
-        let mut candidates: Vec<(StoreId, Located)> = held
+        let mut candidates: Vec<(StoreId, SessionLocation)> = held
             .into_iter()
             .filter(|held| is_asked(held.store))
             .map(|held| (held.store, held.located))
             .collect();
-        let mut found: Vec<(StoreId, Located)> = candidates
+        let mut found: Vec<(StoreId, SessionLocation)> = candidates
             .iter()
             .filter(|(_, l)| l.id == prefix)
             .cloned()
@@ -267,7 +267,7 @@ impl Stores {
         self.one_of(found, prefix, side)
     }
 
-    fn states_id(&self, store: StoreId, located: &Located, prefix: &str) -> bool {
+    fn states_id(&self, store: StoreId, located: &SessionLocation, prefix: &str) -> bool {
         let summary = self.get(store).and_then(|s| s.summary(located).ok());
         summary
             .and_then(|s| s.facts.id)
@@ -276,7 +276,7 @@ impl Stores {
 
     fn one_of(
         &self,
-        found: Vec<(StoreId, Located)>,
+        found: Vec<(StoreId, SessionLocation)>,
         asked: &str,
         side: Side<'_>,
     ) -> Result<Resolved> {
@@ -331,7 +331,7 @@ impl Stores {
         &self,
         conversation: Conversation,
         side: Side<'_>,
-        find: impl Fn(&str, &str) -> Option<(StoreId, Located)>,
+        find: impl Fn(&str, &str) -> Option<(StoreId, SessionLocation)>,
     ) -> Result<Resolved> {
         let Conversation { front, linked, .. } = conversation;
         if side == Side::Front {
@@ -375,7 +375,7 @@ impl Stores {
         }
     }
 
-    fn held_by(&self, dialect: &str, id: &str) -> Option<(StoreId, Located)> {
+    fn held_by(&self, dialect: &str, id: &str) -> Option<(StoreId, SessionLocation)> {
         let is_it = |h: &Held| {
             h.located.id == id
                 && self
@@ -389,7 +389,7 @@ impl Stores {
             .map(|held| (held.store, held.located))
     }
 
-    fn resolved(&self, store: StoreId, located: Located) -> Result<Resolved> {
+    fn resolved(&self, store: StoreId, located: SessionLocation) -> Result<Resolved> {
         match self.get(store) {
             Some(store) => Ok(Resolved {
                 store: store.clone(),
@@ -412,7 +412,7 @@ fn starts_with(id: &str, prefix: &str) -> bool {
 
 /// Whether the name of a session's file begins with what was typed, or what follows the
 /// last underscore in it.
-fn named(located: &Located, prefix: &str) -> bool {
+fn named(located: &SessionLocation, prefix: &str) -> bool {
     let name = located
         .key
         .as_deref()

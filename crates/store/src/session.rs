@@ -5,7 +5,7 @@ mod naming;
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use boswell_dialect::{Depth, Dialect, Located, ToolLink, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, SessionLocation, ToolLink, ReadSession, Reader};
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
     Context, ContextItem, EntryKind, Error, ErrorKind, SessionMeta, Framing, Log, Message, Payloads,
@@ -26,7 +26,7 @@ const LARGEST_DOCUMENT: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Session {
     dialect: &'static dyn Dialect,
-    located: Located,
+    located: SessionLocation,
     path: Option<String>,
     read: ReadSession,
     object: Records,
@@ -68,7 +68,7 @@ impl Session {
     pub(crate) fn read(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &Located,
+        located: &SessionLocation,
         depth: Depth,
     ) -> Result<Session> {
         Session::read_looking(dialect, backend, located, depth, LookFor::Nothing)
@@ -78,7 +78,7 @@ impl Session {
     pub(crate) fn read_looking(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &Located,
+        located: &SessionLocation,
         depth: Depth,
         look_for: LookFor,
     ) -> Result<Session> {
@@ -94,7 +94,7 @@ impl Session {
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
         object: Box<dyn ObjectReader>,
-        located: &Located,
+        located: &SessionLocation,
         depth: Depth,
     ) -> Result<Session> {
         Session::from_object(
@@ -111,7 +111,7 @@ impl Session {
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
         object: Option<Box<dyn ObjectReader>>,
-        located: &Located,
+        located: &SessionLocation,
         depth: Depth,
         look_for: LookFor,
     ) -> Result<Session> {
@@ -124,7 +124,7 @@ impl Session {
         };
         let mut read = reader.finish();
         if depth.has_facts() {
-            dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
+            dialect.collect_side_meta(&BackendFiles(backend), located, &mut read.facts)?;
         }
         let path = located.key.as_deref().map(|key| backend.describe(key));
         Ok(Session {
@@ -148,7 +148,7 @@ impl Session {
     pub(crate) fn read_for_context(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &Located,
+        located: &SessionLocation,
         at: Option<&str>,
     ) -> Result<(Session, Tip)> {
         if let Some(key) = &located.key {
@@ -202,7 +202,7 @@ impl Session {
     ///
     /// For a log of whole lines that has nothing beside it: facts from other files are
     /// not looked at again.
-    pub(crate) fn grown(&self, object: Box<dyn ObjectReader>, located: Located) -> Result<Session> {
+    pub(crate) fn grown(&self, object: Box<dyn ObjectReader>, located: SessionLocation) -> Result<Session> {
         let log = self.read.log.clone();
         let (from, next) = (self.end, log.lines + 1);
         let mut reader = Reader::resume(self.dialect, Depth::Facts, log, self.read.facts.clone());
@@ -232,7 +232,7 @@ impl Session {
     }
 
     /// Where a listing found it.
-    pub fn located(&self) -> &Located {
+    pub fn located(&self) -> &SessionLocation {
         &self.located
     }
 
@@ -298,7 +298,7 @@ impl Session {
     pub fn context(&self, tip: Tip) -> Result<Context> {
         let mut context = self.dialect.context(&self.view(), tip)?;
         self.dialect
-            .settings_beside(&self.located, &mut context.settings);
+            .side_settings(&self.located, &mut context.settings);
         Ok(context)
     }
 
@@ -407,7 +407,7 @@ pub(crate) fn header(log: &Log) -> Option<Slot> {
 fn feed(
     reader: &mut Reader<'_>,
     object: &dyn ObjectReader,
-    located: &Located,
+    located: &SessionLocation,
     naming: Option<&mut Naming>,
 ) -> Result<u64> {
     match naming {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{
-    AtWork, Chance, Depth, Dialect, Files, Found, Located, MemoryFile, Operation, SideFile,
+    ActiveProcess, IdSource, Depth, Dialect, Files, Discovered, SessionLocation, MemoryFile, Capability, SideFile,
     Skipping, Subagent, Support,
 };
 use boswell_model::{
@@ -30,7 +30,7 @@ pub struct Store {
     root: PathBuf,
     writing: Option<Writing>,
     /// Who was at work when that was first asked.
-    at_work: Arc<OnceLock<Vec<AtWork>>>,
+    at_work: Arc<OnceLock<Vec<ActiveProcess>>>,
     /// Boswell's home, where it is known.
     home: Option<PathBuf>,
     /// The session whose archived files these are, if they are.
@@ -45,7 +45,7 @@ pub struct Store {
 #[derive(Debug, Clone)]
 pub(crate) struct Writing {
     pub(crate) logs: Arc<dyn LogBackend>,
-    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) chance: Arc<dyn IdSource>,
     pub(crate) program: String,
     /// None where sessions are not kept in files.
     pub(crate) files: Option<WritableFiles>,
@@ -62,7 +62,7 @@ pub(crate) struct WritableFiles {
 #[derive(Debug, Default)]
 pub struct Listing {
     /// Its sessions.
-    pub sessions: Vec<Located>,
+    pub sessions: Vec<SessionLocation>,
     /// What is wrong with the store as a whole: key and problem.
     pub problems: Vec<(String, Problem)>,
     /// Those among them that hide sessions: folders that could not be listed.
@@ -127,7 +127,7 @@ impl Store {
     pub fn writable(
         mut self,
         disk: Arc<dyn Disk>,
-        chance: Arc<dyn Chance>,
+        chance: Arc<dyn IdSource>,
         locks: impl Into<PathBuf>,
     ) -> Store {
         let (locks, root) = (locks.into(), Arc::from(self.root.as_path()));
@@ -154,7 +154,7 @@ impl Store {
     ///
     /// Large values stay in the lines, and what goes by a plan is not to be had.
     #[must_use]
-    pub fn writable_in(mut self, logs: Arc<dyn LogBackend>, chance: Arc<dyn Chance>) -> Store {
+    pub fn writable_in(mut self, logs: Arc<dyn LogBackend>, chance: Arc<dyn IdSource>) -> Store {
         self.writing = Some(Writing {
             logs,
             chance,
@@ -187,7 +187,7 @@ impl Store {
     }
 
     /// Where times and new ids come from.
-    pub(crate) fn chance(&self) -> &dyn Chance {
+    pub(crate) fn chance(&self) -> &dyn IdSource {
         self.writing
             .as_ref()
             .map_or(&crate::chance::SystemChance, |writing| {
@@ -253,12 +253,12 @@ impl Store {
 
     /// How well this release supports an operation here: what the format could hold, as far
     /// as boswell writes it.
-    pub fn support(&self, operation: Operation) -> Support {
+    pub fn support(&self, operation: Capability) -> Support {
         let table = self.dialect.capabilities().support(operation);
         match operation {
-            Operation::Read | Operation::Context | Operation::Resume => table,
+            Capability::Read | Capability::Context | Capability::Resume => table,
             _ if self.dialect.appends() || self.dialect.plans(operation) => table,
-            Operation::Title | Operation::Tag | Operation::Label | Operation::Status => {
+            Capability::Title | Capability::Tag | Capability::Label | Capability::Status => {
                 Support::Note
             }
             _ => Support::No,
@@ -269,7 +269,7 @@ impl Store {
     ///
     /// Sessions of excluded projects are left out: see [`whole`](Store::whole).
     pub fn list(&self) -> Result<Listing> {
-        let Found {
+        let Discovered {
             sessions,
             problems,
             unlisted,
@@ -283,7 +283,7 @@ impl Store {
 
     /// The same, looking at the files of this store through other eyes. A folder that cannot be
     /// listed hides no other: it is among the problems.
-    pub fn discover(&self, files: &dyn Files) -> Result<Found> {
+    pub fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         let mut found = self.discover_whole(files)?;
         if let Some(exclusion) = &self.exclusion {
             exclusion.take_out(self, &mut found);
@@ -292,7 +292,7 @@ impl Store {
     }
 
     /// Sessions of excluded projects, which [`list`](Store::list) leaves out.
-    pub fn excluded(&self) -> Result<Vec<Located>> {
+    pub fn excluded(&self) -> Result<Vec<SessionLocation>> {
         let Some(exclusion) = &self.exclusion else {
             return Ok(Vec::new());
         };
@@ -300,7 +300,7 @@ impl Store {
         Ok(exclusion.take_out(self, &mut found))
     }
 
-    fn discover_whole(&self, files: &dyn Files) -> Result<Found> {
+    fn discover_whole(&self, files: &dyn Files) -> Result<Discovered> {
         let files = Skipping::new(files);
         let mut found = self.dialect.discover(&files)?;
         let unreadable = |(key, error): (String, Error)| (key, Problem::unreadable(&error));
@@ -343,7 +343,7 @@ impl Store {
     /// Takes files out of a listing whose names are not ids: an id such as `--help` would
     /// be an option wherever it is typed or handed to an agent. The files stay as they
     /// are, and are reported.
-    fn refuse_odd_ids(&self, found: &mut Found) {
+    fn refuse_odd_ids(&self, found: &mut Discovered) {
         let problems = &mut found.problems;
         found.sessions.retain(|it| {
             let usable = self.dialect.is_usable(it);
@@ -388,17 +388,17 @@ impl Store {
     }
 
     /// Looks at a session without reading a large log as a whole.
-    pub fn summary(&self, located: &Located) -> Result<Summary> {
+    pub fn summary(&self, located: &SessionLocation) -> Result<Summary> {
         Summary::peek(self.dialect, self.backend(), located)
     }
 
     /// Reads a session that a listing found.
-    pub fn read(&self, located: &Located, depth: Depth) -> Result<Session> {
+    pub fn read(&self, located: &SessionLocation, depth: Depth) -> Result<Session> {
         Ok(Session::read(self.dialect, self.backend(), located, depth)?.with_blobs(self.blobs()))
     }
 
     /// Reads a session as deep as [`check`](crate::check) asks, in one pass.
-    pub fn read_to_check(&self, located: &Located) -> Result<Session> {
+    pub fn read_to_check(&self, located: &SessionLocation) -> Result<Session> {
         let blobs = self.blobs();
         let look_for = if blobs.is_some() {
             LookFor::Blobs
@@ -419,7 +419,7 @@ impl Store {
     /// Questions about other parts of the session than this context are for [`read`](Store::read).
     pub fn read_for_context(
         &self,
-        located: &Located,
+        located: &SessionLocation,
         at: Option<&str>,
     ) -> Result<(Session, boswell_model::Tip)> {
         let (session, tip) = Session::read_for_context(self.dialect, self.backend(), located, at)?;
@@ -472,7 +472,7 @@ impl Store {
     }
 
     /// Files that belong to a session beside its log.
-    pub fn side_files(&self, located: &Located) -> Result<Vec<SideFile>> {
+    pub fn side_files(&self, located: &SessionLocation) -> Result<Vec<SideFile>> {
         self.dialect
             .side_files(&BackendFiles(self.backend()), located)
     }
@@ -483,7 +483,7 @@ impl Store {
     }
 
     /// The same, as far as folders can be listed; and those that cannot, with the reason.
-    pub fn side_files_here(&self, located: &Located) -> Result<Partly<SideFile>> {
+    pub fn side_files_here(&self, located: &SessionLocation) -> Result<Partly<SideFile>> {
         let files = BackendFiles(self.backend());
         let files = Skipping::new(&files);
         let found = self.dialect.side_files(&files, located)?;
@@ -505,7 +505,7 @@ impl Store {
         let key = session
             .view()
             .with_object(slot, |object| {
-                self.dialect.spilled(session.located(), object)
+                self.dialect.full_output_key(session.located(), object)
             })?
             .flatten();
         match key {
@@ -528,7 +528,7 @@ impl Store {
             memory.retain(|file| !exclusion.names_memory(&file.project_key));
             // Memory is filed under a name that a path was turned into; which path, the
             // sessions in that folder say.
-            let folders = |sessions: &[Located]| -> HashSet<String> {
+            let folders = |sessions: &[SessionLocation]| -> HashSet<String> {
                 let keys = sessions.iter().filter_map(|it| it.key.as_deref());
                 keys.filter_map(|key| key.rsplit_once('/').map(|(folder, _)| format!("{folder}/")))
                     .collect()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Depth, Dialect, Environment, FileInfo, FileKind, Likeness, Located, Sample, all, by_name,
+    Depth, Dialect, Environment, FileInfo, FileKind, Match, SessionLocation, Sample, all, by_name,
     recognise,
 };
 use boswell_model::json::{Object, Raw, Scanned, scan_object};
@@ -53,7 +53,7 @@ pub struct Held {
     /// The store.
     pub store: StoreId,
     /// Where it is there.
-    pub located: Located,
+    pub located: SessionLocation,
 }
 
 impl Stores {
@@ -64,7 +64,7 @@ impl Stores {
             stores.look(own, home.to_owned());
         }
         for dialect in all() {
-            for root in dialect.places(env) {
+            for root in dialect.roots(env) {
                 stores.look(*dialect, root);
             }
         }
@@ -269,7 +269,7 @@ impl Stores {
 
     /// A session given by the path of its file: the store that holds it, else one made
     /// for this file alone.
-    pub fn at_path(&self, path: &Path) -> Result<(Store, Located)> {
+    pub fn at_path(&self, path: &Path) -> Result<(Store, SessionLocation)> {
         let absolute =
             std::path::absolute(path).map_err(|error| Error::io(path.display(), "find", error))?;
         if let Some(found) = self.held_at(&absolute) {
@@ -313,7 +313,7 @@ impl Stores {
             );
         Ok((
             Store::in_folder(dialect, folder),
-            Located::at(stem, &info, framing),
+            SessionLocation::at(stem, &info, framing),
         ))
     }
 
@@ -340,7 +340,7 @@ impl Stores {
         }
     }
 
-    fn held_at(&self, path: &Path) -> Option<(Store, Located)> {
+    fn held_at(&self, path: &Path) -> Option<(Store, SessionLocation)> {
         for store in self.stores.iter().chain(&self.archived) {
             // Whoever names the file of a session means that session, also one of
             // an excluded project.
@@ -413,7 +413,7 @@ impl Stores {
     }
 
     /// Reads a session of a store of the set.
-    pub fn session(&self, store: StoreId, located: &Located, depth: Depth) -> Result<Session> {
+    pub fn session(&self, store: StoreId, located: &SessionLocation, depth: Depth) -> Result<Session> {
         match self.get(store) {
             Some(store) => store.read(located, depth),
             None => Err(Error::new(
@@ -430,7 +430,7 @@ pub struct Summaries {
     /// The sessions.
     pub sessions: Vec<(StoreId, Summary)>,
     /// Sessions that could not be looked at.
-    pub session_errors: Vec<(StoreId, Located, Error)>,
+    pub session_errors: Vec<(StoreId, SessionLocation, Error)>,
     /// Stores that could not be listed.
     pub store_errors: Vec<(StoreId, Error)>,
 }
@@ -508,7 +508,7 @@ fn whose(
     };
     let dialect = recognise(&sample);
     let framing = match (dialect.recognises(&sample), &whole) {
-        (Likeness::No, Some(bytes))
+        (Match::No, Some(bytes))
             if !records.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok() =>
         {
             Framing::Document
@@ -537,7 +537,7 @@ fn certainly(head: &[u8], name: &str, folders: &[String]) -> Option<&'static dyn
     all()
         .iter()
         .copied()
-        .find(|dialect| dialect.recognises(&sample) == Likeness::Certain)
+        .find(|dialect| dialect.recognises(&sample) == Match::Certain)
 }
 
 /// The records that stand first on their lines.

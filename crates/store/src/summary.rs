@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader};
 use boswell_model::{SessionMeta, Framing, Instant, Log, Payloads, Result, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -16,7 +16,7 @@ pub struct Summary {
     /// Which session.
     pub reference: SessionRef,
     /// Where a listing found it.
-    pub located: Located,
+    pub located: SessionLocation,
     /// Path of its log.
     pub path: Option<String>,
     /// What is known of it. Boxed, because lists move thousands of summaries about.
@@ -38,7 +38,7 @@ impl Summary {
     pub(crate) fn peek(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &Located,
+        located: &SessionLocation,
     ) -> Result<Summary> {
         let mut reader = Reader::new(dialect, located, Depth::Facts);
         let object = located
@@ -54,7 +54,7 @@ impl Summary {
             }
         }
         let mut read = reader.finish();
-        dialect.fold_side_files(&BackendFiles(backend), located, &mut read.facts)?;
+        dialect.collect_side_meta(&BackendFiles(backend), located, &mut read.facts)?;
         let leaf = leaf_of(dialect, &read, object.as_deref());
         Ok(Summary {
             reference: SessionRef::new(dialect.name(), &located.id),

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use boswell_model::Instant;
-use boswell_store::Chance;
+use boswell_store::IdSource;
 
 use crate::Rng;
 use crate::clock::MORNING;
@@ -23,7 +23,7 @@ impl SeededChance {
     }
 }
 
-impl Chance for SeededChance {
+impl IdSource for SeededChance {
     fn now(&self) -> Instant {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.1 += 1;

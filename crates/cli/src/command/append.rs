@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use boswell_dialect::{Body, Draft, Expected, Intention, Operation, Parent, Part};
+use boswell_dialect::{Body, Draft, Expected, EditRequest, Capability, Parent, Part};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{
@@ -67,7 +67,7 @@ pub(crate) fn run(machine: &Machine, args: &AppendArgs) -> Result<ExitCode> {
     };
     let found = machine.resolve_for_writing(&args.session)?;
     let mut out = Output::paged(machine);
-    if found.store.dialect().plans(Operation::Append) {
+    if found.store.dialect().plans(Capability::Append) {
         let mut planner = Planner::new(machine, args, found, wait)?;
         let result = feed(args, &mut planner, &mut out);
         out.finish()?;
@@ -307,8 +307,8 @@ impl Sink for Planner<'_> {
             return Ok(());
         }
         let intention = match self.expect.take() {
-            Some(expect) => Intention::AppendAfter { expect, drafts },
-            None => Intention::Append(drafts),
+            Some(expect) => EditRequest::AppendAfter { expect, drafts },
+            None => EditRequest::Append(drafts),
         };
         let done = self
             .runner

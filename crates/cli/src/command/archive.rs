@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Operation;
+use boswell_dialect::Capability;
 use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
 use boswell_store::{Conversation, Outcome, Resolved, Summary};
 use clap::Args;
@@ -183,7 +183,7 @@ fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
         located: found.located.clone(),
     };
     let runner = machine.runner()?;
-    if found.store.dialect().plans(Operation::Delete) {
+    if found.store.dialect().plans(Capability::Delete) {
         let done = runner.archive(&found.store, &found.located)?;
         super::change::remark(machine, &done.planned);
         return Ok(done.operation.id);

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Intention, Operation};
+use boswell_dialect::{EditRequest, Capability};
 use boswell_model::{Error, ErrorKind, Result, Tip};
 use boswell_store::{Outcome, Wait};
 use clap::Args;
@@ -54,7 +54,7 @@ pub(crate) fn run(machine: &Machine, args: &BranchArgs) -> Result<ExitCode> {
         }
         None => None,
     };
-    if found.store.dialect().plans(Operation::Branch) {
+    if found.store.dialect().plans(Capability::Branch) {
         if args.summary.is_some() {
             return Err(boswell_dialect::unsupported(
                 found.store.dialect().name(),
@@ -68,7 +68,7 @@ pub(crate) fn run(machine: &Machine, args: &BranchArgs) -> Result<ExitCode> {
             .map(|name| session.find(name))
             .transpose()?
             .map_or(Tip::Root, Tip::At);
-        let done = change::carry_out(machine, &found, &Intention::Stand(tip))?;
+        let done = change::carry_out(machine, &found, &EditRequest::Stand(tip))?;
         let mut out = Output::paged(machine);
         change::report(&done, &session.reference(), &mut out)?;
         out.finish()?;

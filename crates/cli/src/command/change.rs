@@ -1,6 +1,6 @@
 //! Changes that go by a plan: shown before, carried out by the runner, and can be undone.
 
-use boswell_dialect::{Intention, Planned};
+use boswell_dialect::{EditRequest, Planned};
 use boswell_model::json::Json;
 use boswell_model::{SessionMeta, Result, SessionRef};
 use boswell_store::{CarriedOut, Resolved};
@@ -14,7 +14,7 @@ use crate::terminal::one_line;
 pub(crate) fn carry_out(
     machine: &Machine,
     found: &Resolved,
-    intention: &Intention,
+    intention: &EditRequest,
 ) -> Result<CarriedOut> {
     carry_out_anew(machine, found, intention, None)
 }
@@ -23,8 +23,8 @@ pub(crate) fn carry_out(
 pub(crate) fn carry_out_anew(
     machine: &Machine,
     found: &Resolved,
-    intention: &Intention,
-    anew: Option<&dyn Fn(&SessionMeta) -> Intention>,
+    intention: &EditRequest,
+    anew: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
 ) -> Result<CarriedOut> {
     let runner = machine.runner()?;
     let done = match anew {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::{FileKind, Located};
+use boswell_dialect::{FileKind, SessionLocation};
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
 use boswell_store::{Backend, BlobId, FsBackend, Store};
@@ -128,7 +128,7 @@ impl Tally {
 /// Links that lead out of the stores of these sessions, and of all others that were looked at.
 fn links(
     machine: &Machine,
-    targets: &[(Store, Located)],
+    targets: &[(Store, SessionLocation)],
     out: &mut Output,
     tally: &mut Tally,
 ) -> Result<()> {
@@ -179,7 +179,7 @@ fn everything(
     machine: &Machine,
     out: &mut Output,
     tally: &mut Tally,
-) -> Result<Vec<(Store, Located)>> {
+) -> Result<Vec<(Store, SessionLocation)>> {
     let mut targets = Vec::new();
     let fates = Fates::read(machine)?;
     for (id, store) in machine.stores.iter() {
@@ -237,7 +237,7 @@ fn named(
     sessions: &[String],
     out: &mut Output,
     tally: &mut Tally,
-) -> Result<Vec<(Store, Located)>> {
+) -> Result<Vec<(Store, SessionLocation)>> {
     let mut targets = Vec::new();
     for name in sessions {
         let path = machine.env.cwd.join(name);

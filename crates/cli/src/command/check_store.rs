@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use boswell_dialect::Located;
+use boswell_dialect::SessionLocation;
 use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Result};
 use boswell_store::{BlobId, Leftovers, Listing, Store, StoreId};
@@ -179,7 +179,7 @@ impl<'s> StoreFindings<'s> {
         });
     }
 
-    fn lost_soon(&mut self, machine: &Machine, fates: &Fates, id: StoreId, located: &Located) {
+    fn lost_soon(&mut self, machine: &Machine, fates: &Fates, id: StoreId, located: &SessionLocation) {
         let days = fates
             .days_left(id, located, machine.now)
             .unwrap_or_default();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use boswell_dialect::{Located, SideKind};
+use boswell_dialect::{SessionLocation, SideKind};
 use boswell_model::{Problem, ProblemKind, Repair, Result, shell_quote};
 use boswell_store::{BlobId, LateTable, LinkTable, Session, Store, check, hurt, repair_of};
 
@@ -70,7 +70,7 @@ impl<'m> Looking<'m> {
     }
 
     /// Looks at a session.
-    pub(super) fn at(&self, store: &Store, located: &Located) -> Checked {
+    pub(super) fn at(&self, store: &Store, located: &SessionLocation) -> Checked {
         let found = store
             .read_to_check(located)
             .and_then(|session| self.findings(store, located, &session));
@@ -110,7 +110,7 @@ impl<'m> Looking<'m> {
         }
     }
 
-    fn findings(&self, store: &Store, located: &Located, session: &Session) -> Result<Findings> {
+    fn findings(&self, store: &Store, located: &SessionLocation, session: &Session) -> Result<Findings> {
         let mut report = check(session)?;
         let stores = &self.machine.stores;
         report.problems.extend(stores.check_links(
@@ -154,7 +154,7 @@ impl<'m> Looking<'m> {
 
 /// Files beside an archived log whose copies are gone or damaged. Transcripts of subagents are
 /// looked at as sessions.
-fn lost_copies(store: &Store, located: &Located) -> Result<Vec<Problem>> {
+fn lost_copies(store: &Store, located: &SessionLocation) -> Result<Vec<Problem>> {
     if store.archived().is_none() || located.owner.is_some() {
         return Ok(Vec::new());
     }
@@ -178,7 +178,7 @@ fn lost_copies(store: &Store, located: &Located) -> Result<Vec<Problem>> {
 /// Checks sessions on all cores and hands over what was found in the order of the
 /// list, until told to stop.
 pub(super) fn in_parallel(
-    targets: &[(Store, Located)],
+    targets: &[(Store, SessionLocation)],
     looking: &Looking<'_>,
     sink: &mut dyn FnMut(Checked) -> Result<bool>,
 ) -> Result<()> {

@@ -11,7 +11,7 @@ use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, Refusal, State, TextDiff,
 };
 use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, Chance, Checkpoints, Resolved, Session, SystemChance};
+use boswell_store::{Blobs, IdSource, Checkpoints, Resolved, Session, SystemChance};
 use clap::Args;
 
 use super::file_copies::Copies;

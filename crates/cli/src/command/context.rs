@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Sent;
+use boswell_dialect::ProviderMessage;
 use boswell_model::json::{Json, Raw, write_string};
 use boswell_model::{Context, Message, Result};
 use boswell_store::Session;
@@ -55,11 +55,11 @@ pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
                 .get(at)
                 .map(|item| session.log().label(item.slot).into_owned())
         };
-        for Sent {
+        for ProviderMessage {
             from,
             joined,
             message,
-        } in session.dialect().sent(messages)
+        } in session.dialect().provider_messages(messages)
         {
             print(
                 message,

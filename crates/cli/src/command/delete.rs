@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Intention, Operation};
+use boswell_dialect::{Depth, EditRequest, Capability};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Resolved, Runner, Selector, SessionWriter, Side, Wait};
@@ -79,9 +79,9 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
         let staying = transcripts(machine, it, &found);
         if !args.dry_run {
             remove_session(machine, it, &mut out)?;
-        } else if it.store.dialect().plans(Operation::Delete) {
+        } else if it.store.dialect().plans(Capability::Delete) {
             let store = machine.planning(it.store.clone());
-            change::show(&store.plan(&it.located, &Intention::Delete)?, &mut out)?;
+            change::show(&store.plan(&it.located, &EditRequest::Delete)?, &mut out)?;
         } else {
             for key in &files_of(it)? {
                 step(&mut out, "would remove", &it.store.backend().describe(key))?;
@@ -129,8 +129,8 @@ fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<Se
 
 /// Removes a session in the way of its dialect; the vault keeps a copy. Gives the operation's id.
 pub(super) fn take_away(machine: &Machine, found: &Resolved) -> Result<String> {
-    if found.store.dialect().plans(Operation::Delete) {
-        return Ok(change::carry_out(machine, found, &Intention::Delete)?
+    if found.store.dialect().plans(Capability::Delete) {
+        return Ok(change::carry_out(machine, found, &EditRequest::Delete)?
             .operation
             .id);
     }
@@ -162,7 +162,7 @@ pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Outp
 
 /// Whether sessions of that dialect can be removed at all.
 pub(crate) fn can_remove(found: &Resolved) -> Result<()> {
-    if found.store.dialect().plans(Operation::Delete) {
+    if found.store.dialect().plans(Capability::Delete) {
         Ok(())
     } else {
         files_of(found).map(|_| ())

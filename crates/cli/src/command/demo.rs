@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Chance, SystemChance};
+use boswell_store::{IdSource, SystemChance};
 use clap::Args;
 
 use crate::demo::{Place, TOUR};

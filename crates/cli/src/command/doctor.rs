@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::{Operation, Support};
+use boswell_dialect::{Capability, Support};
 use boswell_model::json::Json;
 use boswell_model::{Error, Result};
 use boswell_store::Store;
@@ -201,7 +201,7 @@ impl Report {
     }
 
     fn look_at_store(&mut self, machine: &Machine, store: &Store) {
-        let can = Operation::ALL
+        let can = Capability::ALL
             .iter()
             .map(|operation| (operation.word(), store.support(*operation)))
             .collect();

@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::{Modified, Plan, Precondition, Seen, Step};
+use boswell_dialect::{Modified, Plan, Precondition, ExpectedState, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::checkpoint::{TextDiff, text_diff};
@@ -239,9 +239,9 @@ impl Copies {
             if !matches!(file.state, State::Lost | State::Outside) {
                 plan.preconditions.push(match &file.now {
                     Some(now) => {
-                        let was = Seen {
+                        let was = ExpectedState {
                             sha256: Some(Digest::of(now).to_string()),
-                            ..Seen::default()
+                            ..ExpectedState::default()
                         };
                         Precondition::Unchanged { key, was }
                     }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_dialect::{
-    Around, Copies, Depth, ForkStyle, Intention, NewSession, Operation, unsupported,
+    Surroundings, ForkScope, Depth, ForkStyle, EditRequest, NewSession, Capability, unsupported,
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
 use boswell_store::{Outcome, Resolved};
@@ -63,15 +63,15 @@ impl ForkArgs {
             title: self.title.clone(),
             project: project.unwrap_or_default(),
             copies: if self.whole {
-                Copies::Everything
+                ForkScope::Everything
             } else {
-                Copies::Branch
+                ForkScope::Branch
             },
             style: match self.style {
                 Style::Client => ForkStyle::Client,
                 Style::Sdk => ForkStyle::Sdk,
             },
-            around: Around::of(&machine.env),
+            around: Surroundings::of(&machine.env),
             ..NewSession::default()
         }
     }
@@ -88,7 +88,7 @@ pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
             "leave out --style",
         ));
     }
-    if found.store.dialect().plans(Operation::Fork) {
+    if found.store.dialect().plans(Capability::Fork) {
         return by_plan(machine, args, &found);
     }
     let writer = found.store.fork(
@@ -123,7 +123,7 @@ fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitC
         parent: Some(found.store.lineage(&session, new.copies)),
         ..new
     };
-    let done = change::carry_out(machine, found, &Intention::Fork { at, new })?;
+    let done = change::carry_out(machine, found, &EditRequest::Fork { at, new })?;
     let id = done.planned.session.unwrap_or_default();
     print(
         machine,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use boswell_dialect::{Around, Depth, NewSession, SideFile, by_name};
+use boswell_dialect::{Surroundings, Depth, NewSession, SideFile, by_name};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{
@@ -125,7 +125,7 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
     let new = NewSession {
         project,
         title,
-        around: Around::of(&machine.env),
+        around: Surroundings::of(&machine.env),
         ..NewSession::default()
     };
     let own = own?;

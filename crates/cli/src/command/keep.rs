@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use boswell_dialect::claude::settings;
-use boswell_dialect::{Plan, Precondition, Seen, Step};
+use boswell_dialect::{Plan, Precondition, ExpectedState, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_literal, shell_quote};
 use boswell_store::disk::{Disk, RealDisk};
@@ -305,9 +305,9 @@ fn write(
     plan.preconditions.push(match before {
         Some(before) => Precondition::Unchanged {
             key: key.clone(),
-            was: Seen {
+            was: ExpectedState {
                 sha256: Some(Digest::of(before).to_string()),
-                ..Seen::default()
+                ..ExpectedState::default()
             },
         },
         None => Precondition::Absent { key: key.clone() },
@@ -550,7 +550,7 @@ fn paths(store: &Store, keys: &[String]) -> Vec<Json> {
 fn gone(
     kept: &Kept,
     store: &Store,
-    here: &[boswell_dialect::Located],
+    here: &[boswell_dialect::SessionLocation],
     unreadable: &[String],
 ) -> Vec<String> {
     let is_here = |id: &str| here.iter().any(|located| located.id == id);

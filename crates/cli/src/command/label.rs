@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Intention};
+use boswell_dialect::{Depth, EditRequest};
 use boswell_model::Result;
 use boswell_store::NoteKind;
 use clap::Args;
@@ -33,7 +33,7 @@ pub(crate) fn run(machine: &Machine, args: &LabelArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let session = found.store.read(&found.located, Depth::Heads)?;
     let target = session.log().label(session.find(&args.entry)?).into_owned();
-    let intention = Intention::Label {
+    let intention = EditRequest::Label {
         entry: target.clone(),
         label: args.label.clone(),
     };

@@ -9,7 +9,7 @@ use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Page};
-use boswell_store::{Chance, Memories, Store, SystemChance};
+use boswell_store::{IdSource, Memories, Store, SystemChance};
 use clap::Args;
 
 use super::{memory_change, memory_check};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use boswell_dialect::claude::project_key;
-use boswell_dialect::{LockSpec, Plan, Precondition, Seen, Step};
+use boswell_dialect::{LockSpec, Plan, Precondition, ExpectedState, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
@@ -158,9 +158,9 @@ impl Place {
         );
         plan.preconditions.push(match &before {
             Some(bytes) => {
-                let was = Seen {
+                let was = ExpectedState {
                     sha256: Some(Digest::of(bytes).to_string()),
-                    ..Seen::default()
+                    ..ExpectedState::default()
                 };
                 Precondition::Unchanged {
                     key: key.clone(),

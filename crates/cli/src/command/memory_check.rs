@@ -9,7 +9,7 @@ use boswell_model::json::Json;
 use boswell_model::{Error, Result};
 use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Memory, Page};
-use boswell_store::{Chance, Memories, Store, SystemChance};
+use boswell_store::{IdSource, Memories, Store, SystemChance};
 
 use crate::checkout_of;
 use crate::machine::Machine;

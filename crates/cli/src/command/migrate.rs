@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Intention;
+use boswell_dialect::EditRequest;
 use boswell_model::{Result, SessionRef};
 use clap::Args;
 
@@ -28,7 +28,7 @@ pub(crate) fn run(machine: &Machine, args: &MigrateArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     if args.apply {
         let found = machine.resolve_for_writing(&args.session)?;
-        let done = change::carry_out(machine, &found, &Intention::Migrate)?;
+        let done = change::carry_out(machine, &found, &EditRequest::Migrate)?;
         let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
         if !done.planned.plan.steps.is_empty() {
             change::report(&done, &reference, &mut out)?;
@@ -37,7 +37,7 @@ pub(crate) fn run(machine: &Machine, args: &MigrateArgs) -> Result<ExitCode> {
         let found = machine.resolve(&args.session)?;
         let planned = machine
             .planning(found.store)
-            .plan(&found.located, &Intention::Migrate)?;
+            .plan(&found.located, &EditRequest::Migrate)?;
         change::remark(machine, &planned);
         if !planned.plan.steps.is_empty() {
             change::show(&planned, &mut out)?;

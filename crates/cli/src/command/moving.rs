@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::claude::live;
-use boswell_dialect::{Plan, Precondition, Step, StoreIntention};
+use boswell_dialect::claude::active_processes;
+use boswell_dialect::{Plan, Precondition, Step, StoreRequest};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Reason, Store, memory};
 use clap::Args;
@@ -41,7 +41,7 @@ pub(crate) fn run(machine: &Machine, args: &MoveArgs) -> Result<ExitCode> {
     for (_, store) in machine.stores.iter() {
         refuse_live(store, &from)?;
     }
-    let intention = StoreIntention::Move {
+    let intention = StoreRequest::Move {
         from: from.clone(),
         to: to.clone(),
     };
@@ -114,7 +114,7 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
         let Some(process) = store
             .file(&info.key, 1 << 20)?
             .as_deref()
-            .and_then(live::parse)
+            .and_then(active_processes::parse)
         else {
             continue;
         };

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use boswell_dialect::StoreIntention;
+use boswell_dialect::StoreRequest;
 use boswell_model::Result;
 use boswell_store::Store;
 
@@ -19,7 +19,7 @@ pub(crate) fn run(machine: &Machine, apply: bool) -> Result<ExitCode> {
     }
     let mut out = Output::paged(machine);
     let summaries = summaries(machine)?;
-    let wanted = |store: &Store| StoreIntention::IndexWith {
+    let wanted = |store: &Store| StoreRequest::IndexWith {
         summaries: summaries
             .get(store.dialect().name())
             .cloned()

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Around, NewSession, StoreIntention};
+use boswell_dialect::{Surroundings, NewSession, StoreRequest};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Store};
 use clap::Args;
@@ -50,7 +50,7 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
         id: args.id.clone(),
         title: args.title.clone(),
         backend: args.backend.clone(),
-        around: Around::of(&machine.env),
+        around: Surroundings::of(&machine.env),
         ..NewSession::default()
     };
     let reference = if store.dialect().creates_by_plan() {
@@ -75,7 +75,7 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
 fn by_plan(machine: &Machine, store: &Store, new: NewSession) -> Result<SessionRef> {
     let done = machine
         .runner()?
-        .carry_out_store(store, &StoreIntention::Create(new))?;
+        .carry_out_store(store, &StoreRequest::Create(new))?;
     change::remark(machine, &done.planned);
     Ok(SessionRef::new(
         store.dialect().name(),

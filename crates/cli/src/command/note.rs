@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Body, Draft, Intention, Support};
+use boswell_dialect::{Body, Draft, EditRequest, Support};
 use boswell_model::json::Json;
 use boswell_model::{ErrorKind, SessionMeta, Result, SessionRef};
 use boswell_store::{NoteKind, Receipt, Resolved};
@@ -15,7 +15,7 @@ use crate::output::Output;
 pub(crate) fn annotate_or_note(
     machine: &Machine,
     found: &Resolved,
-    intention: &Intention,
+    intention: &EditRequest,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     let annotate = || {
@@ -32,7 +32,7 @@ pub(crate) fn annotate_or_note(
 pub(crate) fn annotate_or_note_anew(
     machine: &Machine,
     found: &Resolved,
-    anew: &dyn Fn(&SessionMeta) -> Intention,
+    anew: &dyn Fn(&SessionMeta) -> EditRequest,
     annotate: &dyn Fn() -> Result<Receipt>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
@@ -51,8 +51,8 @@ pub(crate) fn annotate_or_note_anew(
 fn say(
     machine: &Machine,
     found: &Resolved,
-    intention: &Intention,
-    anew: Option<&dyn Fn(&SessionMeta) -> Intention>,
+    intention: &EditRequest,
+    anew: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
     annotate: &dyn Fn() -> Result<Option<Receipt>>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
@@ -129,14 +129,14 @@ fn outdate(machine: &Machine, session: &SessionRef, said: &[NoteKind]) -> Result
 }
 
 /// What a log of the pi family is told.
-fn draft_of(intention: &Intention) -> Option<Draft> {
+fn draft_of(intention: &EditRequest) -> Option<Draft> {
     Some(match intention {
-        Intention::Title(title) => Draft::new(Body::Title(title.clone())),
-        Intention::Label { entry, label } => Draft::new(Body::Label {
+        EditRequest::Title(title) => Draft::new(Body::Title(title.clone())),
+        EditRequest::Label { entry, label } => Draft::new(Body::Label {
             target: entry.clone(),
             label: label.clone(),
         }),
-        Intention::Status { status, message } => Draft::custom(
+        EditRequest::Status { status, message } => Draft::custom(
             "boswell.status",
             Json::object()
                 .with("status", status.as_str())

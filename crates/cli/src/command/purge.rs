@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use boswell_dialect::{Intention, Located, Operation};
+use boswell_dialect::{EditRequest, SessionLocation, Capability};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{
-    Chance, Conversation, Purging, Resolved, Runner, Store, SystemChance, Wait, blobs,
+    IdSource, Conversation, Purging, Resolved, Runner, Store, SystemChance, Wait, blobs,
 };
 
 use super::delete::{deleted, files_of, step, take_away};
@@ -164,7 +164,7 @@ fn nothing() -> Purging {
     }
 }
 
-fn begun(session: SessionRef, root: PathBuf, store: &Store, logs: &[Located]) -> Purging {
+fn begun(session: SessionRef, root: PathBuf, store: &Store, logs: &[SessionLocation]) -> Purging {
     let mut sessions = vec![session];
     sessions.extend(
         logs.iter()
@@ -285,9 +285,9 @@ fn show(machine: &Machine, target: &Target, out: &mut Output) -> Result<()> {
         &format!("purge {session}: every copy goes, and it cannot be undone"),
     )?;
     match &target.found {
-        Some(found) if found.store.dialect().plans(Operation::Delete) => {
+        Some(found) if found.store.dialect().plans(Capability::Delete) => {
             let store = machine.planning(found.store.clone());
-            change::show(&store.plan(&found.located, &Intention::Delete)?, out)?;
+            change::show(&store.plan(&found.located, &EditRequest::Delete)?, out)?;
         }
         Some(found) => {
             for key in &files_of(found)? {

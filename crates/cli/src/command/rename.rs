@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Intention;
+use boswell_dialect::EditRequest;
 use boswell_model::Result;
 use boswell_store::NoteKind;
 use clap::Args;
@@ -25,7 +25,7 @@ pub(crate) struct RenameArgs {
 /// Runs the command.
 pub(crate) fn run(machine: &Machine, args: &RenameArgs) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(&args.session)?;
-    let intention = Intention::Title(args.title.clone());
+    let intention = EditRequest::Title(args.title.clone());
     annotate_or_note(
         machine,
         &found,

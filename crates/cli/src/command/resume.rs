@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{
-    Depth, Located, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
+    Depth, SessionLocation, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
@@ -113,7 +113,7 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
 pub(crate) fn environment_of(
     machine: &Machine,
     store: &Store,
-    located: &Located,
+    located: &SessionLocation,
 ) -> StoreEnvironment {
     let same = |a: &Path, b: &Path| {
         a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, Intention, Operation, Support};
+use boswell_dialect::{Depth, EditRequest, Capability, Support};
 use boswell_model::json::Json;
 use boswell_model::{Result, Tip};
 use boswell_store::{Outcome, Resolved, Wait};
@@ -37,7 +37,7 @@ pub(crate) struct RewindArgs {
 pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let mut out = Output::paged(machine);
-    let rewrites = found.store.support(Operation::Rewind) == Support::Rewrites;
+    let rewrites = found.store.support(Capability::Rewind) == Support::Rewrites;
     if rewrites && !args.apply {
         return show(&found, args, out);
     }
@@ -50,7 +50,7 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
                 .restore(machine, &found, false, &mut out)?,
         };
     }
-    if found.store.dialect().plans(Operation::Rewind) {
+    if found.store.dialect().plans(Capability::Rewind) {
         return by_plan(machine, args, &found, out);
     }
     let writer = found.store.writer(&found.located.id, Wait::No)?;
@@ -71,7 +71,7 @@ fn show(found: &Resolved, args: &RewindArgs, mut out: Output) -> Result<ExitCode
     change::show(
         &found
             .store
-            .plan(&found.located, &Intention::Rewind(Tip::At(slot)))?,
+            .plan(&found.located, &EditRequest::Rewind(Tip::At(slot)))?,
         &mut out,
     )?;
     out.finish()?;
@@ -92,7 +92,7 @@ fn by_plan(
         .view
         .map(|view| view.text())
         .unwrap_or_default();
-    change::carry_out(machine, found, &Intention::Rewind(Tip::At(slot)))?;
+    change::carry_out(machine, found, &EditRequest::Rewind(Tip::At(slot)))?;
     let now = found
         .store
         .read(&found.store.find(&found.located.id)?, Depth::Heads)?;

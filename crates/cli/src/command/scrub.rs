@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-use boswell_dialect::{Intention, Modified, Patch, Plan, Precondition, Seen, Splice, Step};
+use boswell_dialect::{EditRequest, Modified, Patch, Plan, Precondition, ExpectedState, Splice, Step};
 use boswell_find::Secrets;
 use boswell_model::json::Json;
 use boswell_model::{Error, Result, SessionRef};
@@ -156,7 +156,7 @@ fn change_files(machine: &Machine, runner: &Runner, target: &Target) -> Result<O
     let mut plan = Plan::new("scrub", format!("replace secrets in {session}"));
     plan.locks = store
         .dialect()
-        .locks(&target.found.located, &Intention::Delete);
+        .locks(&target.found.located, &EditRequest::Delete);
     plan.preconditions.extend(
         target
             .found
@@ -166,9 +166,9 @@ fn change_files(machine: &Machine, runner: &Runner, target: &Target) -> Result<O
             .map(|key| Precondition::NotLive { key }),
     );
     for file in &target.files {
-        let was = Seen {
+        let was = ExpectedState {
             sha256: Some(Digest::of(&file.bytes).to_string()),
-            ..Seen::default()
+            ..ExpectedState::default()
         };
         plan.preconditions.push(Precondition::Unchanged {
             key: file.key.clone(),

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{Dialect, Intention, Operation, Step};
+use boswell_dialect::{Dialect, EditRequest, Capability, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
 use boswell_store::{
-    BlobId, Blobs, Chance, Resolved, Scrubbed, Scrubbing, SystemChance, blobs, is_packed,
+    BlobId, Blobs, IdSource, Resolved, Scrubbed, Scrubbing, SystemChance, blobs, is_packed,
 };
 
 use super::delete::files_of;
@@ -154,12 +154,12 @@ fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
 
 /// Every file of the session: what deleting it would remove.
 fn own_files(machine: &Machine, found: &Resolved) -> Result<Vec<String>> {
-    if !found.store.dialect().plans(Operation::Delete) {
+    if !found.store.dialect().plans(Capability::Delete) {
         return files_of(found);
     }
     let planned = machine
         .planning(found.store.clone())
-        .plan(&found.located, &Intention::Delete)?;
+        .plan(&found.located, &EditRequest::Delete)?;
     let key = |step: Step| {
         if let Step::Remove { key } = step {
             Some(key)

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Intention;
+use boswell_dialect::EditRequest;
 use boswell_model::Result;
 use boswell_store::NoteKind;
 use clap::{Args, ValueEnum};
@@ -72,7 +72,7 @@ fn set(
     message: Option<&str>,
 ) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(session)?;
-    let intention = Intention::Status {
+    let intention = EditRequest::Status {
         status: status.word().to_owned(),
         message: message.map(str::to_owned),
     };

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Operation, Support};
+use boswell_dialect::{Capability, Support};
 use boswell_model::Result;
 use boswell_model::json::Json;
 use boswell_store::{Conversation, Listing, Store, drift};
@@ -70,7 +70,7 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
         .count();
     let bytes: u64 = listing.sessions.iter().map(|s| s.size).sum();
     if out.json {
-        let can = Operation::ALL
+        let can = Capability::ALL
             .iter()
             .map(|o| (o.word().to_owned(), Json::from(store.support(*o).word())))
             .collect();
@@ -121,7 +121,7 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
         .map(|label| format!(" ({})", one_line(label)))
         .unwrap_or_default();
     out.line(&format!("{line}{label}"))?;
-    let can: Vec<&str> = Operation::ALL
+    let can: Vec<&str> = Capability::ALL
         .iter()
         .filter(|o| store.support(**o) != Support::No)
         .map(|o| o.word())

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Intention;
+use boswell_dialect::EditRequest;
 use boswell_model::{SessionMeta, Result};
 use boswell_store::NoteKind;
 use clap::Args;
@@ -64,7 +64,7 @@ fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -
                 tags.push(tag.clone());
             }
         }
-        Intention::Tags(tags)
+        EditRequest::Tags(tags)
     };
     let added = add.iter().cloned().map(NoteKind::Tag);
     let notes = added

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use boswell_dialect::{Depth, Located};
+use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Flags, Framing, Result, SessionRef};
 use boswell_store::{Follower, Held, Resolved, Store, StoreId, is_packed};
 use clap::Args;
@@ -109,7 +109,7 @@ struct Watch<'m> {
 /// A session, and how much of it was shown or was there at the start.
 struct Watched {
     /// As it was when it was last read.
-    known: Located,
+    known: SessionLocation,
     /// Up to where a document was shown.
     shown: u64,
     follower: Option<Follower>,
@@ -137,7 +137,7 @@ impl<'m> Watch<'m> {
     fn look(&mut self, sink: Sink<'_>) -> Result<()> {
         let counts_lines = self.machine.json;
         for (store, located, is_new) in self.list() {
-            let before = Located {
+            let before = SessionLocation {
                 size: if is_new { 0 } else { located.size },
                 ..located.clone()
             };
@@ -158,7 +158,7 @@ impl<'m> Watch<'m> {
 
     /// The sessions as they are now, and whether one that was not seen before was written since the
     /// start. A store that cannot be listed right now is listed again the next time.
-    fn list(&mut self) -> Vec<(Store, Located, bool)> {
+    fn list(&mut self) -> Vec<(Store, SessionLocation, bool)> {
         if let Some(only) = &self.only {
             return vec![(only.store.clone(), as_it_is_now(only), false)];
         }
@@ -192,20 +192,20 @@ impl<'m> Watch<'m> {
 }
 
 /// How long the log of one session is now.
-fn as_it_is_now(only: &Resolved) -> Located {
+fn as_it_is_now(only: &Resolved) -> SessionLocation {
     let located = only.located.clone();
     let stat = located
         .key
         .as_ref()
         .and_then(|key| only.store.backend().stat(key).ok().flatten());
-    match stat.map(|info| Located::at(&*located.id, &info, located.framing)) {
-        Some(seen) => Located {
+    match stat.map(|info| SessionLocation::at(&*located.id, &info, located.framing)) {
+        Some(seen) => SessionLocation {
             size: seen.size,
             identity: seen.identity,
             ..located
         },
         // A log that is not there any more may have been moved: the follower looks for it.
-        None => Located {
+        None => SessionLocation {
             identity: None,
             ..located
         },
@@ -213,7 +213,7 @@ fn as_it_is_now(only: &Resolved) -> Located {
 }
 
 impl Watched {
-    fn of(known: Located) -> Watched {
+    fn of(known: SessionLocation) -> Watched {
         Watched {
             shown: known.size,
             known,
@@ -221,14 +221,14 @@ impl Watched {
         }
     }
 
-    fn is_as_known(&self, now: &Located) -> bool {
-        let file = |it: &Located| it.identity.map(|it| it.file);
+    fn is_as_known(&self, now: &SessionLocation) -> bool {
+        let file = |it: &SessionLocation| it.identity.map(|it| it.file);
         self.known.size == now.size && file(&self.known) == file(now)
     }
 
     /// Whether the log was cut, or another file is there now. What it holds was
     /// not written just now.
-    fn is_rewritten(&self, now: &Located) -> bool {
+    fn is_rewritten(&self, now: &SessionLocation) -> bool {
         let is_other = self
             .known
             .identity
@@ -240,7 +240,7 @@ impl Watched {
     fn follow(
         &mut self,
         store: &Store,
-        now: Located,
+        now: SessionLocation,
         counts_lines: bool,
         sink: Sink<'_>,
     ) -> Result<()> {
@@ -278,7 +278,7 @@ impl Watched {
 
     /// A session that is not a log is written anew as a whole: what is new are the records behind
     /// those that were shown.
-    fn read_document(&mut self, store: &Store, now: Located, sink: Sink<'_>) -> Result<()> {
+    fn read_document(&mut self, store: &Store, now: SessionLocation, sink: Sink<'_>) -> Result<()> {
         if now.size <= self.shown {
             self.shown = now.size;
             self.known = now;
@@ -320,7 +320,7 @@ impl Watched {
     }
 }
 
-fn name(store: &Store, located: &Located) -> String {
+fn name(store: &Store, located: &SessionLocation) -> String {
     format!(
         "{} {}",
         store.root().display(),

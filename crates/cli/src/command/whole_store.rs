@@ -1,6 +1,6 @@
 //! Changes of whole stores, for every store that knows how: shown first, done with `--apply`.
 
-use boswell_dialect::StoreIntention;
+use boswell_dialect::StoreRequest;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{CarriedOut, Store};
@@ -36,7 +36,7 @@ pub(crate) enum OnError {
 /// Shows what an intention would change in every store; with `apply` carries it out.
 pub(crate) fn each(
     machine: &Machine,
-    intention: &StoreIntention,
+    intention: &StoreRequest,
     apply: bool,
     out: &mut Output,
 ) -> Result<Outcome> {
@@ -46,7 +46,7 @@ pub(crate) fn each(
 /// The same, where what is wanted depends on the store.
 pub(crate) fn each_with(
     machine: &Machine,
-    wanted: &dyn Fn(&Store) -> StoreIntention,
+    wanted: &dyn Fn(&Store) -> StoreRequest,
     apply: bool,
     on_error: OnError,
     out: &mut Output,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_model::{Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Body, Chance, Draft, NewSession, Outcome, Store};
+use boswell_store::{Body, IdSource, Draft, NewSession, Outcome, Store};
 
 use super::Place;
 
@@ -18,7 +18,7 @@ const BEGUN: i64 = 1_792_137_600_000;
 #[derive(Debug, Default)]
 struct Counting(AtomicU64);
 
-impl Chance for Counting {
+impl IdSource for Counting {
     fn now(&self) -> Instant {
         let seconds = i64::try_from(self.0.fetch_add(1, Ordering::Relaxed)).unwrap_or(0);
         Instant::from_millis(BEGUN + seconds * 1000)

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use boswell_model::{Result, SessionView, Slot, Tip};
 
 use super::chain::Chain;
-use super::{siblings, tip};
+use super::{parallel_calls, tip};
 
 /// The branch that leads to a tip, through every compaction back to its first line.
 ///
@@ -25,7 +25,7 @@ pub(super) fn branch(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     {
         path.extend(current.into_iter().filter(|slot| !known.contains(slot)));
     }
-    siblings::put_back(view, &plain, &path)
+    parallel_calls::put_back(view, &plain, &path)
 }
 
 fn trunk(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use boswell_model::{EntryKind, Flags, Head, Log, Symbol, Slot, Tree};
 
-use super::compaction::Kept;
+use super::compaction::PreservedSegment;
 
 const NONE: u32 = u32::MAX;
 
@@ -44,7 +44,7 @@ pub(super) struct Chain<'a> {
 impl<'a> Chain<'a> {
     /// Links the lines; those before a compaction that kept messages are out of reach,
     /// but for the kept ones.
-    pub(super) fn of(log: &'a Log, kept: Option<&Kept>) -> Self {
+    pub(super) fn of(log: &'a Log, kept: Option<&PreservedSegment>) -> Self {
         let count = log.heads.len();
         let side = !log
             .heads
@@ -67,7 +67,7 @@ impl<'a> Chain<'a> {
         chain
     }
 
-    fn choose(&mut self, kept: Option<&Kept>) {
+    fn choose(&mut self, kept: Option<&PreservedSegment>) {
         let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
         let is_reached =
             |slot: Slot| kept.is_none_or(|k| slot >= k.boundary || keeps.contains(&slot));
@@ -95,7 +95,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    fn link(&mut self, kept: Option<&Kept>) {
+    fn link(&mut self, kept: Option<&PreservedSegment>) {
         let tail = kept
             .and_then(|k| k.slots.last())
             .map_or(NONE, |slot| slot.0);
@@ -120,7 +120,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    fn move_kept(&mut self, kept: &Kept) {
+    fn move_kept(&mut self, kept: &PreservedSegment) {
         let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else {
             return;
         };

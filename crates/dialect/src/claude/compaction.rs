@@ -7,7 +7,7 @@ use super::chain::{self, Chain};
 
 /// Messages from before a compaction that the model goes on seeing, behind the summary.
 #[derive(Debug, Clone)]
-pub(super) struct Kept {
+pub(super) struct PreservedSegment {
     /// The compaction.
     pub boundary: Slot,
     /// The entry that they now follow: the summary.
@@ -31,7 +31,7 @@ fn is_boundary(head: &boswell_model::Head) -> bool {
 /// What the compaction at `boundary` keeps; none if it keeps nothing.
 ///
 /// If one of the messages that it names is gone, the client keeps none of them.
-pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Kept>> {
+pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<PreservedSegment>> {
     let named = view.with_object(boundary, |object| {
         object.get("compactMetadata").and_then(|meta| named(meta))
     })?;
@@ -56,7 +56,7 @@ pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Kept
         }),
     };
     let anchor = view.log.names.find(&named.anchor);
-    Ok(slots.filter(|slots| !slots.is_empty()).map(|slots| Kept {
+    Ok(slots.filter(|slots| !slots.is_empty()).map(|slots| PreservedSegment {
         boundary,
         anchor,
         slots,

@@ -15,10 +15,10 @@ use boswell_model::{
 
 use super::chain::{Chain, is_message};
 use super::pairing::{
-    Fate, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED,
+    CallOutcome, Gaps, INTERRUPTED, Line, MISSING, NO_CONTENT, NO_RESPONSE, ORPHANED,
     TOOL_USE_INTERRUPTED, Voice, calls_client, calls_of, pair, results_of,
 };
-use super::{attachment, compaction, siblings, tip};
+use super::{attachment, compaction, parallel_calls, tip};
 
 /// The context for a tip.
 pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
@@ -29,7 +29,7 @@ pub(super) fn context(view: &SessionView<'_>, tip: Tip) -> Result<Context> {
     let path = match tip.slot() {
         Some(slot) => {
             let chain = chain_for(view, slot)?;
-            siblings::put_back(view, &chain, &path_to(view, &chain, slot))?
+            parallel_calls::put_back(view, &chain, &path_to(view, &chain, slot))?
         }
         None => Vec::new(),
     };
@@ -132,7 +132,7 @@ fn line(slot: Slot, head: &Head, object: &Object<'_>) -> Option<Line> {
         is_idle,
         is_summary,
         thinker,
-        fate: Fate::Sent,
+        fate: CallOutcome::Sent,
     })
 }
 
@@ -174,7 +174,7 @@ fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
         .iter_mut()
         .filter(|line| line.thinker.is_some() && line.thinker.as_deref() != model)
     {
-        line.fate = Fate::Dropped;
+        line.fate = CallOutcome::Dropped;
     }
 }
 
@@ -189,7 +189,7 @@ fn drop_idle(lines: &mut [Line]) {
     let busy: HashSet<_> = lines
         .iter()
         .filter(|line| {
-            line.voice == Voice::Assistant && !line.is_idle && line.fate != Fate::Dropped
+            line.voice == Voice::Assistant && !line.is_idle && line.fate != CallOutcome::Dropped
         })
         .filter_map(|line| line.group)
         .collect();
@@ -198,7 +198,7 @@ fn drop_idle(lines: &mut [Line]) {
         .filter(|line| line.voice == Voice::Assistant && line.is_idle)
     {
         if !line.group.is_some_and(|group| busy.contains(&group)) {
-            line.fate = Fate::Dropped;
+            line.fate = CallOutcome::Dropped;
         }
     }
 }
@@ -211,7 +211,7 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
     for (index, line) in lines
         .iter()
         .enumerate()
-        .filter(|(_, line)| line.fate != Fate::Dropped)
+        .filter(|(_, line)| line.fate != CallOutcome::Dropped)
     {
         if line.voice != Voice::Assistant {
             if line.voice == Voice::User && line.results.is_empty() {
@@ -254,7 +254,7 @@ fn items(lines: &[Line], gaps: &Gaps, is_cut: bool) -> Vec<ContextItem> {
 }
 
 fn add_to_answer(out: &mut [ContextItem], at: usize, line: &Line) {
-    let Some(item) = out.get_mut(at).filter(|_| line.fate == Fate::Sent) else {
+    let Some(item) = out.get_mut(at).filter(|_| line.fate == CallOutcome::Sent) else {
         return;
     };
     if item.form == ContextForm::Stored {
@@ -265,7 +265,7 @@ fn add_to_answer(out: &mut [ContextItem], at: usize, line: &Line) {
 }
 
 fn answer_item(line: &Line) -> ContextItem {
-    if line.fate == Fate::Sent {
+    if line.fate == CallOutcome::Sent {
         return ContextItem::stored(line.slot);
     }
     let form = ContextForm::Made {
@@ -294,18 +294,18 @@ fn flush(out: &mut Vec<ContextItem>, run: &mut Vec<&Line>, is_cut: bool) {
     let is_first = out.is_empty();
     let speaks = run
         .iter()
-        .any(|line| line.fate == Fate::Sent && line.voice != Voice::Attached("system"));
+        .any(|line| line.fate == CallOutcome::Sent && line.voice != Voice::Attached("system"));
     let mut stands_in = !speaks;
     for line in run.drain(..) {
         match line.fate {
-            Fate::Sent if line.is_summary && is_cut => {
+            CallOutcome::Sent if line.is_summary && is_cut => {
                 out.push(ContextItem::with_form(
                     line.slot,
                     ContextForm::CompactionSummary,
                 ));
             }
-            Fate::Sent => out.push(ContextItem::stored(line.slot)),
-            Fate::Void if stands_in => {
+            CallOutcome::Sent => out.push(ContextItem::stored(line.slot)),
+            CallOutcome::Void if stands_in => {
                 let text = if is_first { ORPHANED } else { NO_CONTENT };
                 out.push(ContextItem::with_form(
                     line.slot,

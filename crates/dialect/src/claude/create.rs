@@ -4,10 +4,10 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::plan::{free_id, side_folder};
 use super::{discover, encode, metadata};
-use crate::{Chance, Files, NewSession, Plan, Planned, Precondition, Step};
+use crate::{IdSource, Files, NewSession, Plan, Planned, Precondition, Step};
 
 /// The plan for a new session.
-pub(super) fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
+pub(super) fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
     if !new.project.starts_with(['/', '\\']) && !new.project.contains(':') {
         return Err(Error::new(
             ErrorKind::Invalid,

@@ -7,14 +7,14 @@ use super::discover;
 use super::plan::{log_key, side_folder};
 use super::side_files::walk;
 use crate::uuid::is_uuid;
-use crate::{Asked, FileInfo, FileKind, Files, Plan, Planned, Step, without};
+use crate::{PlanInput, FileInfo, FileKind, Files, Plan, Planned, Step, without_sessions};
 
 /// Folders in which the client keeps something under the id of a session.
 const FOLDERS: [&str; 3] = ["file-history", "session-env", "tasks"];
 
 /// The plan for a removal. Prompts stay in the client's history: it has no owner but the user. A
 /// purge takes them out.
-pub(super) fn delete(asked: &Asked<'_>) -> Result<Planned> {
+pub(super) fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
     let key = log_key(asked.located)?;
     let files = asked.files;
     let mut folders = vec![side_folder(key)];
@@ -78,8 +78,8 @@ pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>
         id.is_some_and(|id| ids.iter().any(|gone| id.eq_ignore_ascii_case(gone)))
     };
     match key.rsplit('/').next() {
-        Some(HISTORY) => Some(without::lines(bytes, ids, speaks)),
-        Some(INDEX) => without::items(bytes, &["entries"], speaks),
+        Some(HISTORY) => Some(without_sessions::lines(bytes, ids, speaks)),
+        Some(INDEX) => without_sessions::items(bytes, &["entries"], speaks),
         _ => None,
     }
 }

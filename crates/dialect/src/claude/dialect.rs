@@ -11,36 +11,36 @@ use boswell_model::{
 
 use super::pairing::pairs;
 use super::{
-    branch, check, context, create, delete, discover, encode, file_history, fold, head, live,
-    move_project, native_index, orphans, plan, recognise, refused, render, repair, resume,
-    settings, side_files, spoken, stand, subagents, tip, title_window, view,
+    branch, check, context, create, delete, discover, encode, file_history, meta, head, active_processes,
+    move_project, native_index, orphans, plan, recognise, invalid_blocks, render, repair, resume,
+    settings, side_files, text_piece, set_leaf, subagents, tip, title_window, view,
 };
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, AtWork, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, FilesThen,
-    Found, Intention, Likeness, Located, MemoryFile, NewLog, NewSession, Operation, Parent,
-    Permissions, Planned, ResumeCommand, Sample, Settled, SideFile, Spoken, StoreIntention,
-    Subagent, Support, Within,
+    PlanInput, ActiveProcess, Capabilities, IdSource, Depth, Dialect, Draft, Environment, Files, FilesAtEntry,
+    Discovered, EditRequest, Match, SessionLocation, MemoryFile, NewLog, NewSession, Capability, Parent,
+    Permissions, Planned, ResumeCommand, Sample, EntryStamp, SideFile, TextPiece, StoreRequest,
+    Subagent, Support, SessionFacts,
 };
-use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan, ToolLink};
+use crate::{ForkPlace, KnownReader, Fix, RepairInput, Orphan, ToolLink};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
 pub struct Claude;
 
-const CAPABILITIES: &[(Operation, Support)] = &[
-    (Operation::Read, Support::Native),
-    (Operation::Context, Support::Native),
-    (Operation::Append, Support::Native),
-    (Operation::Branch, Support::Native),
-    (Operation::Rewind, Support::Native),
-    (Operation::Fork, Support::Native),
-    (Operation::Title, Support::Native),
-    (Operation::Tag, Support::Native),
-    (Operation::Label, Support::Note),
-    (Operation::Status, Support::Note),
-    (Operation::Delete, Support::Native),
-    (Operation::Resume, Support::Native),
+const CAPABILITIES: &[(Capability, Support)] = &[
+    (Capability::Read, Support::Native),
+    (Capability::Context, Support::Native),
+    (Capability::Append, Support::Native),
+    (Capability::Branch, Support::Native),
+    (Capability::Rewind, Support::Native),
+    (Capability::Fork, Support::Native),
+    (Capability::Title, Support::Native),
+    (Capability::Tag, Support::Native),
+    (Capability::Label, Support::Note),
+    (Capability::Status, Support::Note),
+    (Capability::Delete, Support::Native),
+    (Capability::Resume, Support::Native),
 ];
 
 impl Dialect for Claude {
@@ -56,7 +56,7 @@ impl Dialect for Claude {
         Capabilities::new(CAPABILITIES)
     }
 
-    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+    fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         env.path_var("CLAUDE_CONFIG_DIR")
             .or_else(|| env.in_home(".claude"))
             .into_iter()
@@ -80,7 +80,7 @@ impl Dialect for Claude {
         Some("projects")
     }
 
-    fn discover(&self, files: &dyn Files) -> Result<Found> {
+    fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         discover::discover(files)
     }
 
@@ -88,11 +88,11 @@ impl Dialect for Claude {
         is_uuid(id)
     }
 
-    fn is_usable(&self, located: &Located) -> bool {
+    fn is_usable(&self, located: &SessionLocation) -> bool {
         is_uuid(&located.id) || discover::is_agent_id(&located.id)
     }
 
-    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+    fn recognises(&self, sample: &Sample<'_>) -> Match {
         recognise::recognises(sample)
     }
 
@@ -100,7 +100,7 @@ impl Dialect for Claude {
         recognise::is_record(object)
     }
 
-    fn begin(&self, located: &Located) -> SessionMeta {
+    fn begin(&self, located: &SessionLocation) -> SessionMeta {
         SessionMeta {
             hidden: located.hidden,
             ..SessionMeta::default()
@@ -111,17 +111,17 @@ impl Dialect for Claude {
         head::fill(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        fold::fold(object, head, names, facts);
+    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+        meta::collect_meta(object, head, names, facts);
     }
 
-    fn fold_side_files(
+    fn collect_side_meta(
         &self,
         files: &dyn Files,
-        located: &Located,
+        located: &SessionLocation,
         facts: &mut SessionMeta,
     ) -> Result<()> {
-        side_files::fold(files, located, facts)
+        side_files::collect_meta(files, located, facts)
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
@@ -140,8 +140,8 @@ impl Dialect for Claude {
         view::view(object)
     }
 
-    fn spoken<'a>(&self, object: &Object<'a>) -> Option<Vec<Spoken<'a>>> {
-        spoken::spoken(object)
+    fn text_pieces<'a>(&self, object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
+        text_piece::text_pieces(object)
     }
 
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
@@ -152,27 +152,27 @@ impl Dialect for Claude {
         render::render(item, records)
     }
 
-    fn pairs(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
+    fn tool_links(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
         pairs(object, names, sink)
     }
 
-    fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
-        repair::reached(view, tip)
+    fn entries_agent_sees(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        repair::entries_agent_sees(view, tip)
     }
 
     fn readers(&self) -> &'static [KnownReader] {
         repair::READERS
     }
 
-    fn mends(&self, mending: &Mending<'_>) -> Result<Vec<Mend>> {
-        repair::mends(mending)
+    fn fixes(&self, mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
+        repair::fixes(mending)
     }
 
-    fn exclusive(&self, mending: &Mending<'_>, goals: &[&'static str]) -> Result<Option<String>> {
+    fn exclusive(&self, mending: &RepairInput<'_>, goals: &[&'static str]) -> Result<Option<String>> {
         repair::exclusive(mending, goals)
     }
 
-    fn repaired_fork(&self, mending: &Mending<'_>, _original: &str) -> Result<Option<ForkPlace>> {
+    fn repaired_fork(&self, mending: &RepairInput<'_>, _original: &str) -> Result<Option<ForkPlace>> {
         repair::fork(mending)
     }
 
@@ -187,7 +187,7 @@ impl Dialect for Claude {
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         check::check(view, problems)?;
-        refused::check(view, problems)?;
+        invalid_blocks::check(view, problems)?;
         if let Some((slot, _)) = title_window::lost(view)? {
             let line = view.log.head(slot).map(|head| u64::from(head.line));
             let detail = "the title stands where the client no longer looks for it".to_owned();
@@ -213,11 +213,11 @@ impl Dialect for Claude {
         delete::without(key, bytes, ids)
     }
 
-    fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+    fn side_files(&self, files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
         side_files::list(files, located)
     }
 
-    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+    fn orphans(&self, files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
         orphans::orphans(files, found)
     }
 
@@ -225,10 +225,10 @@ impl Dialect for Claude {
         side_files::memory(files)
     }
 
-    fn plan_root(&self, root: &Path, intention: &StoreIntention) -> PathBuf {
+    fn plan_root(&self, root: &Path, intention: &StoreRequest) -> PathBuf {
         match (intention, root.parent()) {
             // The table of projects lies beside the folder unless a variable says where both are.
-            (StoreIntention::Move { .. }, Some(above))
+            (StoreRequest::Move { .. }, Some(above))
                 if root.file_name().is_some_and(|name| name == ".claude") =>
             {
                 above.to_owned()
@@ -243,41 +243,41 @@ impl Dialect for Claude {
 
     fn files_at(
         &self,
-        located: &Located,
+        located: &SessionLocation,
         view: &SessionView<'_>,
         entry: Slot,
-    ) -> Result<Option<FilesThen>> {
+    ) -> Result<Option<FilesAtEntry>> {
         file_history::files_at(located, view, entry).map(Some)
     }
 
     fn subagents(
         &self,
         files: &dyn Files,
-        located: &Located,
+        located: &SessionLocation,
         view: &SessionView<'_>,
     ) -> Result<Vec<Subagent>> {
         subagents::of(files, located, view)
     }
 
-    fn spilled(&self, located: &Located, object: &Object<'_>) -> Option<String> {
-        subagents::spilled(located, object)
+    fn full_output_key(&self, located: &SessionLocation, object: &Object<'_>) -> Option<String> {
+        subagents::full_output_key(located, object)
     }
 
-    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
         resume::resume(facts, located, Permissions::Asked)
     }
 
     fn resume_with(
         &self,
         facts: &SessionMeta,
-        located: &Located,
+        located: &SessionLocation,
         permissions: Permissions,
     ) -> Option<ResumeCommand> {
         resume::resume(facts, located, permissions)
     }
 
-    fn at_work(&self, files: &dyn Files) -> Result<Vec<AtWork>> {
-        live::registered(files)
+    fn active_processes(&self, files: &dyn Files) -> Result<Vec<ActiveProcess>> {
+        active_processes::registered(files)
     }
 
     fn can_append(&self, facts: &SessionMeta) -> Result<()> {
@@ -288,23 +288,23 @@ impl Dialect for Claude {
         true
     }
 
-    fn entry_id(&self, chance: &dyn Chance) -> String {
+    fn entry_id(&self, chance: &dyn IdSource) -> String {
         chance.uuid_v4()
     }
 
-    fn hangs_by_view(&self) -> bool {
+    fn parent_needs_full_log(&self) -> bool {
         true
     }
 
-    fn hang(&self, view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
-        stand::hang(view, parent)
+    fn parent_of_new(&self, view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
+        set_leaf::parent_of_new(view, parent)
     }
 
-    fn encode(&self, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn encode(&self, draft: &Draft, settled: EntryStamp<'_>, out: &mut Vec<u8>) -> Result<()> {
         self.encode_in(
             draft,
             settled,
-            Within {
+            SessionFacts {
                 id: "",
                 facts: &SessionMeta::default(),
             },
@@ -315,8 +315,8 @@ impl Dialect for Claude {
     fn encode_in(
         &self,
         draft: &Draft,
-        settled: Settled<'_>,
-        session: Within<'_>,
+        settled: EntryStamp<'_>,
+        session: SessionFacts<'_>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         out.extend(encode::line(draft, settled, session)?);
@@ -327,11 +327,11 @@ impl Dialect for Claude {
         encode::new_log(new, id, now)
     }
 
-    fn plans(&self, operation: Operation) -> bool {
+    fn plans(&self, operation: Capability) -> bool {
         plan::plans(operation)
     }
 
-    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
         plan::plan(asked, intention)
     }
 
@@ -342,14 +342,14 @@ impl Dialect for Claude {
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreIntention,
-        chance: &dyn Chance,
+        intention: &StoreRequest,
+        chance: &dyn IdSource,
     ) -> Result<Planned> {
         match intention {
-            StoreIntention::Create(new) => create::create(files, new, chance),
-            StoreIntention::Move { from, to } => move_project::plan(files, from, to),
-            StoreIntention::Index => native_index::plan(files, &BTreeMap::new()),
-            StoreIntention::IndexWith { summaries } => native_index::plan(files, summaries),
+            StoreRequest::Create(new) => create::create(files, new, chance),
+            StoreRequest::Move { from, to } => move_project::plan(files, from, to),
+            StoreRequest::Index => native_index::plan(files, &BTreeMap::new()),
+            StoreRequest::IndexWith { summaries } => native_index::plan(files, summaries),
         }
     }
 }
@@ -362,10 +362,10 @@ mod tests {
 
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
-    fn located(id: &str, hidden: Option<&'static str>) -> Located {
-        Located {
+    fn located(id: &str, hidden: Option<&'static str>) -> SessionLocation {
+        SessionLocation {
             hidden,
-            ..Located::of(id, Framing::Lines, 1)
+            ..SessionLocation::of(id, Framing::Lines, 1)
         }
     }
 
@@ -375,9 +375,9 @@ mod tests {
             home: Some("/home/me".into()),
             ..Environment::default()
         };
-        assert_eq!(Claude.places(&env), [PathBuf::from("/home/me/.claude")]);
+        assert_eq!(Claude.roots(&env), [PathBuf::from("/home/me/.claude")]);
         env.vars.insert("CLAUDE_CONFIG_DIR".into(), "/cfg".into());
-        assert_eq!(Claude.places(&env), [PathBuf::from("/cfg")]);
+        assert_eq!(Claude.roots(&env), [PathBuf::from("/cfg")]);
     }
 
     #[test]
@@ -396,9 +396,9 @@ mod tests {
 
     #[test]
     fn labels_and_status_have_no_place_in_the_format() {
-        for operation in Operation::ALL {
+        for operation in Capability::ALL {
             let expected = match operation {
-                Operation::Label | Operation::Status => Support::Note,
+                Capability::Label | Capability::Status => Support::Note,
                 _ => Support::Native,
             };
             assert_eq!(Claude.capabilities().support(operation), expected);

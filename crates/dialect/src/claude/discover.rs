@@ -4,7 +4,7 @@ use boswell_model::{Framing, Problem, Result};
 
 use super::sessions_index;
 use crate::uuid::is_uuid;
-use crate::{FileInfo, FileKind, Files, Found, Located};
+use crate::{FileInfo, FileKind, Files, Discovered, SessionLocation};
 
 /// The folders that hold sessions, one for each project, by key.
 ///
@@ -65,8 +65,8 @@ pub(super) fn below_root(files: &dyn Files, key: &str) -> Result<String> {
 }
 
 /// Finds every session of the store, and what its indexes get wrong.
-pub(super) fn discover(files: &dyn Files) -> Result<Found> {
-    let mut found = Found::default();
+pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
+    let mut found = Discovered::default();
     for project in projects(files)? {
         let listing = files.list(&project)?;
         let index = listing
@@ -95,9 +95,9 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
     Ok(found)
 }
 
-fn session(info: FileInfo) -> Option<Located> {
+fn session(info: FileInfo) -> Option<SessionLocation> {
     if let Some(id) = session_id(&info).map(str::to_owned) {
-        let mut located = Located::of_file(id, info, Framing::Lines);
+        let mut located = SessionLocation::of_file(id, info, Framing::Lines);
         located.hidden = (located.size == 0).then_some("empty");
         return Some(located);
     }
@@ -105,7 +105,7 @@ fn session(info: FileInfo) -> Option<Located> {
     is_agent(&info).then(|| subagent(&info, None))
 }
 
-fn subagents(files: &dyn Files, owner: &FileInfo, out: &mut Vec<Located>) -> Result<()> {
+fn subagents(files: &dyn Files, owner: &FileInfo, out: &mut Vec<SessionLocation>) -> Result<()> {
     let mut folders = vec![format!("{}/subagents", owner.key)];
     while let Some(folder) = folders.pop() {
         for info in files.list(&folder)? {
@@ -119,12 +119,12 @@ fn subagents(files: &dyn Files, owner: &FileInfo, out: &mut Vec<Located>) -> Res
     Ok(())
 }
 
-fn subagent(info: &FileInfo, owner: Option<String>) -> Located {
+fn subagent(info: &FileInfo, owner: Option<String>) -> SessionLocation {
     let id = info.stem(".jsonl").unwrap_or(info.name());
-    Located {
+    SessionLocation {
         hidden: Some("subagent"),
         owner,
-        ..Located::at(id, info, Framing::Lines)
+        ..SessionLocation::at(id, info, Framing::Lines)
     }
 }
 

@@ -11,7 +11,7 @@ use super::head::is_chain_word;
 use super::project_key::project_key;
 use crate::uuid::is_uuid;
 use crate::{
-    Answer, Body, Draft, NewLog, NewSession, Part, Settled, Within, one_object, unsupported,
+    Answer, Body, Draft, NewLog, NewSession, Part, EntryStamp, SessionFacts, one_object, unsupported,
 };
 
 /// The version whose lines we write where a session names none.
@@ -21,7 +21,7 @@ const VERSION: &str = "2.1.325";
 const LONGEST_ID: usize = 255;
 
 /// The line that a draft becomes.
-pub(super) fn line(draft: &Draft, settled: Settled<'_>, session: Within<'_>) -> Result<Vec<u8>> {
+pub(super) fn line(draft: &Draft, settled: EntryStamp<'_>, session: SessionFacts<'_>) -> Result<Vec<u8>> {
     if !is_entry_id(settled.id) {
         return Err(Error::new(
             ErrorKind::Invalid,
@@ -68,7 +68,7 @@ pub(super) fn line(draft: &Draft, settled: Settled<'_>, session: Within<'_>) -> 
     Ok(on_one_line(bytes))
 }
 
-fn envelope(line: Json, session: Within<'_>) -> Json {
+fn envelope(line: Json, session: SessionFacts<'_>) -> Json {
     let facts = session.facts;
     line.with("userType", "external")
         .with("entrypoint", "cli")
@@ -176,7 +176,7 @@ fn part(part: &Part) -> Json {
 
 /// A line in the client's own shape; what it lacks of the envelope is filled in, what it
 /// has stays as written.
-fn native(bytes: &[u8], settled: Settled<'_>, session: Within<'_>) -> Result<Vec<u8>> {
+fn native(bytes: &[u8], settled: EntryStamp<'_>, session: SessionFacts<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     let word = raw
         .get("type")
@@ -326,7 +326,7 @@ mod tests {
 
     fn written(body: Body) -> Result<String> {
         let (facts, draft) = (facts(), Draft::new(body));
-        let settled = Settled {
+        let settled = EntryStamp {
             id: "e1",
             parent: Some("p1"),
             at: Instant::from_millis(0),
@@ -334,7 +334,7 @@ mod tests {
         line(
             &draft,
             settled,
-            Within {
+            SessionFacts {
                 id: ID,
                 facts: &facts,
             },

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionView, Slot};
 
-use crate::{FilesThen, Located};
+use crate::{FilesAtEntry, SessionLocation};
 
 /// A file that the client keeps copies of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -107,10 +107,10 @@ impl FileHistory {
 
 /// The tracked files of a session as they stood at the prompt that an entry belongs to.
 pub(super) fn files_at(
-    located: &Located,
+    located: &SessionLocation,
     view: &SessionView<'_>,
     entry: Slot,
-) -> Result<FilesThen> {
+) -> Result<FilesAtEntry> {
     let mut history = FileHistory::default();
     let mut written = Vec::new();
     for slot in view.log.slots() {
@@ -159,7 +159,7 @@ pub(super) fn files_at(
     known.sort();
     known.dedup();
     written.retain(|(path, _)| files.contains_key(path));
-    Ok(FilesThen {
+    Ok(FilesAtEntry {
         prompt,
         files: files.into_iter().collect(),
         known,

@@ -7,14 +7,14 @@ use boswell_model::{Block, Context, Framing, Message, Payloads, SessionView, Tip
 
 use super::Claude;
 use super::view::blocks;
-use crate::{Depth, Dialect, Located, ReadSession, Reader};
+use crate::{Depth, Dialect, SessionLocation, ReadSession, Reader};
 
 pub(super) fn read(text: &str) -> ReadSession {
     read_bytes(text.as_bytes())
 }
 
 pub(super) fn read_bytes(bytes: &[u8]) -> ReadSession {
-    let located = Located::of("s", Framing::Lines, 0);
+    let located = SessionLocation::of("s", Framing::Lines, 0);
     Reader::read(&Claude, &located, bytes, Depth::Facts)
 }
 

@@ -11,14 +11,14 @@ use boswell_model::json::{Json, Raw, remove_member, set_member};
 use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionView, Slot, Tip};
 
 use super::plan::{free_id, log_key, side_folder, whole_session};
-use super::{Claude, branch, chain, metadata, stand};
+use super::{Claude, branch, chain, metadata, set_leaf};
 use crate::{
-    Asked, Depth, Dialect, ForkStyle, Located, NewSession, Plan, Planned, Precondition, Reader,
+    PlanInput, Depth, Dialect, ForkStyle, SessionLocation, NewSession, Plan, Planned, Precondition, Reader,
     Step,
 };
 
 /// The plan for a fork of the branch that ends at `at`.
-pub(super) fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
+pub(super) fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     whole_session(asked.located, "be forked")?;
     let source = log_key(asked.located)?;
     let id = new.id.clone().unwrap_or_else(|| asked.chance.uuid_v4());
@@ -29,7 +29,7 @@ pub(super) fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Plann
         .leaf()
         .filter(|leaf| stands_at(&bytes, &id).as_ref() != Some(leaf))
     {
-        bytes.extend(stand::leaf_line(Some(&leaf), &id));
+        bytes.extend(set_leaf::leaf_line(Some(&leaf), &id));
     }
     let key = match source.rsplit_once('/') {
         Some((folder, _)) => format!("{folder}/{id}.jsonl"),
@@ -60,7 +60,7 @@ pub(super) fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Plann
 
 /// Copies that are all called the same cannot be told apart: without a title of its own a fork
 /// says that it is one.
-fn title(asked: &Asked<'_>, new: &NewSession) -> Result<Option<String>> {
+fn title(asked: &PlanInput<'_>, new: &NewSession) -> Result<Option<String>> {
     if let Some(title) = &new.title {
         return metadata::clean_title(title).map(Some);
     }
@@ -81,7 +81,7 @@ fn title(asked: &Asked<'_>, new: &NewSession) -> Result<Option<String>> {
 
 /// Where the client would take up a log of these bytes.
 fn stands_at(bytes: &[u8], id: &str) -> Option<String> {
-    let located = Located::of(id, Framing::Lines, bytes.len() as u64);
+    let located = SessionLocation::of(id, Framing::Lines, bytes.len() as u64);
     let read = Reader::read(&Claude, &located, bytes, Depth::Heads);
     let payloads = bytes.to_vec();
     let view = read.view(&payloads);
@@ -106,7 +106,7 @@ struct Fork<'a> {
 }
 
 impl<'a> Fork<'a> {
-    fn of(asked: &'a Asked<'_>, at: Tip, id: &'a str, style: ForkStyle) -> Result<Fork<'a>> {
+    fn of(asked: &'a PlanInput<'_>, at: Tip, id: &'a str, style: ForkStyle) -> Result<Fork<'a>> {
         let view = asked.view;
         let path = branch::branch(&view, at)?;
         let is_said = |slot: &Slot| chain::is_message(view.log.kind(*slot));

@@ -4,11 +4,11 @@ use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, Unseen, unseen};
 
 use super::plan::{log_key, side_folder};
-use crate::{Asked, Plan, Planned, Step, unsupported};
+use crate::{PlanInput, Plan, Planned, Step, unsupported};
 
 /// Gives the session a title: in the log, where it counts, and in the file that the client's
 /// picker falls back on.
-pub(super) fn title(asked: &Asked<'_>, title: &str) -> Result<Planned> {
+pub(super) fn title(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
     let key = log_key(asked.located)?;
     let plan = Plan::new("rename", format!("call it {title}"))
@@ -59,7 +59,7 @@ pub(super) fn clean_title(title: &str) -> Result<String> {
 }
 
 /// Gives the session its tag. The client knows one at most; more of them are for notes.
-pub(super) fn tags(asked: &Asked<'_>, tags: &[String]) -> Result<Planned> {
+pub(super) fn tags(asked: &PlanInput<'_>, tags: &[String]) -> Result<Planned> {
     let tag = match tags {
         [] => String::new(),
         [tag] => clean_tag(tag)?,

@@ -11,7 +11,7 @@ use boswell_model::{Error, Framing, Lines, Problem, Result};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
-use crate::{Depth, Dialect, FileInfo, Files, Located, Plan, Planned, Reader, Step};
+use crate::{Depth, Dialect, FileInfo, Files, SessionLocation, Plan, Planned, Reader, Step};
 
 const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;
@@ -151,7 +151,7 @@ fn entry(
     summary: Option<&String>,
     before: Option<&[u8]>,
 ) -> Result<(Vec<u8>, Option<String>)> {
-    let located = Located::at(id, log, Framing::Lines);
+    let located = SessionLocation::at(id, log, Framing::Lines);
     let mut reader = Reader::new(&Claude, &located, Depth::Facts);
     let mut lines = Lines::new(0, 1);
     let mut at = 0;
@@ -165,7 +165,7 @@ fn entry(
     }
     lines.finish(&mut |line| reader.line(line));
     let mut facts = reader.finish().facts;
-    Claude.fold_side_files(files, &located, &mut facts)?;
+    Claude.collect_side_meta(files, &located, &mut facts)?;
     let title = facts
         .title
         .filter(|_| facts.title_source.as_deref() == Some("user"));

@@ -7,7 +7,7 @@ use boswell_model::Result;
 
 use super::discover::projects;
 use crate::uuid::is_uuid;
-use crate::{FileInfo, Files, Located, Orphan};
+use crate::{FileInfo, Files, SessionLocation, Orphan};
 
 /// Folders of the configuration that hold something under the id of a session, and what that is.
 const BESIDE: [(&str, &str); 2] = [
@@ -19,7 +19,7 @@ const BESIDE: [(&str, &str); 2] = [
 ///
 /// A log may lie in the folder of another project than what belongs to it, after its session was
 /// moved: then nothing is orphaned.
-pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
     let logs: HashSet<&str> = found
         .iter()
         .filter(|it| it.owner.is_none())

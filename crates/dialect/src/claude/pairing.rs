@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{Flags, Symbol, Interner, ToolLink, Slot};
 
-use super::refused::{Block, is_of_claude};
+use super::invalid_blocks::{Block, is_of_claude};
 
 /// Sent for a call of the last answer that has no result.
 pub(super) const INTERRUPTED: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
@@ -46,12 +46,12 @@ pub(super) struct Line {
     pub is_summary: bool,
     /// The model whose thinking it is, for lines that hold nothing else.
     pub thinker: Option<String>,
-    pub fate: Fate,
+    pub fate: CallOutcome,
 }
 
 /// What becomes of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum CallOutcome {
     /// Sent.
     Sent,
     /// Not sent.
@@ -148,7 +148,7 @@ pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
         .flat_map(|line| line.results.iter().cloned())
         .collect();
     let last = if open_end { last_answer(lines) } else { None };
-    let mut ledger = Ledger {
+    let mut ledger = CallPairs {
         answered,
         calls: HashMap::new(),
         gaps: Gaps::default(),
@@ -167,7 +167,7 @@ pub(super) fn pair(lines: &mut [Line], open_end: bool) -> Gaps {
 }
 
 /// What is known of calls while the lines go by.
-struct Ledger {
+struct CallPairs {
     /// Calls that have a result anywhere.
     answered: HashSet<String>,
     /// Calls made so far, and whether their result has come up.
@@ -175,7 +175,7 @@ struct Ledger {
     gaps: Gaps,
 }
 
-impl Ledger {
+impl CallPairs {
     fn settle_calls(&mut self, index: usize, line: &mut Line, is_last: bool) {
         let open = line
             .calls
@@ -186,13 +186,13 @@ impl Ledger {
             self.gaps.interrupted.push(index);
         } else if open == line.calls.len() {
             // The client gives up the whole line, also a text that stands in it.
-            line.fate = Fate::Dropped;
+            line.fate = CallOutcome::Dropped;
             return;
         } else if open > 0 {
             self.gaps.missing.push(index);
         }
         if !line.speaks && line.calls.iter().all(|id| self.calls.contains_key(id)) {
-            line.fate = Fate::Void;
+            line.fate = CallOutcome::Void;
         }
         for id in &line.calls {
             self.calls.entry(id.clone()).or_insert(false);
@@ -208,7 +208,7 @@ impl Ledger {
             }
         }
         if !counts && !line.speaks {
-            line.fate = Fate::Void;
+            line.fate = CallOutcome::Void;
         }
     }
 }

@@ -2,32 +2,32 @@
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::{delete, discover, fork, metadata, stand};
+use super::{delete, discover, fork, metadata, set_leaf};
 use crate::uuid::is_uuid;
-use crate::{Asked, Files, Intention, Located, Operation, Planned, unsupported};
+use crate::{PlanInput, Files, EditRequest, SessionLocation, Capability, Planned, unsupported};
 
 /// Whether there is a plan for an operation. Entries are appended by a writer.
-pub(super) fn plans(operation: Operation) -> bool {
+pub(super) fn plans(operation: Capability) -> bool {
     matches!(
         operation,
-        Operation::Title
-            | Operation::Tag
-            | Operation::Branch
-            | Operation::Rewind
-            | Operation::Fork
-            | Operation::Delete
+        Capability::Title
+            | Capability::Tag
+            | Capability::Branch
+            | Capability::Rewind
+            | Capability::Fork
+            | Capability::Delete
     )
 }
 
 /// The plan for an intention.
-pub(super) fn plan(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+pub(super) fn plan(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
     match intention {
-        Intention::Title(title) => metadata::title(asked, title),
-        Intention::Tags(tags) => metadata::tags(asked, tags),
-        Intention::Stand(tip) => stand::stand(asked, *tip),
-        Intention::Rewind(tip) => stand::rewind(asked, *tip),
-        Intention::Fork { at, new } => fork::fork(asked, *at, new),
-        Intention::Delete => delete::delete(asked),
+        EditRequest::Title(title) => metadata::title(asked, title),
+        EditRequest::Tags(tags) => metadata::tags(asked, tags),
+        EditRequest::Stand(tip) => set_leaf::stand(asked, *tip),
+        EditRequest::Rewind(tip) => set_leaf::rewind(asked, *tip),
+        EditRequest::Fork { at, new } => fork::fork(asked, *at, new),
+        EditRequest::Delete => delete::delete(asked),
         _ => Err(unsupported(
             "claude",
             "be changed like that",
@@ -37,7 +37,7 @@ pub(super) fn plan(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> 
 }
 
 /// Key of the session's log.
-pub(super) fn log_key(located: &Located) -> Result<&str> {
+pub(super) fn log_key(located: &SessionLocation) -> Result<&str> {
     located.key.as_deref().ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
@@ -53,7 +53,7 @@ pub(super) fn side_folder(key: &str) -> String {
 }
 
 /// Refuses what only a session of its own can do.
-pub(super) fn whole_session(located: &Located, what: &str) -> Result<()> {
+pub(super) fn whole_session(located: &SessionLocation, what: &str) -> Result<()> {
     if located.hidden == Some("subagent") {
         return Err(unsupported(
             "claude",

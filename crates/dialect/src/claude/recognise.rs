@@ -4,20 +4,20 @@ use boswell_model::json::{RawKind, Object, Raw};
 
 use super::head;
 use crate::uuid::is_uuid;
-use crate::{Likeness, Sample};
+use crate::{Match, Sample};
 
 /// How much the first records of a file look like lines of the client.
-pub(super) fn recognises(sample: &Sample<'_>) -> Likeness {
+pub(super) fn recognises(sample: &Sample<'_>) -> Match {
     let stem = sample.name.strip_suffix(".jsonl").unwrap_or(sample.name);
     let is_named = is_uuid(stem) || stem.starts_with("agent-");
     // One such line decides for the whole file: its bookkeeping lines look like ours.
     if sample.records.iter().any(is_qwen) {
-        return Likeness::No;
+        return Match::No;
     }
     match sample.records.iter().map(likeness).max() {
-        Some(Likeness::Likely) if is_named => Likeness::Certain,
+        Some(Match::Likely) if is_named => Match::Certain,
         Some(likeness) => likeness,
-        None => Likeness::No,
+        None => Match::No,
     }
 }
 
@@ -29,22 +29,22 @@ pub(super) fn is_record(object: &Object<'_>) -> bool {
     is_chain || is_meta(&word, object)
 }
 
-fn likeness(object: &Object<'_>) -> Likeness {
+fn likeness(object: &Object<'_>) -> Match {
     // Qwen Code took over the envelope of the chain; its messages have parts, its lines say
     // where they come from.
     if object.get("provenance").is_some() || object.get("systemPayload").is_some() {
-        return Likeness::No;
+        return Match::No;
     }
     let word = object.text("type").unwrap_or_default();
     if is_meta(&word, object) {
-        return Likeness::Likely;
+        return Match::Likely;
     }
     if !head::is_chain_word(&word)
         || object
             .get("uuid")
             .is_none_or(|uuid| uuid.kind() != RawKind::String)
     {
-        return Likeness::No;
+        return Match::No;
     }
     let is_message = matches!(word.as_ref(), "user" | "assistant");
     if is_message
@@ -53,16 +53,16 @@ fn likeness(object: &Object<'_>) -> Likeness {
             .and_then(|message| message.get("content"))
             .is_none()
     {
-        return Likeness::No;
+        return Match::No;
     }
     match (
         object.get("parentUuid").is_some(),
         object.get("isSidechain").is_some(),
         object.get("sessionId").is_some(),
     ) {
-        (true, true, _) => Likeness::Likely,
-        (true, false, _) | (false, _, true) => Likeness::Maybe,
-        _ => Likeness::No,
+        (true, true, _) => Match::Likely,
+        (true, false, _) | (false, _, true) => Match::Maybe,
+        _ => Match::No,
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    fn of(lines: &[&str]) -> Likeness {
+    fn of(lines: &[&str]) -> Match {
         let scanned: Vec<_> = lines
             .iter()
             .map(|line| {
@@ -130,8 +130,8 @@ mod tests {
         let prompt = r#"{"uuid":"u","parentUuid":null,"sessionId":"x","type":"user","message":{"role":"user","content":"hi"}}"#;
         let parts = r#"{"uuid":"a","parentUuid":null,"sessionId":"x","type":"assistant","message":{"role":"model","parts":[]}}"#;
         let result = r#"{"uuid":"t","parentUuid":"u","sessionId":"x","type":"tool_result","message":{"role":"tool","content":[]}}"#;
-        assert!(of(&[system]) > Likeness::No && of(&[prompt]) > Likeness::No);
-        assert_eq!(of(&[parts, system]), Likeness::No);
-        assert_eq!(of(&[prompt, result]), Likeness::No);
+        assert!(of(&[system]) > Match::No && of(&[prompt]) > Match::No);
+        assert_eq!(of(&[parts, system]), Match::No);
+        assert_eq!(of(&[prompt, result]), Match::No);
     }
 }

@@ -3,7 +3,7 @@
 use boswell_model::SessionMeta;
 
 use crate::uuid::is_uuid;
-use crate::{Located, Permissions, ResumeCommand};
+use crate::{SessionLocation, Permissions, ResumeCommand};
 
 /// How each version is told to resume: from that version on, the words before the id.
 pub const RESUME_COMMANDS: &[(&str, &[&str])] = &[("1.0", &["claude", "--resume"])];
@@ -18,7 +18,7 @@ const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
 /// told to ask, whatever it finds in the log.
 pub(super) fn resume(
     facts: &SessionMeta,
-    located: &Located,
+    located: &SessionLocation,
     permissions: Permissions,
 ) -> Option<ResumeCommand> {
     if located.hidden.is_some() || !is_uuid(&located.id) {

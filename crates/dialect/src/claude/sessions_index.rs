@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use boswell_model::json::Raw;
 use boswell_model::{Problem, ProblemKind, Result};
 
-use crate::{FileInfo, Files, Located};
+use crate::{FileInfo, Files, SessionLocation};
 
 const NAME: &str = "sessions-index.json";
 /// A larger one is not the client's work.
@@ -19,7 +19,7 @@ pub(super) fn is_index(info: &FileInfo) -> bool {
 pub(super) fn compare(
     files: &dyn Files,
     info: &FileInfo,
-    sessions: &[Located],
+    sessions: &[SessionLocation],
 ) -> Result<Vec<(String, Problem)>> {
     let stale = |detail: String| {
         (

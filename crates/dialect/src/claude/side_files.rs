@@ -5,13 +5,13 @@ use boswell_model::{SessionMeta, Result};
 
 use super::discover;
 use crate::uuid::is_uuid;
-use crate::{FileInfo, Files, Located, MemoryFile, SideFile, SideKind};
+use crate::{FileInfo, Files, SessionLocation, MemoryFile, SideFile, SideKind};
 
 /// Title and archive files are a few words long.
 const LIMIT: u64 = 1 << 20;
 
 /// What small files about the session say: a title, if the log states none, and the archive mark.
-pub(super) fn fold(files: &dyn Files, located: &Located, facts: &mut SessionMeta) -> Result<()> {
+pub(super) fn collect_meta(files: &dyn Files, located: &SessionLocation, facts: &mut SessionMeta) -> Result<()> {
     let Some(folder) = folder(located) else {
         return Ok(());
     };
@@ -50,7 +50,7 @@ fn member<T>(
 }
 
 /// Every file beside the log.
-pub(super) fn list(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+pub(super) fn list(files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
     let Some(folder) = folder(located) else {
         return Ok(Vec::new());
     };
@@ -80,7 +80,7 @@ pub(super) fn list(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>
 }
 
 /// The folder beside the log: its name without the ending.
-fn folder(located: &Located) -> Option<String> {
+fn folder(located: &SessionLocation) -> Option<String> {
     located
         .key
         .as_deref()?
@@ -192,7 +192,7 @@ mod tests {
         files
     }
 
-    fn located() -> Located {
+    fn located() -> SessionLocation {
         discover::discover(&store())
             .unwrap()
             .sessions
@@ -226,14 +226,14 @@ mod tests {
     #[test]
     fn the_title_beside_the_log_counts_only_without_one_inside() {
         let mut facts = SessionMeta::default();
-        fold(&store(), &located(), &mut facts).unwrap();
+        collect_meta(&store(), &located(), &mut facts).unwrap();
         assert_eq!(facts.title.as_deref(), Some("Beside"));
         assert!(facts.archived);
         let mut facts = SessionMeta {
             title: Some("Inside".into()),
             ..SessionMeta::default()
         };
-        fold(&store(), &located(), &mut facts).unwrap();
+        collect_meta(&store(), &located(), &mut facts).unwrap();
         assert_eq!(facts.title.as_deref(), Some("Inside"));
     }
 

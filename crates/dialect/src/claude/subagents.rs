@@ -7,7 +7,7 @@ use boswell_model::{EntryKind, Framing, Result, SessionView};
 
 use super::pairing::results_of;
 use crate::uuid::is_uuid;
-use crate::{FileInfo, Files, Located, Subagent};
+use crate::{FileInfo, Files, SessionLocation, Subagent};
 
 const LIMIT: u64 = 1 << 20;
 
@@ -18,7 +18,7 @@ const LIMIT: u64 = 1 << 20;
 /// subagent in the result.
 pub(super) fn of(
     files: &dyn Files,
-    located: &Located,
+    located: &SessionLocation,
     view: &SessionView<'_>,
 ) -> Result<Vec<Subagent>> {
     let Some(stem) = located
@@ -99,9 +99,9 @@ fn subagent(
     };
     let stem = info.stem(".jsonl").unwrap_or_default();
     Ok(Subagent {
-        located: Located {
+        located: SessionLocation {
             hidden: Some("subagent"),
-            ..Located::at(stem, info, Framing::Lines)
+            ..SessionLocation::at(stem, info, Framing::Lines)
         },
         call: text("toolUseId").or_else(|| calls.get(id).cloned()),
         task: text("description"),
@@ -109,7 +109,7 @@ fn subagent(
 }
 
 /// Key of the file that a result was spilled to: its name counts, the folder may have moved.
-pub(super) fn spilled(located: &Located, object: &Object<'_>) -> Option<String> {
+pub(super) fn full_output_key(located: &SessionLocation, object: &Object<'_>) -> Option<String> {
     let path = object
         .get("toolUseResult")?
         .get("persistedOutputPath")?

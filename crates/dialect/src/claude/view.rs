@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use boswell_model::json::{RawKind, Object, Raw};
 use boswell_model::{Block, MediaSource, View};
 
-use super::{attachment, fold};
+use super::{attachment, meta};
 
 /// Prepares a line for reading.
 pub(super) fn view(object: &Object<'_>) -> View {
@@ -41,7 +41,7 @@ fn message(object: &Object<'_>) -> View {
         .map(|model| model.into_owned());
     view.usage = message
         .get("usage")
-        .map(fold::usage)
+        .map(meta::usage)
         .filter(|usage| !usage.is_unknown());
     view.stop = message
         .get("stop_reason")

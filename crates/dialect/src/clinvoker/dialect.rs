@@ -9,8 +9,8 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind,
-    Located, LockSpec, Operation, Planned, ResumeCommand, Sample, SessionLink, StoreIntention,
+    PlanInput, Capabilities, IdSource, Dialect, Environment, Files, Discovered, EditRequest, Match, LinkKind,
+    SessionLocation, LockSpec, Capability, Planned, ResumeCommand, Sample, SessionLink, StoreRequest,
     Support,
 };
 
@@ -21,13 +21,13 @@ use super::{document, id, index, layout, plan};
 pub struct Clinvoker;
 
 const CAN: Capabilities = Capabilities::new(&[
-    (Operation::Read, Support::Native),
-    (Operation::Fork, Support::Native),
-    (Operation::Title, Support::Native),
-    (Operation::Tag, Support::Native),
-    (Operation::Status, Support::Native),
-    (Operation::Delete, Support::Native),
-    (Operation::Resume, Support::Native),
+    (Capability::Read, Support::Native),
+    (Capability::Fork, Support::Native),
+    (Capability::Title, Support::Native),
+    (Capability::Tag, Support::Native),
+    (Capability::Status, Support::Native),
+    (Capability::Delete, Support::Native),
+    (Capability::Resume, Support::Native),
 ]);
 
 impl Dialect for Clinvoker {
@@ -43,7 +43,7 @@ impl Dialect for Clinvoker {
         CAN
     }
 
-    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+    fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         let home = env
             .home
             .clone()
@@ -67,7 +67,7 @@ impl Dialect for Clinvoker {
         Some("sessions")
     }
 
-    fn discover(&self, files: &dyn Files) -> Result<Found> {
+    fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         layout::discover(files)
     }
 
@@ -75,14 +75,14 @@ impl Dialect for Clinvoker {
         id::is_valid(id)
     }
 
-    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+    fn recognises(&self, sample: &Sample<'_>) -> Match {
         let named = sample.name.strip_suffix(".json").is_some_and(id::is_valid);
         let folder = |at: usize| sample.folders.get(at).map(String::as_str);
         let at_home = folder(0) == Some("sessions") && folder(1) == Some(".clinvk");
         match sample.records.first().is_some_and(document::is_document) {
-            true if named && at_home => Likeness::Certain,
-            true => Likeness::Likely,
-            false => Likeness::No,
+            true if named && at_home => Match::Certain,
+            true => Match::Likely,
+            false => Match::No,
         }
     }
 
@@ -103,9 +103,9 @@ impl Dialect for Clinvoker {
             .map(Into::into);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
         facts.count(head.word.map_or("", |w| names.text(w)));
-        document::fold(object, facts);
+        document::collect_meta(object, facts);
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
@@ -162,7 +162,7 @@ impl Dialect for Clinvoker {
     }
 
     /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
-    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
         facts.external_ids.get("backend")?;
         if !id::is_valid(&located.id) {
             return None;
@@ -190,20 +190,20 @@ impl Dialect for Clinvoker {
     }
 
     fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
-        (key == index::KEY).then(|| crate::without::members(bytes, "index", ids))?
+        (key == index::KEY).then(|| crate::without_sessions::members(bytes, "index", ids))?
     }
 
-    fn plans(&self, operation: Operation) -> bool {
-        use Operation::{Delete, Fork, Status, Tag, Title};
+    fn plans(&self, operation: Capability) -> bool {
+        use Capability::{Delete, Fork, Status, Tag, Title};
         matches!(operation, Title | Tag | Status | Fork | Delete)
     }
 
     /// One lock for everything: clinvoker's own.
-    fn locks(&self, _located: &Located, _intention: &Intention) -> Vec<LockSpec> {
+    fn locks(&self, _located: &SessionLocation, _intention: &EditRequest) -> Vec<LockSpec> {
         plan::lock()
     }
 
-    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
         plan::of_session(asked, intention)
     }
 
@@ -211,15 +211,15 @@ impl Dialect for Clinvoker {
         true
     }
 
-    fn store_locks(&self, _intention: &StoreIntention) -> Vec<LockSpec> {
+    fn store_locks(&self, _intention: &StoreRequest) -> Vec<LockSpec> {
         plan::lock()
     }
 
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreIntention,
-        chance: &dyn Chance,
+        intention: &StoreRequest,
+        chance: &dyn IdSource,
     ) -> Result<Planned> {
         plan::of_store(files, intention, chance)
     }

@@ -13,7 +13,7 @@ pub(crate) fn is_document(object: &Object<'_>) -> bool {
 }
 
 /// Takes every fact of the document.
-pub(crate) fn fold(object: &Object<'_>, facts: &mut SessionMeta) {
+pub(crate) fn collect_meta(object: &Object<'_>, facts: &mut SessionMeta) {
     let text = |key: &str| {
         object
             .text(key)

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use boswell_model::{Framing, Problem, ProblemKind, Result};
 
-use crate::{Files, Found, Located};
+use crate::{Files, Discovered, SessionLocation};
 
 use super::{id, index};
 
 /// Finds every document. A row of the index without one is a ghost: it is reported, and no session.
-pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
+    let mut found = Discovered::default();
     let mut documents = BTreeSet::new();
     for info in files.list("sessions")? {
         let Some(session) = info
@@ -37,7 +37,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
                 documents.insert(session.to_owned());
                 found
                     .sessions
-                    .push(Located::at(session, &info, Framing::Document));
+                    .push(SessionLocation::at(session, &info, Framing::Document));
             }
         }
     }

@@ -6,8 +6,8 @@ use boswell_model::json::{RawKind, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::{
-    Asked, Chance, Files, Intention, LockSpec, Modified, NewSession, Plan, Planned, Precondition,
-    Step, StoreIntention, laid_out, unsupported,
+    PlanInput, IdSource, Files, EditRequest, LockSpec, Modified, NewSession, Plan, Planned, Precondition,
+    Step, StoreRequest, json_layout, unsupported,
 };
 
 use super::edit::{Edit, LAYOUT};
@@ -27,13 +27,13 @@ pub(crate) fn lock() -> Vec<LockSpec> {
 }
 
 /// What has to happen to a session for an intention to come true.
-pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+pub(crate) fn of_session(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
     match intention {
-        Intention::Title(title) => edited(asked, "rename", format!("title it {title}"), |edit| {
+        EditRequest::Title(title) => edited(asked, "rename", format!("title it {title}"), |edit| {
             set_or_remove(edit, "title", title);
             Vec::new()
         }),
-        Intention::Tags(tags) => edited(
+        EditRequest::Tags(tags) => edited(
             asked,
             "tag",
             format!("tag it {}", tags.join(", ")),
@@ -42,7 +42,7 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
                 Vec::new()
             },
         ),
-        Intention::Status { status, message } => {
+        EditRequest::Status { status, message } => {
             let Some(next) = Status::parse(status) else {
                 return Err(Error::new(
                     ErrorKind::Invalid,
@@ -57,8 +57,8 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
                 |edit| set_status(edit, next, message.as_deref()),
             )
         }
-        Intention::Fork { new, .. } => fork(asked, new),
-        Intention::Delete => delete(asked),
+        EditRequest::Fork { new, .. } => fork(asked, new),
+        EditRequest::Delete => delete(asked),
         _ => Err(unsupported(
             "clinvoker",
             "be changed like that",
@@ -70,13 +70,13 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
 /// What has to happen to the store for an intention to come true.
 pub(crate) fn of_store(
     files: &dyn Files,
-    intention: &StoreIntention,
-    chance: &dyn Chance,
+    intention: &StoreRequest,
+    chance: &dyn IdSource,
 ) -> Result<Planned> {
     match intention {
-        StoreIntention::Create(new) => create(files, new, chance),
-        StoreIntention::Index | StoreIntention::IndexWith { .. } => reindex(files),
-        StoreIntention::Move { .. } => Err(unsupported(
+        StoreRequest::Create(new) => create(files, new, chance),
+        StoreRequest::Index | StoreRequest::IndexWith { .. } => reindex(files),
+        StoreRequest::Move { .. } => Err(unsupported(
             "clinvoker",
             "be moved",
             "its documents name the folder of their sessions and are filed under none",
@@ -86,7 +86,7 @@ pub(crate) fn of_store(
 
 /// A document with changes, and the index that follows from it.
 fn edited(
-    asked: &Asked<'_>,
+    asked: &PlanInput<'_>,
     kind: &str,
     title: String,
     change: impl FnOnce(&mut Edit) -> Vec<String>,
@@ -119,7 +119,7 @@ fn edited(
     })
 }
 
-fn document(asked: &Asked<'_>) -> Result<(String, Vec<u8>)> {
+fn document(asked: &PlanInput<'_>) -> Result<(String, Vec<u8>)> {
     let key = asked
         .located
         .key
@@ -187,7 +187,7 @@ fn set_tags(edit: &mut Edit, tags: &[String]) {
     if items.is_empty() {
         edit.remove("tags");
     } else if !kept {
-        let array = laid_out::array(&items, edit.gap());
+        let array = json_layout::array(&items, edit.gap());
         edit.set("tags", &array);
     }
 }
@@ -213,7 +213,7 @@ fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<Strin
 
 /// What clinvoker's own fork copies: backend, folder, model, tags and metadata. Title, prompt,
 /// turns and use stay behind.
-fn fork(asked: &Asked<'_>, new: &NewSession) -> Result<Planned> {
+fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     let (_, bytes) = document(asked)?;
     let source = Edit::of(&bytes)?;
     let token = |key: &str| source.get(key).map(|value| value.bytes().to_vec());
@@ -254,7 +254,7 @@ fn fork(asked: &Asked<'_>, new: &NewSession) -> Result<Planned> {
     })
 }
 
-fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
+fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
     let fresh = Fresh {
         backend: go_json::string(new.backend.as_deref().unwrap_or(BACKEND)),
         working_dir: Some(go_json::string(&new.project)),
@@ -291,7 +291,7 @@ fn born(
     files: &dyn Files,
     asked: Option<&str>,
     fresh: &Fresh<'_>,
-    chance: &dyn Chance,
+    chance: &dyn IdSource,
 ) -> Result<(String, Plan)> {
     let id = asked.map_or_else(
         || format!("{}{}", chance.hex16(), chance.hex16()),
@@ -315,7 +315,7 @@ fn born(
     }
     let now = go_json::time(chance.now());
     let zero = b"0".to_vec();
-    let usage = laid_out::object(
+    let usage = json_layout::object(
         &[("input_tokens", zero.clone()), ("output_tokens", zero)],
         LAYOUT,
     );
@@ -363,7 +363,7 @@ fn born(
     ))
 }
 
-fn delete(asked: &Asked<'_>) -> Result<Planned> {
+fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
     let id = &asked.located.id;
     let key = asked.located.key.clone().unwrap_or_else(|| layout::key(id));
     let plan = Plan::new("delete", format!("delete clinvoker:{id}")).step(Step::remove(key));

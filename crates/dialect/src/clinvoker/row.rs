@@ -2,7 +2,7 @@
 
 use boswell_model::json::{RawKind, Raw, set_member};
 
-use crate::laid_out;
+use crate::json_layout;
 
 use super::go_json::{self, NEVER};
 
@@ -45,7 +45,7 @@ impl Row {
 
     /// The row, compact.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        laid_out::object(&self.0, b"")
+        json_layout::object(&self.0, b"")
     }
 
     /// The row that stands there with its wrong fields replaced; none if none is wrong.
@@ -74,7 +74,7 @@ fn text(value: Option<Raw<'_>>) -> Option<Vec<u8>> {
 
 fn tags(value: Option<Raw<'_>>) -> Vec<u8> {
     match value.filter(|value| value.kind() == RawKind::Array) {
-        Some(tags) => laid_out::array(
+        Some(tags) => json_layout::array(
             &tags
                 .items()
                 .map(|tag| tag.bytes().to_vec())

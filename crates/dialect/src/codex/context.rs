@@ -8,7 +8,7 @@ use boswell_model::{
     Settings, Slot, Tip,
 };
 
-use super::facts::{permission_mode, text};
+use super::meta::{permission_mode, text};
 use super::item::{Item, Shape, Side};
 use super::record::{Record, SENT};
 

@@ -10,12 +10,12 @@ use boswell_model::{
 
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, Capabilities, Dialect, Environment, Files, Found, Intention, Likeness, Located,
-    Operation, Planned, ResumeCommand, Sample, Support, tool_paths, unsupported,
+    PlanInput, Capabilities, Dialect, Environment, Files, Discovered, EditRequest, Match, SessionLocation,
+    Capability, Planned, ResumeCommand, Sample, Support, tool_paths, unsupported,
 };
 
 use super::record::Record;
-use super::{context, facts, item, layout, record, remove, rollback, view};
+use super::{context, meta, item, layout, record, delete, rollback, view};
 
 /// Sessions of OpenAI Codex CLI.
 #[derive(Debug)]
@@ -32,14 +32,14 @@ impl Dialect for Codex {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::new(&[
-            (Operation::Read, Support::Native),
-            (Operation::Context, Support::Native),
-            (Operation::Resume, Support::Native),
-            (Operation::Delete, Support::Native),
+            (Capability::Read, Support::Native),
+            (Capability::Context, Support::Native),
+            (Capability::Resume, Support::Native),
+            (Capability::Delete, Support::Native),
         ])
     }
 
-    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+    fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         env.path_var("CODEX_HOME")
             .or_else(|| env.in_home(".codex"))
             .into_iter()
@@ -54,7 +54,7 @@ impl Dialect for Codex {
         Some("sessions")
     }
 
-    fn discover(&self, files: &dyn Files) -> Result<Found> {
+    fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         layout::discover(files)
     }
 
@@ -62,15 +62,15 @@ impl Dialect for Codex {
         is_uuid(id)
     }
 
-    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+    fn recognises(&self, sample: &Sample<'_>) -> Match {
         let mut likeness = sample
             .records
             .iter()
             .map(|object| likeness(object))
             .max()
-            .unwrap_or(Likeness::No);
-        if likeness == Likeness::Maybe && sample.name.starts_with("rollout-") {
-            likeness = Likeness::Likely;
+            .unwrap_or(Match::No);
+        if likeness == Match::Maybe && sample.name.starts_with("rollout-") {
+            likeness = Match::Likely;
         }
         likeness
     }
@@ -84,14 +84,14 @@ impl Dialect for Codex {
         is_envelope(object)
     }
 
-    fn begin(&self, located: &Located) -> SessionMeta {
+    fn begin(&self, located: &SessionLocation) -> SessionMeta {
         let mut facts = SessionMeta {
             archived: layout::is_archived(located),
             ..SessionMeta::default()
         };
         let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
         facts.title = row
-            .and_then(|row| facts::text(row, "thread_name"))
+            .and_then(|row| meta::text(row, "thread_name"))
             .filter(|title| !title.trim().is_empty());
         facts
     }
@@ -100,8 +100,8 @@ impl Dialect for Codex {
         record::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        facts::fold(Record::of(object), head, names, facts);
+    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+        meta::collect_meta(Record::of(object), head, names, facts);
     }
 
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
@@ -129,13 +129,13 @@ impl Dialect for Codex {
         context::render(item, records)
     }
 
-    fn plans(&self, operation: Operation) -> bool {
-        operation == Operation::Delete
+    fn plans(&self, operation: Capability) -> bool {
+        operation == Capability::Delete
     }
 
-    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
         match intention {
-            Intention::Delete => remove::plan(asked),
+            EditRequest::Delete => delete::plan(asked),
             _ => Err(unsupported(
                 "codex",
                 "be changed like that",
@@ -146,25 +146,25 @@ impl Dialect for Codex {
 
     fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
         (key == layout::INDEX)
-            .then(|| remove::merge(base, ours, theirs))
+            .then(|| delete::merge(base, ours, theirs))
             .flatten()
     }
 
     fn is_shared(&self, key: &str) -> bool {
-        remove::is_shared(key)
+        delete::is_shared(key)
     }
 
     fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
-        remove::shared_files(files)
+        delete::shared_files(files)
     }
 
     fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
-        remove::without(key, bytes, ids)
+        delete::without(key, bytes, ids)
     }
 
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not
     /// look for ids in its archive.
-    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
         let id = facts.id.as_ref().unwrap_or(&located.id);
         let usable = self.id_is_valid(id) && !layout::is_archived(located) && !facts.archived;
         usable.then(|| ResumeCommand {
@@ -175,7 +175,7 @@ impl Dialect for Codex {
 
     /// Patches name their files in lines of their own, whether they are free text or
     /// stand escaped in JSON.
-    fn touched(&self, view: &View) -> Vec<(String, String)> {
+    fn touched_files(&self, view: &View) -> Vec<(String, String)> {
         let mut touched = Vec::new();
         for (_, name, input) in view.calls() {
             touched.extend(tool_paths(name, input));
@@ -212,9 +212,9 @@ fn is_envelope(object: &Object<'_>) -> bool {
             .is_some_and(|word| known.iter().any(|k| word.is(k)))
 }
 
-fn likeness(object: &Object<'_>) -> Likeness {
+fn likeness(object: &Object<'_>) -> Match {
     if is_envelope(object) {
-        return Likeness::Certain;
+        return Match::Certain;
     }
     let word = object.text("type");
     let parts = object.get("content").into_iter().flat_map(|c| c.items());
@@ -222,16 +222,16 @@ fn likeness(object: &Object<'_>) -> Likeness {
         .filter_map(|part| part.get("type"))
         .any(|t| t.is("input_text") || t.is("output_text"));
     match word.as_deref() {
-        Some("message") if object.get("role").is_some() && provider_parts => Likeness::Likely,
-        Some(word) if item::is_known(word) && object.get("call_id").is_some() => Likeness::Likely,
-        None if object.get("record_type").is_some_and(|t| t.is("state")) => Likeness::Maybe,
+        Some("message") if object.get("role").is_some() && provider_parts => Match::Likely,
+        Some(word) if item::is_known(word) && object.get("call_id").is_some() => Match::Likely,
+        None if object.get("record_type").is_some_and(|t| t.is("state")) => Match::Maybe,
         None if object.get("id").is_some()
             && object.get("timestamp").is_some()
             && object.get("instructions").is_some() =>
         {
-            Likeness::Maybe
+            Match::Maybe
         }
-        _ => Likeness::No,
+        _ => Match::No,
     }
 }
 
@@ -240,7 +240,7 @@ mod tests {
     use super::super::fixture::{located, view_of, with};
     use super::*;
 
-    fn likeness_of(name: &str, record: &str) -> Likeness {
+    fn likeness_of(name: &str, record: &str) -> Match {
         with(record, |object| {
             Codex.recognises(&Sample {
                 name,
@@ -256,14 +256,14 @@ mod tests {
             home: Some("/home/u".into()),
             ..Environment::default()
         };
-        assert_eq!(Codex.places(&env), [PathBuf::from("/home/u/.codex")]);
+        assert_eq!(Codex.roots(&env), [PathBuf::from("/home/u/.codex")]);
         env.vars.insert("CODEX_HOME".to_owned(), "/c".to_owned());
-        assert_eq!(Codex.places(&env), [PathBuf::from("/c")]);
+        assert_eq!(Codex.roots(&env), [PathBuf::from("/c")]);
     }
 
     #[test]
     fn files_are_known_by_their_records() {
-        use Likeness::{Certain, Likely, Maybe, No};
+        use Match::{Certain, Likely, Maybe, No};
         for (expected, name, record) in [
             (
                 Certain,
@@ -319,7 +319,7 @@ mod tests {
             ..SessionMeta::default()
         };
         assert_eq!(Codex.resume(&planted, &located()), None);
-        let archived = Located {
+        let archived = SessionLocation {
             hidden: Some("archived"),
             ..located()
         };
@@ -337,7 +337,7 @@ mod tests {
             r"*** Begin Patch\n*** Update File: src/a.rs\n@@\n*** Add File: b.rs\n+x",
         ));
         let paths: Vec<_> = Codex
-            .touched(&plain)
+            .touched_files(&plain)
             .into_iter()
             .map(|(path, _)| path)
             .collect();
@@ -346,7 +346,7 @@ mod tests {
             r#"{\"cmd\":\"*** Begin Patch\\n*** Delete File: c.rs\\n\"}"#,
         ));
         assert_eq!(
-            Codex.touched(&escaped),
+            Codex.touched_files(&escaped),
             [("c.rs".to_owned(), "apply_patch".to_owned())]
         );
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Framing, Message, Payloads, Result, View};
 
-use crate::{Depth, Dialect, Located, ReadSession, Reader};
+use crate::{Depth, Dialect, SessionLocation, ReadSession, Reader};
 
 use super::Codex;
 
@@ -19,12 +19,12 @@ impl Payloads for Bytes<'_> {
 }
 
 /// A session that is only in memory.
-pub(super) fn located() -> Located {
-    Located {
+pub(super) fn located() -> SessionLocation {
+    SessionLocation {
         key: Some(
             "sessions/2026/04/11/rollout-2026-04-11T20-30-20-019d7e3d-0164-79d1-af76-e4ee6689b94f.jsonl".to_owned(),
         ),
-        ..Located::of("019d7e3d-0164-79d1-af76-e4ee6689b94f", Framing::Lines, 0)
+        ..SessionLocation::of("019d7e3d-0164-79d1-af76-e4ee6689b94f", Framing::Lines, 0)
     }
 }
 

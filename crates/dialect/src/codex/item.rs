@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use boswell_model::EntryKind;
 use boswell_model::json::Raw;
 
-use super::fragment;
+use super::injected;
 
 /// Which side of a tool call an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,7 +86,7 @@ impl<'a> Item<'a> {
 
     fn message_shape(&self) -> Shape {
         match self.role.and_then(|r| r.text()).as_deref() {
-            Some("user") if self.texts().any(|text| fragment::is_fragment(&text)) => {
+            Some("user") if self.texts().any(|text| injected::is_fragment(&text)) => {
                 Shape::Fragment
             }
             Some("user") => Shape::Prompt,

@@ -6,7 +6,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Framing, Result};
 
 use crate::uuid::is_uuid;
-use crate::{FileInfo, Files, Found, Located};
+use crate::{FileInfo, Files, Discovered, SessionLocation};
 
 /// Folder of sessions that were put away.
 const ARCHIVE: &str = "archived_sessions";
@@ -18,8 +18,8 @@ pub(super) const INDEX_LIMIT: u64 = 64 << 20;
 const DEPTH: usize = 3;
 
 /// Finds every session below Codex's home.
-pub(super) fn discover(files: &dyn Files) -> Result<Found> {
-    let mut found = Found::default();
+pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
+    let mut found = Discovered::default();
     let mut packed = Vec::new();
     for (root, hidden) in [("sessions", None), (ARCHIVE, Some("archived"))] {
         let mut open = vec![(root.to_owned(), 0)];
@@ -41,25 +41,25 @@ pub(super) fn discover(files: &dyn Files) -> Result<Found> {
 fn take(
     info: FileInfo,
     hidden: Option<&'static str>,
-    found: &mut Found,
-    packed: &mut Vec<Located>,
+    found: &mut Discovered,
+    packed: &mut Vec<SessionLocation>,
 ) {
     let framing = framing(&info.key);
     if let Some(stem) = info.stem(".jsonl").or_else(|| info.stem(".json")) {
-        found.sessions.push(Located {
+        found.sessions.push(SessionLocation {
             hidden,
-            ..Located::at(id_of(stem), &info, framing)
+            ..SessionLocation::at(id_of(stem), &info, framing)
         });
     } else if let Some(stem) = info.stem(".jsonl.zst") {
-        packed.push(Located {
+        packed.push(SessionLocation {
             hidden,
-            ..Located::at(id_of(stem), &info, framing)
+            ..SessionLocation::at(id_of(stem), &info, framing)
         });
     }
 }
 
 /// A compressed log that stands beside its plain one is left out, as Codex leaves it out.
-fn add_packed(packed: Vec<Located>, found: &mut Found) {
+fn add_packed(packed: Vec<SessionLocation>, found: &mut Discovered) {
     for located in packed {
         if !found
             .sessions
@@ -71,7 +71,7 @@ fn add_packed(packed: Vec<Located>, found: &mut Found) {
     }
 }
 
-fn add_titles(files: &dyn Files, found: &mut Found) -> Result<()> {
+fn add_titles(files: &dyn Files, found: &mut Discovered) -> Result<()> {
     // An index is never worth failing for: without it sessions only lack their titles.
     let Ok(Some(bytes)) = files.read_whole(INDEX, INDEX_LIMIT) else {
         return Ok(());
@@ -109,7 +109,7 @@ fn id_of(stem: &str) -> &str {
 }
 
 /// Whether the log lies among those that were put away.
-pub(super) fn is_archived(located: &Located) -> bool {
+pub(super) fn is_archived(located: &SessionLocation) -> bool {
     located.hidden == Some("archived")
         || located
             .key
@@ -126,7 +126,7 @@ mod tests {
     const A: &str = "0199a0c2-1111-7000-8000-000000000001";
     const B: &str = "0199a0c2-1111-7000-8000-000000000002";
 
-    fn found(keys: &[String]) -> Found {
+    fn found(keys: &[String]) -> Discovered {
         let mut files = MemoryFiles::default();
         for key in keys {
             files.put(key, "{}\n", None);

@@ -8,14 +8,14 @@
 
 mod context;
 mod dialect;
-mod facts;
+mod meta;
 #[cfg(test)]
 mod fixture;
-mod fragment;
+mod injected;
 mod item;
 mod layout;
 mod record;
-mod remove;
+mod delete;
 mod rollback;
 mod view;
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use boswell_model::json::{RawKind, Raw};
 use boswell_model::{Block, MediaSource, View};
 
-use super::facts::{permission_mode, text, usage};
+use super::meta::{permission_mode, text, usage};
 use super::item::{Item, Shape, Side};
 use super::record::Record;
 

@@ -10,13 +10,13 @@ use boswell_model::{
 
 use crate::resume_decision::Probe;
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness, LinkKind,
-    Located, LockSpec, Operation, Orphan, Planned, ResumeCommand, Sample, SessionLink, SideFile,
-    StoreIntention, Support,
+    PlanInput, Capabilities, IdSource, Dialect, Environment, Files, Discovered, EditRequest, Match, LinkKind,
+    SessionLocation, LockSpec, Capability, Orphan, Planned, ResumeCommand, Sample, SessionLink, SideFile,
+    StoreRequest, Support,
 };
 
 use super::content::Content;
-use super::intent::{Engine, Intent, Recovery};
+use super::rewind_intent::{Engine, Intent, Recovery};
 use super::row::{PENDING, Row};
 use super::stats::Stats;
 use super::{id, index, index_file, layout, leftovers, message, plan, resume};
@@ -26,16 +26,16 @@ use super::{id, index, index_file, layout, leftovers, message, plan, resume};
 pub struct MyAgents;
 
 const CAN: Capabilities = Capabilities::new(&[
-    (Operation::Read, Support::Native),
-    (Operation::Context, Support::Native),
-    (Operation::Append, Support::Native),
-    (Operation::Rewind, Support::Rewrites),
-    (Operation::Fork, Support::Native),
-    (Operation::Title, Support::Native),
-    (Operation::Tag, Support::Note),
-    (Operation::Label, Support::Note),
-    (Operation::Status, Support::Note),
-    (Operation::Delete, Support::Native),
+    (Capability::Read, Support::Native),
+    (Capability::Context, Support::Native),
+    (Capability::Append, Support::Native),
+    (Capability::Rewind, Support::Rewrites),
+    (Capability::Fork, Support::Native),
+    (Capability::Title, Support::Native),
+    (Capability::Tag, Support::Note),
+    (Capability::Label, Support::Note),
+    (Capability::Status, Support::Note),
+    (Capability::Delete, Support::Native),
 ]);
 
 impl Dialect for MyAgents {
@@ -56,7 +56,7 @@ impl Dialect for MyAgents {
         CAN
     }
 
-    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+    fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         let home = env
             .home
             .clone()
@@ -77,7 +77,7 @@ impl Dialect for MyAgents {
         Some("sessions")
     }
 
-    fn discover(&self, files: &dyn Files) -> Result<Found> {
+    fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         layout::discover(files)
     }
 
@@ -85,7 +85,7 @@ impl Dialect for MyAgents {
         id::is_valid(id)
     }
 
-    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+    fn recognises(&self, sample: &Sample<'_>) -> Match {
         let stem = sample
             .name
             .strip_suffix(".jsonl")
@@ -100,12 +100,12 @@ impl Dialect for MyAgents {
             .and_then(|record| record.get("messages"))
             .is_some_and(holds_rows);
         match (rows || document, at_home) {
-            (true, true) => Likeness::Certain,
-            (true, false) if rows => Likeness::Likely,
+            (true, true) => Match::Certain,
+            (true, false) if rows => Match::Likely,
             // Many programs keep `messages` in a document.
-            (true, false) => Likeness::Maybe,
-            (false, true) => Likeness::Maybe,
-            (false, false) => Likeness::No,
+            (true, false) => Match::Maybe,
+            (false, true) => Match::Maybe,
+            (false, false) => Match::No,
         }
     }
 
@@ -117,7 +117,7 @@ impl Dialect for MyAgents {
         message::is_row(object)
     }
 
-    fn begin(&self, located: &Located) -> SessionMeta {
+    fn begin(&self, located: &SessionLocation) -> SessionMeta {
         let row = located.row.as_deref().and_then(Row::parse);
         let mut facts = row.map(|row| row.facts()).unwrap_or_default();
         facts.hidden = located.hidden;
@@ -128,8 +128,8 @@ impl Dialect for MyAgents {
         message::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        message::fold(object, head, names, facts);
+    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+        message::collect_meta(object, head, names, facts);
     }
 
     /// Rows are a list: each follows the one before it in the file, whatever their ids.
@@ -183,7 +183,7 @@ impl Dialect for MyAgents {
         })
     }
 
-    fn settings_beside(&self, located: &Located, settings: &mut Settings) {
+    fn side_settings(&self, located: &SessionLocation, settings: &mut Settings) {
         if let Some(row) = located.row.as_deref().and_then(Row::parse) {
             row.settings(settings);
         }
@@ -250,7 +250,7 @@ impl Dialect for MyAgents {
         Ok(())
     }
 
-    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+    fn orphans(&self, files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
         leftovers::orphans(files, found)
     }
 
@@ -258,7 +258,7 @@ impl Dialect for MyAgents {
         leftovers::locks(files)
     }
 
-    fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+    fn side_files(&self, files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
         layout::side_files(files, located)
     }
 
@@ -283,21 +283,21 @@ impl Dialect for MyAgents {
 
     fn resume_by(
         &self,
-        located: &Located,
+        located: &SessionLocation,
         probe: &dyn Fn(&SessionLink) -> Probe,
     ) -> Result<Option<ResumeCommand>> {
         resume::resume(located, probe)
     }
 
-    fn plans(&self, operation: Operation) -> bool {
+    fn plans(&self, operation: Capability) -> bool {
         plan::plans(operation)
     }
 
-    fn locks(&self, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+    fn locks(&self, located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
         plan::locks(located, intention)
     }
 
-    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
         plan::plan(asked, intention)
     }
 
@@ -305,15 +305,15 @@ impl Dialect for MyAgents {
         true
     }
 
-    fn store_locks(&self, intention: &StoreIntention) -> Vec<LockSpec> {
+    fn store_locks(&self, intention: &StoreRequest) -> Vec<LockSpec> {
         plan::store_locks(intention)
     }
 
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreIntention,
-        chance: &dyn Chance,
+        intention: &StoreRequest,
+        chance: &dyn IdSource,
     ) -> Result<Planned> {
         plan::plan_store(files, intention, chance)
     }

@@ -18,7 +18,7 @@ pub(crate) struct Encoded {
 
 /// What is settled about a row.
 #[derive(Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct MessagePosition<'a> {
     /// The session.
     pub(crate) session: &'a str,
     /// Id of the row.
@@ -30,7 +30,7 @@ pub(crate) struct Place<'a> {
 }
 
 /// Encodes a draft.
-pub(crate) fn encode(draft: &Draft, place: Place<'_>) -> Result<Encoded> {
+pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encoded> {
     match &draft.body {
         Body::User(parts) => {
             let (attachments, files) = attachments(parts, place)?;
@@ -55,7 +55,7 @@ pub(crate) fn encode(draft: &Draft, place: Place<'_>) -> Result<Encoded> {
     }
 }
 
-fn row(place: Place<'_>, role: &str, content: String) -> Json {
+fn row(place: MessagePosition<'_>, role: &str, content: String) -> Json {
     Json::object()
         .with("id", place.id)
         .with("role", role)
@@ -63,7 +63,7 @@ fn row(place: Place<'_>, role: &str, content: String) -> Json {
         .with("timestamp", place.at.to_rfc3339())
 }
 
-fn assistant(answer: &Answer, place: Place<'_>) -> Result<Encoded> {
+fn assistant(answer: &Answer, place: MessagePosition<'_>) -> Result<Encoded> {
     let said = match &answer.error {
         Some(error) => format!("Error: {error}"),
         None => content(&answer.content),
@@ -161,7 +161,7 @@ fn block(at: usize, part: &Part) -> Option<Json> {
 
 type Files = Vec<(String, Vec<u8>)>;
 
-fn attachments(parts: &[Part], place: Place<'_>) -> Result<(Option<Vec<Json>>, Files)> {
+fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec<Json>>, Files)> {
     let (mut rows, mut files) = (Vec::new(), Files::new());
     for part in parts {
         let Part::Image { base64, mime } = part else {
@@ -183,7 +183,7 @@ fn attachments(parts: &[Part], place: Place<'_>) -> Result<(Option<Vec<Json>>, F
 }
 
 /// A row in the app's own shape: checked, put on one line, id and time filled in.
-fn native(bytes: &[u8], place: Place<'_>) -> Result<Encoded> {
+fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
     let raw = one_object(bytes)?;
     let wrong = |why: &str| {
         Error::new(ErrorKind::Invalid, "this is no row of a MyAgents transcript").because(why).hinting(
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     fn encoded(draft: &Draft) -> Result<String> {
-        let place = Place {
+        let place = MessagePosition {
             session: "s",
             id: "7",
             at: Instant::from_millis(0),
@@ -332,7 +332,7 @@ mod tests {
                 base64: "aGk=".into(),
                 mime: mime.into(),
             };
-            let place = Place {
+            let place = MessagePosition {
                 session: "s",
                 id: "7",
                 at: Instant::from_millis(0),

@@ -118,7 +118,7 @@ pub(crate) fn is_index(key: &str) -> bool {
 /// An index without the rows of these sessions; none if it is damaged.
 pub(crate) fn without(bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
     let text = without_bom(bytes);
-    let rows = crate::without::items(text, &[], |row| {
+    let rows = crate::without_sessions::items(text, &[], |row| {
         row.get("id")
             .is_some_and(|it| ids.iter().any(|id| it.is(id)))
     })?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use boswell_model::{Framing, Problem, ProblemKind, Result};
 
-use crate::{FileInfo, Files, Found, Located, SideFile, SideKind};
+use crate::{FileInfo, Files, Discovered, SessionLocation, SideFile, SideKind};
 
 use super::row::Row;
 use super::visibility::{self, Transcript};
@@ -34,8 +34,8 @@ pub(crate) fn framing(key: &str) -> Framing {
 }
 
 /// Finds every session: those of the index, and those that only have a file.
-pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
+    let mut found = Discovered::default();
     let mut on_disk = transcripts(files, &mut found.problems)?;
     let index = index::read(files, &mut found.problems)?;
     for (session, bytes) in index.rows {
@@ -81,7 +81,7 @@ fn with_row(
     bytes: Vec<u8>,
     of_session: Transcripts,
     problems: &mut Vec<(String, Problem)>,
-) -> Result<Located> {
+) -> Result<SessionLocation> {
     let mut located = of_session.locate(files, session, problems)?;
     if let Some(row) = Row::parse(&bytes) {
         let there = located.key.is_some() && located.size > 0;
@@ -165,7 +165,7 @@ impl Transcripts {
         files: &dyn Files,
         session: String,
         problems: &mut Vec<(String, Problem)>,
-    ) -> Result<Located> {
+    ) -> Result<SessionLocation> {
         if let Some(info) = &self.newer {
             let detail = "this transcript is of a newer format; its records are shown as they are";
             problems.push((
@@ -192,9 +192,9 @@ impl Transcripts {
         Ok(match chosen {
             Some(info) => {
                 let framing = framing(&info.key);
-                Located::at(session, &info, framing)
+                SessionLocation::at(session, &info, framing)
             }
-            None => Located::of(session, Framing::Lines, 0),
+            None => SessionLocation::of(session, Framing::Lines, 0),
         })
     }
 }
@@ -208,7 +208,7 @@ fn is_empty(files: &dyn Files, info: &FileInfo) -> Result<bool> {
 }
 
 /// Attachments of a session, and what is left of a move or rewind beside its log.
-pub(crate) fn side_files(files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
+pub(crate) fn side_files(files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
     if !id::is_valid(&located.id) {
         return Ok(Vec::new());
     }

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use boswell_model::Result;
 
-use crate::{FileInfo, Files, Located, Orphan};
+use crate::{FileInfo, Files, SessionLocation, Orphan};
 
 /// Folders in which locks are made: the index's lies in the root.
 const LOCKS: [&str; 2] = ["session-locks", ""];
 
 /// Attachments and half-made transcripts of sessions that have neither a row nor a transcript, and
 /// locks that were broken.
-pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
     let known: HashSet<&str> = found.iter().map(|it| it.id.as_str()).collect();
     let mut orphans = Vec::new();
     for info in files

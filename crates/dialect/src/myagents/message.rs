@@ -33,7 +33,7 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
 }
 
 /// Gathers what a row says about its session.
-pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+pub(crate) fn collect_meta(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     facts.count(head.word.map_or("", |w| names.text(w)));
     // A row of the index that states both times (then it gave the id) knows better: forks repeat
     // old rows, and what happens of itself does not count as activity.

@@ -23,8 +23,8 @@ mod row;
 mod stats;
 
 pub mod id;
-pub mod intent;
-pub mod owner;
+pub mod rewind_intent;
+pub mod lock_owner;
 pub mod preview;
 pub mod title;
 pub mod visibility;

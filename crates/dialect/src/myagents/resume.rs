@@ -5,7 +5,7 @@ use boswell_model::{Result, SessionRef};
 use crate::resume_decision::{
     Probe, ResumeDecision, ResumeFacts, ResumeReason, ResumeRefusal, decide,
 };
-use crate::{LinkKind, Located, ResumeCommand, SessionLink};
+use crate::{LinkKind, SessionLocation, ResumeCommand, SessionLink};
 
 use super::row::{PENDING, Row};
 
@@ -17,7 +17,7 @@ const BUILTIN: &str = "builtin";
 ///
 /// `probe` looks for the engine's transcript. Only ids are passed on, never what else a row says.
 pub(super) fn resume(
-    located: &Located,
+    located: &SessionLocation,
     probe: &dyn Fn(&SessionLink) -> Probe,
 ) -> Result<Option<ResumeCommand>> {
     let Some(row) = located.row.as_deref().and_then(Row::parse) else {
@@ -71,7 +71,7 @@ mod tests {
     const SDK: &str = "213793e6-5bf8-4c1c-9a52-08f5c0a0f002";
 
     fn words(id: &str, more: &str, probe: Probe) -> Result<Option<String>> {
-        let located = Located {
+        let located = SessionLocation {
             id: id.into(),
             key: None,
             framing: Framing::Lines,

@@ -11,8 +11,8 @@ use boswell_model::{
 
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, Capabilities, Chance, Dialect, Environment, Files, Found, Intention, Likeness,
-    Operation, Planned, Sample, StoreIntention, Support,
+    PlanInput, Capabilities, IdSource, Dialect, Environment, Files, Discovered, EditRequest, Match,
+    Capability, Planned, Sample, StoreRequest, Support,
 };
 
 use super::{header, index, layout, plan, row};
@@ -22,16 +22,16 @@ use super::{header, index, layout, plan, row};
 pub struct OpenAgentSdk;
 
 const CAN: Capabilities = Capabilities::new(&[
-    (Operation::Read, Support::Native),
-    (Operation::Context, Support::Native),
-    (Operation::Append, Support::Native),
-    (Operation::Rewind, Support::Rewrites),
-    (Operation::Fork, Support::Native),
-    (Operation::Title, Support::Note),
-    (Operation::Tag, Support::Note),
-    (Operation::Label, Support::Note),
-    (Operation::Status, Support::Note),
-    (Operation::Delete, Support::Native),
+    (Capability::Read, Support::Native),
+    (Capability::Context, Support::Native),
+    (Capability::Append, Support::Native),
+    (Capability::Rewind, Support::Rewrites),
+    (Capability::Fork, Support::Native),
+    (Capability::Title, Support::Note),
+    (Capability::Tag, Support::Note),
+    (Capability::Label, Support::Note),
+    (Capability::Status, Support::Note),
+    (Capability::Delete, Support::Native),
 ]);
 
 impl Dialect for OpenAgentSdk {
@@ -47,7 +47,7 @@ impl Dialect for OpenAgentSdk {
         CAN
     }
 
-    fn places(&self, env: &Environment) -> Vec<PathBuf> {
+    fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         let home = env
             .home
             .clone()
@@ -56,7 +56,7 @@ impl Dialect for OpenAgentSdk {
         vec![home.unwrap_or_else(|| env.cwd.clone()).join(".open-agent")]
     }
 
-    fn discover(&self, files: &dyn Files) -> Result<Found> {
+    fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         layout::discover(files)
     }
 
@@ -64,7 +64,7 @@ impl Dialect for OpenAgentSdk {
         is_uuid(id)
     }
 
-    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+    fn recognises(&self, sample: &Sample<'_>) -> Match {
         let named = sample.name.strip_suffix(".jsonl").is_some_and(is_uuid);
         let at_home = sample
             .folders
@@ -72,9 +72,9 @@ impl Dialect for OpenAgentSdk {
             .take(3)
             .any(|folder| folder == ".open-agent");
         match sample.records.first() {
-            Some(first) if header::is_header(first) => Likeness::Certain,
-            Some(first) if named && at_home && self.is_record(first) => Likeness::Likely,
-            _ => Likeness::No,
+            Some(first) if header::is_header(first) => Match::Certain,
+            Some(first) if named && at_home && self.is_record(first) => Match::Likely,
+            _ => Match::No,
         }
     }
 
@@ -93,8 +93,8 @@ impl Dialect for OpenAgentSdk {
         row::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        row::fold(object, head, names, facts);
+    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+        row::collect_meta(object, head, names, facts);
     }
 
     /// Rows are a list: each follows the one before it. The header stands outside of it.
@@ -235,15 +235,15 @@ impl Dialect for OpenAgentSdk {
             let id = row.get("id").and_then(|id| id.text());
             id.is_some_and(|id| ids.iter().any(|gone| id.eq_ignore_ascii_case(gone)))
         };
-        index::is_index(key).then(|| crate::without::items(bytes, &["sessions"], speaks))?
+        index::is_index(key).then(|| crate::without_sessions::items(bytes, &["sessions"], speaks))?
     }
 
-    fn plans(&self, operation: Operation) -> bool {
-        use Operation::{Append, Delete, Fork, Rewind};
+    fn plans(&self, operation: Capability) -> bool {
+        use Capability::{Append, Delete, Fork, Rewind};
         matches!(operation, Append | Rewind | Fork | Delete)
     }
 
-    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
         plan::of_session(asked, intention)
     }
 
@@ -254,8 +254,8 @@ impl Dialect for OpenAgentSdk {
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreIntention,
-        chance: &dyn Chance,
+        intention: &StoreRequest,
+        chance: &dyn IdSource,
     ) -> Result<Planned> {
         plan::of_store(files, intention, chance)
     }

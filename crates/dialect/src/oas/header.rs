@@ -45,7 +45,7 @@ pub(crate) fn millis(value: Option<Raw<'_>>) -> Option<Instant> {
 }
 
 /// Takes what the header says about the session.
-pub(crate) fn fold(object: &Object<'_>, facts: &mut SessionMeta) {
+pub(crate) fn collect_meta(object: &Object<'_>, facts: &mut SessionMeta) {
     let text = |key: &str| {
         object
             .text(key)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use boswell_model::json::{Json, RawKind, Raw, set_member};
 use boswell_model::{EntryKind, Lines, Problem, ProblemKind, Result};
 
-use crate::{Depth, Files, Located, Modified, Reader, Step, laid_out};
+use crate::{Depth, Files, SessionLocation, Modified, Reader, Step, json_layout};
 
 use super::OpenAgentSdk;
 use super::layout::sessions_in;
@@ -121,7 +121,7 @@ impl Row {
 
 /// Reads the file of a session for its row. A file without a header has the times
 /// of its rows, or none.
-pub(crate) fn row_of(files: &dyn Files, located: &Located) -> Result<Option<Row>> {
+pub(crate) fn row_of(files: &dyn Files, located: &SessionLocation) -> Result<Option<Row>> {
     let Some(key) = &located.key else {
         return Ok(None);
     };
@@ -201,7 +201,7 @@ pub(crate) fn step(
     if old.is_none() && which == Rows::Changed {
         return Ok(None);
     }
-    let mut there: BTreeMap<String, Located> = sessions_in(files, folder)?
+    let mut there: BTreeMap<String, SessionLocation> = sessions_in(files, folder)?
         .into_iter()
         .map(|located| (located.id.to_lowercase(), located))
         .collect();
@@ -241,7 +241,7 @@ pub(crate) fn step(
         .collect();
     for id in missing {
         if let Some(row) = wanted(id)? {
-            rows.push(laid_out::object(
+            rows.push(json_layout::object(
                 &row.fields(),
                 gap.as_deref().unwrap_or(ROW_GAP),
             ));

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use boswell_model::{Framing, Problem, ProblemKind, Result};
 
 use crate::uuid::is_uuid;
-use crate::{Files, Found, Located};
+use crate::{Files, Discovered, SessionLocation};
 
 use super::index;
 
 /// Finds every session by its file. The name of a project's folder is not decoded: the header
 /// says where it was held.
-pub(crate) fn discover(files: &dyn Files) -> Result<Found> {
-    let mut found = Found::default();
+pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
+    let mut found = Discovered::default();
     for folder in folders(files)? {
         discover_in(files, &folder, &mut found)?;
     }
@@ -37,17 +37,17 @@ pub(crate) fn folder_for(project: &str) -> String {
 }
 
 /// Sessions of one folder.
-pub(crate) fn sessions_in(files: &dyn Files, folder: &str) -> Result<Vec<Located>> {
+pub(crate) fn sessions_in(files: &dyn Files, folder: &str) -> Result<Vec<SessionLocation>> {
     let is_one = |info: &crate::FileInfo| {
         let id = info
             .stem(".jsonl")
             .filter(|id| is_uuid(id) && info.is_file())?;
-        Some(Located::at(id, info, Framing::Lines))
+        Some(SessionLocation::at(id, info, Framing::Lines))
     };
     Ok(files.list(folder)?.iter().filter_map(is_one).collect())
 }
 
-fn discover_in(files: &dyn Files, folder: &str, found: &mut Found) -> Result<()> {
+fn discover_in(files: &dyn Files, folder: &str, found: &mut Discovered) -> Result<()> {
     let mut sessions = BTreeSet::new();
     for info in files.list(folder)? {
         let Some(session) = info.stem(".jsonl").filter(|_| !info.is_folder()) else {
@@ -71,7 +71,7 @@ fn discover_in(files: &dyn Files, folder: &str, found: &mut Found) -> Result<()>
                 sessions.insert(session.to_lowercase());
                 found
                     .sessions
-                    .push(Located::at(session, &info, Framing::Lines));
+                    .push(SessionLocation::at(session, &info, Framing::Lines));
             }
         }
     }

@@ -10,8 +10,8 @@ use boswell_model::{EntryKind, Error, ErrorKind, Flags, Instant, Result, Slot, T
 
 use crate::uuid::is_uuid;
 use crate::{
-    Asked, Chance, Draft, Files, Intention, Modified, NewSession, Parent, Plan, Planned,
-    Precondition, Step, StoreIntention, unsupported,
+    PlanInput, IdSource, Draft, Files, EditRequest, Modified, NewSession, Parent, Plan, Planned,
+    Precondition, Step, StoreRequest, unsupported,
 };
 
 use super::encode::{self, Bearing};
@@ -19,12 +19,12 @@ use super::index::{self, Row, Rows};
 use super::{header, layout, row};
 
 /// What has to happen to a session for an intention to come true.
-pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+pub(crate) fn of_session(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
     match intention {
-        Intention::Append(drafts) => append(asked, drafts),
-        Intention::Rewind(tip) => rewind(asked, *tip),
-        Intention::Fork { at, new } => fork(asked, *at, new),
-        Intention::Delete => delete(asked),
+        EditRequest::Append(drafts) => append(asked, drafts),
+        EditRequest::Rewind(tip) => rewind(asked, *tip),
+        EditRequest::Fork { at, new } => fork(asked, *at, new),
+        EditRequest::Delete => delete(asked),
         _ => Err(unsupported(
             "oas",
             "be changed like that",
@@ -36,12 +36,12 @@ pub(crate) fn of_session(asked: &Asked<'_>, intention: &Intention) -> Result<Pla
 /// What has to happen to the store for an intention to come true.
 pub(crate) fn of_store(
     files: &dyn Files,
-    intention: &StoreIntention,
-    chance: &dyn Chance,
+    intention: &StoreRequest,
+    chance: &dyn IdSource,
 ) -> Result<Planned> {
     match intention {
-        StoreIntention::Create(new) => create(files, new, chance),
-        StoreIntention::Index | StoreIntention::IndexWith { .. } => {
+        StoreRequest::Create(new) => create(files, new, chance),
+        StoreRequest::Index | StoreRequest::IndexWith { .. } => {
             let mut plan = Plan::new(
                 "index",
                 "write the indexes of open-agent-sdk anew from its sessions",
@@ -57,7 +57,7 @@ pub(crate) fn of_store(
             }
             Ok(Planned::of(plan))
         }
-        StoreIntention::Move { .. } => Err(unsupported(
+        StoreRequest::Move { .. } => Err(unsupported(
             "oas",
             "be moved yet",
             "start its program in the new folder",
@@ -65,7 +65,7 @@ pub(crate) fn of_store(
     }
 }
 
-fn key_of(asked: &Asked<'_>) -> Result<String> {
+fn key_of(asked: &PlanInput<'_>) -> Result<String> {
     asked.located.key.clone().ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
@@ -95,7 +95,7 @@ fn with_index(
 
 /// What the index says of a session once it has so many rows.
 fn row_after(
-    asked: &Asked<'_>,
+    asked: &PlanInput<'_>,
     messages: u64,
     first_prompt: Option<String>,
     at: Instant,
@@ -120,7 +120,7 @@ fn row_after(
     })
 }
 
-fn rows(asked: &Asked<'_>) -> impl Iterator<Item = Slot> {
+fn rows(asked: &PlanInput<'_>) -> impl Iterator<Item = Slot> {
     asked
         .view
         .log
@@ -129,7 +129,7 @@ fn rows(asked: &Asked<'_>) -> impl Iterator<Item = Slot> {
         .map(|(slot, _)| slot)
 }
 
-fn append(asked: &Asked<'_>, drafts: &[Draft]) -> Result<Planned> {
+fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
     let key = key_of(asked)?;
     if asked
         .view
@@ -232,7 +232,7 @@ fn follows(parent: &Parent, last: Option<&str>) -> Result<()> {
 }
 
 /// Whether a row of that id is there already; one that says something else is a conflict.
-fn is_there(asked: &Asked<'_>, id: &str, new: &[u8]) -> Result<bool> {
+fn is_there(asked: &PlanInput<'_>, id: &str, new: &[u8]) -> Result<bool> {
     let log = asked.view.log;
     let Some((slot, _)) = log
         .entries()
@@ -263,7 +263,7 @@ fn is_there(asked: &Asked<'_>, id: &str, new: &[u8]) -> Result<bool> {
 }
 
 /// Cuts the file before a prompt. What is cut stays in the vault.
-fn rewind(asked: &Asked<'_>, tip: Tip) -> Result<Planned> {
+fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
     let key = key_of(asked)?;
     let log = asked.view.log;
     let head = tip
@@ -322,7 +322,7 @@ fn rewind(asked: &Asked<'_>, tip: Tip) -> Result<Planned> {
 
 /// A new session with a copy of the rows. Keys and tokens that the header may hold
 /// stay where they are.
-fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
+fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     let source = key_of(asked)?;
     let id = settled_id(new.id.as_deref(), asked.chance)?;
     let key = format!("{}/{id}.jsonl", folder_of(&source));
@@ -401,7 +401,7 @@ fn fork(asked: &Asked<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     })
 }
 
-fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
+fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
     let asked = new
         .backend
         .as_deref()
@@ -453,7 +453,7 @@ fn create(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Pl
     })
 }
 
-fn settled_id(asked: Option<&str>, chance: &dyn Chance) -> Result<String> {
+fn settled_id(asked: Option<&str>, chance: &dyn IdSource) -> Result<String> {
     let id = asked.map_or_else(|| chance.uuid_v4(), str::to_owned);
     if is_uuid(&id) {
         return Ok(id);
@@ -481,7 +481,7 @@ fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
     .hinting("leave --id out to have one made"))
 }
 
-fn delete(asked: &Asked<'_>) -> Result<Planned> {
+fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
     let key = key_of(asked)?;
     let plan = Plan::new("delete", format!("delete oas:{}", asked.located.id))
         .requiring(Precondition::NotLive { key: key.clone() })

@@ -57,11 +57,11 @@ fn time(object: &Object<'_>) -> Option<Instant> {
 }
 
 /// Gathers what a record says about its session.
-pub(crate) fn fold(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+pub(crate) fn collect_meta(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
     facts.count(head.word.map_or("", |w| names.text(w)));
     if head.kind == EntryKind::Header {
         if facts.id.is_none() {
-            header::fold(object, facts);
+            header::collect_meta(object, facts);
         }
         return;
     }

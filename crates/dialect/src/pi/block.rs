@@ -3,7 +3,7 @@
 use boswell_model::json::{RawKind, Raw};
 use boswell_model::{Block, MediaSource};
 
-use super::value::json_text;
+use super::js_values::json_text;
 
 /// How xcsh ends a text that it cut when it wrote it.
 const CUT_NOTICE: &str = "[Session persistence truncated large content]";

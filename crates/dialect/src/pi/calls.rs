@@ -3,7 +3,7 @@
 use boswell_model::json::{RawKind, Object};
 use boswell_model::{Interner, ToolLink};
 
-use super::value::pick;
+use super::js_values::pick;
 
 /// Hands over the calls of a message, then the call that it answers. The same as
 /// its view would tell.
@@ -60,7 +60,7 @@ mod tests {
     fn by_pairs(object: &Object<'_>) -> Vec<String> {
         let mut names = Interner::default();
         let mut found = Vec::new();
-        crate::Dialect::pairs(&Pi::PI, object, &mut names, &mut |pair| found.push(pair));
+        crate::Dialect::tool_links(&Pi::PI, object, &mut names, &mut |pair| found.push(pair));
         let told = |pair: &ToolLink| match pair {
             ToolLink::Call(id) => format!("calls {}", names.text(*id)),
             ToolLink::Answer(id) => format!("answers {}", names.text(*id)),

@@ -6,8 +6,8 @@ use boswell_model::json::RawKind;
 use boswell_model::{EntryKind, Head, Problem, ProblemKind, Result, SessionView, Slot};
 
 use super::head::version_of;
-use super::kept::{array_index, lost_lines};
-use super::shape::{Shape, header, is_entry};
+use super::compaction::{array_index, lost_lines};
+use super::link_scheme::{Shape, header, is_entry};
 
 /// The newest version of the format whose meaning is known.
 const NEWEST: f64 = 3.0;

@@ -7,8 +7,8 @@ use boswell_model::{
 };
 
 use super::head::{SPEAKS, version_of};
-use super::kept::first_kept;
-use super::shape::{agent_path, header};
+use super::compaction::first_kept;
+use super::link_scheme::{agent_path, header};
 use super::{Flavour, settings};
 
 /// Builds the context at a tip as the agent builds it.

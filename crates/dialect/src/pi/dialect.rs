@@ -9,16 +9,16 @@ use boswell_model::{
 };
 
 use crate::{
-    Asked, Capabilities, Chance, Depth, Dialect, Draft, Environment, Files, Found, Intention,
-    Likeness, Located, LockSpec, NewLog, NewSession, Operation, ToolLink, Planned, Reach,
-    ResumeCommand, Sample, Sent, Settled, SideFile, StoreIntention, Subagent,
+    PlanInput, Capabilities, IdSource, Depth, Dialect, Draft, Environment, Files, Discovered, EditRequest,
+    Match, SessionLocation, LockSpec, NewLog, NewSession, Capability, ToolLink, Planned, ContextCoverage,
+    ResumeCommand, Sample, ProviderMessage, EntryStamp, SideFile, StoreRequest, Subagent,
 };
 
 use super::{
-    Flavour, Pi, calls, check, context, fold, head, layout, orphans, outgoing, places, plan, reach,
-    recognise, render, repair, resume, shape, side, subagents, view,
+    Flavour, Pi, calls, check, context, meta, head, layout, orphans, provider_messages, roots, plan, context_window,
+    recognise, render, repair, resume, link_scheme, side_files, subagents, view,
 };
-use crate::{ForkPlace, KnownReader, Mend, Mending, Orphan};
+use crate::{ForkPlace, KnownReader, Fix, RepairInput, Orphan};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -33,19 +33,19 @@ impl Dialect for Pi {
         self.table()
     }
 
-    fn places(&self, env: &Environment) -> Vec<PathBuf> {
-        places::places(self.flavour, env)
+    fn roots(&self, env: &Environment) -> Vec<PathBuf> {
+        roots::roots(self.flavour, env)
     }
 
     fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
-        places::variables(self.flavour, root, key)
+        roots::variables(self.flavour, root, key)
     }
 
     fn sessions_folder(&self) -> Option<&'static str> {
         (self.flavour != Flavour::Boswell).then_some("sessions")
     }
 
-    fn discover(&self, files: &dyn Files) -> Result<Found> {
+    fn discover(&self, files: &dyn Files) -> Result<Discovered> {
         layout::discover(files)
     }
 
@@ -53,7 +53,7 @@ impl Dialect for Pi {
         layout::id_is_valid(id)
     }
 
-    fn recognises(&self, sample: &Sample<'_>) -> Likeness {
+    fn recognises(&self, sample: &Sample<'_>) -> Match {
         recognise::recognises(*self, sample)
     }
 
@@ -61,7 +61,7 @@ impl Dialect for Pi {
         head::is_record(object)
     }
 
-    fn begin(&self, located: &Located) -> SessionMeta {
+    fn begin(&self, located: &SessionLocation) -> SessionMeta {
         SessionMeta {
             hidden: located.hidden,
             ..SessionMeta::default()
@@ -72,16 +72,16 @@ impl Dialect for Pi {
         head::head(object, head, names);
     }
 
-    fn fold(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        fold::fold(self.flavour, object, head, names, facts);
+    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+        meta::collect_meta(self.flavour, object, head, names, facts);
     }
 
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
-        shape::link(log)
+        link_scheme::link(log)
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
-        Ok(shape::tip(view))
+        Ok(link_scheme::tip(view))
     }
 
     fn view(&self, object: &Object<'_>) -> View {
@@ -92,35 +92,35 @@ impl Dialect for Pi {
         context::context(self.flavour, view, tip)
     }
 
-    fn reach(&self, view: &SessionView<'_>, tip: Tip) -> Result<Reach> {
-        reach::reach(self.flavour, view, tip)
+    fn context_coverage(&self, view: &SessionView<'_>, tip: Tip) -> Result<ContextCoverage> {
+        context_window::context_coverage(self.flavour, view, tip)
     }
 
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         render::render(self.flavour, item, records)
     }
 
-    fn sent(&self, messages: Vec<Message>) -> Vec<Sent> {
-        outgoing::sent(self.flavour, messages)
+    fn provider_messages(&self, messages: Vec<Message>) -> Vec<ProviderMessage> {
+        provider_messages::provider_messages(self.flavour, messages)
     }
 
-    fn reached(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
-        repair::reached(*self, view, tip)
+    fn entries_agent_sees(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+        repair::entries_agent_sees(*self, view, tip)
     }
 
     fn readers(&self) -> &'static [KnownReader] {
         repair::READERS
     }
 
-    fn mends(&self, mending: &Mending<'_>) -> Result<Vec<Mend>> {
-        repair::mends(mending)
+    fn fixes(&self, mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
+        repair::fixes(mending)
     }
 
-    fn repaired_fork(&self, mending: &Mending<'_>, original: &str) -> Result<Option<ForkPlace>> {
+    fn repaired_fork(&self, mending: &RepairInput<'_>, original: &str) -> Result<Option<ForkPlace>> {
         repair::fork(mending, original)
     }
 
-    fn pairs(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
+    fn tool_links(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
         calls::pairs(object, names, sink);
         Flags::default()
     }
@@ -138,28 +138,28 @@ impl Dialect for Pi {
         check::check(view, problems)
     }
 
-    fn side_files(&self, files: &dyn Files, located: &Located) -> Result<Vec<SideFile>> {
-        side::side_files(files, located)
+    fn side_files(&self, files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
+        side_files::side_files(files, located)
     }
 
     fn subagents(
         &self,
         files: &dyn Files,
-        located: &Located,
+        located: &SessionLocation,
         _view: &SessionView<'_>,
     ) -> Result<Vec<Subagent>> {
         subagents::of(files, located)
     }
 
-    fn spilled(&self, located: &Located, object: &Object<'_>) -> Option<String> {
-        subagents::spilled(located, object).filter(|_| self.flavour == super::Flavour::Boswell)
+    fn full_output_key(&self, located: &SessionLocation, object: &Object<'_>) -> Option<String> {
+        subagents::full_output_key(located, object).filter(|_| self.flavour == super::Flavour::Boswell)
     }
 
-    fn orphans(&self, files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+    fn orphans(&self, files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
         orphans::orphans(files, found)
     }
 
-    fn resume(&self, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
+    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
         resume::resume(self.flavour, facts, located)
     }
 
@@ -171,19 +171,19 @@ impl Dialect for Pi {
         super::encode::can_append(facts)
     }
 
-    fn is_own_beginning(&self, bytes: &[u8]) -> bool {
-        super::encode::is_own_beginning(bytes)
+    fn has_plain_header(&self, bytes: &[u8]) -> bool {
+        super::encode::has_plain_header(bytes)
     }
 
-    fn id_at_a_glance<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
-        super::encode::id_at_a_glance(line)
+    fn fast_entry_id<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
+        super::encode::fast_entry_id(line)
     }
 
-    fn encode(&self, draft: &Draft, settled: Settled<'_>, out: &mut Vec<u8>) -> Result<()> {
+    fn encode(&self, draft: &Draft, settled: EntryStamp<'_>, out: &mut Vec<u8>) -> Result<()> {
         super::encode::entry(*self, draft, settled, out)
     }
 
-    fn session_id(&self, chance: &dyn Chance) -> String {
+    fn session_id(&self, chance: &dyn IdSource) -> String {
         super::session_id::session_id(self.flavour, chance)
     }
 
@@ -191,27 +191,27 @@ impl Dialect for Pi {
         super::encode::new_log(*self, new, id, now)
     }
 
-    fn key_here(&self, files: &dyn Files, key: String) -> Result<String> {
-        layout::key_here(files, key)
+    fn resolve_key(&self, files: &dyn Files, key: String) -> Result<String> {
+        layout::resolve_key(files, key)
     }
 
-    fn plans(&self, operation: Operation) -> bool {
+    fn plans(&self, operation: Capability) -> bool {
         plan::plans(self.flavour, operation)
     }
 
-    fn locks(&self, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+    fn locks(&self, located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
         plan::locks(*self, located, intention)
     }
 
-    fn plan(&self, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
         plan::plan(*self, asked, intention)
     }
 
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreIntention,
-        _chance: &dyn Chance,
+        intention: &StoreRequest,
+        _chance: &dyn IdSource,
     ) -> Result<Planned> {
         plan::plan_store(*self, files, intention)
     }

@@ -10,7 +10,7 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
 use super::{Flavour, Pi};
-use crate::{Answer, Body, Draft, NewLog, NewSession, Part, Settled, one_object, unsupported};
+use crate::{Answer, Body, Draft, NewLog, NewSession, Part, EntryStamp, one_object, unsupported};
 
 /// Longest id of an entry that a caller may give.
 const LONGEST_ID: usize = 255;
@@ -26,7 +26,7 @@ const SHORT_HEADER: usize = 512;
 pub(super) fn entry(
     dialect: Pi,
     draft: &Draft,
-    settled: Settled<'_>,
+    settled: EntryStamp<'_>,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     if !is_entry_id(settled.id) {
@@ -169,13 +169,13 @@ fn on_one_line(mut record: Vec<u8>) -> Vec<u8> {
 const BEGINNING: &[u8] = br#"{"type":"session","version":3,"id":""#;
 
 /// Whether a log begins with a header of version 3, which [`can_append`] takes.
-pub(super) fn is_own_beginning(bytes: &[u8]) -> bool {
+pub(super) fn has_plain_header(bytes: &[u8]) -> bool {
     bytes.starts_with(BEGINNING)
 }
 
 /// The id of an entry whose line begins with its type and its id, as every writer of the family
 /// prints it, if nothing else in the line could be its id.
-pub(super) fn id_at_a_glance(line: &[u8]) -> Option<&str> {
+pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
     let record = line.strip_suffix(b"\n")?;
     let rest = record.strip_prefix(br#"{"type":""#)?;
     let (word, rest) = rest.split_at_checked(memchr(b'"', rest)?)?;
@@ -305,7 +305,7 @@ fn part(printed: &mut Printer<'_>, part: &Part) {
 
 /// A record in the family's own shape, or a bare message; what it lacks is filled in, what it
 /// has stays as written.
-fn native(bytes: &[u8], settled: Settled<'_>) -> Result<Vec<u8>> {
+fn native(bytes: &[u8], settled: EntryStamp<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
     if raw.get("type").is_some_and(|word| word.is("session")) {
         return Err(
@@ -450,10 +450,10 @@ mod tests {
             now,
         )
         .unwrap();
-        assert!(is_own_beginning(log.bytes.get(..64).unwrap()));
+        assert!(has_plain_header(log.bytes.get(..64).unwrap()));
         let other = String::from_utf8(log.bytes)
             .unwrap()
             .replace("\"version\":3", "\"version\":4");
-        assert!(!is_own_beginning(other.as_bytes()));
+        assert!(!has_plain_header(other.as_bytes()));
     }
 }

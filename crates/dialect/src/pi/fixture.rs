@@ -3,17 +3,17 @@
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Context, Framing, Message, Slot, Tip};
 
-use crate::{Asked, Chance, Depth, Dialect, Located, MemoryFiles, Plan, ReadSession, Reader, Step};
+use crate::{PlanInput, IdSource, Depth, Dialect, SessionLocation, MemoryFiles, Plan, ReadSession, Reader, Step};
 
 use super::Pi;
 
 /// A session as a listing would find it.
-pub(super) fn located(id: &str) -> Located {
-    Located {
+pub(super) fn located(id: &str) -> SessionLocation {
+    SessionLocation {
         key: Some(format!(
             "sessions/--p--/2026-01-01T00-00-00-000Z_{id}.jsonl"
         )),
-        ..Located::of(id, Framing::Lines, 0)
+        ..SessionLocation::of(id, Framing::Lines, 0)
     }
 }
 
@@ -162,7 +162,7 @@ impl boswell_model::Payloads for Bytes<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Counting(std::sync::atomic::AtomicU64);
 
-impl Chance for Counting {
+impl IdSource for Counting {
     fn now(&self) -> boswell_model::Instant {
         boswell_model::Instant::from_millis(1_790_000_000_000)
     }
@@ -173,7 +173,7 @@ impl Chance for Counting {
 }
 
 /// Hands a session over as something is wanted of it; its log stands where [`located`] says.
-pub(super) fn asking<T>(pi: Pi, text: &str, ask: impl FnOnce(&Asked<'_>) -> T) -> T {
+pub(super) fn asking<T>(pi: Pi, text: &str, ask: impl FnOnce(&PlanInput<'_>) -> T) -> T {
     let located = located("S");
     let mut files = MemoryFiles::default();
     files.put(located.key.as_deref().unwrap(), text, None);
@@ -185,11 +185,11 @@ pub(super) fn asking_with<T>(
     pi: Pi,
     text: &str,
     files: &MemoryFiles,
-    ask: impl FnOnce(&Asked<'_>) -> T,
+    ask: impl FnOnce(&PlanInput<'_>) -> T,
 ) -> T {
     let (located, read, bytes) = (located("S"), read(pi, text), Bytes(text));
     let chance = Counting::default();
-    ask(&Asked {
+    ask(&PlanInput {
         files,
         located: &located,
         view: read.view(&bytes),

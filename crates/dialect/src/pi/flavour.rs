@@ -1,6 +1,6 @@
 //! The programs of the family, and what each can.
 
-use crate::{Capabilities, Operation, Support};
+use crate::{Capabilities, Capability, Support};
 
 /// Which program of the family writes a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,27 +87,27 @@ impl Pi {
 macro_rules! table {
     ($title:ident, $metadata:ident, $resume:ident) => {
         &[
-            (Operation::Read, Support::Native),
-            (Operation::Context, Support::Native),
-            (Operation::Append, Support::Native),
-            (Operation::Branch, Support::Native),
-            (Operation::Rewind, Support::Native),
-            (Operation::Fork, Support::Native),
-            (Operation::Title, Support::$title),
-            (Operation::Tag, Support::$metadata),
-            (Operation::Label, Support::Native),
-            (Operation::Status, Support::$metadata),
-            (Operation::Delete, Support::Native),
-            (Operation::Resume, Support::$resume),
+            (Capability::Read, Support::Native),
+            (Capability::Context, Support::Native),
+            (Capability::Append, Support::Native),
+            (Capability::Branch, Support::Native),
+            (Capability::Rewind, Support::Native),
+            (Capability::Fork, Support::Native),
+            (Capability::Title, Support::$title),
+            (Capability::Tag, Support::$metadata),
+            (Capability::Label, Support::Native),
+            (Capability::Status, Support::$metadata),
+            (Capability::Delete, Support::Native),
+            (Capability::Resume, Support::$resume),
         ]
     };
 }
 
-const PI: &[(Operation, Support)] = table!(Native, Note, Native);
+const PI: &[(Capability, Support)] = table!(Native, Note, Native);
 /// Their title stands in the first line of the file, so a new one means a new file.
-const HEIRS: &[(Operation, Support)] = table!(Rewrites, Note, Native);
+const HEIRS: &[(Capability, Support)] = table!(Rewrites, Note, Native);
 /// Boswell is no agent: there is nothing that could take its conversations up again.
-const OWN: &[(Operation, Support)] = table!(Native, Native, No);
+const OWN: &[(Capability, Support)] = table!(Native, Native, No);
 
 #[cfg(test)]
 mod tests {
@@ -116,12 +116,12 @@ mod tests {
     #[test]
     fn only_our_own_store_has_a_place_for_tags_and_only_agents_resume() {
         let support = |pi: Pi, operation| pi.table().support(operation);
-        assert_eq!(support(Pi::PI, Operation::Title), Support::Native);
-        assert_eq!(support(Pi::XCSH, Operation::Title), Support::Rewrites);
-        assert_eq!(support(Pi::OMP, Operation::Tag), Support::Note);
-        assert_eq!(support(Pi::BOSWELL, Operation::Tag), Support::Native);
-        assert_eq!(support(Pi::BOSWELL, Operation::Resume), Support::No);
-        for operation in Operation::ALL {
+        assert_eq!(support(Pi::PI, Capability::Title), Support::Native);
+        assert_eq!(support(Pi::XCSH, Capability::Title), Support::Rewrites);
+        assert_eq!(support(Pi::OMP, Capability::Tag), Support::Note);
+        assert_eq!(support(Pi::BOSWELL, Capability::Tag), Support::Native);
+        assert_eq!(support(Pi::BOSWELL, Capability::Resume), Support::No);
+        for operation in Capability::ALL {
             assert_ne!(
                 support(Pi::PI, operation),
                 Support::No,

@@ -3,8 +3,8 @@
 use boswell_model::json::{RawKind, Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Symbol, Interner};
 
-use super::restated;
-use super::value::{pick, truthy};
+use super::settings_snapshot;
+use super::js_values::{pick, truthy};
 
 /// On an entry: it becomes a message for the model, unless a compaction hides it.
 pub(super) const SPEAKS: Flags = Flags::OWN;
@@ -96,7 +96,7 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
         "custom"
             if object
                 .get("customType")
-                .is_some_and(|kind| kind.is(restated::WORD)) =>
+                .is_some_and(|kind| kind.is(settings_snapshot::WORD)) =>
         {
             EntryKind::Setting
         }

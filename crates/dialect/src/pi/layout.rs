@@ -2,15 +2,15 @@
 
 use boswell_model::{Framing, Result, Unseen, unseen};
 
-use crate::{FileInfo, Files, Found, Located};
+use crate::{FileInfo, Files, Discovered, SessionLocation};
 
 /// Levels of artifact folders that are looked into: a subagent's transcript, one of its own
 /// subagents, and no more.
 const DEEPEST: usize = 2;
 
 /// Finds every session below a root: an agent's folder, or the folder of sessions itself.
-pub(super) fn discover(files: &dyn Files) -> Result<Found> {
-    let mut found = Found::default();
+pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
+    let mut found = Discovered::default();
     let base = base(files)?;
     let listing = visible(files, base)?;
     if base.is_empty()
@@ -79,7 +79,7 @@ fn base(files: &dyn Files) -> Result<&'static str> {
 
 /// The key of a new log in this store: a root that is a folder of sessions itself must not get
 /// another one inside, which would hide all that is there.
-pub(super) fn key_here(files: &dyn Files, key: String) -> Result<String> {
+pub(super) fn resolve_key(files: &dyn Files, key: String) -> Result<String> {
     let alone = base(files)?.is_empty() && !discover(files)?.sessions.is_empty();
     Ok(match key.strip_prefix("sessions/") {
         Some(rest) if alone => rest.to_owned(),
@@ -95,13 +95,13 @@ fn sessions(
     files: &dyn Files,
     listing: &[FileInfo],
     project: Option<&FileInfo>,
-    found: &mut Found,
+    found: &mut Discovered,
 ) -> Result<()> {
     for info in listing {
         if is_log(info) {
             found
                 .sessions
-                .push(Located::at(id_of(stem(info)), info, Framing::Lines));
+                .push(SessionLocation::at(id_of(stem(info)), info, Framing::Lines));
         } else if info.is_folder() && (project.is_some() || is_artifacts(info, listing)) {
             subagents(files, info, found)?;
         }
@@ -110,7 +110,7 @@ fn sessions(
 }
 
 /// Takes the logs below an artifact folder.
-pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Found) -> Result<()> {
+pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Discovered) -> Result<()> {
     let owner = id_of(artifacts.name()).to_owned();
     let mut open = vec![(artifacts.key.clone(), owner, 1)];
     while let Some((folder, owner, depth)) = open.pop() {
@@ -119,7 +119,7 @@ pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Fou
             // id goes before them.
             let id = format!("{owner}.{}", id_of(stem(&info)));
             if is_log(&info) {
-                let mut located = Located::at(id, &info, Framing::Lines);
+                let mut located = SessionLocation::at(id, &info, Framing::Lines);
                 located.hidden = Some("subagent");
                 located.owner = Some(owner.clone());
                 found.sessions.push(located);

@@ -9,12 +9,12 @@ use std::collections::HashSet;
 use boswell_model::json::{SyntaxError, Json, Raw, remove_member, set_member};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, SessionView, Slot, shell_quote};
 
-use super::kept::kept_by_index;
+use super::compaction::kept_by_index;
 use super::session_id::entry_id;
-use super::shape::{Shape, header, is_entry};
+use super::link_scheme::{Shape, header, is_entry};
 use super::{Pi, head::version_of};
 use crate::{
-    Asked, Chance, Depth, Dialect, Modified, Plan, Planned, Precondition, Reader, Seen, Step,
+    PlanInput, IdSource, Depth, Dialect, Modified, Plan, Planned, Precondition, Reader, ExpectedState, Step,
 };
 
 /// The version that is written.
@@ -41,7 +41,7 @@ impl Migrated {
 }
 
 /// Rewrites what an older version says otherwise. A log of version 3 comes back as it is.
-pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn Chance) -> Result<Migrated> {
+pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn IdSource) -> Result<Migrated> {
     let version = match header(view.log) {
         Some(slot) => view.with_object(slot, version_of)?.flatten(),
         None => None,
@@ -114,7 +114,7 @@ pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn Chance) -> Result<Mi
 
 /// Rewrites the file of a session in an older version. What cannot be read stays where
 /// it is, byte for byte.
-pub(super) fn plan(pi: Pi, asked: &Asked<'_>) -> Result<Planned> {
+pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
     let id = &asked.located.id;
     let view = &asked.view;
     if let Some(version) = asked
@@ -146,9 +146,9 @@ pub(super) fn plan(pi: Pi, asked: &Asked<'_>) -> Result<Planned> {
         });
     }
     let bytes = same_conversation(pi, asked, spliced(view, &made)?)?;
-    let was = Seen {
+    let was = ExpectedState {
         len: Some(view.log.bytes),
-        ..Seen::default()
+        ..ExpectedState::default()
     };
     let plan = Plan::new("migrate", format!("bring {id} to version 3"))
         .requiring(Precondition::NotLive { key: key.clone() })
@@ -209,7 +209,7 @@ fn spliced(view: &SessionView<'_>, made: &Migrated) -> Result<Vec<u8>> {
 
 /// Counted in is counted out: as many records and gaps as before, and the same
 /// conversation for a model.
-fn same_conversation(pi: Pi, asked: &Asked<'_>, bytes: Vec<u8>) -> Result<Vec<u8>> {
+fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Vec<u8>> {
     let after = Reader::read(&pi, asked.located, &bytes, Depth::Facts);
     let now = after.view(&bytes);
     let (was, before) = (&asked.view, asked.view.log);
@@ -265,7 +265,7 @@ fn usize_of(number: u64) -> Result<usize> {
 mod tests {
     use super::super::fixture::{HEADER, apply, asking, read, texts, user, v3};
     use super::*;
-    use crate::Intention;
+    use crate::EditRequest;
 
     const V1: &str = "{\"type\":\"session\",\"id\":\"S\",\"timestamp\":\"2025-01-01T00:00:00Z\",\"cwd\":\"/p\"}\n";
 
@@ -283,7 +283,7 @@ mod tests {
 
     fn migrate(text: &str) -> Result<Planned> {
         asking(Pi::PI, text, |asked| {
-            Pi::PI.plan(asked, &Intention::Migrate)
+            Pi::PI.plan(asked, &EditRequest::Migrate)
         })
     }
 

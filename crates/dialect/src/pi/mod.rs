@@ -6,42 +6,42 @@
 //! where boswell differs from the programs on purpose.
 
 mod block;
-mod branched;
+mod fork;
 mod calls;
 mod check;
 mod context;
 mod dialect;
 mod encode;
 mod flavour;
-mod fold;
+mod meta;
 mod head;
-mod kept;
+mod compaction;
 mod layout;
 mod migrate;
 mod orphans;
-mod outgoing;
+mod provider_messages;
 mod pairing;
-mod places;
+mod roots;
 mod plan;
 mod project_folder;
-mod reach;
+mod context_window;
 mod recognise;
-mod relocate;
-mod remark;
+mod move_project;
+mod one_line;
 mod render;
 mod repair;
-mod restated;
+mod settings_snapshot;
 mod resume;
-mod retitle;
+mod set_title;
 mod session_id;
 mod settings;
-mod shape;
-mod side;
+mod link_scheme;
+mod side_files;
 mod subagents;
 mod tags;
-mod value;
+mod js_values;
 mod view;
-mod wording;
+mod provider_text;
 
 #[cfg(test)]
 mod fixture;
@@ -49,6 +49,6 @@ mod fixture;
 mod vectors;
 
 pub use flavour::{Flavour, Pi};
-pub use restated::restate;
+pub use settings_snapshot::restate;
 pub use subagents::output_name;
 pub use tags::retag;

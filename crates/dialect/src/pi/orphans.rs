@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use boswell_model::Result;
 
 use super::layout::{artifacts_of, projects};
-use crate::{Files, Located, Orphan};
+use crate::{Files, SessionLocation, Orphan};
 
 /// Folders in those of projects that bear the name of a log which is nowhere to be found.
-pub(super) fn orphans(files: &dyn Files, found: &[Located]) -> Result<Vec<Orphan>> {
+pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
     let stem = |key: &str| {
         key.rsplit('/')
             .next()

@@ -12,11 +12,11 @@ use boswell_model::json::{Json, Raw};
 
 use super::Flavour;
 use super::render::text_part;
-use crate::Sent;
+use crate::ProviderMessage;
 
 /// Puts the answers behind their calls in the order in which they came, makes up those that are
 /// missing, and leaves out those without a call and those that come a second time.
-pub(super) fn paired(flavour: Flavour, messages: Vec<Sent>) -> Vec<Sent> {
+pub(super) fn paired(flavour: Flavour, messages: Vec<ProviderMessage>) -> Vec<ProviderMessage> {
     let mut answers = answers(&messages);
     let mut held: Vec<_> = messages.into_iter().map(Some).collect();
     let mut sent = Vec::with_capacity(held.len());
@@ -59,10 +59,10 @@ pub(super) fn paired(flavour: Flavour, messages: Vec<Sent>) -> Vec<Sent> {
 
 /// The places of the answers to each message that calls, in the order in which they came. Where an
 /// id is used again, an answer belongs to the call before it.
-fn answers(messages: &[Sent]) -> HashMap<usize, Vec<usize>> {
+fn answers(messages: &[ProviderMessage]) -> HashMap<usize, Vec<usize>> {
     let mut open: HashMap<String, usize> = HashMap::new();
     let mut answers: HashMap<usize, Vec<usize>> = HashMap::new();
-    for (at, Sent { message, .. }) in messages.iter().enumerate() {
+    for (at, ProviderMessage { message, .. }) in messages.iter().enumerate() {
         match message.role.as_str() {
             "assistant" => open.extend(calls(message).into_iter().map(|(call, _)| (call, at))),
             "toolResult" => {
@@ -99,7 +99,7 @@ fn calls(message: &Message) -> Vec<(String, String)> {
 
 /// An answer to a call that was never answered, in the words of the agent. It has the time of its
 /// call, because the context of a session must not depend on when somebody looks.
-fn interrupted(flavour: Flavour, asked: &Message, call: &str, tool: &str) -> Sent {
+fn interrupted(flavour: Flavour, asked: &Message, call: &str, tool: &str) -> ProviderMessage {
     let said = if flavour.is_heir() {
         "Tool execution was interrupted (session recovery)."
     } else {
@@ -128,7 +128,7 @@ fn interrupted(flavour: Flavour, asked: &Message, call: &str, tool: &str) -> Sen
         content,
         native: Some(native),
     };
-    Sent {
+    ProviderMessage {
         from: None,
         joined: Vec::new(),
         message,

@@ -5,25 +5,25 @@
 
 use boswell_model::Result;
 
-use super::{Flavour, Pi, branched, migrate, relocate, retitle};
+use super::{Flavour, Pi, fork, migrate, move_project, set_title};
 use crate::{
-    Asked, Files, Intention, Located, LockSpec, Operation, Planned, StoreIntention, unsupported,
+    PlanInput, Files, EditRequest, SessionLocation, LockSpec, Capability, Planned, StoreRequest, unsupported,
 };
 
 /// Whether an operation goes by a plan.
-pub(super) fn plans(flavour: Flavour, operation: Operation) -> bool {
+pub(super) fn plans(flavour: Flavour, operation: Capability) -> bool {
     match operation {
-        Operation::Title => matches!(flavour, Flavour::Omp | Flavour::Xcsh),
-        Operation::Fork => true,
+        Capability::Title => matches!(flavour, Flavour::Omp | Flavour::Xcsh),
+        Capability::Fork => true,
         _ => false,
     }
 }
 
 /// Locks for it. A title that stands in the header means a new file, so whoever drives the
 /// conversation must not be at it: their writer would be left with the old one.
-pub(super) fn locks(pi: Pi, located: &Located, intention: &Intention) -> Vec<LockSpec> {
+pub(super) fn locks(pi: Pi, located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
     let own = intention.own_locks(pi.word(), &located.id);
-    if matches!(intention, Intention::Title(_)) && plans(pi.flavour(), Operation::Title) {
+    if matches!(intention, EditRequest::Title(_)) && plans(pi.flavour(), Capability::Title) {
         let name = format!("{}-{}", pi.word(), located.id);
         return std::iter::once(LockSpec::Os { name }).chain(own).collect();
     }
@@ -31,13 +31,13 @@ pub(super) fn locks(pi: Pi, located: &Located, intention: &Intention) -> Vec<Loc
 }
 
 /// The plan for what is wanted of a session.
-pub(super) fn plan(pi: Pi, asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
     match intention {
-        Intention::Title(title) if plans(pi.flavour(), Operation::Title) => {
-            retitle::plan(asked, title)
+        EditRequest::Title(title) if plans(pi.flavour(), Capability::Title) => {
+            set_title::plan(asked, title)
         }
-        Intention::Fork { at, new } => branched::plan(pi, asked, *at, new),
-        Intention::Migrate => migrate::plan(pi, asked),
+        EditRequest::Fork { at, new } => fork::plan(pi, asked, *at, new),
+        EditRequest::Migrate => migrate::plan(pi, asked),
         _ => Err(unsupported(
             pi.word(),
             "be changed like that by a plan",
@@ -47,9 +47,9 @@ pub(super) fn plan(pi: Pi, asked: &Asked<'_>, intention: &Intention) -> Result<P
 }
 
 /// The plan for what is wanted of the whole store.
-pub(super) fn plan_store(pi: Pi, files: &dyn Files, intention: &StoreIntention) -> Result<Planned> {
+pub(super) fn plan_store(pi: Pi, files: &dyn Files, intention: &StoreRequest) -> Result<Planned> {
     match intention {
-        StoreIntention::Move { from, to } => relocate::plan(pi, files, from, to),
+        StoreRequest::Move { from, to } => move_project::plan(pi, files, from, to),
         _ => Err(unsupported(
             pi.word(),
             "be changed like that",

@@ -1,14 +1,14 @@
 //! How the programs name the folder of a project. Every way is lossy; none is ever decoded.
 
 use super::Flavour;
-use crate::Around;
+use crate::Surroundings;
 
 /// Longest name: a folder name has at most 255 bytes on most file systems, and the header
 /// keeps the whole path.
 const LONGEST: usize = 240;
 
 /// The folder of a project.
-pub(super) fn folder(flavour: Flavour, project: &str, around: &Around) -> String {
+pub(super) fn folder(flavour: Flavour, project: &str, around: &Surroundings) -> String {
     if matches!(flavour, Flavour::Pi | Flavour::Boswell) {
         return from_root(project);
     }
@@ -102,8 +102,8 @@ fn flat(path: &str) -> String {
 mod tests {
     use super::*;
 
-    fn around() -> Around {
-        Around {
+    fn around() -> Surroundings {
+        Surroundings {
             home: Some("/home/u".to_owned()),
             tmp: Some("/var/tmp".to_owned()),
         }
@@ -125,7 +125,7 @@ mod tests {
             assert_eq!(folder(Flavour::Omp, project, &around()), name, "{project}");
         }
         assert_eq!(
-            folder(Flavour::Xcsh, "/home/u/src", &Around::default()),
+            folder(Flavour::Xcsh, "/home/u/src", &Surroundings::default()),
             "--home-u-src--"
         );
     }

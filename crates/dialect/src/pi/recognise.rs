@@ -2,22 +2,22 @@
 
 use boswell_model::json::{RawKind, Object};
 
-use crate::{Likeness, Sample};
+use crate::{Match, Sample};
 
 use super::{Flavour, Pi};
 
 /// How much a sample looks like a session of this flavour. Other flavours of the family read it
 /// too, so they are possible where this one is likely.
-pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Likeness {
+pub(super) fn recognises(pi: Pi, sample: &Sample<'_>) -> Match {
     let headed = sample.records.iter().any(is_header);
     if !headed && (is_foreign(sample) || !sample.records.iter().any(is_own_entry)) {
-        return Likeness::No;
+        return Match::No;
     }
     match by_folder(sample.folders) {
-        Some(flavour) if flavour == pi.flavour => Likeness::Certain,
-        Some(_) => Likeness::Maybe,
-        None if by_records(sample.records) == pi.flavour && headed => Likeness::Likely,
-        None => Likeness::Maybe,
+        Some(flavour) if flavour == pi.flavour => Match::Certain,
+        Some(_) => Match::Maybe,
+        None if by_records(sample.records) == pi.flavour && headed => Match::Likely,
+        None => Match::Maybe,
     }
 }
 
@@ -137,7 +137,7 @@ mod tests {
     use super::super::fixture::{HEADER, assistant, entry, user};
     use super::*;
 
-    fn likeness(pi: Pi, folders: &[&str], lines: &[String]) -> Likeness {
+    fn likeness(pi: Pi, folders: &[&str], lines: &[String]) -> Match {
         let folders: Vec<String> = folders.iter().map(|f| (*f).to_owned()).collect();
         let scanned: Vec<_> = lines
             .iter()
@@ -166,7 +166,7 @@ mod tests {
         let all = [Pi::PI, Pi::OMP, Pi::XCSH, Pi::BOSWELL];
         let likely: Vec<_> = all
             .iter()
-            .filter(|p| likeness(**p, folders, lines) > Likeness::Maybe)
+            .filter(|p| likeness(**p, folders, lines) > Match::Maybe)
             .collect();
         assert!(likely.len() <= 1);
         likely.first().map_or("none", |p| p.word())
@@ -219,24 +219,24 @@ mod tests {
     fn a_file_that_lost_its_header_is_possible() {
         assert_eq!(
             likeness(Pi::PI, &[], &[assistant("1", "", "a")]),
-            Likeness::Maybe
+            Match::Maybe
         );
         assert_eq!(
             likeness(Pi::PI, &[".pi"], &[assistant("1", "", "a")]),
-            Likeness::Certain
+            Match::Certain
         );
         assert_eq!(
             likeness(Pi::PI, &[], &[user("1", "", "a")]),
-            Likeness::No,
+            Match::No,
             "others write such lines too"
         );
-        assert_eq!(likeness(Pi::PI, &[], &[]), Likeness::No);
+        assert_eq!(likeness(Pi::PI, &[], &[]), Match::No);
         let timeless = r#"{"type":"session","id":"S"}"#.to_owned();
         assert_eq!(
             likeness(Pi::PI, &[], &[timeless.clone(), assistant("1", "", "a")]),
-            Likeness::Maybe
+            Match::Maybe
         );
-        assert_eq!(likeness(Pi::PI, &[], &[timeless]), Likeness::No);
+        assert_eq!(likeness(Pi::PI, &[], &[timeless]), Match::No);
     }
 
     #[test]
@@ -244,12 +244,12 @@ mod tests {
         let droid = r#"{"type":"session_start","id":"d","title":"t","cwd":"/tmp"}"#.to_owned();
         assert_eq!(
             likeness(Pi::PI, &[], &[droid, user("1", "d", "a")]),
-            Likeness::No
+            Match::No
         );
         let deepseek =
             r#"{"type":"session","version":0,"id":"f","createdAt":1783352171511,"cwd":"/p"}"#
                 .to_owned();
         let turn = r#"{"type":"turn/start","seq":1,"time":1,"data":{}}"#.to_owned();
-        assert_eq!(likeness(Pi::PI, &[], &[deepseek, turn]), Likeness::No);
+        assert_eq!(likeness(Pi::PI, &[], &[deepseek, turn]), Match::No);
     }
 }

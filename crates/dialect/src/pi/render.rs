@@ -5,7 +5,7 @@ use boswell_model::{ContextForm, ContextItem, Message};
 
 use super::context::remote_history;
 use super::head::version_of;
-use super::value::{date_millis, pick};
+use super::js_values::{date_millis, pick};
 use super::{Flavour, view};
 
 /// Renders a message as the agent's context builder hands it out.

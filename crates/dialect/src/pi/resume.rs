@@ -2,7 +2,7 @@
 
 use boswell_model::SessionMeta;
 
-use crate::{Located, ResumeCommand};
+use crate::{SessionLocation, ResumeCommand};
 
 use super::Flavour;
 use super::layout::id_is_valid;
@@ -14,7 +14,7 @@ use super::layout::id_is_valid;
 /// pi's `--resume` takes no argument and opens a picker; the one that names a session is
 /// `--session`. All of them look for the id in the project of the folder they start in, and ask
 /// whether to fork when it is elsewhere.
-pub(super) fn resume(flavour: Flavour, facts: &SessionMeta, located: &Located) -> Option<ResumeCommand> {
+pub(super) fn resume(flavour: Flavour, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
     let (program, option) = match flavour {
         Flavour::Pi => ("pi", "--session"),
         Flavour::Omp => ("omp", "--resume"),
@@ -83,7 +83,7 @@ mod tests {
             ..SessionMeta::default()
         };
         assert!(resume(Flavour::Xcsh, &facts, &located("x")).is_some());
-        let hidden = Located {
+        let hidden = SessionLocation {
             hidden: Some("subagent"),
             ..located("x")
         };

@@ -6,13 +6,13 @@ use std::collections::HashSet;
 use boswell_model::Instant;
 
 use super::Flavour;
-use crate::Chance;
+use crate::IdSource;
 
 /// From when xcsh counts: the first of January 2015.
 const EPOCH: i64 = 1_420_070_400_000;
 
 /// A new id for a session.
-pub(super) fn session_id(flavour: Flavour, chance: &dyn Chance) -> String {
+pub(super) fn session_id(flavour: Flavour, chance: &dyn IdSource) -> String {
     match flavour {
         Flavour::Pi | Flavour::Boswell | Flavour::Omp => chance.uuid_v7(),
         Flavour::Xcsh => snowflake(chance.now().millis(), chance.random()),
@@ -38,7 +38,7 @@ fn snowflake(millis: i64, chance: u64) -> String {
 
 /// A new id for an entry: eight hex digits that the file does not hold yet, as
 /// pi and xcsh give them.
-pub(super) fn entry_id(taken: &mut HashSet<String>, chance: &dyn Chance) -> String {
+pub(super) fn entry_id(taken: &mut HashSet<String>, chance: &dyn IdSource) -> String {
     for _ in 0..100 {
         let id = format!("{:08x}", chance.random() & 0xFFFF_FFFF);
         if taken.insert(id.clone()) {

@@ -5,8 +5,8 @@ use boswell_model::json::{Json, RawKind, Object};
 use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};
 
 use super::Flavour;
-use super::restated::{is_restated, restated};
-use super::value::{filled, json_text, model_name};
+use super::settings_snapshot::{is_restated, restated};
+use super::js_values::{filled, json_text, model_name};
 
 /// Reads the settings along `path`. Of the messages only the last answer is looked at.
 pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {

@@ -5,7 +5,7 @@ use boswell_model::Result;
 use boswell_model::json::{Object, Raw};
 
 use super::layout;
-use crate::{Files, Found, Located, Subagent};
+use crate::{Files, Discovered, SessionLocation, Subagent};
 
 /// Where a transcript that was imported says where it came from: near its beginning.
 const BEGINNING: usize = 64 << 10;
@@ -13,7 +13,7 @@ const BEGINNING: usize = 64 << 10;
 const LONGEST_CALL: usize = 128;
 
 /// The transcripts in the artifact folder of a session, those of subagents' own subagents too.
-pub(super) fn of(files: &dyn Files, located: &Located) -> Result<Vec<Subagent>> {
+pub(super) fn of(files: &dyn Files, located: &SessionLocation) -> Result<Vec<Subagent>> {
     let Some(folder) = located
         .key
         .as_deref()
@@ -21,7 +21,7 @@ pub(super) fn of(files: &dyn Files, located: &Located) -> Result<Vec<Subagent>> 
     else {
         return Ok(Vec::new());
     };
-    let mut found = Found::default();
+    let mut found = Discovered::default();
     if let Some(artifacts) = files.stat(folder)?.filter(|info| info.is_folder()) {
         layout::subagents(files, &artifacts, &mut found)?;
     }
@@ -33,7 +33,7 @@ pub(super) fn of(files: &dyn Files, located: &Located) -> Result<Vec<Subagent>> 
         .collect()
 }
 
-fn subagent(files: &dyn Files, located: Located) -> Result<Subagent> {
+fn subagent(files: &dyn Files, located: SessionLocation) -> Result<Subagent> {
     let beginning = files.read(located.key.as_deref().unwrap_or_default(), 0, BEGINNING)?;
     let mut told = (None, None);
     for line in beginning
@@ -59,7 +59,7 @@ fn subagent(files: &dyn Files, located: Located) -> Result<Subagent> {
 }
 
 /// Key of the file that is named after the call which a record answers; there need not be one.
-pub(super) fn spilled(located: &Located, object: &Object<'_>) -> Option<String> {
+pub(super) fn full_output_key(located: &SessionLocation, object: &Object<'_>) -> Option<String> {
     let message = object.get("message")?;
     let call = message.get("toolCallId")?.text()?;
     let key = located.key.as_deref()?;
@@ -119,7 +119,7 @@ mod tests {
         assert!(
             of(
                 &files,
-                &Located {
+                &SessionLocation {
                     key: None,
                     ..located("S")
                 }

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use boswell_model::SessionMeta;
 use boswell_model::json::{Json, Raw};
 
-use super::value::filled;
+use super::js_values::filled;
 use crate::Draft;
 
 /// What the record is called.
@@ -50,7 +50,7 @@ pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
 }
 
 /// Folds a record into the tags known so far.
-pub(super) fn fold(data: Raw<'_>, facts: &mut SessionMeta) {
+pub(super) fn collect_meta(data: Raw<'_>, facts: &mut SessionMeta) {
     let texts = |key: &str| -> Vec<String> {
         let tags = data.get(key);
         tags.iter()

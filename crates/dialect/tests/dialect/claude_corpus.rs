@@ -10,7 +10,7 @@
 )]
 
 use boswell_dialect::claude::Claude;
-use boswell_dialect::{Dialect, Likeness, Sample};
+use boswell_dialect::{Dialect, Match, Sample};
 use boswell_model::json::{Member, Object, scan_object};
 
 use crate::claude_support::{Session, files_below, root};
@@ -245,7 +245,7 @@ fn files_of_the_clients_shape_are_recognised_and_others_are_not() {
             && !OTHERS.contains(&stem.as_str());
         let likeness = recognise(&path.file_name().unwrap().to_string_lossy(), &bytes);
         assert_eq!(
-            likeness > Likeness::No,
+            likeness > Match::No,
             is_claude,
             "{}: {likeness:?}",
             path.display()
@@ -253,7 +253,7 @@ fn files_of_the_clients_shape_are_recognised_and_others_are_not() {
     }
 }
 
-fn recognise(name: &str, bytes: &[u8]) -> Likeness {
+fn recognise(name: &str, bytes: &[u8]) -> Match {
     let mut scanned: Vec<(&[u8], Vec<Member>)> = Vec::new();
     for line in bytes
         .split(|b| *b == b'\n')

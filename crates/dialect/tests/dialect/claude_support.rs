@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::Claude;
-use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader};
 use boswell_model::json::{Json, Member, Object, scan_object};
 use boswell_model::{
     ContextItem, Framing, Lines, Payloads, Problem, SessionView, Slot, Splitter, Tip,
@@ -84,7 +84,7 @@ impl Session {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Self {
         let bytes = std::fs::read(path).unwrap();
-        let located = Located::of(
+        let located = SessionLocation::of(
             path.file_stem()
                 .unwrap_or_default()
                 .to_string_lossy()

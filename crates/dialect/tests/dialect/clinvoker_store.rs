@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use boswell_dialect::clinvoker::Clinvoker;
 use boswell_dialect::{
-    Depth, Dialect, Environment, Found, Likeness, LinkKind, Located, MemoryFiles, Operation,
+    Depth, Dialect, Environment, Discovered, Match, LinkKind, SessionLocation, MemoryFiles, Capability,
     ReadSession, Reader, Sample, SessionLink, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
@@ -41,7 +41,7 @@ impl Payloads for Bytes<'_> {
     }
 }
 
-fn store(files: &[(&str, &str)]) -> (MemoryFiles, Found) {
+fn store(files: &[(&str, &str)]) -> (MemoryFiles, Discovered) {
     let mut memory = MemoryFiles::default();
     for (key, text) in files {
         memory.put(key, *text, None);
@@ -50,7 +50,7 @@ fn store(files: &[(&str, &str)]) -> (MemoryFiles, Found) {
     (memory, found)
 }
 
-fn read(document: &str) -> (Located, ReadSession) {
+fn read(document: &str) -> (SessionLocation, ReadSession) {
     let key = format!("sessions/{ID}.json");
     let (_, mut found) = store(&[(&key, document)]);
     let located = found.sessions.remove(0);
@@ -62,11 +62,11 @@ fn facts(document: &str) -> SessionMeta {
     read(document).1.facts
 }
 
-fn ids(found: &Found) -> Vec<&str> {
+fn ids(found: &Discovered) -> Vec<&str> {
     found.sessions.iter().map(|s| s.id.as_str()).collect()
 }
 
-fn details(found: &Found) -> Vec<&str> {
+fn details(found: &Discovered) -> Vec<&str> {
     found
         .problems
         .iter()
@@ -327,16 +327,16 @@ fn a_document_is_recognised_by_its_keys_and_place() {
     };
     assert_eq!(
         likeness(&format!("{ID}.json"), &["sessions", ".clinvk"]),
-        Likeness::Certain
+        Match::Certain
     );
-    assert_eq!(likeness("x.json", &["tmp"]), Likeness::Likely);
+    assert_eq!(likeness("x.json", &["tmp"]), Match::Likely);
     assert_eq!(
         Clinvoker.recognises(&Sample {
             name: "a.json",
             folders: &[],
             records: &[]
         }),
-        Likeness::No
+        Match::No
     );
 }
 
@@ -367,20 +367,20 @@ fn it_is_registered_and_says_what_it_can() {
     assert_eq!(by_name("clinvoker").map(|d| d.title()), Some("clinvoker"));
     let can = |operation| Clinvoker.capabilities().support(operation);
     for native in [
-        Operation::Title,
-        Operation::Tag,
-        Operation::Status,
-        Operation::Fork,
-        Operation::Delete,
+        Capability::Title,
+        Capability::Tag,
+        Capability::Status,
+        Capability::Fork,
+        Capability::Delete,
     ] {
         assert_eq!(can(native), Support::Native, "{}", native.word());
     }
     for no in [
-        Operation::Append,
-        Operation::Branch,
-        Operation::Rewind,
-        Operation::Label,
-        Operation::Context,
+        Capability::Append,
+        Capability::Branch,
+        Capability::Rewind,
+        Capability::Label,
+        Capability::Context,
     ] {
         assert_eq!(can(no), Support::No, "{}", no.word());
     }
@@ -389,7 +389,7 @@ fn it_is_registered_and_says_what_it_can() {
         ..Environment::default()
     };
     assert_eq!(
-        Clinvoker.places(&env),
+        Clinvoker.roots(&env),
         [std::path::PathBuf::from("/home/u/.clinvk")]
     );
 }

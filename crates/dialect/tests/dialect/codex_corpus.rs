@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::codex::Codex;
-use boswell_dialect::{Depth, Dialect, Likeness, Located, ReadSession, Reader, Sample};
+use boswell_dialect::{Depth, Dialect, Match, SessionLocation, ReadSession, Reader, Sample};
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{Context, ContextItem, Framing, Message, Payloads, Result, SessionView};
 
@@ -59,7 +59,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read(bytes: &[u8]) -> ReadSession {
-    let located = Located::of("by-path", Framing::Lines, bytes.len() as u64);
+    let located = SessionLocation::of("by-path", Framing::Lines, bytes.len() as u64);
     Reader::read(&Codex, &located, bytes, Depth::Facts)
 }
 
@@ -204,7 +204,7 @@ fn every_file_reads_as_pinned() {
     }
 }
 
-fn likeness_of(file: &Path) -> Likeness {
+fn likeness_of(file: &Path) -> Match {
     let bytes = std::fs::read(file).unwrap();
     let lines: Vec<&[u8]> = bytes.split(|b| *b == b'\n').take(20).collect();
     let scanned: Vec<(&[u8], Vec<Member>)> = lines
@@ -233,7 +233,7 @@ fn files_of_codex_are_claimed_and_no_others() {
     let mut others = 0;
     for file in files_below(&corpus) {
         let own = file.starts_with(corpus.join("codex"));
-        let expected = if own { Likeness::Certain } else { Likeness::No };
+        let expected = if own { Match::Certain } else { Match::No };
         assert_eq!(likeness_of(&file), expected, "{}", file.display());
         others += usize::from(!own);
     }

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::clinvoker::Clinvoker;
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::oas::OpenAgentSdk;
-use boswell_dialect::{Dialect, Likeness, Sample};
+use boswell_dialect::{Dialect, Match, Sample};
 use boswell_model::json::{Object, scan_object};
 
 fn folder(variable: &str) -> Option<PathBuf> {
@@ -77,7 +77,7 @@ fn files_of_other_agents_are_not_taken_for_ours() {
             for dialect in [&MyAgents as &dyn Dialect, &Clinvoker, &OpenAgentSdk] {
                 let likeness = dialect.recognises(&sample);
                 assert!(
-                    likeness <= Likeness::Maybe,
+                    likeness <= Match::Maybe,
                     "{} as {}",
                     path.display(),
                     dialect.name()

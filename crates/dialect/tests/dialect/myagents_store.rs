@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{
-    Depth, Dialect, Environment, Found, Likeness, LinkKind, Located, MemoryFiles, Operation,
+    Depth, Dialect, Environment, Discovered, Match, LinkKind, SessionLocation, MemoryFiles, Capability,
     ReadSession, Reader, Sample, SessionLink, SideKind, Support, by_name, recognise,
 };
 use boswell_model::json::{Object, scan_object};
@@ -46,7 +46,7 @@ fn files(files: &[(&str, &str)]) -> MemoryFiles {
     memory
 }
 
-fn discover(of: &[(&str, &str)]) -> Found {
+fn discover(of: &[(&str, &str)]) -> Discovered {
     MyAgents.discover(&files(of)).unwrap()
 }
 
@@ -58,12 +58,12 @@ fn document_of(id: &str) -> String {
     format!("sessions/{id}.json")
 }
 
-fn only(found: Found) -> Located {
+fn only(found: Discovered) -> SessionLocation {
     assert_eq!(found.sessions.len(), 1, "{found:?}");
     found.sessions.into_iter().next().unwrap()
 }
 
-fn read(index: &str, rows: &str) -> (Located, ReadSession) {
+fn read(index: &str, rows: &str) -> (SessionLocation, ReadSession) {
     let located = only(discover(&[("sessions.json", index), (&log_of(E2), rows)]));
     let session = Reader::read(&MyAgents, &located, rows.as_bytes(), Depth::Facts);
     (located, session)
@@ -87,7 +87,7 @@ fn checked(session: &ReadSession, rows: &str) -> Vec<Problem> {
     problems
 }
 
-fn kinds(found: &Found) -> Vec<(&str, ProblemKind)> {
+fn kinds(found: &Discovered) -> Vec<(&str, ProblemKind)> {
     found
         .problems
         .iter()
@@ -275,7 +275,7 @@ fn a_row_shows_thoughts_calls_answers_and_safe_attachments() {
     );
     assert_eq!(answer.model.as_deref(), Some("m1"));
     assert_eq!(
-        MyAgents.touched(&answer),
+        MyAgents.touched_files(&answer),
         [("a.rs".to_owned(), "Edit".to_owned())]
     );
     let asked = shown(2);
@@ -337,7 +337,7 @@ fn the_context_is_the_rows_and_the_settings_of_the_index() {
         "what answered last"
     );
     let mut settings = Settings::default();
-    MyAgents.settings_beside(&located, &mut settings);
+    MyAgents.side_settings(&located, &mut settings);
     assert_eq!(settings.model.as_deref(), Some("m9"));
     assert_eq!(
         (
@@ -632,8 +632,8 @@ fn a_transcript_is_recognised_by_its_keys_and_place() {
         folders,
         records: &records,
     };
-    assert_eq!(MyAgents.recognises(&sample(&home)), Likeness::Certain);
-    assert_eq!(MyAgents.recognises(&sample(&[])), Likeness::Likely);
+    assert_eq!(MyAgents.recognises(&sample(&home)), Match::Certain);
+    assert_eq!(MyAgents.recognises(&sample(&[])), Match::Likely);
     assert_eq!(recognise(&sample(&[])).name(), "myagents");
     assert_eq!(
         MyAgents.recognises(&Sample {
@@ -641,7 +641,7 @@ fn a_transcript_is_recognised_by_its_keys_and_place() {
             folders: &[],
             records: &[]
         }),
-        Likeness::No
+        Match::No
     );
 }
 
@@ -683,18 +683,18 @@ fn it_is_registered_and_says_what_it_can() {
     assert_eq!(by_name("myagents").map(|d| d.title()), Some("MyAgents"));
     let can = |operation| MyAgents.capabilities().support(operation);
     for native in [
-        Operation::Append,
-        Operation::Title,
-        Operation::Delete,
-        Operation::Fork,
+        Capability::Append,
+        Capability::Title,
+        Capability::Delete,
+        Capability::Fork,
     ] {
         assert_eq!(can(native), Support::Native, "{}", native.word());
     }
     assert_eq!(
-        (can(Operation::Rewind), can(Operation::Branch)),
+        (can(Capability::Rewind), can(Capability::Branch)),
         (Support::Rewrites, Support::No)
     );
-    for note in [Operation::Tag, Operation::Label, Operation::Status] {
+    for note in [Capability::Tag, Capability::Label, Capability::Status] {
         assert_eq!(can(note), Support::Note, "{}", note.word());
     }
     let home = Environment {
@@ -702,7 +702,7 @@ fn it_is_registered_and_says_what_it_can() {
         ..Environment::default()
     };
     assert_eq!(
-        MyAgents.places(&home),
+        MyAgents.roots(&home),
         [std::path::PathBuf::from("/home/u/.myagents")]
     );
     let windows = Environment {
@@ -710,7 +710,7 @@ fn it_is_registered_and_says_what_it_can() {
         ..Environment::default()
     };
     assert_eq!(
-        MyAgents.places(&windows),
+        MyAgents.roots(&windows),
         [std::path::PathBuf::from("/u/.myagents")]
     );
     let moved = |to: &str| Environment {
@@ -718,9 +718,9 @@ fn it_is_registered_and_says_what_it_can() {
         ..home.clone()
     };
     assert_eq!(
-        MyAgents.places(&moved("/d")).len(),
+        MyAgents.roots(&moved("/d")).len(),
         2,
         "older versions do not know the variable"
     );
-    assert_eq!(MyAgents.places(&moved("/home/u/.myagents")).len(), 1);
+    assert_eq!(MyAgents.roots(&moved("/home/u/.myagents")).len(), 1);
 }

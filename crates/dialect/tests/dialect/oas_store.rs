@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use boswell_dialect::oas::{OpenAgentSdk, redact_header};
 use boswell_dialect::{
-    Depth, Dialect, Environment, Found, Likeness, MemoryFiles, Operation, ReadSession, Reader,
+    Depth, Dialect, Environment, Discovered, Match, MemoryFiles, Capability, ReadSession, Reader,
     Sample, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
@@ -35,7 +35,7 @@ impl Payloads for Bytes<'_> {
     }
 }
 
-fn store(files: &[(&str, &str)]) -> Found {
+fn store(files: &[(&str, &str)]) -> Discovered {
     let mut memory = MemoryFiles::default();
     for (key, text) in files {
         memory.put(key, *text, None);
@@ -54,7 +54,7 @@ fn read(log: &str) -> ReadSession {
     )
 }
 
-fn stale(found: &Found) -> Vec<(&str, &str)> {
+fn stale(found: &Discovered) -> Vec<(&str, &str)> {
     let stale = found
         .problems
         .iter()
@@ -242,7 +242,7 @@ fn calls_are_shown_once_with_their_arguments_and_answers_of_any_shape() {
         ]
     );
     assert_eq!(
-        OpenAgentSdk.touched(&shown(2)),
+        OpenAgentSdk.touched_files(&shown(2)),
         [("a".to_owned(), "Read".to_owned())]
     );
     let answer = shown(3);
@@ -366,14 +366,14 @@ fn a_header_is_recognised_anywhere() {
         folders: &[],
         records: &records,
     });
-    assert_eq!(likeness, Likeness::Certain);
+    assert_eq!(likeness, Match::Certain);
     assert_eq!(
         OpenAgentSdk.recognises(&Sample {
             name: "x",
             folders: &[],
             records: &[]
         }),
-        Likeness::No
+        Match::No
     );
 }
 
@@ -423,11 +423,11 @@ fn it_is_registered_and_says_what_it_can() {
     assert_eq!(by_name("oas").map(|d| d.title()), Some("open-agent-sdk"));
     let can = |operation| OpenAgentSdk.capabilities().support(operation);
     assert_eq!(
-        (can(Operation::Append), can(Operation::Rewind)),
+        (can(Capability::Append), can(Capability::Rewind)),
         (Support::Native, Support::Rewrites)
     );
     assert_eq!(
-        (can(Operation::Branch), can(Operation::Title)),
+        (can(Capability::Branch), can(Capability::Title)),
         (Support::No, Support::Note)
     );
     assert!(OpenAgentSdk.id_is_valid(B) && !OpenAgentSdk.id_is_valid("../x"));
@@ -436,7 +436,7 @@ fn it_is_registered_and_says_what_it_can() {
         ..Environment::default()
     };
     assert_eq!(
-        OpenAgentSdk.places(&env),
+        OpenAgentSdk.roots(&env),
         [std::path::PathBuf::from("/u/.open-agent")]
     );
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader, Sample, recognise};
+use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader, Sample, recognise};
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Context, EntryKind, Framing, Gap, Payloads, Slot, SpanKind, Tip};
 
@@ -38,7 +38,7 @@ fn corpus() -> Option<PathBuf> {
 }
 
 fn read(pi: Pi, bytes: &[u8]) -> ReadSession {
-    let located = Located::of("x", Framing::Lines, bytes.len() as u64);
+    let located = SessionLocation::of("x", Framing::Lines, bytes.len() as u64);
     Reader::read(&pi, &located, bytes, Depth::Facts)
 }
 

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, Located, ReadSession, Reader, Sample};
+use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader, Sample};
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Flags, Framing, Gap, Lines, Payloads, Slot, SpanKind};
 
@@ -16,10 +16,10 @@ impl Payloads for Bytes<'_> {
     }
 }
 
-fn located() -> Located {
-    Located {
+fn located() -> SessionLocation {
+    SessionLocation {
         key: Some("sessions/--p--/S.jsonl".to_owned()),
-        ..Located::of("S", Framing::Lines, 0)
+        ..SessionLocation::of("S", Framing::Lines, 0)
     }
 }
 
@@ -217,7 +217,7 @@ fn ask_everything(pi: Pi, bytes: &[u8]) -> ReadSession {
             .with_object(slot, |object| pi.view(object))
             .unwrap()
             .unwrap();
-        pi.touched(&view);
+        pi.touched_files(&view);
     }
     read
 }

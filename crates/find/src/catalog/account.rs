@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_dialect::{Dialect, Located};
+use boswell_dialect::{Dialect, SessionLocation};
 use boswell_model::{Instant, Usage};
 
 use super::kept::Kept;
@@ -110,7 +110,7 @@ impl Account {
     /// alone, and the others.
     pub(super) fn of(
         dialect: &dyn Dialect,
-        located: &Located,
+        located: &SessionLocation,
         kept: &Kept,
         alone: &[Item],
         shared: &[Item],

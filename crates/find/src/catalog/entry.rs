@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Files, Located};
+use boswell_dialect::{Files, SessionLocation};
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
@@ -21,7 +21,7 @@ pub struct Entry {
     /// The store that holds it.
     pub store: StoreId,
     /// Where it is there.
-    pub located: Located,
+    pub located: SessionLocation,
     /// Grows when its bytes were changed other than by appending.
     pub generation: u64,
     pub(super) row: i64,
@@ -45,7 +45,7 @@ impl Entry {
     /// A session about which nothing is written down.
     pub(super) fn new(
         store: StoreId,
-        located: Located,
+        located: SessionLocation,
         folders: &Arc<Folders>,
         beside: &mut dyn FnMut(&str) -> bool,
     ) -> Entry {
@@ -143,7 +143,7 @@ impl Entry {
         let mut facts = kept.facts;
         store
             .dialect()
-            .fold_side_files(&self.files(store), &self.located, &mut facts)?;
+            .collect_side_meta(&self.files(store), &self.located, &mut facts)?;
         Ok(Summary {
             reference: SessionRef::new(store.dialect().name(), &self.located.id),
             located: self.located.clone(),

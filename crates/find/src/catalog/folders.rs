@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use boswell_dialect::{FileInfo, Files, Found};
+use boswell_dialect::{FileInfo, Files, Discovered};
 use boswell_model::Result;
 use boswell_store::{Backend, Store};
 
@@ -19,7 +19,7 @@ pub(super) struct Folders {
 
 impl Folders {
     /// Lists a store and remembers what was seen.
-    pub(super) fn list(store: &Store) -> Result<(Found, Folders)> {
+    pub(super) fn list(store: &Store) -> Result<(Discovered, Folders)> {
         let walk = Walk {
             backend: store.backend(),
             seen: RefCell::default(),

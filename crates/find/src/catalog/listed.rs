@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use boswell_dialect::Located;
+use boswell_dialect::SessionLocation;
 
 use super::Entry;
 use super::state::State;
 
 /// How a session is written down within its store.
-pub(super) fn place_name(located: &Located) -> String {
+pub(super) fn place_name(located: &SessionLocation) -> String {
     let key = located.key.as_deref().unwrap_or("");
     let mut name = String::with_capacity(key.len() + 1 + located.id.len());
     name.extend([key, "\n", &located.id]);
@@ -17,14 +17,14 @@ pub(super) fn place_name(located: &Located) -> String {
 }
 
 /// A number that stands for the place name.
-pub(super) fn place_sum(located: &Located) -> u32 {
+pub(super) fn place_sum(located: &SessionLocation) -> u32 {
     let mut sum = crc32fast::Hasher::new();
     sum.update(located.key.as_deref().unwrap_or("").as_bytes());
     sum.update(located.id.as_bytes());
     sum.finalize()
 }
 
-fn is_place_name(name: &str, located: &Located) -> bool {
+fn is_place_name(name: &str, located: &SessionLocation) -> bool {
     let rest = name
         .strip_prefix(located.key.as_deref().unwrap_or(""))
         .and_then(|rest| rest.strip_prefix('\n'));

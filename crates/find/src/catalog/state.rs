@@ -1,6 +1,6 @@
 //! What tells whether a log is still what it was.
 
-use boswell_dialect::Located;
+use boswell_dialect::SessionLocation;
 use boswell_model::{Framing, Instant, Result};
 use boswell_store::Backend;
 
@@ -34,7 +34,7 @@ impl State {
         })
     }
 
-    pub(super) fn of(located: &Located) -> State {
+    pub(super) fn of(located: &SessionLocation) -> State {
         let identity = located.identity;
         let nanos = |time: i128| i64::try_from(time).unwrap_or(i64::MAX);
         State {
@@ -55,7 +55,7 @@ impl State {
     }
 
     /// A sum of what an index says of the session. Most stand in none, and no bytes have the sum 0.
-    pub(super) fn digest(located: &Located) -> i64 {
+    pub(super) fn digest(located: &SessionLocation) -> i64 {
         if located.row.is_none() && located.hidden.is_none() {
             return 0;
         }
@@ -94,7 +94,7 @@ pub(super) enum Change {
     Other,
 }
 
-pub(super) fn change(before: &State, was_young: bool, now: &State, located: &Located) -> Change {
+pub(super) fn change(before: &State, was_young: bool, now: &State, located: &SessionLocation) -> Change {
     if before == now {
         return if was_young {
             Change::Look
@@ -113,7 +113,7 @@ pub(super) fn change(before: &State, was_young: bool, now: &State, located: &Loc
 }
 
 /// Checksums of the beginning of a log and of what stands before `end`.
-pub(super) fn windows(backend: &dyn Backend, located: &Located, end: i64) -> Result<(i64, i64)> {
+pub(super) fn windows(backend: &dyn Backend, located: &SessionLocation, end: i64) -> Result<(i64, i64)> {
     let Some(key) = &located.key else {
         return Ok((0, 0));
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_dialect::{
-    Capabilities, Dialect, Environment, Files, Found, Likeness, Operation, Sample, Support,
+    Capabilities, Dialect, Environment, Files, Discovered, Match, Capability, Sample, Support,
 };
 use boswell_find::{Source, SourceReader};
 use boswell_model::json::{Object, Raw};
@@ -71,23 +71,23 @@ impl Dialect for Plain {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::new(&[(Operation::Read, Support::Native)])
+        Capabilities::new(&[(Capability::Read, Support::Native)])
     }
 
-    fn places(&self, _env: &Environment) -> Vec<PathBuf> {
+    fn roots(&self, _env: &Environment) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    fn discover(&self, _files: &dyn Files) -> Result<Found> {
-        Ok(Found::default())
+    fn discover(&self, _files: &dyn Files) -> Result<Discovered> {
+        Ok(Discovered::default())
     }
 
     fn id_is_valid(&self, id: &str) -> bool {
         !id.is_empty()
     }
 
-    fn recognises(&self, _sample: &Sample<'_>) -> Likeness {
-        Likeness::No
+    fn recognises(&self, _sample: &Sample<'_>) -> Match {
+        Match::No
     }
 
     fn is_record(&self, object: &Object<'_>) -> bool {
@@ -115,7 +115,7 @@ impl Dialect for Plain {
         };
     }
 
-    fn fold(&self, _object: &Object<'_>, _head: &Head, _names: &mut Interner, _facts: &mut SessionMeta) {}
+    fn collect_meta(&self, _object: &Object<'_>, _head: &Head, _names: &mut Interner, _facts: &mut SessionMeta) {}
 
     fn tip(&self, _view: &SessionView<'_>) -> Result<Tip> {
         Ok(Tip::Root)

@@ -219,7 +219,7 @@ impl Pen {
     }
 }
 
-fn located(size: usize) -> Located {
+fn located(size: usize) -> SessionLocation {
     crate::native::located_at("s", "s.jsonl", size as u64)
 }
 

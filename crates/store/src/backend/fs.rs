@@ -11,7 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use boswell_dialect::{FileInfo, FileKind, Identity};
+use boswell_dialect::{FileInfo, FileKind, FileIdentity};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
 use super::memory::MemoryObject;
@@ -255,7 +255,7 @@ fn info(key: String, stat: &Stat) -> FileInfo {
     };
     let size = if kind == FileKind::File { stat.len } else { 0 };
     let millis = i64::try_from(stat.modified.div_euclid(1_000_000)).ok();
-    let identity = Identity {
+    let identity = FileIdentity {
         file: stat.identity,
         modified: stat.modified,
         changed: stat.changed,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::Chance;
+use boswell_dialect::IdSource;
 use boswell_model::{Error, Result, SessionRef};
 
 use super::file_appender::FileAppender;
@@ -19,7 +19,7 @@ use crate::vault::{Doubted, Vault};
 #[derive(Debug)]
 pub(crate) struct FsLogs {
     pub(crate) disk: Arc<dyn Disk>,
-    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) chance: Arc<dyn IdSource>,
     /// The folder of the store: names below it, and its own, are made durable
     /// with the first receipt.
     pub(crate) root: Arc<Path>,

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::pi::output_name;
-use boswell_dialect::{Located, SideFile, SideKind};
+use boswell_dialect::{SessionLocation, SideFile, SideKind};
 
 /// Folders within each other that are looked into below an artifact folder.
 const DEEPEST: usize = 3;
 
 /// Gives names, none twice.
 pub(super) struct Names<'a> {
-    pub(super) source: &'a Located,
+    pub(super) source: &'a SessionLocation,
     /// The calls whose whole output lies in a file, by its key.
     pub(super) outputs: HashMap<String, String>,
     /// Whether the source keeps such a folder itself.
@@ -20,7 +20,7 @@ pub(super) struct Names<'a> {
 
 impl<'a> Names<'a> {
     pub(super) fn new(
-        source: &'a Located,
+        source: &'a SessionLocation,
         outputs: HashMap<String, String>,
         in_family: bool,
     ) -> Self {
@@ -121,9 +121,9 @@ mod tests {
     use super::*;
 
     fn name(key: &str, kind: SideKind, in_family: bool) -> String {
-        let source = Located {
+        let source = SessionLocation {
             key: Some("projects/-w/S.jsonl".into()),
-            ..Located::of("S", Framing::Lines, 0)
+            ..SessionLocation::of("S", Framing::Lines, 0)
         };
         let outputs = HashMap::from([(
             "projects/-w/S/tool-results/b1.txt".to_owned(),
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn no_name_is_given_twice() {
-        let source = Located::of("S", Framing::Lines, 0);
+        let source = SessionLocation::of("S", Framing::Lines, 0);
         let mut names = Names::new(&source, HashMap::new(), false);
         let mut of = |key: &str, kind| {
             names.of(&SideFile {

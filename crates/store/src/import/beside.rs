@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use boswell_dialect::{Depth, Located, NewSession, SideFile, SideKind, Subagent};
+use boswell_dialect::{Depth, SessionLocation, NewSession, SideFile, SideKind, Subagent};
 use boswell_model::json::Json;
 use boswell_model::{Block, EntryKind, Error, ErrorKind, Framing, Result};
 
@@ -137,9 +137,9 @@ fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
         return Ok(None);
     };
     let stem = info.stem(".jsonl").unwrap_or(info.name()).to_owned();
-    let located = Located {
+    let located = SessionLocation {
         hidden: Some("subagent"),
-        ..Located::at(stem, &info, Framing::Lines)
+        ..SessionLocation::at(stem, &info, Framing::Lines)
     };
     Ok(Some(Subagent {
         located,
@@ -234,7 +234,7 @@ impl Carrying<'_> {
             let (dialect, located) = (session.dialect(), session.located());
             let key = session
                 .view()
-                .with_object(slot, |object| dialect.spilled(located, object))?;
+                .with_object(slot, |object| dialect.full_output_key(located, object))?;
             let Some(key) = key.flatten() else { continue };
             let view = session.entry(slot)?.view.unwrap_or_default();
             let call = view.blocks.into_iter().find_map(|block| match block {

@@ -14,7 +14,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::taking::try_until;
 use super::{Alive, Liveness, Wait};
 use crate::disk::{Disk, Open, durable};
-use boswell_dialect::Chance;
+use boswell_dialect::IdSource;
 
 /// From when on a lock without a readable owner is given up, in nanoseconds.
 const STALE: i128 = 30_000_000_000;
@@ -78,7 +78,7 @@ impl MkdirLock {
         path: &Path,
         owner: MkdirOwner,
         liveness: &dyn Liveness,
-        chance: &dyn Chance,
+        chance: &dyn IdSource,
         wait: Wait,
     ) -> Result<Self> {
         let token = owner.token();
@@ -198,7 +198,7 @@ pub fn abandoned(
     disk: &dyn Disk,
     path: &Path,
     liveness: &dyn Liveness,
-    chance: &dyn Chance,
+    chance: &dyn IdSource,
 ) -> Result<Option<Abandoned>> {
     match disk
         .stat(path)
@@ -218,7 +218,7 @@ fn judge(
     owner: Option<&[u8]>,
     modified: i128,
     liveness: &dyn Liveness,
-    chance: &dyn Chance,
+    chance: &dyn IdSource,
 ) -> Option<Abandoned> {
     match owner.and_then(MkdirOwner::parse) {
         Some(owner) => {
@@ -234,7 +234,7 @@ fn break_stale(
     disk: &dyn Disk,
     path: &Path,
     liveness: &dyn Liveness,
-    chance: &dyn Chance,
+    chance: &dyn IdSource,
 ) -> Result<bool> {
     let Some(stat) = disk
         .stat(path)

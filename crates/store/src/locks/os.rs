@@ -12,7 +12,7 @@ use super::taking::{PAUSES, try_every};
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
 use crate::lease::{SHORT_PAUSES, append_lock_path, lock_path, old_hard_links};
-use boswell_dialect::Chance;
+use boswell_dialect::IdSource;
 
 /// How long an append lock is always waited for.
 const A_MOMENT: Duration = Duration::from_millis(100);
@@ -23,7 +23,7 @@ pub struct Locks {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     owner: Owner,
-    chance: Arc<dyn Chance>,
+    chance: Arc<dyn IdSource>,
 }
 
 /// A lock of ours while it is held. Dropping it lets go; the file stays.
@@ -46,7 +46,7 @@ impl Locks {
         disk: Arc<dyn Disk>,
         folder: impl Into<PathBuf>,
         owner: Owner,
-        chance: Arc<dyn Chance>,
+        chance: Arc<dyn IdSource>,
     ) -> Self {
         Locks {
             disk,

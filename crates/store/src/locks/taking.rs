@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_dialect::{Chance, LockSpec};
+use boswell_dialect::{IdSource, LockSpec};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::{AgentFlock, Liveness, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
@@ -62,7 +62,7 @@ pub(crate) struct Taker<'a> {
     pub(crate) disk: &'a Arc<dyn Disk>,
     pub(crate) locks: &'a Locks,
     pub(crate) liveness: &'a dyn Liveness,
-    pub(crate) chance: &'a dyn Chance,
+    pub(crate) chance: &'a dyn IdSource,
     pub(crate) wait: Wait,
 }
 

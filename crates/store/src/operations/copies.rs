@@ -5,7 +5,7 @@
 //! holds, and that the agent has written since, gets the session's row back and keeps all else.
 
 use boswell_dialect::{
-    FileInfo, FileKind, Intention, Located, LockSpec, Modified, Plan, Precondition, Step, by_name,
+    FileInfo, FileKind, EditRequest, SessionLocation, LockSpec, Modified, Plan, Precondition, Step, by_name,
 };
 use boswell_model::{Error, ErrorKind, Framing, Result, SessionRef};
 
@@ -154,7 +154,7 @@ fn locks_of(session: &SessionRef, records: &[VaultRecord]) -> Vec<LockSpec> {
         identity: None,
     };
     dialect.locks(
-        &Located::at(session.id.as_str(), &info, Framing::Lines),
-        &Intention::Delete,
+        &SessionLocation::at(session.id.as_str(), &info, Framing::Lines),
+        &EditRequest::Delete,
     )
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{StoreIntention, by_name};
+use boswell_dialect::{StoreRequest, by_name};
 use boswell_model::{ErrorKind, Result};
 
 use super::becoming::Becoming;
@@ -47,7 +47,7 @@ impl Runner {
             becoming,
         };
         let mut plan =
-            match dialect.plan_store(&files, &StoreIntention::Index, self.chance.as_ref()) {
+            match dialect.plan_store(&files, &StoreRequest::Index, self.chance.as_ref()) {
                 Ok(planned) => planned.plan,
                 // Whose agent keeps no index has none that could follow.
                 Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),

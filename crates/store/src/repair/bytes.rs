@@ -3,13 +3,13 @@
 //! Nothing is thrown away but the second copy of a record: garbage and NULs get lines of their own,
 //! where every reader passes over them.
 
-use boswell_dialect::{Confidence, Mend, Splice};
+use boswell_dialect::{Confidence, Fix, Splice};
 use boswell_model::{Flags, Gap, Head, ProblemKind, Repair, Result, Slot, Span, SpanKind};
 
 use crate::Session;
 
 /// Records that share a line, stand before or behind other bytes, or are not ended.
-pub(super) fn lines(session: &Session) -> Vec<Mend> {
+pub(super) fn lines(session: &Session) -> Vec<Fix> {
     let mut mends = Vec::new();
     for (slot, head) in session.log().entries() {
         let glued = head.flags.has(Flags::GLUED);
@@ -28,7 +28,7 @@ pub(super) fn lines(session: &Session) -> Vec<Mend> {
     mends
 }
 
-fn own_line(session: &Session, slot: Slot, head: &Head) -> Mend {
+fn own_line(session: &Session, slot: Slot, head: &Head) -> Fix {
     let before = gap_before(session, head);
     let (problem, behind) = match before.map(|gap| gap.kind) {
         Some(SpanKind::Gap(Gap::Nul)) => (ProblemKind::NulBytes, "the NULs before it"),
@@ -55,7 +55,7 @@ fn own_line(session: &Session, slot: Slot, head: &Head) -> Mend {
     )
 }
 
-fn behind_record(session: &Session, gap: &Span) -> Option<Mend> {
+fn behind_record(session: &Session, gap: &Span) -> Option<Fix> {
     let problem = match gap.kind {
         SpanKind::Gap(Gap::Nul) => ProblemKind::NulBytes,
         SpanKind::Gap(Gap::Garbage) => ProblemKind::NotJson,
@@ -84,7 +84,7 @@ fn behind_record(session: &Session, gap: &Span) -> Option<Mend> {
     ))
 }
 
-fn last_line(session: &Session) -> Option<Mend> {
+fn last_line(session: &Session) -> Option<Fix> {
     let log = session.log();
     if log.ended || log.bytes == 0 {
         return None;
@@ -139,7 +139,7 @@ pub(super) enum Keep {
 }
 
 /// Further copies of records, each with its line.
-pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Mend>> {
+pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
     let mut mends = Vec::new();
     if !session.dialect().ids_are_unique() {
         return Ok(mends);
@@ -182,7 +182,7 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Mend>> {
 }
 
 /// Records with bytes that are not UTF-8, as every agent but one reads them.
-pub(super) fn not_utf8(session: &Session) -> Result<Vec<Mend>> {
+pub(super) fn not_utf8(session: &Session) -> Result<Vec<Fix>> {
     let mut mends = Vec::new();
     for (slot, head) in session
         .log()
@@ -219,8 +219,8 @@ fn mend(
     confidence: Confidence,
     does: String,
     splice: Splice,
-) -> Mend {
-    Mend {
+) -> Fix {
+    Fix {
         problem,
         line: Some(line),
         slot,

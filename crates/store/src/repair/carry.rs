@@ -1,7 +1,7 @@
 //! Carries repairs out.
 
 use boswell_dialect::{
-    Intention, Located, LockSpec, Modified, Patch, Plan, Precondition, Seen, Step,
+    EditRequest, SessionLocation, LockSpec, Modified, Patch, Plan, Precondition, ExpectedState, Step,
 };
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 
@@ -25,7 +25,7 @@ impl Runner {
     pub fn repair(
         &self,
         store: &Store,
-        located: &Located,
+        located: &SessionLocation,
         request: &RepairRequest,
     ) -> Result<Repaired> {
         if request.in_place && request.steps.len() != 1 {
@@ -54,12 +54,12 @@ impl Runner {
     fn mend(
         &self,
         store: &Store,
-        located: &Located,
+        located: &SessionLocation,
         request: &RepairRequest,
         plan: impl FnOnce(&Workbench<'_>) -> Result<Plan>,
     ) -> Result<Operation> {
         let session = SessionRef::new(store.dialect().name(), &located.id);
-        let locks: Vec<LockSpec> = store.dialect().locks(located, &Intention::Repair);
+        let locks: Vec<LockSpec> = store.dialect().locks(located, &EditRequest::Repair);
         let start = Start {
             root: store.folder()?,
             session: &session,
@@ -87,7 +87,7 @@ impl Runner {
     }
 
     /// What was written must read as it did when it was planned; else it is taken back.
-    fn look_again(&self, store: &Store, located: &Located, operation: &Operation) -> Result<()> {
+    fn look_again(&self, store: &Store, located: &SessionLocation, operation: &Operation) -> Result<()> {
         let read = store
             .look_again(located)
             .and_then(|located| store.read(&located, boswell_dialect::Depth::Heads));
@@ -247,7 +247,7 @@ fn with_fork(
 }
 
 fn unchanged(session: &Session, key: &str) -> Precondition {
-    let was = Seen {
+    let was = ExpectedState {
         len: Some(session.log().bytes),
         sha256: None,
         identity: session.located().identity.map(|identity| identity.file),

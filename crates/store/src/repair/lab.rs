@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Confidence, Dialect, Located, Patch};
+use boswell_dialect::{Confidence, Dialect, SessionLocation, Patch};
 use boswell_model::{ErrorKind, Framing, ProblemKind, Result};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
@@ -19,10 +19,10 @@ use crate::{MemoryBackend, Store};
 
 const KEY: &str = "sessions/--p--/2025-01-01T00-00-00-000Z_S.jsonl";
 
-fn located(len: usize) -> Located {
-    Located {
+fn located(len: usize) -> SessionLocation {
+    SessionLocation {
         key: Some(KEY.to_owned()),
-        ..Located::of("S", Framing::Lines, len as u64)
+        ..SessionLocation::of("S", Framing::Lines, len as u64)
     }
 }
 
@@ -73,11 +73,11 @@ fn repair(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str]) -> Result
 }
 
 fn written(bytes: &[u8], patch: &Patch) -> Vec<u8> {
-    let part = |piece: &boswell_dialect::Piece| match piece {
-        boswell_dialect::Piece::Old { at, len } => {
+    let part = |piece: &boswell_dialect::PatchPiece| match piece {
+        boswell_dialect::PatchPiece::Old { at, len } => {
             bytes[*at as usize..(*at + *len) as usize].to_vec()
         }
-        boswell_dialect::Piece::New(bytes) => bytes.clone(),
+        boswell_dialect::PatchPiece::New(bytes) => bytes.clone(),
     };
     patch.pieces().iter().flat_map(part).collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use boswell_dialect::{Confidence, Located, Mend, Splice};
+use boswell_dialect::{Confidence, SessionLocation, Fix, Splice};
 use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
 
 use crate::runner::Change;
@@ -72,7 +72,7 @@ impl LateTable {
     }
 
     /// Lines that were written late to the log of a session.
-    pub(super) fn lines(&self, store: &Store, located: &Located) -> Vec<Vec<u8>> {
+    pub(super) fn lines(&self, store: &Store, located: &SessionLocation) -> Vec<Vec<u8>> {
         let place = located
             .key
             .clone()
@@ -100,7 +100,7 @@ impl LateTable {
     pub fn problem(
         &self,
         store: &Store,
-        located: &Located,
+        located: &SessionLocation,
         session: &Session,
     ) -> Result<Option<Problem>> {
         let late = self.lines(store, located);
@@ -153,7 +153,7 @@ fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>
 }
 
 /// A mend that adds those which the log does not hold yet.
-pub(super) fn mends(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Mend>> {
+pub(super) fn mends(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Fix>> {
     let missing = missing(session, late)?;
     if missing.is_empty() {
         return Ok(Vec::new());
@@ -167,7 +167,7 @@ pub(super) fn mends(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Mend>> {
         with.extend_from_slice(line);
         with.push(b'\n');
     }
-    Ok(vec![Mend {
+    Ok(vec![Fix {
         problem: ProblemKind::LateLines,
         line: None,
         slot: None,

@@ -19,7 +19,7 @@ mod stage;
 mod verify;
 mod workbench;
 
-use boswell_dialect::{Confidence, Located};
+use boswell_dialect::{Confidence, SessionLocation};
 use boswell_model::{ProblemKind, Repair, Result, SessionRef};
 
 use crate::{ListedOperation, Operation, Runner, Store};
@@ -163,7 +163,7 @@ impl Runner {
 impl Store {
     /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines
     /// that were written late: see [`Runner::repair_plan`].
-    pub fn repair_plan(&self, located: &Located, request: &RepairRequest) -> Result<RepairPlan> {
+    pub fn repair_plan(&self, located: &SessionLocation, request: &RepairRequest) -> Result<RepairPlan> {
         Workbench::new(self, located, request, Vec::new())?.plan()
     }
 }
@@ -174,7 +174,7 @@ impl Runner {
     pub fn repair_plan(
         &self,
         store: &Store,
-        located: &Located,
+        located: &SessionLocation,
         request: &RepairRequest,
     ) -> Result<RepairPlan> {
         let late = self.late_table()?.lines(store, located);

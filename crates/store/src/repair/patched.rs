@@ -1,6 +1,6 @@
 //! A log as it would be with a patch, without writing it.
 
-use boswell_dialect::{Patch, Piece};
+use boswell_dialect::{Patch, PatchPiece};
 use boswell_model::{Line, Lines, Result};
 
 use crate::backend::{ObjectReader, ends_of_bytes};
@@ -13,7 +13,7 @@ const CHUNK: u64 = 1 << 20;
 pub(super) struct Patched {
     inner: Box<dyn ObjectReader>,
     /// Each piece with the place where it begins.
-    pieces: Vec<(u64, Piece)>,
+    pieces: Vec<(u64, PatchPiece)>,
     len: u64,
 }
 
@@ -24,8 +24,8 @@ impl Patched {
         for piece in patch.pieces() {
             pieces.push((len, piece.clone()));
             len += match piece {
-                Piece::Old { len, .. } => *len,
-                Piece::New(bytes) => bytes.len() as u64,
+                PatchPiece::Old { len, .. } => *len,
+                PatchPiece::New(bytes) => bytes.len() as u64,
             };
         }
         Patched { inner, pieces, len }
@@ -50,13 +50,13 @@ impl ObjectReader for Patched {
             }
             let from = at.max(*start) - start;
             match piece {
-                Piece::Old { at: old, len } => {
+                PatchPiece::Old { at: old, len } => {
                     let until = (to - start).min(*len);
                     if from < until {
                         out.extend(self.inner.read(old + from, until - from)?);
                     }
                 }
-                Piece::New(bytes) => {
+                PatchPiece::New(bytes) => {
                     let cut = |at: u64| usize::try_from(at).unwrap_or(usize::MAX).min(bytes.len());
                     out.extend_from_slice(
                         bytes.get(cut(from)..cut(to - start)).unwrap_or_default(),

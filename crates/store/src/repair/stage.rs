@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Deref;
 
-use boswell_dialect::{Chance, Mend, Mending};
+use boswell_dialect::{IdSource, Fix, RepairInput};
 use boswell_model::{Repair, Result};
 
 use super::verify;
@@ -16,7 +16,7 @@ use crate::Session;
 #[derive(Debug)]
 pub(super) struct Stage {
     session: Session,
-    mends: OnceCell<Vec<Mend>>,
+    mends: OnceCell<Vec<Fix>>,
     reach: OnceCell<(u64, u64)>,
     records: OnceCell<HashSet<u64>>,
 }
@@ -40,8 +40,8 @@ impl Stage {
     }
 
     /// What a dialect is told of it.
-    pub(super) fn mending<'s>(&'s self, chance: &'s dyn Chance) -> Mending<'s> {
-        Mending {
+    pub(super) fn mending<'s>(&'s self, chance: &'s dyn IdSource) -> RepairInput<'s> {
+        RepairInput {
             located: self.located(),
             view: self.view(),
             facts: self.facts(),
@@ -51,8 +51,8 @@ impl Stage {
     }
 
     /// The mends of one class that its dialect knows.
-    pub(super) fn mends(&self, class: Repair, chance: &dyn Chance) -> Result<Vec<Mend>> {
-        let all = kept(&self.mends, || self.dialect().mends(&self.mending(chance)))?;
+    pub(super) fn mends(&self, class: Repair, chance: &dyn IdSource) -> Result<Vec<Fix>> {
+        let all = kept(&self.mends, || self.dialect().fixes(&self.mending(chance)))?;
         Ok(all
             .iter()
             .filter(|mend| mend.repair == class)

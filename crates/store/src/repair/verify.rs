@@ -18,7 +18,7 @@ pub(crate) fn reach(session: &Session) -> Result<(u64, u64)> {
 }
 
 fn reach_from(session: &Session, tip: Tip) -> Result<u64> {
-    let reached = session.dialect().reached(&session.view(), tip)?;
+    let reached = session.dialect().entries_agent_sees(&session.view(), tip)?;
     Ok(reached
         .iter()
         .filter(|slot| is_conversation(session, **slot))
@@ -69,7 +69,7 @@ pub(super) fn is_whole(session: &Session) -> Result<bool> {
     let branch = session.branch(tip)?;
     let reached: HashSet<Slot> = session
         .dialect()
-        .reached(&session.view(), tip)?
+        .entries_agent_sees(&session.view(), tip)?
         .into_iter()
         .collect();
     let begins = branch

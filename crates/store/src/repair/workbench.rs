@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use boswell_dialect::{Confidence, Depth, Located, Mend, Patch, Splice};
+use boswell_dialect::{Confidence, Depth, SessionLocation, Fix, Patch, Splice};
 use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
 
 use super::bytes::Keep;
@@ -20,7 +20,7 @@ const MOST_STAGES: usize = 2;
 /// A session on the bench.
 pub(super) struct Workbench<'a> {
     store: &'a Store,
-    located: &'a Located,
+    located: &'a SessionLocation,
     request: &'a RepairRequest,
     late: Vec<Vec<u8>>,
     /// The session as it is.
@@ -41,7 +41,7 @@ pub(super) struct Worked {
 impl<'a> Workbench<'a> {
     pub(super) fn new(
         store: &'a Store,
-        located: &'a Located,
+        located: &'a SessionLocation,
         request: &'a RepairRequest,
         late: Vec<Vec<u8>>,
     ) -> Result<Self> {
@@ -202,7 +202,7 @@ impl<'a> Workbench<'a> {
         mends.extend(self.of_dialect(session, Repair::Append)?);
         mends.extend(self.of_dialect(session, Repair::Fork)?);
         mends.extend(bytes::not_utf8(session)?);
-        let is_it = |step: &RepairStep, mend: &Mend| {
+        let is_it = |step: &RepairStep, mend: &Fix| {
             (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
                 && step.does == mend.does
                 && step.entry == self.label(session, mend)
@@ -255,7 +255,7 @@ impl<'a> Workbench<'a> {
         }
         let (dialect, backend) = (self.store.dialect(), self.store.backend());
         let object = backend.open(self.located.key.as_deref().unwrap_or_default())?;
-        let located = Located {
+        let located = SessionLocation {
             size: patch.len(),
             ..self.located.clone()
         };
@@ -273,7 +273,7 @@ impl<'a> Workbench<'a> {
         Ok(stage)
     }
 
-    fn rewrites(&self, session: &Stage, patch: &Patch) -> Result<Vec<Mend>> {
+    fn rewrites(&self, session: &Stage, patch: &Patch) -> Result<Vec<Fix>> {
         let mends = bytes::lines(session);
         if !mends.is_empty() {
             return Ok(mends);
@@ -296,7 +296,7 @@ impl<'a> Workbench<'a> {
 
     /// Whether without these copies the conversation stands where it stood, and no
     /// less of it is reached.
-    fn can_drop(&self, session: &Stage, patch: &Patch, copies: &[Mend]) -> Result<bool> {
+    fn can_drop(&self, session: &Stage, patch: &Patch, copies: &[Fix]) -> Result<bool> {
         let splices: Vec<Splice> = copies
             .iter()
             .flat_map(|mend| mend.splices.clone())
@@ -311,7 +311,7 @@ impl<'a> Workbench<'a> {
         Ok(label(session)? == label(&without)? && session.reach()?.0 <= without.reach()?.0)
     }
 
-    fn of_dialect(&self, session: &Stage, class: Repair) -> Result<Vec<Mend>> {
+    fn of_dialect(&self, session: &Stage, class: Repair) -> Result<Vec<Fix>> {
         let mut mends = session.mends(class, self.store.chance())?;
         // What is no damage is changed for readers that somebody named, and offered to nobody else.
         let is_asked = |name: &&str| self.request.goals.iter().any(|goal| goal == name);
@@ -322,14 +322,14 @@ impl<'a> Workbench<'a> {
     fn work(
         &self,
         mut patch: Patch,
-        find: impl Fn(&Stage, &Patch) -> Result<Vec<Mend>>,
+        find: impl Fn(&Stage, &Patch) -> Result<Vec<Fix>>,
     ) -> Result<Worked> {
         let mut steps = Vec::new();
         let mut count = 0;
         for _ in 0..MOST_ROUNDS {
             let session = self.session(&patch)?;
             let mends = find(&session, &patch)?;
-            let (taken, left): (Vec<Mend>, Vec<Mend>) =
+            let (taken, left): (Vec<Fix>, Vec<Fix>) =
                 mends.into_iter().partition(|mend| self.takes(mend));
             if taken.is_empty() {
                 steps.extend(left.iter().map(|mend| self.step(&session, mend)));
@@ -367,17 +367,17 @@ impl<'a> Workbench<'a> {
         .hinting("take single steps with `--step N`, and please report this"))
     }
 
-    fn takes(&self, mend: &Mend) -> bool {
+    fn takes(&self, mend: &Fix) -> bool {
         let for_goal =
             mend.helps.is_empty() || mend.helps.iter().any(|name| self.goals.contains(name));
         for_goal && mend.confidence <= self.request.level
     }
 
-    fn label(&self, session: &Session, mend: &Mend) -> Option<String> {
+    fn label(&self, session: &Session, mend: &Fix) -> Option<String> {
         mend.slot.map(|slot| session.log().label(slot).into_owned())
     }
 
-    fn step(&self, session: &Session, mend: &Mend) -> RepairStep {
+    fn step(&self, session: &Session, mend: &Fix) -> RepairStep {
         RepairStep {
             number: 0,
             problem: mend.problem,
@@ -424,8 +424,8 @@ impl<'a> Workbench<'a> {
 }
 
 /// Mends that do not get in each other's way; the others wait for the next round.
-fn accept(mends: &[Mend]) -> Vec<&Mend> {
-    let mut accepted: Vec<&Mend> = Vec::new();
+fn accept(mends: &[Fix]) -> Vec<&Fix> {
+    let mut accepted: Vec<&Fix> = Vec::new();
     let mut taken: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
     for mend in mends {
         let clashes = |splice: &Splice| {
@@ -450,7 +450,7 @@ fn accept(mends: &[Mend]) -> Vec<&Mend> {
     accepted
 }
 
-fn changed(mends: &[&Mend]) -> usize {
+fn changed(mends: &[&Fix]) -> usize {
     mends
         .iter()
         .flat_map(|mend| &mend.splices)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use boswell_dialect::{Precondition, Seen};
+use boswell_dialect::{Precondition, ExpectedState};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::apply::changed;
@@ -43,7 +43,7 @@ impl Runner {
         Ok(())
     }
 
-    fn check_unchanged(&self, root: &Path, key: &str, was: &Seen) -> Result<()> {
+    fn check_unchanged(&self, root: &Path, key: &str, was: &ExpectedState) -> Result<()> {
         let path = place(root, key)?;
         let (_, stat) = read_state(self.disk.as_ref(), &path)?;
         let Some(stat) = stat else {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use boswell_dialect::{Check, Modified, Patch, Piece, Plan, Step};
+use boswell_dialect::{Assertion, Modified, Patch, PatchPiece, Plan, Step};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts, State, States};
@@ -521,13 +521,13 @@ impl Lowering<'_> {
         }
     }
 
-    fn verify(&mut self, key: &str, is: &Check) -> Result<()> {
+    fn verify(&mut self, key: &str, is: &Assertion) -> Result<()> {
         let state = self.look(key)?;
         let good = match (is, state.file()) {
-            (Check::Absent, _) => state == State::Absent,
-            (Check::Sha256(hex), Some(file)) => file.sha256.to_string() == *hex,
-            (Check::Len(len), Some(file)) => file.len == *len,
-            (Check::Contains(part), Some(_)) => {
+            (Assertion::Absent, _) => state == State::Absent,
+            (Assertion::Sha256(hex), Some(file)) => file.sha256.to_string() == *hex,
+            (Assertion::Len(len), Some(file)) => file.len == *len,
+            (Assertion::Contains(part), Some(_)) => {
                 memchr::memmem::find(&self.bytes(key)?, part).is_some()
             }
             _ => false,
@@ -632,8 +632,8 @@ pub(crate) fn feed_pieces(
     let file = disk.open(path, Open::Read).map_err(fault)?;
     for piece in patch.pieces() {
         match piece {
-            Piece::Old { at, len } => chunks(file.as_ref(), *at, at + len, sink).map_err(fault)?,
-            Piece::New(bytes) => sink(bytes).map_err(fault)?,
+            PatchPiece::Old { at, len } => chunks(file.as_ref(), *at, at + len, sink).map_err(fault)?,
+            PatchPiece::New(bytes) => sink(bytes).map_err(fault)?,
         }
     }
     Ok(())

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_dialect::{Chance, LockSpec, Plan};
+use boswell_dialect::{IdSource, LockSpec, Plan};
 use boswell_model::{Error, Result, SessionRef};
 
 use super::apply::{Hands, Old, changed, inode_name, stage_path};
@@ -26,7 +26,7 @@ use crate::vault::{Copied, Reason, Vault, VaultRecord};
 pub struct Runner {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) home: PathBuf,
-    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) chance: Arc<dyn IdSource>,
     pub(crate) locks: Locks,
     pub(crate) vault: Vault,
     liveness: Arc<dyn Liveness>,
@@ -58,7 +58,7 @@ impl Runner {
     pub fn new(
         disk: Arc<dyn Disk>,
         home: impl Into<PathBuf>,
-        chance: Arc<dyn Chance>,
+        chance: Arc<dyn IdSource>,
         owner: Owner,
     ) -> Self {
         let home = home.into();

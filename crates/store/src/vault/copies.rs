@@ -12,7 +12,7 @@ use crate::digest::{Digest, hash_file};
 use crate::disk::{Disk, Open, durable};
 use crate::journal::{self, DamagedLine};
 use crate::locks::{Locks, OsLock, Wait};
-use boswell_dialect::Chance;
+use boswell_dialect::IdSource;
 
 /// How long we wait for another process that writes to the vault.
 const PATIENCE: Wait = Wait::For(Duration::from_secs(30));
@@ -35,12 +35,12 @@ pub struct Vault {
     pub(super) home: PathBuf,
     folder: PathBuf,
     pub(super) locks: Locks,
-    pub(super) chance: Arc<dyn Chance>,
+    pub(super) chance: Arc<dyn IdSource>,
 }
 
 impl Vault {
     /// The vault of a home.
-    pub fn new(disk: Arc<dyn Disk>, home: &Path, locks: Locks, chance: Arc<dyn Chance>) -> Self {
+    pub fn new(disk: Arc<dyn Disk>, home: &Path, locks: Locks, chance: Arc<dyn IdSource>) -> Self {
         Vault {
             disk,
             home: home.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Body, Chance, Dialect, Draft, Parent, Part, Settled, Within};
+use boswell_dialect::{Body, IdSource, Dialect, Draft, Parent, Part, EntryStamp, SessionFacts};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::batch::{Batch, Encoded};
@@ -18,14 +18,14 @@ const SHORT: usize = 1 << 10;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct With<'a> {
     pub(super) dialect: &'static dyn Dialect,
-    pub(super) chance: &'a dyn Chance,
+    pub(super) chance: &'a dyn IdSource,
 }
 
 impl State {
     /// A moment after all that the log tells of: where the tree alone does not say what came last,
     /// some versions of the agent go by the time.
     fn later(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
-        if !dialect.hangs_by_view() {
+        if !dialect.parent_needs_full_log() {
             return now;
         }
         let facts = self.facts.get_or_insert_default();
@@ -47,17 +47,17 @@ impl State {
         match &draft.parent {
             Parent::Root => Ok(None),
             Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
-            Parent::Entry(parent) if batch.has(parent) || !dialect.hangs_by_view() => {
+            Parent::Entry(parent) if batch.has(parent) || !dialect.parent_needs_full_log() => {
                 Ok(Some(parent.as_str().into()))
             }
-            Parent::Tip if !dialect.hangs_by_view() => Ok(self.tail.tip.clone()),
+            Parent::Tip if !dialect.parent_needs_full_log() => Ok(self.tail.tip.clone()),
             parent => {
                 if let (Parent::Tip, Some((end, stands))) = (parent, &self.stands)
                     && *end == self.end
                 {
                     return Ok(stands.clone());
                 }
-                let (above, facts) = self.look(dialect, |view| dialect.hang(view, parent))?;
+                let (above, facts) = self.look(dialect, |view| dialect.parent_of_new(view, parent))?;
                 let above: Option<Arc<str>> = above.map(Arc::from);
                 self.facts = Some(Box::new(facts));
                 if *parent == Parent::Tip {
@@ -127,7 +127,7 @@ impl State {
         let at = draft
             .at
             .unwrap_or_else(|| self.later(dialect, chance.now()));
-        let settled = Settled {
+        let settled = EntryStamp {
             id,
             parent: parent.as_deref(),
             at,
@@ -139,7 +139,7 @@ impl State {
             Some(facts) => dialect.encode_in(
                 draft,
                 settled,
-                Within {
+                SessionFacts {
                     id: &self.session,
                     facts,
                 },

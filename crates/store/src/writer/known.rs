@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boswell_dialect::{Depth, Dialect, Draft, Parent, Reader, Settled, Within};
+use boswell_dialect::{Depth, Dialect, Draft, Parent, Reader, EntryStamp, SessionFacts};
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
 
@@ -61,7 +61,7 @@ impl KnownIds {
             .get("timestamp")
             .and_then(|t| t.text())
             .and_then(|t| Instant::parse(&t));
-        let settled = Settled {
+        let settled = EntryStamp {
             id,
             parent: parent.as_deref(),
             at: draft.at.or(time).unwrap_or(Instant::from_millis(0)),
@@ -70,7 +70,7 @@ impl KnownIds {
         // may have gone on since.
         let located = crate::native::located_at("record", "record", 0);
         let facts = Reader::read(dialect, &located, stored.bytes(), Depth::Facts).facts;
-        let within = Within {
+        let within = SessionFacts {
             id: facts.id.as_deref().unwrap_or_default(),
             facts: &facts,
         };

@@ -19,7 +19,7 @@ mod tail;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{Chance, Depth, Dialect, Draft, Located};
+use boswell_dialect::{IdSource, Depth, Dialect, Draft, SessionLocation};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use batch::Drafts;
@@ -42,7 +42,7 @@ pub struct SessionWriter {
 struct Inner {
     dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
-    chance: Arc<dyn Chance>,
+    chance: Arc<dyn IdSource>,
     reference: Arc<SessionRef>,
     root: PathBuf,
     state: Mutex<State>,
@@ -69,7 +69,7 @@ pub(crate) struct WriterParts {
     pub(crate) dialect: &'static dyn Dialect,
     /// Shows what is written.
     pub(crate) backend: Arc<dyn Backend>,
-    pub(crate) chance: Arc<dyn Chance>,
+    pub(crate) chance: Arc<dyn IdSource>,
     pub(crate) reference: Arc<SessionRef>,
     /// How people name the place of the store.
     pub(crate) root: PathBuf,
@@ -245,7 +245,7 @@ impl SessionWriter {
         Ok((session.with_blobs(blobs), tip))
     }
 
-    fn located(&self) -> Result<(Located, Option<Blobs>)> {
+    fn located(&self) -> Result<(SessionLocation, Option<Blobs>)> {
         let state = self.inner.lock_with_all_written()?;
         Ok((
             crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end),

@@ -26,7 +26,7 @@ impl State {
         blobs: Option<Blobs>,
     ) -> Result<State> {
         let reader = log.log.reader()?;
-        let facts = if dialect.is_own_beginning(&reader.read(0, BEGINNING)?) {
+        let facts = if dialect.has_plain_header(&reader.read(0, BEGINNING)?) {
             None
         } else {
             let facts = head_facts(dialect, reader.as_ref())?;
@@ -56,7 +56,7 @@ fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<S
     let facts = |bytes| Reader::read(dialect, &located, bytes, Depth::Facts).facts;
     // What stands in the header is enough, unless entries repeat what their session is.
     let first = memchr::memchr(b'\n', &bytes).and_then(|end| bytes.get(..=end));
-    if let Some(header) = first.filter(|_| !dialect.hangs_by_view()).map(facts)
+    if let Some(header) = first.filter(|_| !dialect.parent_needs_full_log()).map(facts)
         && dialect.can_append(&header).is_ok()
     {
         return Ok(header);

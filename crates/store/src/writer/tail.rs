@@ -140,7 +140,7 @@ impl<'d> Entries<'d> {
     }
 
     fn last_id(&mut self, line: Line<'_>) -> Option<Arc<str>> {
-        match self.dialect.id_at_a_glance(line.bytes) {
+        match self.dialect.fast_entry_id(line.bytes) {
             Some(id) => Some(id.into()),
             None => self.last_id_by_all(line),
         }
@@ -223,7 +223,7 @@ mod tests {
             }
             let dialect = boswell_dialect::by_name("boswell").unwrap();
             let (line, mut entries) = (Line { at: 0, number: 1, bytes: &line }, Entries::of(dialect));
-            if let Some(id) = dialect.id_at_a_glance(line.bytes) {
+            if let Some(id) = dialect.fast_entry_id(line.bytes) {
                 prop_assert_eq!(entries.last_id_by_all(line), Some(Arc::from(id)));
             }
         }
@@ -234,7 +234,7 @@ mod tests {
         let dialect = boswell_dialect::by_name("boswell").unwrap();
         let glance = |line: &str| {
             dialect
-                .id_at_a_glance(format!("{line}\n").as_bytes())
+                .fast_entry_id(format!("{line}\n").as_bytes())
                 .map(str::to_owned)
         };
         assert_eq!(

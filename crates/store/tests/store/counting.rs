@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use boswell_store::Chance;
+use boswell_store::IdSource;
 use boswell_store::model::Instant;
 
 /// A clock that moves by a second at each look, and ids that count.
@@ -16,7 +16,7 @@ impl Counting {
     }
 }
 
-impl Chance for Counting {
+impl IdSource for Counting {
     fn now(&self) -> Instant {
         let tick = self.0.fetch_add(1, Ordering::Relaxed) & 0xFFFF;
         Instant::from_millis(boswell_testkit::clock::MORNING + i64::try_from(tick).unwrap() * 1000)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use boswell_dialect::by_name;
 use boswell_store::disk::durable::{append_lines, create, make_folders, read};
 use boswell_store::disk::{Disk, Open};
-use boswell_store::{Draft, FsBackend, NewSession, Store, Visible, Wait};
+use boswell_store::{Draft, FsBackend, NewSession, Store, Visibility, Wait};
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 
@@ -23,7 +23,7 @@ fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
 
 fn session(id: &str) -> NewSession {
     NewSession {
-        visible: Visible::AtOnce,
+        visible: Visibility::AtOnce,
         ..NewSession::in_project("/proj/app").with_id(id)
     }
 }

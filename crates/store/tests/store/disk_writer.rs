@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use boswell_store::disk::Disk;
 use boswell_store::{
-    Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visible, Wait,
+    Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visibility, Wait,
 };
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
@@ -23,7 +23,7 @@ fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
     )
 }
 
-fn new_session(visible: Visible) -> NewSession {
+fn new_session(visible: Visibility) -> NewSession {
     NewSession {
         visible,
         ..NewSession::in_project("/proj/app").with_id(ID)
@@ -33,7 +33,7 @@ fn new_session(visible: Visible) -> NewSession {
 fn prepare(disk: &CrashDisk) {
     let writer = store(disk, 1)
         .unwrap()
-        .create(new_session(Visible::AtOnce))
+        .create(new_session(Visibility::AtOnce))
         .unwrap();
     writer.append(Draft::user("first").with_id("e0")).unwrap();
     writer.close(Outcome::Open).unwrap();
@@ -175,7 +175,7 @@ fn a_crash_during_the_recovery_from_a_crash_loses_nothing() {
 
 #[test]
 fn a_session_that_is_made_while_the_machine_dies_keeps_what_was_acknowledged() {
-    for visible in [Visible::AtOnce, Visible::WithFirstAnswer] {
+    for visible in [Visibility::AtOnce, Visibility::WithFirstAnswer] {
         let made = |disk: &CrashDisk| {
             let mut oracle = Oracle::new("id");
             oracle.attempt(ID, None);

@@ -9,7 +9,7 @@ use crate::counting::Counting;
 use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
 use boswell_store::{
     Draft, Durability, Expect, NewSession, Owner, RepairRequest, Retention, Runner, SessionRef,
-    Store, SystemChance, Visible, Wait, model::Instant,
+    Store, SystemChance, Visibility, Wait, model::Instant,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
@@ -215,7 +215,7 @@ fn a_log_that_becomes_visible_after_it_was_copied_still_gets_its_late_lines() {
     let disk = CrashDisk::new(1);
     durable::make_folders(&disk, Path::new("/home")).unwrap();
     let new = NewSession {
-        visible: Visible::WithFirstAnswer,
+        visible: Visibility::WithFirstAnswer,
         ..NewSession::in_project("/p").with_id(ID)
     };
     let writer = open(&disk, 0).create(new).unwrap();

@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Intention, Located, NewSession, by_name};
+use boswell_dialect::{Depth, EditRequest, SessionLocation, NewSession, by_name};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, durable};
 use boswell_store::locks::Locks;
 use boswell_store::memory::Memories;
 use boswell_store::{
-    Attachments, Blobs, Chance, Draft, FsBackend, ImportLimits, KeepWhich, NoteKind, Notes,
+    Attachments, Blobs, IdSource, Draft, FsBackend, ImportLimits, KeepWhich, NoteKind, Notes,
     Outcome, Owner, Runner, Store, Wait,
 };
 use boswell_testkit::chance::SeededChance;
@@ -37,7 +37,7 @@ const IGNORABLE: [(&str, &str); 1] = [(
 /// Boswell on a disk.
 struct Place {
     disk: Arc<dyn Disk>,
-    chance: Arc<dyn Chance>,
+    chance: Arc<dyn IdSource>,
     runner: Runner,
     claude: Store,
     own: Store,
@@ -46,7 +46,7 @@ struct Place {
 impl Place {
     /// `seed` keeps the ids of one run apart from those of another.
     fn on(disk: Arc<dyn Disk>, seed: u64) -> Result<Place> {
-        let chance: Arc<dyn Chance> = Arc::new(SeededChance::new(seed));
+        let chance: Arc<dyn IdSource> = Arc::new(SeededChance::new(seed));
         let owner = Owner {
             pid: 1,
             program: "test".into(),
@@ -92,7 +92,7 @@ impl Place {
         )
     }
 
-    fn located(&self) -> Result<Located> {
+    fn located(&self) -> Result<SessionLocation> {
         let found = self
             .claude
             .list()?
@@ -329,7 +329,7 @@ fn a_folder_that_is_not_ours_to_sync_stops_nobody_and_a_dying_disk_does() {
 fn delete(place: &Place) -> Result<()> {
     place
         .runner
-        .carry_out(&place.claude, &place.located()?, &Intention::Delete)
+        .carry_out(&place.claude, &place.located()?, &EditRequest::Delete)
         .map(drop)
 }
 
@@ -433,7 +433,7 @@ fn purge_is_durable_when_it_says_so() {
 #[test]
 fn a_title_in_an_agents_log_is_durable_when_it_says_so() {
     let rename = |place: &Place| {
-        let intention = Intention::Title("named".to_owned());
+        let intention = EditRequest::Title("named".to_owned());
         place
             .runner
             .carry_out(&place.claude, &place.located()?, &intention)

@@ -18,12 +18,12 @@ use std::sync::Arc;
 use crate::counting::Counting;
 use crate::pi_lines::pi_lines;
 use crate::picture::Picture;
-use boswell_dialect::{Copies, Intention, Operation, StoreIntention};
+use boswell_dialect::{ForkScope, EditRequest, Capability, StoreRequest};
 use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
 use boswell_store::{
     Answer, Body, Draft, Durability, Expect, NewSession, Outcome, Owner, Parent, Part, Runner,
-    Session, SessionWriter, Store, Visible, Wait,
+    Session, SessionWriter, Store, Visibility, Wait,
 };
 use serde_json::{Value, json};
 
@@ -273,7 +273,7 @@ fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
             fork.append(Draft::user("in the fork")).unwrap();
             keep("a fork", &format!("fork-{number}"));
             let new = NewSession {
-                copies: Copies::Everything,
+                copies: ForkScope::Everything,
                 ..NewSession::in_project("/proj/other")
             };
             let whole = store
@@ -284,7 +284,7 @@ fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
         }
     }
     let new = NewSession {
-        visible: Visible::WithFirstAnswer,
+        visible: Visibility::WithFirstAnswer,
         ..NewSession::in_project("/proj/demo").with_id("deferred")
     };
     let writer = store.create(new).unwrap();
@@ -324,7 +324,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
         .unwrap();
     fork.close(Outcome::Open).unwrap();
     runner
-        .carry_out(store, &store.find("old").unwrap(), &Intention::Migrate)
+        .carry_out(store, &store.find("old").unwrap(), &EditRequest::Migrate)
         .unwrap();
     let writer = store
         .create(NewSession::in_project("/proj/moved/from").with_id("moved"))
@@ -333,7 +333,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
     writer.close(Outcome::Open).unwrap();
     let from = PathBuf::from(store.session("moved").unwrap().path().unwrap());
     boswell_testkit::disk::write(&from.with_extension("").join("1.bash.log"), b"out");
-    let intention = StoreIntention::Move {
+    let intention = StoreRequest::Move {
         from: "/proj/moved".to_owned(),
         to: "/srv/here".to_owned(),
     };
@@ -357,8 +357,8 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
         ("migrated", "old"),
         ("moved", "moved"),
     ];
-    if store.dialect().plans(Operation::Title) {
-        let title = Intention::Title("by plan".to_owned());
+    if store.dialect().plans(Capability::Title) {
+        let title = EditRequest::Title("by plan".to_owned());
         runner
             .carry_out(store, &store.find("moved").unwrap(), &title)
             .unwrap();

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::counting::Counting;
-use boswell_dialect::{Copies, by_name};
+use boswell_dialect::{ForkScope, by_name};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Draft, NewSession, Outcome, Store, Visible, Wait};
+use boswell_store::{Draft, NewSession, Outcome, Store, Visibility, Wait};
 
 const FAMILY: [&str; 3] = ["pi", "omp", "xcsh"];
 
@@ -39,7 +39,7 @@ fn a_session_that_waits_for_its_first_answer_appears_with_it_whole() {
         let root = folder.path().join("agent");
         let store = store(dialect, &root);
         let new = NewSession {
-            visible: Visible::WithFirstAnswer,
+            visible: Visibility::WithFirstAnswer,
             ..NewSession::in_project("/proj/demo")
         };
         let writer = store.create(new).unwrap();
@@ -77,7 +77,7 @@ fn a_fork_before_the_first_answer_has_one_header_and_leaves_its_source_alone() {
         writer.close(Outcome::Open).unwrap();
         let before = std::fs::read(&source).unwrap();
         let new = NewSession {
-            visible: Visible::WithFirstAnswer,
+            visible: Visibility::WithFirstAnswer,
             ..NewSession::default().with_id("fork")
         };
         let fork = store.fork("source", None, new).unwrap();
@@ -102,7 +102,7 @@ fn a_fork_before_the_first_answer_has_one_header_and_leaves_its_source_alone() {
             "by path: {header}"
         );
         let new = NewSession {
-            copies: Copies::Everything,
+            copies: ForkScope::Everything,
             ..NewSession::default().with_id("whole")
         };
         let whole =

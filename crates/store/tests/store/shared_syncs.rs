@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
 use boswell_store::{
-    Chance, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemChance,
+    IdSource, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemChance,
 };
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
@@ -114,7 +114,7 @@ impl CountedChance {
     }
 }
 
-impl Chance for CountedChance {
+impl IdSource for CountedChance {
     fn now(&self) -> Instant {
         SystemChance.now()
     }
@@ -127,7 +127,7 @@ impl Chance for CountedChance {
 fn session_on(gate: &Arc<Gate>) -> (Store, SessionWriter, Arc<CountedChance>) {
     let chance = Arc::new(CountedChance::default());
     let store =
-        Store::open_on(gate.disk(), Arc::clone(&chance) as Arc<dyn Chance>, "/home").unwrap();
+        Store::open_on(gate.disk(), Arc::clone(&chance) as Arc<dyn IdSource>, "/home").unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     (store, writer, chance)
 }

@@ -88,7 +88,7 @@ fn a_session_cannot_have_an_id_that_is_no_plain_name() {
     let longest = "x".repeat(180);
     let new = NewSession::in_project("/proj/demo").with_id(&longest);
     let deferred = NewSession {
-        visible: boswell_store::Visible::WithFirstAnswer,
+        visible: boswell_store::Visibility::WithFirstAnswer,
         ..new
     };
     let writer = store.create(deferred).unwrap();
@@ -124,7 +124,7 @@ fn a_session_that_is_not_there_is_not_found_whatever_it_is_called() {
 fn an_id_is_not_found_by_its_end() {
     let (folder, store, _) = home();
     let deferred = |id: &str| NewSession {
-        visible: boswell_store::Visible::WithFirstAnswer,
+        visible: boswell_store::Visibility::WithFirstAnswer,
         ..NewSession::in_project("/proj/demo").with_id(id)
     };
     let writer = store.create(deferred("a_b")).unwrap();

@@ -14,7 +14,7 @@ use crate::counting::Counting;
 use boswell_store::disk::durable;
 use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, Session,
-    SessionWriter, Store, Visible, Wait,
+    SessionWriter, Store, Visibility, Wait,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use serde_json::Value;
@@ -106,7 +106,7 @@ fn try_to_tell(disk: &CrashDisk, story: &mut Story) -> Result<()> {
     story.a.receipts(&[again]);
     drop(writer);
     let new = NewSession {
-        visible: Visible::WithFirstAnswer,
+        visible: Visibility::WithFirstAnswer,
         ..NewSession::in_project("/proj/demo").with_id(B)
     };
     let writer = store.create(new)?;

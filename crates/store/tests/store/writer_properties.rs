@@ -13,7 +13,7 @@ use boswell_dialect::by_name;
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::{
     Answer, Body, Draft, Durability, ErrorKind, Expect, NewSession, ObjectReader, Outcome, Parent,
-    Receipt, Result, SessionWriter, Store, Visible, Wait,
+    Receipt, Result, SessionWriter, Store, Visibility, Wait,
 };
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::rows::RowBackend;
@@ -318,7 +318,7 @@ struct Run {
 }
 
 impl Run {
-    fn start(ground: Ground, visible: Visible, seed: u64) -> Run {
+    fn start(ground: Ground, visible: Visibility, seed: u64) -> Run {
         let (store, other) = match ground {
             Ground::Files => {
                 let inner = MemoryDisk::default();
@@ -349,7 +349,7 @@ impl Run {
         };
         let writer = store.create(new).unwrap();
         let reference = Reference {
-            shown: visible == Visible::AtOnce,
+            shown: visible == Visibility::AtOnce,
             ..Reference::default()
         };
         Run {
@@ -566,7 +566,7 @@ impl Run {
             source.entries.push(last);
         }
         let new = NewSession {
-            visible: Visible::WithFirstAnswer,
+            visible: Visibility::WithFirstAnswer,
             ..NewSession::default()
         };
         let fork = self.store.fork(ID, at.as_deref(), new).unwrap();
@@ -839,7 +839,7 @@ proptest! {
         deferred in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let visible = if deferred { Visible::WithFirstAnswer } else { Visible::AtOnce };
+        let visible = if deferred { Visibility::WithFirstAnswer } else { Visibility::AtOnce };
         for ground in [Ground::Files, Ground::Rows] {
             let mut run = Run::start(ground, visible, seed);
             run.check();
@@ -854,7 +854,7 @@ proptest! {
 /// Cases that failed once.
 fn tell(calls: &[Call]) {
     for ground in [Ground::Files, Ground::Rows] {
-        let mut run = Run::start(ground, Visible::AtOnce, 0);
+        let mut run = Run::start(ground, Visibility::AtOnce, 0);
         for call in calls {
             run.run(call);
             run.check();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Dialect, Located, by_name};
+use boswell_dialect::{Depth, Dialect, SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Slot};
 use boswell_store::{Backend, Session, Store, check};
 
@@ -266,7 +266,7 @@ fn dialect() -> &'static dyn Dialect {
 }
 
 /// Reads the one session among these files.
-fn read(make: &Make<'_>, files: &Files) -> (Session, (Store, Located)) {
+fn read(make: &Make<'_>, files: &Files) -> (Session, (Store, SessionLocation)) {
     let objects: Vec<_> = files
         .list
         .iter()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use boswell_model::ErrorKind;
 use boswell_store::{
-    Body, Draft, Durability, Expect, Follower, NewSession, Outcome, Parent, Receipt, Visible, Wait,
+    Body, Draft, Durability, Expect, Follower, NewSession, Outcome, Parent, Receipt, Visibility, Wait,
 };
 
 use super::words::{
@@ -566,7 +566,7 @@ pub fn conversations(make: &MakePlace<'_>) {
 pub fn visibility(make: &MakePlace<'_>) {
     let place = make();
     let new = NewSession {
-        visible: Visible::WithFirstAnswer,
+        visible: Visibility::WithFirstAnswer,
         ..NewSession::in_project("/proj").with_id("s-1")
     };
     let writer = ok(place.store().create(new));

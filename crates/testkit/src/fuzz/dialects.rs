@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Dialect, Located, MemoryFiles, Reader, Sample, by_name, recognise};
+use boswell_dialect::{Depth, Dialect, SessionLocation, MemoryFiles, Reader, Sample, by_name, recognise};
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{Framing, Message, SessionView, Slot, Tip};
 use boswell_store::{MemoryBackend, Store, check};
@@ -48,15 +48,15 @@ pub(super) fn named(name: &str, bytes: &[u8]) {
     whose(bytes);
 }
 
-fn located(framing: Framing, bytes: &[u8]) -> Located {
+fn located(framing: Framing, bytes: &[u8]) -> SessionLocation {
     let row = bytes
         .split(|byte| *byte == b'\n')
         .next()
         .map(<[u8]>::to_vec);
-    Located {
+    SessionLocation {
         key: Some("x".to_owned()),
         row,
-        ..Located::of(ID, framing, bytes.len() as u64)
+        ..SessionLocation::of(ID, framing, bytes.len() as u64)
     }
 }
 
@@ -108,7 +108,7 @@ fn record(dialect: &dyn Dialect, view: &SessionView<'_>, slot: Slot) {
         let shown = dialect.view(object);
         let _ = (
             shown.text(),
-            dialect.touched(&shown),
+            dialect.touched_files(&shown),
             dialect.is_record(object),
         );
     });
@@ -161,7 +161,7 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
     }
     let count = messages.len();
     let mut seen = HashSet::new();
-    for sent in dialect.sent(messages) {
+    for sent in dialect.provider_messages(messages) {
         is_json(&sent.message);
         let mut places = sent.from.into_iter().chain(sent.joined);
         assert!(
@@ -221,7 +221,7 @@ fn files(dialect: &dyn Dialect, bytes: &[u8]) {
     for located in found.sessions.iter().take(20) {
         let _ = dialect.side_files(&files, located);
         let mut facts = dialect.begin(located);
-        let _ = dialect.fold_side_files(&files, located, &mut facts);
+        let _ = dialect.collect_side_meta(&files, located, &mut facts);
         assert!(
             !located.id.starts_with('-') || !dialect.id_is_valid(&located.id),
             "no valid id looks like an option"

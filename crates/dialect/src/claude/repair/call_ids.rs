@@ -6,12 +6,12 @@ use boswell_model::json::Raw;
 use boswell_model::{Symbol, ProblemKind, Result, Slot};
 
 use super::super::tip;
-use super::{Lines, reached};
-use crate::twin_calls::{self, TwinCalls};
-use crate::{Mend, ToolLink};
+use super::{Lines, entries_agent_sees};
+use crate::duplicate_calls::{self, TwinCalls};
+use crate::{Fix, ToolLink};
 
 /// One mend a line. The same call may stand on another branch, where nobody is bothered by it.
-pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let mut seen: HashSet<Symbol> = HashSet::new();
     let is_twin = |pair: &ToolLink| matches!(pair, ToolLink::Call(call) if !seen.insert(*call));
     if !lines
@@ -23,7 +23,7 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     {
         return Ok(());
     }
-    let reached: HashSet<Slot> = reached(&lines.view, tip::tip(&lines.view)?)?
+    let reached: HashSet<Slot> = entries_agent_sees(&lines.view, tip::tip(&lines.view)?)?
         .into_iter()
         .collect();
     let counts = |(slot, _): &&(Slot, ToolLink)| lines.stands_for_its_id(*slot);
@@ -41,13 +41,13 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
     }
     let new_id = || format!("toolu_{}", lines.mending.chance.uuid_v4().replace('-', ""));
     let below = |slot: Slot| below.get(&slot).cloned().unwrap_or_default();
-    for twins in twin_calls::find(&branch, &all, &lines.view.log.names, below, new_id) {
-        mends.push(mend(lines, twins)?);
+    for twins in duplicate_calls::find(&branch, &all, &lines.view.log.names, below, new_id) {
+        mends.push(fix(lines, twins)?);
     }
     Ok(())
 }
 
-fn mend(lines: &Lines<'_>, twins: TwinCalls) -> Result<Mend> {
+fn fix(lines: &Lines<'_>, twins: TwinCalls) -> Result<Fix> {
     let names = &lines.view.log.names;
     let mut line = lines.view.payload(twins.slot)?.into_owned();
     let mut answers: BTreeMap<Slot, Vec<u8>> = BTreeMap::new();
@@ -62,11 +62,11 @@ fn mend(lines: &Lines<'_>, twins: TwinCalls) -> Result<Mend> {
             answers.insert(answer, renamed(&record, "tool_use_id", old, 0, &call.new));
         }
     }
-    let mut mend = lines.mend(
+    let mut mend = lines.fix(
         ProblemKind::DuplicateCall,
         twins.slot,
         twins.confidence,
-        twin_calls::DOES.to_owned(),
+        duplicate_calls::DOES.to_owned(),
     );
     mend.splices.push(lines.replaced(twins.slot, line));
     mend.splices.extend(
@@ -85,7 +85,7 @@ pub(super) fn renamed(record: &[u8], key: &str, old: &str, nth: usize, new: &str
         .flat_map(Raw::items)
         .filter_map(|block| block.get(key));
     match ids.filter(|id| id.is(old)).nth(nth) {
-        Some(id) => twin_calls::put_id(record, &id, new),
+        Some(id) => duplicate_calls::put_id(record, &id, new),
         None => record.to_vec(),
     }
 }

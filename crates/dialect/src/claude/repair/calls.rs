@@ -10,14 +10,14 @@ use super::super::pairing::calls_client;
 use super::super::tip;
 use super::readers::LEAVE_CALLS_OPEN;
 use super::{Lines, call_ids};
-use crate::{Confidence, Mend, ToolLink};
+use crate::{Confidence, Fix, ToolLink};
 
 /// What stands where a tool's answer is not known.
 const UNKNOWN: &str = "[the answer of this call is not in the session's file; whether the call took effect is unknown]";
 /// What stands before an answer whose call is not known.
 const STRAY: &str = "[answer of a call that is not in the session's file]";
 
-pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let log = lines.view.log;
     let counts = |slot: Slot| log.head(slot).is_some_and(counts);
     let mut called: HashSet<Symbol> = HashSet::new();
@@ -72,7 +72,7 @@ fn bring_home(
     lines: &Lines<'_>,
     open: &mut BTreeMap<Slot, Vec<Symbol>>,
     strays: &mut BTreeMap<Slot, Vec<Symbol>>,
-    mends: &mut Vec<Mend>,
+    mends: &mut Vec<Fix>,
 ) -> Result<()> {
     let mut below: BTreeMap<Slot, Vec<Slot>> = BTreeMap::new();
     for slot in strays.keys() {
@@ -97,7 +97,7 @@ fn bring_home(
             names.text(*call),
         );
         let does = "let it name the call that it hangs below, which waits for an answer".to_owned();
-        let mut mend = lines.mend(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
+        let mut mend = lines.fix(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
         mend.splices.push(lines.replaced(*slot, with));
         mends.push(mend);
         open.remove(&above);
@@ -119,7 +119,7 @@ fn answer(
     slot: Slot,
     calls: &[Symbol],
     last: &HashMap<Symbol, Slot>,
-) -> Result<Option<Mend>> {
+) -> Result<Option<Fix>> {
     let log = lines.view.log;
     if lines.object(slot, calls_client)? != Some(true) {
         return Ok(None);
@@ -145,12 +145,12 @@ fn answer(
         1 => "say after it that its answer is unknown".to_owned(),
         n => format!("say after it that the answers of its {n} calls are unknown"),
     };
-    let mut mend = lines.mend(ProblemKind::MissingResult, slot, Confidence::Certain, does);
+    let mut mend = lines.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     if !goes_on && !lines.is_side(slot) {
         // The client itself says as much when it takes the session up.
         mend.helps = LEAVE_CALLS_OPEN;
     }
-    mend.splices.push(lines.behind(group_end, line));
+    mend.splices.push(lines.inserted_after(group_end, line));
     // What went on right below the call goes on below its answer.
     for (child, head) in lines
         .counting()
@@ -205,7 +205,7 @@ fn answer_line<'n>(
 }
 
 /// An answer without its call cannot be sent: its text can.
-fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Result<Option<Mend>> {
+fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Result<Option<Fix>> {
     let names = &lines.view.log.names;
     let is_stray = |block: &Raw<'_>| {
         let call = block.get("tool_use_id").and_then(|id| id.text());
@@ -236,7 +236,7 @@ fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Resu
     let does =
         "keep its text as what the user handed in: an answer without its call cannot be sent"
             .to_owned();
-    let mut mend = lines.mend(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
+    let mut mend = lines.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     mend.splices.push(lines.replaced(slot, with));
     Ok(Some(mend))
 }

@@ -4,11 +4,11 @@ use boswell_model::Result;
 use boswell_model::json::{Json, Raw, insert_member, set_member};
 
 use super::{Lines, changed};
-use crate::{ForkPlace, Mending, Splice};
+use crate::{ForkPlace, RepairInput, Splice};
 
 /// Ids of lines stay, as when the client forks; every line names the new session, and the first one
 /// of the chain the old.
-pub(in super::super) fn fork(mending: &Mending<'_>) -> Result<Option<ForkPlace>> {
+pub(in super::super) fn fork(mending: &RepairInput<'_>) -> Result<Option<ForkPlace>> {
     let Some((folder, _)) = mending
         .located
         .key
@@ -54,7 +54,7 @@ pub(in super::super) fn fork(mending: &Mending<'_>) -> Result<Option<ForkPlace>>
     }))
 }
 
-fn title_line(mending: &Mending<'_>, id: &str) -> Json {
+fn title_line(mending: &RepairInput<'_>, id: &str) -> Json {
     let facts = mending.facts;
     let name = facts
         .title

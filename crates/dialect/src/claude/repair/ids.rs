@@ -6,11 +6,11 @@ use boswell_model::json::{Json, set_member};
 use boswell_model::{Symbol, ProblemKind, Result, Slot};
 
 use super::{Lines, changed};
-use crate::{Confidence, Mend};
+use crate::{Confidence, Fix};
 
 /// Later lines get ids of their own; what was written below such a line follows it. One mend an id,
 /// so that none is done by half.
-pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let mut first: HashMap<Symbol, Slot> = HashMap::new();
     let mut renamed: HashMap<Symbol, String> = HashMap::new();
     let mut places: HashMap<Symbol, usize> = HashMap::new();
@@ -47,7 +47,7 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
         }
         let place = *places.entry(owner).or_insert_with(|| {
             let does = "give it an id of its own, and let what follows it follow that".to_owned();
-            mends.push(lines.mend(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
+            mends.push(lines.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
             mends.len() - 1
         });
         if let Some(mend) = mends.get_mut(place) {

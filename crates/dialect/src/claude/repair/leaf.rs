@@ -6,11 +6,11 @@ use boswell_model::{ProblemKind, Repair, Result};
 
 use super::super::{check, compaction};
 use super::Lines;
-use crate::{Confidence, Mend};
+use crate::{Confidence, Fix};
 
 /// A line that makes another branch the current one. Which of them is to go on is
 /// for a person to say.
-pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     if mends
         .iter()
         .any(|mend| mend.problem == ProblemKind::LostBranch)
@@ -42,7 +42,7 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
         let does = format!(
             "go on from {id}; the branch that is current now can be taken up again the same way"
         );
-        let mut mend = lines.mend(ProblemKind::LostBranch, slot, Confidence::Guess, does);
+        let mut mend = lines.fix(ProblemKind::LostBranch, slot, Confidence::Guess, does);
         mend.repair = Repair::Append;
         mend.helps = &["2.1.150", "2.1.325"];
         mend.splices = vec![lines.at_end(&line)];

@@ -7,10 +7,10 @@ use boswell_model::{EntryKind, Flags, Symbol, ProblemKind, Result, Slot};
 
 use super::Lines;
 use super::readers::{LOST_IN_CIRCLES, STOP_AT_GAPS};
-use crate::neighbour::{Lost, Neighbours};
-use crate::{Confidence, Mend, ToolLink};
+use crate::infer_parent::{Lost, Neighbours};
+use crate::{Confidence, Fix, ToolLink};
 
-pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let broken = broken(lines);
     if broken.is_empty() {
         return Ok(());
@@ -60,7 +60,7 @@ pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
             .get(&slot)
             .copied()
             .unwrap_or((None, Confidence::Certain));
-        mends.extend(mend(lines, slot, fault, parent, confidence)?);
+        mends.extend(fix(lines, slot, fault, parent, confidence)?);
     }
     Ok(())
 }
@@ -139,13 +139,13 @@ fn neighbours<'a>(lines: &Lines<'a>) -> Neighbours<'a> {
     Neighbours::new(log, writer, up)
 }
 
-fn mend(
+fn fix(
     lines: &Lines<'_>,
     slot: Slot,
     fault: Fault,
     parent: Option<Slot>,
     confidence: Confidence,
-) -> Result<Option<Mend>> {
+) -> Result<Option<Fix>> {
     if parent.is_none() && matches!(fault, Fault::Null | Fault::Unlinked) {
         return Ok(None);
     }
@@ -183,7 +183,7 @@ fn mend(
             },
         ),
     };
-    let mut mend = lines.mend(problem, slot, confidence.max(floor), does);
+    let mut mend = lines.fix(problem, slot, confidence.max(floor), does);
     // Where the newest client finds the same neighbour by itself, only the others need it; what
     // came before a compaction it never looks for.
     let is_cut = lines.is_cut(slot);

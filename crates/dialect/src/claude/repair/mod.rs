@@ -10,8 +10,8 @@ mod ids;
 mod leaf;
 mod links;
 mod readers;
-mod refused;
-mod rows;
+mod invalid_blocks;
+mod serialize_calls;
 #[cfg(test)]
 mod tests;
 mod title;
@@ -24,29 +24,29 @@ use boswell_model::{
 };
 
 use super::chain::{Chain, counts};
-use super::siblings;
-use crate::{Confidence, Mend, Mending, Splice};
+use super::parallel_calls;
+use crate::{Confidence, Fix, RepairInput, Splice};
 
 pub(super) use fork::fork;
 pub(super) use readers::{READERS, exclusive, leaves_out_blanks};
 
 /// Everything that could be done.
-pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
+pub(super) fn fixes(mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
     let lines = Lines::of(mending);
     let mut mends = Vec::new();
-    ids::mends(&lines, &mut mends)?;
+    ids::fixes(&lines, &mut mends)?;
     if !mends.is_empty() {
         // As long as an id means two lines, no link to it can be trusted.
         return Ok(mends);
     }
-    links::mends(&lines, &mut mends)?;
-    call_ids::mends(&lines, &mut mends)?;
+    links::fixes(&lines, &mut mends)?;
+    call_ids::fixes(&lines, &mut mends)?;
     if mends
         .iter()
         .all(|mend| mend.problem != ProblemKind::DuplicateCall)
     {
         // Whose an answer is can be told only once each call has its own id.
-        calls::mends(&lines, &mut mends)?;
+        calls::fixes(&lines, &mut mends)?;
     }
     if mends.iter().all(|mend| {
         matches!(
@@ -55,21 +55,21 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
         )
     }) {
         // Before every link leads somewhere there is no path to put anything beside.
-        rows::mends(&lines, &mut mends)?;
+        serialize_calls::fixes(&lines, &mut mends)?;
     }
-    refused::mends(&lines, &mut mends)?;
-    leaf::mends(&lines, &mut mends)?;
-    title::mends(&lines, &mut mends)?;
+    invalid_blocks::fixes(&lines, &mut mends)?;
+    leaf::fixes(&lines, &mut mends)?;
+    title::fixes(&lines, &mut mends)?;
     Ok(mends)
 }
 
 /// The lines of the branch that the client itself reaches, also those before a compaction.
-pub(super) fn reached(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+pub(super) fn entries_agent_sees(view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let Some(at) = tip.slot() else {
         return Ok(Vec::new());
     };
     let chain = Chain::of(view.log, None);
-    siblings::put_back(view, &chain, &path(view, &chain, at))
+    parallel_calls::put_back(view, &chain, &path(view, &chain, at))
 }
 
 /// From the first line down to this one, through compactions.
@@ -101,7 +101,7 @@ fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
 
 /// Lines of the chain, by their ids.
 struct Lines<'a> {
-    mending: &'a Mending<'a>,
+    mending: &'a RepairInput<'a>,
     view: SessionView<'a>,
     chain: Chain<'a>,
     /// The last line of each id.
@@ -109,7 +109,7 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn of(mending: &'a Mending<'a>) -> Self {
+    fn of(mending: &'a RepairInput<'a>) -> Self {
         let log = mending.view.log;
         let mut place = HashMap::new();
         for (slot, head) in log.entries().filter(|(_, head)| counts(head)) {
@@ -173,7 +173,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Where a line added behind that of an entry begins.
-    fn behind(&self, slot: Slot, line: Vec<u8>) -> Splice {
+    fn inserted_after(&self, slot: Slot, line: Vec<u8>) -> Splice {
         let end = self
             .view
             .log
@@ -193,8 +193,8 @@ impl<'a> Lines<'a> {
         self.view.with_object(slot, ask)
     }
 
-    fn mend(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Mend {
-        Mend::of_record(self.view.log, problem, slot, confidence, does)
+    fn fix(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Fix {
+        Fix::of_record(self.view.log, problem, slot, confidence, does)
     }
 
     fn is_answer(&self, slot: Slot) -> bool {

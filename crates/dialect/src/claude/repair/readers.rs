@@ -9,7 +9,7 @@ use boswell_model::{Flags, Result, Slot};
 
 use super::super::tip;
 use super::Lines;
-use crate::{KnownReader, Mending};
+use crate::{KnownReader, RepairInput};
 
 /// Those that stop at a parent that is not there.
 pub(super) const STOP_AT_GAPS: &[&str] = &["2.1.17", "2.1.50", "sdk-py", "sdk-ts"];
@@ -164,7 +164,7 @@ pub(in super::super) const READERS: &[KnownReader] = &[
 /// Old versions resume the branch with the newest time, new ones the one written last: one file
 /// cannot please both if they differ.
 pub(in super::super) fn exclusive(
-    mending: &Mending<'_>,
+    mending: &RepairInput<'_>,
     goals: &[&'static str],
 ) -> Result<Option<String>> {
     let old = goals.iter().find(|goal| BY_TIME.contains(goal));

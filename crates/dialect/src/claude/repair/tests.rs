@@ -6,12 +6,12 @@ use super::super::fixture::{
     with_content,
 };
 use super::*;
-use crate::{Chance, Depth, Dialect, Located, Patch, Piece, Reader};
+use crate::{IdSource, Depth, Dialect, SessionLocation, Patch, PatchPiece, Reader};
 
 #[derive(Debug)]
 struct Fixed;
 
-impl Chance for Fixed {
+impl IdSource for Fixed {
     fn now(&self) -> Instant {
         Instant::from_millis(0)
     }
@@ -21,19 +21,19 @@ impl Chance for Fixed {
     }
 }
 
-fn located() -> Located {
-    Located {
+fn located() -> SessionLocation {
+    SessionLocation {
         key: Some("projects/-p/s.jsonl".into()),
-        ..Located::of("s", boswell_model::Framing::Lines, 0)
+        ..SessionLocation::of("s", boswell_model::Framing::Lines, 0)
     }
 }
 
-fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&Mending<'_>) -> T) -> T {
+fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&RepairInput<'_>) -> T) -> T {
     let located = located();
     let read = Reader::read(&Claude, &located, bytes, Depth::Pairs);
     let payloads = Bytes(bytes);
     let pairs = read.pairs.clone().unwrap();
-    ask(&Mending {
+    ask(&RepairInput {
         located: &located,
         view: read.view(&payloads),
         facts: &read.facts,
@@ -42,12 +42,12 @@ fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&Mending<'_>) -> T) -> T {
     })
 }
 
-fn found_for_all(bytes: &[u8]) -> Vec<Mend> {
-    with_mending(bytes, |mending| mends(mending).unwrap())
+fn found_for_all(bytes: &[u8]) -> Vec<Fix> {
+    with_mending(bytes, |mending| fixes(mending).unwrap())
 }
 
 /// What is offered where no reader is named.
-fn found(bytes: &[u8]) -> Vec<Mend> {
+fn found(bytes: &[u8]) -> Vec<Fix> {
     found_for_all(bytes)
         .into_iter()
         .filter(|mend| mend.problem.is_damage())
@@ -58,11 +58,11 @@ fn mended(bytes: &[u8]) -> Vec<u8> {
     applied(bytes, found(bytes))
 }
 
-fn applied(bytes: &[u8], mends: Vec<Mend>) -> Vec<u8> {
+fn applied(bytes: &[u8], mends: Vec<Fix>) -> Vec<u8> {
     let splices: Vec<Splice> = mends.into_iter().flat_map(|mend| mend.splices).collect();
-    let part = |piece: &Piece| match piece {
-        Piece::Old { at, len } => bytes[*at as usize..(*at + *len) as usize].to_vec(),
-        Piece::New(bytes) => bytes.clone(),
+    let part = |piece: &PatchPiece| match piece {
+        PatchPiece::Old { at, len } => bytes[*at as usize..(*at + *len) as usize].to_vec(),
+        PatchPiece::New(bytes) => bytes.clone(),
     };
     Patch::whole(bytes.len() as u64)
         .spliced(&splices)
@@ -262,7 +262,7 @@ fn the_client_reaches_less_than_the_file_holds_where_records_share_a_line() {
     let view = read.view(&payloads);
     let tip = Claude.tip(&view).unwrap();
     assert_eq!(
-        Claude.reached(&view, tip).unwrap().len() + 1,
+        Claude.entries_agent_sees(&view, tip).unwrap().len() + 1,
         Claude.branch(&view, tip).unwrap().len()
     );
 }
@@ -450,7 +450,7 @@ fn what_came_before_a_compaction_is_not_lost_with_the_line_that_it_names() {
     let view = read.view(&payloads);
     assert_eq!(
         Claude
-            .reached(&view, Claude.tip(&view).unwrap())
+            .entries_agent_sees(&view, Claude.tip(&view).unwrap())
             .unwrap()
             .len(),
         lines.len()

@@ -4,14 +4,14 @@ use boswell_model::{ProblemKind, Repair, Result};
 
 use super::super::{metadata, title_window};
 use super::Lines;
-use crate::{Confidence, Mend, Splice};
+use crate::{Confidence, Fix, Splice};
 
-pub(super) fn mends(lines: &Lines<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let Some((slot, title)) = title_window::lost(&lines.view)? else {
         return Ok(());
     };
     let does = "say its title again at the end, where the client looks for it".to_owned();
-    let mut mend = lines.mend(ProblemKind::LostTitle, slot, Confidence::Certain, does);
+    let mut mend = lines.fix(ProblemKind::LostTitle, slot, Confidence::Certain, does);
     mend.repair = Repair::Append;
     let lead: &[u8] = if lines.view.log.ended { b"" } else { b"\n" };
     let with = [

@@ -6,11 +6,11 @@ use boswell_model::{EntryKind, Error, ErrorKind, Instant, Result, Slot};
 
 use crate::{Draft, Expected, Parent, Planned, Step, unsupported};
 
-use super::super::encode::{Encoded, Place, encode};
+use super::super::encode::{Encoded, MessagePosition, encode};
 use super::super::index_file::RowEdit;
 use super::super::stats::Stats;
 use super::super::{indent, preview, reminder, title};
-use super::work::Work;
+use super::input::Work;
 
 /// Rows on their way to the end of a transcript.
 struct Rows {
@@ -199,7 +199,7 @@ fn same(work: &Work<'_>, slot: Slot, draft: &Draft) -> Result<bool> {
     let label = view.log.label(slot);
     let id = draft.id.as_deref().unwrap_or(&label);
     let at = draft.at.or(head.instant()).unwrap_or_else(|| work.now());
-    let place = Place {
+    let place = MessagePosition {
         session: work.id(),
         id,
         at,
@@ -253,7 +253,7 @@ fn encode_all(work: &mut Work<'_>, drafts: &[Draft], already: usize) -> Result<R
         let (chance, at) = (work.asked.chance, draft.at.unwrap_or_else(|| work.now()));
         rows.push(encode(
             draft,
-            Place {
+            MessagePosition {
                 session: work.id(),
                 id: &id,
                 at,

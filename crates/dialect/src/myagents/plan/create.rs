@@ -4,14 +4,14 @@ use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::uuid::is_uuid;
-use crate::{Chance, Files, NewSession, Plan, Planned};
+use crate::{IdSource, Files, NewSession, Plan, Planned};
 
 use super::super::index_file::{IndexFile, RowEdit};
 use super::super::{id, title};
 use super::transcript::key_of;
-use super::work::one_line;
+use super::input::one_line;
 
-pub(super) fn plan(files: &dyn Files, new: &NewSession, chance: &dyn Chance) -> Result<Planned> {
+pub(super) fn plan(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let session = new.id.clone().unwrap_or_else(|| chance.uuid_v4());
     is_free(files, &index, &session)?;

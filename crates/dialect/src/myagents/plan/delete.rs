@@ -5,7 +5,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use crate::{Planned, SideKind, Step};
 
 use super::super::layout;
-use super::work::Work;
+use super::input::Work;
 
 /// The app leaves attachments behind; here they go too, and come back with the session.
 pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {

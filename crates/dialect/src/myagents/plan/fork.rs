@@ -6,13 +6,13 @@ use boswell_model::{EntryKind, Result, Tip};
 use crate::{NewSession, Planned, Step};
 
 use super::super::index_file::RowEdit;
-use super::super::intent::Engine;
+use super::super::rewind_intent::Engine;
 use super::super::row::Row;
 use super::super::{attachment, indent};
 use super::create::is_free;
-use super::settle::bound;
+use super::recover_rewind::bound;
 use super::transcript::key_of;
-use super::work::{Work, one_line, set_or_remove};
+use super::input::{Work, one_line, set_or_remove};
 
 /// What a fork takes over from the row of its source: settings, never credentials.
 const INHERITED: [&str; 12] = [

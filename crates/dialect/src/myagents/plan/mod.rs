@@ -9,41 +9,41 @@ mod append;
 mod create;
 mod delete;
 mod fork;
-mod projects;
+mod move_project;
 mod reindex;
 mod rewind;
-mod settle;
+mod recover_rewind;
 mod transcript;
-mod work;
+mod input;
 
 use boswell_model::Result;
 
 use crate::{
-    Asked, Chance, Files, Intention, Located, LockSpec, Operation, Planned, StoreIntention,
+    PlanInput, IdSource, Files, EditRequest, SessionLocation, LockSpec, Capability, Planned, StoreRequest,
     unsupported,
 };
 
 use super::id;
-use work::Work;
+use input::Work;
 
 const INDEX_LOCK: &str = "sessions.lock";
 
 /// What is changed by plan; the rest becomes a note.
-pub(crate) fn plans(operation: Operation) -> bool {
+pub(crate) fn plans(operation: Capability) -> bool {
     matches!(
         operation,
-        Operation::Append
-            | Operation::Rewind
-            | Operation::Fork
-            | Operation::Title
-            | Operation::Delete
+        Capability::Append
+            | Capability::Rewind
+            | Capability::Fork
+            | Capability::Title
+            | Capability::Delete
     )
 }
 
 /// Our own locks, then those of the transcripts in the order of their ids, then that of the index.
-pub(crate) fn locks(located: &Located, intention: &Intention) -> Vec<LockSpec> {
+pub(crate) fn locks(located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
     let mut ids = vec![located.id.as_str()];
-    if let Intention::Fork { new, .. } = intention {
+    if let EditRequest::Fork { new, .. } = intention {
         ids.extend(new.id.as_deref());
     }
     ids.sort_unstable();
@@ -65,16 +65,16 @@ fn index_lock() -> [LockSpec; 1] {
 }
 
 /// The plan for a session.
-pub(crate) fn plan(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> {
+pub(crate) fn plan(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
     let work = Work::begin(asked)?;
     match intention {
-        Intention::Append(drafts) => append::plan(work, drafts, None),
-        Intention::AppendAfter { expect, drafts } => append::plan(work, drafts, Some(expect)),
-        Intention::Title(title) => title_plan(work, title),
-        Intention::Rewind(tip) => rewind::plan(work, *tip),
-        Intention::Fork { at, new } => fork::plan(work, *at, new),
-        Intention::Delete => delete::plan(work),
-        Intention::Migrate => migrate_plan(work),
+        EditRequest::Append(drafts) => append::plan(work, drafts, None),
+        EditRequest::AppendAfter { expect, drafts } => append::plan(work, drafts, Some(expect)),
+        EditRequest::Title(title) => title_plan(work, title),
+        EditRequest::Rewind(tip) => rewind::plan(work, *tip),
+        EditRequest::Fork { at, new } => fork::plan(work, *at, new),
+        EditRequest::Delete => delete::plan(work),
+        EditRequest::Migrate => migrate_plan(work),
         _ => Err(unsupported(
             "myagents",
             "be changed like that",
@@ -84,9 +84,9 @@ pub(crate) fn plan(asked: &Asked<'_>, intention: &Intention) -> Result<Planned> 
 }
 
 /// Locks for a change of the whole store.
-pub(crate) fn store_locks(intention: &StoreIntention) -> Vec<LockSpec> {
+pub(crate) fn store_locks(intention: &StoreRequest) -> Vec<LockSpec> {
     let session = match intention {
-        StoreIntention::Create(new) => new.id.as_deref(),
+        StoreRequest::Create(new) => new.id.as_deref(),
         _ => None,
     };
     let transcript = session.map(|of| LockSpec::AgentMkdir {
@@ -98,19 +98,19 @@ pub(crate) fn store_locks(intention: &StoreIntention) -> Vec<LockSpec> {
 /// The plan for the whole store.
 pub(crate) fn plan_store(
     files: &dyn Files,
-    intention: &StoreIntention,
-    chance: &dyn Chance,
+    intention: &StoreRequest,
+    chance: &dyn IdSource,
 ) -> Result<Planned> {
     match intention {
-        StoreIntention::Create(new) => create::plan(files, new, chance),
-        StoreIntention::Move { from, to } => projects::plan(files, from, to, chance),
-        StoreIntention::Index | StoreIntention::IndexWith { .. } => reindex::plan(files, chance),
+        StoreRequest::Create(new) => create::plan(files, new, chance),
+        StoreRequest::Move { from, to } => move_project::plan(files, from, to, chance),
+        StoreRequest::Index | StoreRequest::IndexWith { .. } => reindex::plan(files, chance),
     }
 }
 
 /// A title that a person gives is final: the app never replaces it.
 fn title_plan(mut work: Work<'_>, title: &str) -> Result<Planned> {
-    let title = work::one_line(title)?;
+    let title = input::one_line(title)?;
     let mut row = work.row()?;
     row.set("title", title.as_str())?;
     row.set("titleSource", "user")?;

@@ -3,20 +3,20 @@
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
 
-use crate::{Chance, Depth, Files, Located, Plan, Planned, Reader};
+use crate::{IdSource, Depth, Files, SessionLocation, Plan, Planned, Reader};
 
 use super::super::dialect::MyAgents;
 use super::super::index_file::{IndexFile, RowEdit};
 use super::super::stats::Stats;
 use super::super::{layout, title};
-use super::work::{preview_of, set_or_remove};
+use super::input::{preview_of, set_or_remove};
 
 /// A longer transcript is left out: its sums stay as the index states them.
 const LONGEST: u64 = 1 << 30;
 
 /// Rows keep all that only the index knows; sums and previews are counted again; transcripts
 /// without a row get one.
-pub(super) fn plan(files: &dyn Files, chance: &dyn Chance) -> Result<Planned> {
+pub(super) fn plan(files: &dyn Files, chance: &dyn IdSource) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let mut remarks = Vec::new();
     for located in layout::discover(files)?.sessions {
@@ -66,7 +66,7 @@ pub(super) fn plan(files: &dyn Files, chance: &dyn Chance) -> Result<Planned> {
     })
 }
 
-fn born(located: &Located, facts: &boswell_model::SessionMeta, now: Instant) -> RowEdit {
+fn born(located: &SessionLocation, facts: &boswell_model::SessionMeta, now: Instant) -> RowEdit {
     let created = facts.created.or(located.modified).unwrap_or(now);
     let active = facts
         .last_active

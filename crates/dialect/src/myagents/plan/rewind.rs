@@ -5,10 +5,10 @@ use boswell_model::{EntryKind, Error, ErrorKind, Result, Tip};
 use crate::Planned;
 
 use super::super::index_file::RowEdit;
-use super::super::intent::{Engine, Intent};
+use super::super::rewind_intent::{Engine, Intent};
 use super::super::row::{PENDING, Row};
-use super::settle::{bound, finish};
-use super::work::{Work, set_or_remove};
+use super::recover_rewind::{bound, finish};
+use super::input::{Work, set_or_remove};
 
 /// How the engine is made to forget.
 enum Engines {

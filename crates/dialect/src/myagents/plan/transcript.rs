@@ -6,7 +6,7 @@ use boswell_model::{Result, Slot};
 use crate::Step;
 
 use super::super::indent;
-use super::work::Work;
+use super::input::Work;
 
 /// A longer log is not cut in memory.
 const LONGEST: u64 = 1 << 30;

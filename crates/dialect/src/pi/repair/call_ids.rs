@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{Symbol, ProblemKind, Result, Slot};
 
-use super::super::shape::{agent_path, tip};
+use super::super::link_scheme::{agent_path, tip};
 use super::{Entries, changed};
-use crate::twin_calls::{self, TwinCalls};
-use crate::{Mend, ToolLink};
+use crate::duplicate_calls::{self, TwinCalls};
+use crate::{Fix, ToolLink};
 
 /// One mend an entry. Answers stand in a run below the entry that called; those of
 /// one run are its own.
-pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let pairs = entries.mending.pairs;
     let mut seen: HashSet<Symbol> = HashSet::new();
     if !pairs
@@ -49,16 +49,16 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
         run.collect()
     };
     let new_id = || format!("call_{}", entries.mending.chance.hex16());
-    for twins in twin_calls::find(&branch, pairs, &entries.view.log.names, run, new_id) {
-        mends.push(mend(entries, twins)?);
+    for twins in duplicate_calls::find(&branch, pairs, &entries.view.log.names, run, new_id) {
+        mends.push(fix(entries, twins)?);
     }
     Ok(())
 }
 
-fn mend(entries: &Entries<'_>, twins: TwinCalls) -> Result<Mend> {
+fn fix(entries: &Entries<'_>, twins: TwinCalls) -> Result<Fix> {
     let names = &entries.view.log.names;
-    let does = twin_calls::DOES.to_owned();
-    let mut mend = entries.mend(
+    let does = duplicate_calls::DOES.to_owned();
+    let mut mend = entries.fix(
         ProblemKind::DuplicateCall,
         twins.slot,
         twins.confidence,
@@ -94,7 +94,7 @@ fn renamed(record: &[u8], old: &str, nth: usize, new: &str) -> Vec<u8> {
         .filter(|id| id.is(old))
         .nth(nth)
     {
-        Some(id) => twin_calls::put_id(record, &id, new),
+        Some(id) => duplicate_calls::put_id(record, &id, new),
         None => record.to_vec(),
     }
 }

@@ -6,12 +6,12 @@ use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{EntryKind, Flags, Symbol, ProblemKind, Result, Slot};
 
 use super::{Entries, changed};
-use crate::{Confidence, Mend, ToolLink, Splice};
+use crate::{Confidence, Fix, ToolLink, Splice};
 
 const UNKNOWN: &str = "[the answer of this call is not in the session's file; whether the call took effect is unknown]";
 const STRAY: &str = "[answer of a call that is not in the session's file]";
 
-pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let mut called: HashMap<Symbol, Slot> = HashMap::new();
     let mut answered: HashSet<Symbol> = HashSet::new();
     for (slot, pair) in entries.mending.pairs {
@@ -55,7 +55,7 @@ fn answer(
     slot: Slot,
     calls: &[Symbol],
     children: &HashMap<Slot, Vec<Slot>>,
-) -> Result<Option<Mend>> {
+) -> Result<Option<Fix>> {
     let failed = entries
         .view
         .log
@@ -90,7 +90,7 @@ fn answer(
         above = id;
     }
     let does = "say after it that its answer is unknown".to_owned();
-    let mut mend = entries.mend(ProblemKind::MissingResult, slot, Confidence::Certain, does);
+    let mut mend = entries.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     let place = entries
         .view
         .log
@@ -140,7 +140,7 @@ fn line(caller: Raw<'_>, call: &str, id: &str, parent: &str) -> Vec<u8> {
 }
 
 /// An answer without its call cannot be sent: its text can.
-fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
+fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Fix>> {
     let record = entries.view.payload(slot)?;
     let Some(content) = Raw::trusted(&record).at(&["message", "content"]) else {
         return Ok(None);
@@ -155,7 +155,7 @@ fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
     let does =
         "keep its text as what the user handed in: an answer without its call cannot be sent"
             .to_owned();
-    let mut mend = entries.mend(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
+    let mut mend = entries.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
     mend.splices.push(entries.replaced(slot, with));
     Ok(Some(mend))
 }

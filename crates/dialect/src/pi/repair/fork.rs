@@ -3,12 +3,12 @@
 use boswell_model::Result;
 use boswell_model::json::{Json, set_member};
 
-use super::super::shape::header;
+use super::super::link_scheme::header;
 use super::{Entries, changed};
-use crate::{ForkPlace, Mending};
+use crate::{ForkPlace, RepairInput};
 
 /// The header gets the new id and names the file that it comes from; no entry changes.
-pub(in super::super) fn fork(mending: &Mending<'_>, original: &str) -> Result<Option<ForkPlace>> {
+pub(in super::super) fn fork(mending: &RepairInput<'_>, original: &str) -> Result<Option<ForkPlace>> {
     let key = mending.located.key.as_deref().unwrap_or_default();
     let (Some((folder, _)), Some(slot)) = (key.rsplit_once('/'), header(mending.view.log)) else {
         return Ok(None);

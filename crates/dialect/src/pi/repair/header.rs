@@ -5,14 +5,14 @@ use boswell_model::json::{Json, RawKind, Raw};
 use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};
 
 use super::super::head::is_slot;
-use super::super::shape::{Shape, header};
+use super::super::link_scheme::{Shape, header};
 use super::Entries;
-use crate::{Confidence, Mend, Splice};
+use crate::{Confidence, Fix, Splice};
 
 /// No header is longer; more of a torn one is not looked at.
 const LONGEST: u64 = 1 << 16;
 
-pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let log = entries.view.log;
     if let Some(mark) = log
         .gaps
@@ -25,7 +25,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
             len: mark.len,
             with: Vec::new(),
         }];
-        mends.push(Mend {
+        mends.push(Fix {
             problem: ProblemKind::BadHeader,
             line: Some(1),
             slot: None,
@@ -53,7 +53,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
         Some(slot) if slot == first => mends.extend(nameless(entries, slot)?),
         Some(slot) => {
             let does = "bring the header to the front".to_owned();
-            let mut mend = entries.mend(ProblemKind::BadHeader, slot, Confidence::Certain, does);
+            let mut mend = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
             mend.repair = Repair::Rewrite;
             let record = entries.view.payload(slot)?;
             mend.splices = vec![
@@ -65,7 +65,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
         }
         None => {
             let does = "make a header from what is left of the old one, the file's name and the first entry".to_owned();
-            let mut mend = entries.mend(ProblemKind::BadHeader, first, Confidence::Likely, does);
+            let mut mend = entries.fix(ProblemKind::BadHeader, first, Confidence::Likely, does);
             let line = made(entries, first)?;
             mend.splices = vec![Splice::insert(front, [line, b"\n".to_vec()].concat())];
             mends.push(mend);
@@ -74,7 +74,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
     Ok(())
 }
 
-fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
+fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Fix>> {
     let has_id = |record: &[u8]| {
         Raw::trusted(record)
             .get("id")
@@ -85,7 +85,7 @@ fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Mend>> {
     }
     let id = entries.mending.located.id.as_str();
     let does = format!("give the header the id {id} of the file's name");
-    let mut mend = entries.mend(ProblemKind::BadHeader, slot, Confidence::Certain, does);
+    let mut mend = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
     mend.splices = vec![entries.set(slot, "id", &Json::from(id))?];
     Ok(Some(mend))
 }

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use boswell_model::json::{Json, set_member};
 use boswell_model::{Flags, Symbol, ProblemKind, Result, Slot};
 
-use super::super::shape::Shape;
+use super::super::link_scheme::Shape;
 use super::{Entries, changed};
-use crate::{Confidence, Mend};
+use crate::{Confidence, Fix};
 
 /// Gives entries ids; where no entry has a parent field they also follow one another, as
 /// they did in version 1.
-pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let unlinked = Shape::of(entries.view.log) == Shape::Unlinked;
     let mut before: Option<String> = None;
     for (slot, head) in entries.all() {
@@ -36,7 +36,7 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()
             } else {
                 "give it an id"
             };
-            let mut mend = entries.mend(
+            let mut mend = entries.fix(
                 ProblemKind::MissingId,
                 slot,
                 Confidence::Certain,
@@ -52,7 +52,7 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()
 
 /// Later entries get ids of their own; what was written below such an entry follows it. One mend an
 /// id, so that none is done by half.
-pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let mut first: HashMap<Symbol, Slot> = HashMap::new();
     let mut renamed: HashMap<Symbol, String> = HashMap::new();
     let mut places: HashMap<Symbol, usize> = HashMap::new();
@@ -90,7 +90,7 @@ pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()
         }
         let place = *places.entry(owner).or_insert_with(|| {
             let does = "give it an id of its own, and let what follows it follow that".to_owned();
-            mends.push(entries.mend(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
+            mends.push(entries.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
             mends.len() - 1
         });
         if let Some(mend) = mends.get_mut(place) {

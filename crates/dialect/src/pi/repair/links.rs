@@ -6,10 +6,10 @@ use boswell_model::json::Json;
 use boswell_model::{ProblemKind, Result, Slot};
 
 use super::Entries;
-use crate::neighbour::{Lost, Neighbours};
-use crate::{Confidence, Mend};
+use crate::infer_parent::{Lost, Neighbours};
+use crate::{Confidence, Fix};
 
-pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> {
+pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let cycles: BTreeSet<Slot> = entries.view.tree.cycles().iter().copied().collect();
     let mut broken: BTreeMap<Slot, ProblemKind> = BTreeMap::new();
     for (slot, head) in entries
@@ -52,7 +52,7 @@ pub(super) fn mends(entries: &Entries<'_>, mends: &mut Vec<Mend>) -> Result<()> 
         } else {
             below
         };
-        let mut mend = entries.mend(problem, slot, confidence, does);
+        let mut mend = entries.fix(problem, slot, confidence, does);
         mend.splices = vec![entries.set(slot, "parentId", &Json::from(target))?];
         mends.push(mend);
     }

@@ -20,9 +20,9 @@ use boswell_model::{
     SpanKind, Tip,
 };
 
-use super::shape::{Shape, is_entry};
+use super::link_scheme::{Shape, is_entry};
 use super::{Flavour, Pi};
-use crate::{Confidence, KnownReader, Mend, Mending, Splice};
+use crate::{Confidence, KnownReader, Fix, RepairInput, Splice};
 
 pub(super) use fork::fork;
 
@@ -113,24 +113,24 @@ pub(super) const READERS: &[KnownReader] = &[
 ];
 
 /// Everything that could be done.
-pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
+pub(super) fn fixes(mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
     let entries = Entries::of(mending);
     let mut mends = Vec::new();
-    header::mends(&entries, &mut mends)?;
+    header::fixes(&entries, &mut mends)?;
     if Shape::of(mending.view.log) != Shape::Line {
         ids::missing(&entries, &mut mends)?;
         let before = mends.len();
         ids::doubled(&entries, &mut mends)?;
         // As long as an id means two entries, no link to it can be trusted.
         if mends.len() == before {
-            links::mends(&entries, &mut mends)?;
-            call_ids::mends(&entries, &mut mends)?;
+            links::fixes(&entries, &mut mends)?;
+            call_ids::fixes(&entries, &mut mends)?;
             // Whose an answer is can be told only once each call has its own id.
             if mends
                 .iter()
                 .all(|mend| mend.problem != ProblemKind::DuplicateCall)
             {
-                calls::mends(&entries, &mut mends)?;
+                calls::fixes(&entries, &mut mends)?;
             }
         }
     }
@@ -139,7 +139,7 @@ pub(super) fn mends(mending: &Mending<'_>) -> Result<Vec<Mend>> {
 
 /// The entries that the programs themselves reach: a line counts if it holds one
 /// record and nothing else.
-pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
+pub(super) fn entries_agent_sees(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let log = view.log;
     let glued_lines = matches!(pi.flavour(), Flavour::Pi | Flavour::Boswell);
     let mut spoilt: Vec<u64> = log
@@ -164,7 +164,7 @@ pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Sl
     spoilt.sort_unstable();
     let seen = |head: &Head| is_entry(head) && spoilt.binary_search(&u64::from(head.line)).is_err();
     if Shape::of(log) != Shape::Tree {
-        let path = super::shape::agent_path(view, tip);
+        let path = super::link_scheme::agent_path(view, tip);
         return Ok(path
             .into_iter()
             .filter(|slot| log.head(*slot).is_some_and(seen))
@@ -200,14 +200,14 @@ pub(super) fn reached(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Sl
 }
 
 struct Entries<'a> {
-    mending: &'a Mending<'a>,
+    mending: &'a RepairInput<'a>,
     view: SessionView<'a>,
     /// The last entry of each id.
     place: HashMap<Symbol, Slot>,
 }
 
 impl<'a> Entries<'a> {
-    fn of(mending: &'a Mending<'a>) -> Self {
+    fn of(mending: &'a RepairInput<'a>) -> Self {
         let mut place = HashMap::new();
         for (slot, head) in mending
             .view
@@ -269,8 +269,8 @@ impl<'a> Entries<'a> {
         Splice { at, len, with }
     }
 
-    fn mend(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Mend {
-        Mend::of_record(self.view.log, problem, slot, confidence, does)
+    fn fix(&self, problem: ProblemKind, slot: Slot, confidence: Confidence, does: String) -> Fix {
+        Fix::of_record(self.view.log, problem, slot, confidence, does)
     }
 
     fn kind(&self, slot: Slot) -> EntryKind {

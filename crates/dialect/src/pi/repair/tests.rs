@@ -2,12 +2,12 @@ use boswell_model::Instant;
 
 use super::super::fixture::{Bytes, HEADER, assistant, entry, read, texts, user, v3};
 use super::*;
-use crate::{Chance, Depth, Located, Patch, Piece, Reader};
+use crate::{IdSource, Depth, SessionLocation, Patch, PatchPiece, Reader};
 
 #[derive(Debug)]
 struct Fixed;
 
-impl Chance for Fixed {
+impl IdSource for Fixed {
     fn now(&self) -> Instant {
         Instant::from_millis(0)
     }
@@ -17,15 +17,15 @@ impl Chance for Fixed {
     }
 }
 
-fn found(text: &str) -> Vec<Mend> {
-    let located = Located {
+fn found(text: &str) -> Vec<Fix> {
+    let located = SessionLocation {
         key: Some("sessions/--p--/x_S.jsonl".into()),
-        ..Located::of("S", boswell_model::Framing::Lines, 0)
+        ..SessionLocation::of("S", boswell_model::Framing::Lines, 0)
     };
     let read = Reader::read(&Pi::PI, &located, text.as_bytes(), Depth::Pairs);
     let payloads = Bytes(text);
     let pairs = read.pairs.clone().unwrap();
-    mends(&Mending {
+    fixes(&RepairInput {
         located: &located,
         view: read.view(&payloads),
         facts: &read.facts,
@@ -40,9 +40,9 @@ fn mended(text: &str) -> String {
         .into_iter()
         .flat_map(|mend| mend.splices)
         .collect();
-    let part = |piece: &Piece| match piece {
-        Piece::Old { at, len } => text[*at as usize..(*at + *len) as usize].to_owned(),
-        Piece::New(bytes) => String::from_utf8(bytes.clone()).unwrap(),
+    let part = |piece: &PatchPiece| match piece {
+        PatchPiece::Old { at, len } => text[*at as usize..(*at + *len) as usize].to_owned(),
+        PatchPiece::New(bytes) => String::from_utf8(bytes.clone()).unwrap(),
     };
     Patch::whole(text.len() as u64)
         .spliced(&splices)
@@ -166,7 +166,7 @@ fn pi_reaches_nothing_of_a_circle_and_skips_lines_that_hold_more_than_a_record()
         let bytes = Bytes(text);
         let view = read.view(&bytes);
         let tip = crate::Dialect::tip(&Pi::PI, &view).unwrap();
-        reached(Pi::PI, &view, tip).unwrap().len()
+        entries_agent_sees(Pi::PI, &view, tip).unwrap().len()
     };
     assert_eq!(reach(&v3(&[user("1", "2", "a"), user("2", "1", "b")])), 0);
     let glued = format!(

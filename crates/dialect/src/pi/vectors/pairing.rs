@@ -4,7 +4,7 @@ use boswell_model::json::{Json, Raw};
 
 use super::super::Pi;
 use super::super::fixture::{entry, messages, v3};
-use crate::{Dialect, Sent};
+use crate::{Dialect, ProviderMessage};
 
 /// A case: the test it follows, what was said, what is sent.
 ///
@@ -565,13 +565,13 @@ fn a_text_that_is_no_list_is_not_joined() {
     );
 }
 
-fn sent(pi: Pi, said: &[&str]) -> Vec<Sent> {
+fn sent(pi: Pi, said: &[&str]) -> Vec<ProviderMessage> {
     let entries: Vec<_> = said
         .iter()
         .enumerate()
         .map(|(at, said)| line(at + 1, said))
         .collect();
-    pi.sent(messages(pi, &v3(&entries), None))
+    pi.provider_messages(messages(pi, &v3(&entries), None))
 }
 
 /// An entry below the one before it.
@@ -628,11 +628,11 @@ fn line(at: usize, said: &str) -> String {
     }
 }
 
-fn words(sent: &[Sent]) -> Vec<String> {
+fn words(sent: &[ProviderMessage]) -> Vec<String> {
     sent.iter().map(word).collect()
 }
 
-fn word(sent: &Sent) -> String {
+fn word(sent: &ProviderMessage) -> String {
     let native = sent.message.native.as_ref().unwrap().to_bytes();
     let native = Raw::parse(&native).unwrap();
     let text = |raw: Raw<'_>, key: &str| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::Intention;
+use boswell_dialect::EditRequest;
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::{Draft, ErrorKind, NewSession, Owner, Runner, SystemChance};
 use boswell_testkit::conformance::{WritePlace, backend_writes};
@@ -62,7 +62,7 @@ fn what_goes_by_a_plan_is_refused_where_sessions_are_not_files() {
         },
     );
     let refused = runner
-        .carry_out(&store, &located, &Intention::Delete)
+        .carry_out(&store, &located, &EditRequest::Delete)
         .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
     assert!(refused.hint().is_some(), "it says what can be done instead");

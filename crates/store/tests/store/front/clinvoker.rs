@@ -1,7 +1,7 @@
 //! clinvoker's documents and index, changed as its own program would change them, and
 //! without what it loses.
 
-use boswell_dialect::{Intention, NewSession, StoreIntention};
+use boswell_dialect::{EditRequest, NewSession, StoreRequest};
 use boswell_store::disk::{Disk, LockMode, Open, RealDisk};
 use boswell_store::{ErrorKind, Wait};
 use boswell_testkit::disk;
@@ -69,7 +69,7 @@ fn a_title_changes_two_lines_of_the_document_and_one_field_of_the_index() {
     for id in &ids {
         let before = String::from_utf8(place.read(&key(id))).unwrap();
         place
-            .carry_out(id, &Intention::Title("a <b> 会话".into()))
+            .carry_out(id, &EditRequest::Title("a <b> 会话".into()))
             .unwrap();
         let after = String::from_utf8(place.read(&key(id))).unwrap();
         assert!(
@@ -91,14 +91,14 @@ fn a_title_changes_two_lines_of_the_document_and_one_field_of_the_index() {
     }
     index_is_right(&place);
     place
-        .carry_out(&ids[0], &Intention::Title(String::new()))
+        .carry_out(&ids[0], &EditRequest::Title(String::new()))
         .unwrap();
     assert!(
         place.json(&key(&ids[0])).get("title").is_none(),
         "Go leaves out what is empty"
     );
     let same = place
-        .carry_out(&ids[1], &Intention::Title("a <b> 会话".into()))
+        .carry_out(&ids[1], &EditRequest::Title("a <b> 会话".into()))
         .unwrap();
     assert_eq!(
         same.operation.files(),
@@ -113,9 +113,9 @@ fn unknown_fields_and_layout_survive_every_change() {
     let odd = "{\"later\" : {\"a\":1.50,\"b\":[ ]}, \"id\":\"x\",\n\"tags\":[\"a\" , 7,\"a\"],\"last_used\":\"2026-01-31T23:45:41.123456789+09:00\"}\n";
     disk::write(&place.root.join(key(&ids[0])), odd.as_bytes());
     place
-        .carry_out(&ids[0], &Intention::Tags(vec!["b".into(), "a".into()]))
+        .carry_out(&ids[0], &EditRequest::Tags(vec!["b".into(), "a".into()]))
         .unwrap();
-    let set = Intention::Status {
+    let set = EditRequest::Status {
         status: "error".into(),
         message: Some("no credit".into()),
     };
@@ -131,7 +131,7 @@ fn unknown_fields_and_layout_survive_every_change() {
 fn tags_are_set_and_taken_away_and_absent_is_null_in_the_index() {
     let (_folder, place, ids) = of(IndexState::Right);
     place
-        .carry_out(&ids[0], &Intention::Tags(vec!["x".into(), "夜".into()]))
+        .carry_out(&ids[0], &EditRequest::Tags(vec!["x".into(), "夜".into()]))
         .unwrap();
     assert_eq!(
         place.json(INDEX)["index"][&ids[0]]["Tags"],
@@ -143,7 +143,7 @@ fn tags_are_set_and_taken_away_and_absent_is_null_in_the_index() {
             .contains("\"tags\": [\n    \"x\",\n    \"夜\"\n  ]")
     );
     place
-        .carry_out(&ids[0], &Intention::Tags(Vec::new()))
+        .carry_out(&ids[0], &EditRequest::Tags(Vec::new()))
         .unwrap();
     assert!(place.json(&key(&ids[0])).get("tags").is_none());
     assert_eq!(place.json(INDEX)["index"][&ids[0]]["Tags"], Value::Null);
@@ -153,11 +153,11 @@ fn tags_are_set_and_taken_away_and_absent_is_null_in_the_index() {
 #[test]
 fn two_who_tag_at_once_are_both_heard() {
     let (_folder, place, ids) = of(IndexState::Right);
-    let like = Intention::Tags(Vec::new());
+    let like = EditRequest::Tags(Vec::new());
     let located = place.find(&ids[0]);
     for tag in ["one", "two"] {
         let add = |facts: &boswell_model::SessionMeta| {
-            Intention::Tags(facts.tags.iter().cloned().chain([tag.to_owned()]).collect())
+            EditRequest::Tags(facts.tags.iter().cloned().chain([tag.to_owned()]).collect())
         };
         place
             .runner
@@ -177,7 +177,7 @@ fn status_follows_the_design_or_says_so_and_an_old_error_message_stays() {
     let set = |id: &str, status: &str, message: Option<&str>| {
         place.carry_out(
             id,
-            &Intention::Status {
+            &EditRequest::Status {
                 status: status.into(),
                 message: message.map(str::to_owned),
             },
@@ -218,7 +218,7 @@ fn a_new_session_has_every_field_that_theirs_is_born_with() {
         backend: Some("codex".into()),
         ..NewSession::in_project("/proj/a").titled("T")
     };
-    let made = place.carry_out_store(&StoreIntention::Create(new)).unwrap();
+    let made = place.carry_out_store(&StoreRequest::Create(new)).unwrap();
     let id = made.planned.session.unwrap();
     assert!(
         id.len() == 32 && id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')),
@@ -250,7 +250,7 @@ fn a_new_session_has_every_field_that_theirs_is_born_with() {
     };
     assert_eq!(
         place
-            .carry_out_store(&StoreIntention::Create(taken))
+            .carry_out_store(&StoreRequest::Create(taken))
             .unwrap_err()
             .kind(),
         ErrorKind::Conflict
@@ -261,7 +261,7 @@ fn a_new_session_has_every_field_that_theirs_is_born_with() {
             ..NewSession::in_project("/x")
         };
         let refused = place
-            .carry_out_store(&StoreIntention::Create(new))
+            .carry_out_store(&StoreRequest::Create(new))
             .unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Invalid, "{bad}");
     }
@@ -300,7 +300,7 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
         assert!(copy.get(gone).is_none(), "{gone}");
     }
     assert!(made.planned.remarks[0].contains("without a transcript"));
-    place.carry_out_store(&StoreIntention::Index).unwrap();
+    place.carry_out_store(&StoreRequest::Index).unwrap();
     index_is_right(&place);
 }
 
@@ -308,7 +308,7 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
 fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happened_meanwhile() {
     let (_folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[1]));
-    let done = place.carry_out(&ids[1], &Intention::Delete).unwrap();
+    let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
     assert!(
         done.planned.remarks[0].contains("the transcript stays with codex"),
         "{:?}",
@@ -318,7 +318,7 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
     index_is_right(&place);
     // The index goes on meanwhile: it is made anew, not put back.
     place
-        .carry_out(&ids[0], &Intention::Title("later".into()))
+        .carry_out(&ids[0], &EditRequest::Title("later".into()))
         .unwrap();
     place.runner.restore(&done.operation.session).unwrap();
     assert_eq!(place.read(&key(&ids[1])), before, "bit for bit");
@@ -331,10 +331,10 @@ fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
     let (_folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[0]));
     let done = place
-        .carry_out(&ids[0], &Intention::Title("mine".into()))
+        .carry_out(&ids[0], &EditRequest::Title("mine".into()))
         .unwrap();
     place
-        .carry_out(&ids[1], &Intention::Title("other".into()))
+        .carry_out(&ids[1], &EditRequest::Title("other".into()))
         .unwrap();
     assert!(
         place
@@ -349,7 +349,7 @@ fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
     assert_eq!(place.read(&key(&ids[0])), before);
     index_is_right(&place);
     let made = place
-        .carry_out_store(&StoreIntention::Create(NewSession::in_project("/p")))
+        .carry_out_store(&StoreRequest::Create(NewSession::in_project("/p")))
         .unwrap();
     place.runner.undo(&made.operation.id).unwrap();
     index_is_right(&place);
@@ -359,11 +359,11 @@ fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
 fn a_session_that_was_deleted_meanwhile_is_not_brought_back_by_a_change() {
     let (_folder, place, ids) = of(IndexState::Right);
     let located = place.find(&ids[0]);
-    place.carry_out(&ids[0], &Intention::Delete).unwrap();
+    place.carry_out(&ids[0], &EditRequest::Delete).unwrap();
     for intention in [
-        Intention::Title("x".into()),
-        Intention::Tags(vec!["x".into()]),
-        Intention::Delete,
+        EditRequest::Title("x".into()),
+        EditRequest::Tags(vec!["x".into()]),
+        EditRequest::Delete,
     ] {
         let refused = place
             .runner
@@ -384,7 +384,7 @@ fn any_change_makes_a_missing_corrupt_foreign_or_ghostly_index_right() {
     for &state in IndexState::ALL {
         let (_folder, place, ids) = of(state);
         place
-            .carry_out(&ids[1], &Intention::Title("x".into()))
+            .carry_out(&ids[1], &EditRequest::Title("x".into()))
             .unwrap();
         assert_eq!(
             place.json(INDEX)["index"].as_object().unwrap().len(),
@@ -399,7 +399,7 @@ fn any_change_makes_a_missing_corrupt_foreign_or_ghostly_index_right() {
 fn writing_the_index_anew_mends_every_state_of_it_and_leaves_a_right_one_alone() {
     for &state in IndexState::ALL {
         let (_folder, place, _) = of(state);
-        let done = place.carry_out_store(&StoreIntention::Index).unwrap();
+        let done = place.carry_out_store(&StoreRequest::Index).unwrap();
         assert_eq!(
             done.operation.files().is_empty(),
             state == IndexState::Right,
@@ -427,7 +427,7 @@ fn a_process_that_overwrote_the_index_with_one_row_hides_nothing_for_long() {
     );
     assert_eq!(place.store.list().unwrap().sessions.len(), ids.len());
     place
-        .carry_out_store(&StoreIntention::Create(NewSession::in_project("/p")))
+        .carry_out_store(&StoreRequest::Create(NewSession::in_project("/p")))
         .unwrap();
     index_is_right(&place);
 }
@@ -440,7 +440,7 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
     disk::write(&path, b"");
     let left = RealDisk.stat(&path).unwrap().unwrap().identity;
     place
-        .carry_out(&ids[0], &Intention::Title("x".into()))
+        .carry_out(&ids[0], &EditRequest::Title("x".into()))
         .unwrap();
     assert_eq!(
         RealDisk.stat(&path).unwrap().unwrap().identity,
@@ -454,7 +454,7 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
         .carry_out(
             &place.store,
             &place.find(&ids[0]),
-            &Intention::Title("y".into()),
+            &EditRequest::Title("y".into()),
         )
         .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Busy);
@@ -463,7 +463,7 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
         .carry_out(
             &place.store,
             &place.find(&ids[0]),
-            &Intention::Title("y".into()),
+            &EditRequest::Title("y".into()),
         )
         .unwrap();
 }
@@ -483,7 +483,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
             theirs["tags"] = json!(["theirs"]);
             disk::write(&document, theirs.to_string().as_bytes());
         }
-        Intention::Tags(
+        EditRequest::Tags(
             facts
                 .tags
                 .iter()
@@ -492,7 +492,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
                 .collect(),
         )
     };
-    let like = Intention::Tags(Vec::new());
+    let like = EditRequest::Tags(Vec::new());
     place
         .runner
         .carry_out_with(&place.store, &place.find(&ids[0]), &like, &add)
@@ -511,22 +511,22 @@ fn a_document_that_is_no_json_is_refused_and_left_alone() {
     let (_folder, place, ids) = of(IndexState::Right);
     disk::write(&place.root.join(key(&ids[0])), b"{\"id\":\"half");
     let refused = place
-        .carry_out(&ids[0], &Intention::Title("x".into()))
+        .carry_out(&ids[0], &EditRequest::Title("x".into()))
         .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Damaged);
     assert_eq!(place.read(&key(&ids[0])), b"{\"id\":\"half");
-    place.carry_out(&ids[0], &Intention::Delete).unwrap();
+    place.carry_out(&ids[0], &EditRequest::Delete).unwrap();
     index_is_right(&place);
 }
 
 #[test]
 fn what_the_format_has_no_place_for_is_refused() {
     let (_folder, place, ids) = of(IndexState::Right);
-    let label = Intention::Label {
+    let label = EditRequest::Label {
         entry: "#1".into(),
         label: Some("x".into()),
     };
-    for intention in [label, Intention::Append(Vec::new()), Intention::Migrate] {
+    for intention in [label, EditRequest::Append(Vec::new()), EditRequest::Migrate] {
         assert_eq!(
             place.carry_out(&ids[0], &intention).unwrap_err().kind(),
             ErrorKind::Unsupported
@@ -540,12 +540,12 @@ fn a_deleted_session_comes_back_from_the_vault_alone_and_the_index_is_made_anew(
         let (folder, place, ids) = of(state);
         let document = place.read(&key(&ids[0]));
         let session = place
-            .carry_out(&ids[0], &Intention::Delete)
+            .carry_out(&ids[0], &EditRequest::Delete)
             .unwrap()
             .operation
             .session;
         place
-            .carry_out(&ids[1], &Intention::Title("meanwhile".into()))
+            .carry_out(&ids[1], &EditRequest::Title("meanwhile".into()))
             .unwrap();
         place
             .disk

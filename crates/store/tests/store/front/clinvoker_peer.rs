@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use boswell_dialect::Intention;
+use boswell_dialect::EditRequest;
 use boswell_model::SessionMeta;
 use boswell_store::disk::{Disk, LockMode, Open, RealDisk};
 use boswell_testkit::make::clinvoker::{IndexState, store};
@@ -61,11 +61,11 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let like = Intention::Tags(Vec::new());
+    let like = EditRequest::Tags(Vec::new());
     for number in 0..UPDATES {
         let tag = format!("t{number}");
         let add = |facts: &SessionMeta| {
-            Intention::Tags(facts.tags.iter().cloned().chain([tag.clone()]).collect())
+            EditRequest::Tags(facts.tags.iter().cloned().chain([tag.clone()]).collect())
         };
         let id = if number % 2 == 0 { shared } else { mine };
         place

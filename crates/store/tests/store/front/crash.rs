@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{Draft, Intention, NewSession, StoreIntention};
+use boswell_dialect::{Draft, EditRequest, NewSession, StoreRequest};
 use boswell_store::{RecoveryOutcome, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 use boswell_testkit::files::Batch;
@@ -67,7 +67,7 @@ fn interrupted(dialect: &'static str, batch: &Batch, what: &str, act: &Act) {
     assert!(checked > 100, "{what}: {checked}");
 }
 
-fn on(id: &str, make: impl Fn(&Place) -> Intention + 'static) -> Act {
+fn on(id: &str, make: impl Fn(&Place) -> EditRequest + 'static) -> Act {
     let id = id.to_owned();
     Box::new(move |place| {
         let Ok(listing) = place.store.list() else {
@@ -93,11 +93,11 @@ fn every_plan_of_clinvoker_leaves_the_old_state_or_the_new_one_wherever_it_is_in
     let id = batch.sessions[1].id.clone();
     let forked = id.clone();
     let acts: Vec<(&str, Act)> = vec![
-        ("title", on(&id, |_| Intention::Title("会话".into()))),
-        ("tags", on(&id, |_| Intention::Tags(vec!["x".into()]))),
+        ("title", on(&id, |_| EditRequest::Title("会话".into()))),
+        ("tags", on(&id, |_| EditRequest::Tags(vec!["x".into()]))),
         (
             "status",
-            on(&id, |_| Intention::Status {
+            on(&id, |_| EditRequest::Status {
                 status: "paused".into(),
                 message: None,
             }),
@@ -108,18 +108,18 @@ fn every_plan_of_clinvoker_leaves_the_old_state_or_the_new_one_wherever_it_is_in
                 fork(place, &forked, NewSession::default())
             }),
         ),
-        ("delete", on(&id, |_| Intention::Delete)),
+        ("delete", on(&id, |_| EditRequest::Delete)),
         (
             "new",
             Box::new(|place: &Place| {
                 place
-                    .carry_out_store(&StoreIntention::Create(NewSession::in_project("/p")))
+                    .carry_out_store(&StoreRequest::Create(NewSession::in_project("/p")))
                     .is_ok()
             }),
         ),
         (
             "index",
-            Box::new(|place: &Place| place.carry_out_store(&StoreIntention::Index).is_ok()),
+            Box::new(|place: &Place| place.carry_out_store(&StoreRequest::Index).is_ok()),
         ),
     ];
     for (what, act) in &acts {
@@ -150,7 +150,7 @@ fn every_plan_of_open_agent_sdk_leaves_the_old_state_or_the_new_one_wherever_it_
                 fork(place, &forked, NewSession::default())
             }),
         ),
-        ("delete", on(&id, |_| Intention::Delete)),
+        ("delete", on(&id, |_| EditRequest::Delete)),
         (
             "new",
             Box::new(|place: &Place| {
@@ -158,19 +158,19 @@ fn every_plan_of_open_agent_sdk_leaves_the_old_state_or_the_new_one_wherever_it_
                     backend: Some("openai/gpt-4o".into()),
                     ..NewSession::in_project("/p")
                 };
-                place.carry_out_store(&StoreIntention::Create(new)).is_ok()
+                place.carry_out_store(&StoreRequest::Create(new)).is_ok()
             }),
         ),
         (
             "append",
             on(&id, |_| {
-                Intention::Append(vec![Draft::user("why?"), Draft::assistant("a flaky test")])
+                EditRequest::Append(vec![Draft::user("why?"), Draft::assistant("a flaky test")])
             }),
         ),
         ("rewind", on(&id, first_prompt)),
         (
             "index",
-            Box::new(|place: &Place| place.carry_out_store(&StoreIntention::Index).is_ok()),
+            Box::new(|place: &Place| place.carry_out_store(&StoreRequest::Index).is_ok()),
         ),
     ];
     for (what, act) in &acts {

@@ -1,7 +1,7 @@
 //! open-agent-sdk sessions, made, appended to, rewound, forked and deleted, with the
 //! index of their folder.
 
-use boswell_dialect::{Depth, Draft, Intention, NewSession, Parent, StoreIntention};
+use boswell_dialect::{Depth, Draft, EditRequest, NewSession, Parent, StoreRequest};
 use boswell_model::{EntryKind, Tip};
 use boswell_store::ErrorKind;
 use boswell_testkit::disk;
@@ -46,7 +46,7 @@ fn index_is_right(place: &Place) {
 }
 
 /// The intention to stand before the first prompt of the second session.
-pub(crate) fn first_prompt(place: &Place) -> Intention {
+pub(crate) fn first_prompt(place: &Place) -> EditRequest {
     let listing = place.store.list().unwrap();
     for located in &listing.sessions {
         let session = place.store.read(located, Depth::Heads).unwrap();
@@ -56,7 +56,7 @@ pub(crate) fn first_prompt(place: &Place) -> Intention {
             .find(|(_, head)| head.kind == EntryKind::User)
             .map(|(slot, _)| slot);
         if let Some(slot) = slot {
-            return Intention::Rewind(Tip::At(slot));
+            return EditRequest::Rewind(Tip::At(slot));
         }
     }
     panic!("no session has a prompt")
@@ -71,7 +71,7 @@ fn appended_rows_have_the_sdks_shape_and_the_index_counts_them() {
         Draft::assistant("a flaky test"),
     ];
     let done = place
-        .carry_out(&ids[2], &Intention::Append(drafts.clone()))
+        .carry_out(&ids[2], &EditRequest::Append(drafts.clone()))
         .unwrap();
     assert_eq!(done.planned.entries[0], "mine");
     assert!(
@@ -98,19 +98,19 @@ fn appended_rows_have_the_sdks_shape_and_the_index_counts_them() {
     );
     index_is_right(&place);
     let again = place
-        .carry_out(&ids[2], &Intention::Append(drafts[..1].to_vec()))
+        .carry_out(&ids[2], &EditRequest::Append(drafts[..1].to_vec()))
         .unwrap();
     assert_eq!(
         (again.operation.files().len(), again.planned.entries.len()),
         (0, 1),
         "the same id is written once"
     );
-    let other = Intention::Append(vec![Draft::user("something else").with_id("mine")]);
+    let other = EditRequest::Append(vec![Draft::user("something else").with_id("mine")]);
     assert_eq!(
         place.carry_out(&ids[2], &other).unwrap_err().kind(),
         ErrorKind::Conflict
     );
-    let elsewhere = Intention::Append(vec![Draft::user("x").below(Parent::Entry("mine".into()))]);
+    let elsewhere = EditRequest::Append(vec![Draft::user("x").below(Parent::Entry("mine".into()))]);
     assert_eq!(
         place.carry_out(&ids[2], &elsewhere).unwrap_err().kind(),
         ErrorKind::Unsupported
@@ -125,7 +125,7 @@ fn a_torn_line_stays_and_the_next_row_stands_on_a_line_of_its_own() {
     bytes.extend_from_slice(b"{\"type\":\"assist");
     disk::write(&place.root.join(key(&ids[0])), &bytes);
     place
-        .carry_out(&ids[0], &Intention::Append(vec![Draft::user("next")]))
+        .carry_out(&ids[0], &EditRequest::Append(vec![Draft::user("next")]))
         .unwrap();
     let after = place.read(&key(&ids[0]));
     assert!(after.starts_with(&bytes) && after[bytes.len()] == b'\n');
@@ -148,12 +148,12 @@ fn a_rewind_cuts_the_rows_from_the_prompt_on_and_can_be_undone() {
         .unwrap();
     let cut = usize::try_from(second.1.at).unwrap();
     let done = place
-        .carry_out(&ids[0], &Intention::Rewind(Tip::At(second.0)))
+        .carry_out(&ids[0], &EditRequest::Rewind(Tip::At(second.0)))
         .unwrap();
     assert_eq!(place.read(&key(&ids[0])), before[..cut]);
     index_is_right(&place);
     place
-        .carry_out(&ids[1], &Intention::Append(vec![Draft::user("meanwhile")]))
+        .carry_out(&ids[1], &EditRequest::Append(vec![Draft::user("meanwhile")]))
         .unwrap();
     place.runner.undo(&done.operation.id).unwrap();
     assert_eq!(place.read(&key(&ids[0])), before);
@@ -161,7 +161,7 @@ fn a_rewind_cuts_the_rows_from_the_prompt_on_and_can_be_undone() {
     let header = session.log().entries().next().unwrap().0;
     assert_eq!(
         place
-            .carry_out(&ids[0], &Intention::Rewind(Tip::At(header)))
+            .carry_out(&ids[0], &EditRequest::Rewind(Tip::At(header)))
             .unwrap_err()
             .kind(),
         ErrorKind::Invalid
@@ -235,7 +235,7 @@ fn a_new_session_is_a_header_and_a_row_in_the_index() {
         ..NewSession::in_project(CWD)
     };
     let id = place
-        .carry_out_store(&StoreIntention::Create(new))
+        .carry_out_store(&StoreRequest::Create(new))
         .unwrap()
         .planned
         .session
@@ -247,7 +247,7 @@ fn a_new_session_is_a_header_and_a_row_in_the_index() {
     );
     index_is_right(&place);
     place
-        .carry_out(&id, &Intention::Append(vec![Draft::user("first")]))
+        .carry_out(&id, &EditRequest::Append(vec![Draft::user("first")]))
         .unwrap();
     index_is_right(&place);
     for (id, backend) in [
@@ -262,7 +262,7 @@ fn a_new_session_is_a_header_and_a_row_in_the_index() {
             ..NewSession::in_project(CWD)
         };
         let refused = place
-            .carry_out_store(&StoreIntention::Create(new))
+            .carry_out_store(&StoreRequest::Create(new))
             .unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Invalid, "{refused}");
     }
@@ -272,10 +272,10 @@ fn a_new_session_is_a_header_and_a_row_in_the_index() {
 fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back() {
     let (_folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[1]));
-    let done = place.carry_out(&ids[1], &Intention::Delete).unwrap();
+    let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
     index_is_right(&place);
     place
-        .carry_out(&ids[0], &Intention::Append(vec![Draft::user("meanwhile")]))
+        .carry_out(&ids[0], &EditRequest::Append(vec![Draft::user("meanwhile")]))
         .unwrap();
     place.runner.restore(&done.operation.session).unwrap();
     assert_eq!(place.read(&key(&ids[1])), before);
@@ -286,9 +286,9 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back() {
 fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_known() {
     for &state in IndexState::ALL {
         let (_folder, place, _) = of(state);
-        place.carry_out_store(&StoreIntention::Index).unwrap();
+        place.carry_out_store(&StoreRequest::Index).unwrap();
         index_is_right(&place);
-        let again = place.carry_out_store(&StoreIntention::Index).unwrap();
+        let again = place.carry_out_store(&StoreRequest::Index).unwrap();
         assert_eq!(
             again.operation.files(),
             [],
@@ -305,7 +305,7 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
         &path,
         serde_json::to_string_pretty(&index).unwrap().as_bytes(),
     );
-    place.carry_out_store(&StoreIntention::Index).unwrap();
+    place.carry_out_store(&StoreRequest::Index).unwrap();
     let mended = place.json(&format!("{FOLDER}/sessions-index.json"));
     assert_eq!(
         (&mended["later"], &mended["sessions"][0]["starred"]),
@@ -320,12 +320,12 @@ fn a_deleted_session_comes_back_from_the_vault_alone_and_its_row_with_it() {
     let (folder, place, ids) = of(IndexState::Right);
     let before = place.read(&key(&ids[0]));
     let session = place
-        .carry_out(&ids[0], &Intention::Delete)
+        .carry_out(&ids[0], &EditRequest::Delete)
         .unwrap()
         .operation
         .session;
     place
-        .carry_out(&ids[1], &Intention::Append(vec![Draft::user("meanwhile")]))
+        .carry_out(&ids[1], &EditRequest::Append(vec![Draft::user("meanwhile")]))
         .unwrap();
     place
         .disk

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Intention, Located, NewSession, StoreIntention, by_name};
+use boswell_dialect::{Depth, EditRequest, SessionLocation, NewSession, StoreRequest, by_name};
 use boswell_model::{SessionMeta, Result, Tip};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{CarriedOut, Chance, FsBackend, Owner, Runner, Store, Wait};
+use boswell_store::{CarriedOut, IdSource, FsBackend, Owner, Runner, Store, Wait};
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::files::Batch;
 use serde_json::Value;
@@ -22,7 +22,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn on(disk: Arc<dyn Disk>, dialect: &str, folder: &Path, seed: u64) -> Place {
-        let chance: Arc<dyn Chance> = Arc::new(SeededChance::new(seed));
+        let chance: Arc<dyn IdSource> = Arc::new(SeededChance::new(seed));
         let (root, home) = (folder.join("store"), folder.join("home"));
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &root));
         let store = Store::on(by_name(dialect).unwrap(), backend, &root).writable(
@@ -53,7 +53,7 @@ impl Place {
         serde_json::from_slice(&self.read(key)).unwrap()
     }
 
-    pub(crate) fn find(&self, id: &str) -> Located {
+    pub(crate) fn find(&self, id: &str) -> SessionLocation {
         self.store
             .list()
             .unwrap()
@@ -71,12 +71,12 @@ impl Place {
             .clone()
     }
 
-    pub(crate) fn carry_out(&self, id: &str, intention: &Intention) -> Result<CarriedOut> {
+    pub(crate) fn carry_out(&self, id: &str, intention: &EditRequest) -> Result<CarriedOut> {
         self.runner
             .carry_out(&self.store, &self.find(id), intention)
     }
 
-    pub(crate) fn carry_out_store(&self, intention: &StoreIntention) -> Result<CarriedOut> {
+    pub(crate) fn carry_out_store(&self, intention: &StoreRequest) -> Result<CarriedOut> {
         self.runner.carry_out_store(&self.store, intention)
     }
 
@@ -123,7 +123,7 @@ pub(crate) fn real(dialect: &str, batch: &Batch) -> (tempfile::TempDir, Place) {
 }
 
 /// The intention to fork where the conversation stands.
-pub(crate) fn fork(place: &Place, id: &str, new: NewSession) -> Intention {
+pub(crate) fn fork(place: &Place, id: &str, new: NewSession) -> EditRequest {
     let at = place
         .store
         .read(&place.find(id), Depth::Heads)
@@ -131,5 +131,5 @@ pub(crate) fn fork(place: &Place, id: &str, new: NewSession) -> Intention {
         .tip()
         .unwrap();
     let at = if at == Tip::Root { Tip::Root } else { at };
-    Intention::Fork { at, new }
+    EditRequest::Fork { at, new }
 }

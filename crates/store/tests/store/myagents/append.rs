@@ -1,6 +1,6 @@
 //! Appending: compare, then append; the index hears of it under its own lock.
 
-use boswell_dialect::{Body, Draft, Expected, Intention, Parent};
+use boswell_dialect::{Body, Draft, Expected, EditRequest, Parent};
 use boswell_model::Instant;
 use boswell_store::{ErrorKind, Part};
 use boswell_testkit::make::myagents::Shape;
@@ -86,7 +86,7 @@ fn refuses_a_stale_short_owner_after_another_writer_advances_the_durable_transcr
         Expected::Leaf("3".into()),
     ] {
         let error = shop
-            .wants(&Intention::AppendAfter {
+            .wants(&EditRequest::AppendAfter {
                 expect,
                 drafts: vec![row("9", "mine")],
             })
@@ -99,7 +99,7 @@ fn refuses_a_stale_short_owner_after_another_writer_advances_the_durable_transcr
         before.get("sessions/s.jsonl")
     );
     let expect = Expected::Leaf("4".into());
-    shop.wants(&Intention::AppendAfter {
+    shop.wants(&EditRequest::AppendAfter {
         expect,
         drafts: vec![row("9", "mine")],
     })
@@ -149,13 +149,13 @@ fn preserves_malformed_historical_bytes_for_append() {
 fn a_post_delete_persist_must_not_resurrect_the_transcript() {
     let shop = Shop::with(ROW, &talk());
     let located = shop.located();
-    shop.wants(&Intention::Delete).unwrap();
+    shop.wants(&EditRequest::Delete).unwrap();
     let error = shop
         .runner()
         .carry_out(
             &shop.store(),
             &located,
-            &Intention::Append(vec![Draft::user("x")]),
+            &EditRequest::Append(vec![Draft::user("x")]),
         )
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
@@ -269,7 +269,7 @@ fn a_damaged_legacy_document_is_not_hidden_behind_a_new_log() {
     shop.place.put(&key, &text[..text.len() / 2]);
     let before = shop.place.tree();
     let error = shop
-        .wants(&Intention::Append(vec![Draft::user("x")]))
+        .wants(&EditRequest::Append(vec![Draft::user("x")]))
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Damaged);
     assert_eq!(shop.place.tree().get(&key), before.get(&key));
@@ -309,7 +309,7 @@ fn an_attached_file_is_there_before_its_row_and_goes_along() {
             .read(&format!("sessions/{fork}.jsonl"))
             .contains(&copy["attachments/".len()..])
     );
-    shop.wants(&Intention::Delete).unwrap();
+    shop.wants(&EditRequest::Delete).unwrap();
     assert!(
         !shop.place.tree().contains_key("attachments/s"),
         "its own go with it"
@@ -327,7 +327,7 @@ fn what_a_line_of_rows_cannot_hold_is_refused_with_what_works() {
         Draft::user("x").below(Parent::Entry("1".into())),
         Draft::user("x").below(Parent::Root),
     ] {
-        let error = shop.wants(&Intention::Append(vec![draft])).unwrap_err();
+        let error = shop.wants(&EditRequest::Append(vec![draft])).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         assert!(error.hint().is_some());
     }
@@ -343,9 +343,9 @@ fn a_newer_transcript_says_that_it_is_not_written() {
     shop.place.put("sessions-v2/s.jsonl", "{\"event\":1}\n");
     let before = shop.place.tree();
     for intention in [
-        Intention::Append(vec![Draft::user("x")]),
-        Intention::Delete,
-        Intention::Migrate,
+        EditRequest::Append(vec![Draft::user("x")]),
+        EditRequest::Delete,
+        EditRequest::Migrate,
     ] {
         assert_eq!(
             shop.wants(&intention).unwrap_err().kind(),

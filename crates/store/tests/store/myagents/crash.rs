@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use boswell_dialect::{Draft, Intention, StoreIntention};
+use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::{Slot, Tip};
 use boswell_store::{CarriedOut, Error, NewSession, Owner, RecoveryOutcome, Runner, Wait};
 use boswell_testkit::disk;
@@ -17,8 +17,8 @@ type Make = fn() -> Shop;
 
 /// What is wanted: of the session that a shop is about, or of the whole store.
 enum Wanted {
-    Of(Intention),
-    All(StoreIntention),
+    Of(EditRequest),
+    All(StoreRequest),
 }
 
 impl Wanted {
@@ -41,9 +41,9 @@ fn plans() -> Vec<(&'static str, Make, Wanted)> {
     of_session.chain(of_store).collect()
 }
 
-fn plans_of_store() -> Vec<(&'static str, Make, StoreIntention)> {
+fn plans_of_store() -> Vec<(&'static str, Make, StoreRequest)> {
     let new = || {
-        StoreIntention::Create(
+        StoreRequest::Create(
             NewSession::in_project("/新")
                 .with_id("new-one")
                 .titled("red"),
@@ -65,16 +65,16 @@ fn plans_of_store() -> Vec<(&'static str, Make, StoreIntention)> {
             new(),
         ),
         ("new without an index", Shop::empty, new()),
-        ("index", wrong, StoreIntention::Index),
+        ("index", wrong, StoreRequest::Index),
         (
             "index that is damaged",
             || Shop::of(Shape::IndexTruncated),
-            StoreIntention::Index,
+            StoreRequest::Index,
         ),
         (
             "move",
             || Shop::with(ROW, &talk()),
-            StoreIntention::Move {
+            StoreRequest::Move {
                 from: "/p".into(),
                 to: "/q".into(),
             },
@@ -82,37 +82,37 @@ fn plans_of_store() -> Vec<(&'static str, Make, StoreIntention)> {
     ]
 }
 
-fn plans_of_session() -> Vec<(&'static str, Make, Intention)> {
-    let rewind = |slot| Intention::Rewind(Tip::At(Slot(slot)));
+fn plans_of_session() -> Vec<(&'static str, Make, EditRequest)> {
+    let rewind = |slot| EditRequest::Rewind(Tip::At(Slot(slot)));
     let new = NewSession::default().with_id("fork-of-s");
     let talking: Make = || Shop::with(ROW, &talk());
     vec![
-        ("append", talking, Intention::Append(vec![Draft::user("x")])),
+        ("append", talking, EditRequest::Append(vec![Draft::user("x")])),
         (
             "append to a document",
             || Shop::of(Shape::LegacyJson),
-            Intention::Append(vec![Draft::user("x")]),
+            EditRequest::Append(vec![Draft::user("x")]),
         ),
         (
             "title with a damaged index",
             || Shop::of(Shape::IndexWithNull),
-            Intention::Title("t".into()),
+            EditRequest::Title("t".into()),
         ),
         ("rewind", talking, rewind(2)),
         ("rewind with an intent", talking, rewind(0)),
         (
             "fork",
             talking,
-            Intention::Fork {
+            EditRequest::Fork {
                 at: Tip::At(Slot(1)),
                 new,
             },
         ),
-        ("delete", || Shop::of(Shape::E3), Intention::Delete),
+        ("delete", || Shop::of(Shape::E3), EditRequest::Delete),
         (
             "migrate",
             || Shop::of(Shape::EmptyBesideLegacy),
-            Intention::Migrate,
+            EditRequest::Migrate,
         ),
     ]
 }
@@ -170,7 +170,7 @@ fn interrupted_at_every_step_of_every_plan_it_is_the_old_state_or_the_new_one() 
 fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
     let calls = {
         let (shop, counting) = (Shop::with(ROW, &talk()), FailingDisk::never());
-        let append = Intention::Append(vec![Draft::user("x")]);
+        let append = EditRequest::Append(vec![Draft::user("x")]);
         shop.runner_on(counting.clone())
             .carry_out(&shop.store(), &shop.located(), &append)
             .unwrap();
@@ -180,7 +180,7 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
     for at in 0..calls {
         let shop = Shop::with(ROW, &talk());
         let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
-        let append = Intention::Append(vec![Draft::user("x")]);
+        let append = EditRequest::Append(vec![Draft::user("x")]);
         let _ = shop
             .runner_on(broken)
             .carry_out(&shop.store(), &shop.located(), &append);
@@ -221,12 +221,12 @@ fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_ind
         (
             "fork",
             Some("fork-of-it"),
-            Intention::Fork {
+            EditRequest::Fork {
                 at: Tip::At(Slot(1)),
                 new,
             },
         ),
-        ("delete", None, Intention::Delete),
+        ("delete", None, EditRequest::Delete),
     ] {
         let (mut there, mut gone) = (0, 0);
         for at in (0..400).step_by(2) {

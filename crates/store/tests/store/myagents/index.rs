@@ -1,6 +1,6 @@
 //! The index: salvaged, put aside, repaired, written anew, and never lost.
 
-use boswell_dialect::{Draft, Intention, StoreIntention};
+use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::ErrorKind;
 use boswell_store::NewSession;
 use boswell_testkit::disk;
@@ -19,7 +19,7 @@ fn aside(shop: &Shop) -> Vec<String> {
 
 fn create(shop: &Shop) -> String {
     let new = NewSession::in_project("/新").titled(" red\n build ");
-    shop.wants_of_store(&StoreIntention::Create(new))
+    shop.wants_of_store(&StoreRequest::Create(new))
         .unwrap()
         .planned
         .session
@@ -80,7 +80,7 @@ fn salvages_valid_metadata_from_a_malformed_array_and_from_a_truncated_one() {
 fn writes_a_repaired_index_even_when_nothing_else_changes() {
     let shop = Shop::with(ROW, &talk());
     shop.place.put("sessions.json", &format!("[{ROW},null]"));
-    shop.wants(&Intention::Migrate).unwrap();
+    shop.wants(&EditRequest::Migrate).unwrap();
     assert_eq!((shop.rows().len(), aside(&shop).len()), (1, 1));
 }
 
@@ -117,12 +117,12 @@ fn an_id_that_is_taken_or_none_is_refused() {
         ("", ErrorKind::Invalid),
         (&"x".repeat(100), ErrorKind::Invalid),
     ] {
-        let made = shop.wants_of_store(&StoreIntention::Create(
+        let made = shop.wants_of_store(&StoreRequest::Create(
             NewSession::in_project("/p").with_id(id),
         ));
         assert_eq!(made.unwrap_err().kind(), kind, "{id}");
     }
-    let made = shop.wants_of_store(&StoreIntention::Create(
+    let made = shop.wants_of_store(&StoreRequest::Create(
         NewSession::in_project("/p").with_id("cron-standalone-1"),
     ));
     assert_eq!(
@@ -141,7 +141,7 @@ fn the_index_written_anew_counts_again_and_adds_what_had_no_row() {
         &talk(),
     );
     shop.place.put("sessions/lost.jsonl", &talk());
-    let done = shop.wants_of_store(&StoreIntention::Index).unwrap();
+    let done = shop.wants_of_store(&StoreRequest::Index).unwrap();
     assert_eq!(done.planned.remarks.len(), 1);
     assert_eq!(shop.row()["stats"]["messageCount"], 2);
     assert_eq!(shop.row()["lastMessagePreview"], "two");
@@ -154,7 +154,7 @@ fn the_index_written_anew_counts_again_and_adds_what_had_no_row() {
         (&lost["title"], &lost["stats"]["totalInputTokens"]),
         (&json!("one"), &json!(20))
     );
-    let again = shop.wants_of_store(&StoreIntention::Index).unwrap();
+    let again = shop.wants_of_store(&StoreRequest::Index).unwrap();
     assert!(
         again.operation.files().is_empty(),
         "an index that is right is left alone"
@@ -166,7 +166,7 @@ fn a_project_that_moved_takes_its_rows_along() {
     let rows =
         r#"{"id":"s","agentDir":"/p"},{"id":"b","agentDir":"/p/sub"},{"id":"c","agentDir":"/pq"}"#;
     let shop = Shop::with(rows, "");
-    shop.wants_of_store(&StoreIntention::Move {
+    shop.wants_of_store(&StoreRequest::Move {
         from: "/p".into(),
         to: "/new".into(),
     })
@@ -182,7 +182,7 @@ fn a_project_that_moved_takes_its_rows_along() {
 #[test]
 fn a_title_that_a_person_gives_is_final() {
     let shop = Shop::with(&ROW.replace("Mine", "New Chat"), "");
-    shop.wants(&Intention::Title("New\u{1b}\tChat ".into()))
+    shop.wants(&EditRequest::Title("New\u{1b}\tChat ".into()))
         .unwrap();
     assert_eq!(
         (&shop.row()["title"], &shop.row()["titleSource"]),
@@ -191,12 +191,12 @@ fn a_title_that_a_person_gives_is_final() {
     shop.append(vec![Draft::user("something else")]);
     assert_eq!(shop.row()["title"], "New Chat");
     assert_eq!(
-        shop.wants(&Intention::Title(" \n".into()))
+        shop.wants(&EditRequest::Title(" \n".into()))
             .unwrap_err()
             .kind(),
         ErrorKind::Invalid
     );
     let unindexed = Shop::with(r#"{"id":"other"}"#, &talk());
-    let error = unindexed.wants(&Intention::Title("x".into())).unwrap_err();
+    let error = unindexed.wants(&EditRequest::Title("x".into())).unwrap_err();
     assert!(error.hint().unwrap().contains("boswell index --native"));
 }

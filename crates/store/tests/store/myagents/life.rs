@@ -1,6 +1,6 @@
 //! Fork, delete, restore, and locks of others.
 
-use boswell_dialect::{Draft, Intention};
+use boswell_dialect::{Draft, EditRequest};
 use boswell_model::ErrorKind;
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_testkit::disk;
@@ -61,7 +61,7 @@ fn a_fork_without_a_message_to_part_at_says_that_the_engine_forgets() {
             .is_none()
     );
     assert!(done.planned.remarks[0].contains("without a memory"));
-    let error = shop.wants(&Intention::Fork {
+    let error = shop.wants(&EditRequest::Fork {
         at: boswell_model::Tip::Root,
         new: boswell_store::NewSession::default().with_id("s"),
     });
@@ -83,7 +83,7 @@ fn a_deleted_session_comes_back_though_the_app_wrote_its_index_meanwhile() {
     ] {
         let shop = Shop::of(shape);
         let (before, row) = (shop.place.tree(), shop.row());
-        let done = shop.wants(&Intention::Delete).unwrap();
+        let done = shop.wants(&EditRequest::Delete).unwrap();
         assert_eq!(shop.rows().len(), 2, "{shape:?}");
         assert!(
             !shop.place.tree().keys().any(|key| key.contains(&shop.id)),
@@ -117,7 +117,7 @@ fn what_the_app_keeps_for_itself_is_not_deleted() {
         &talk(),
     );
     assert_eq!(
-        shop.wants(&Intention::Delete).unwrap_err().kind(),
+        shop.wants(&EditRequest::Delete).unwrap_err().kind(),
         ErrorKind::Denied
     );
     assert_eq!(shop.lines().len(), 4);
@@ -131,7 +131,7 @@ fn a_lock_of_a_live_process_is_respected_and_that_of_a_dead_one_is_not() {
         disk::make_dir(&folder);
         disk::write(&folder.join("owner"), b"node:77:1\n");
         let error = shop
-            .wants(&Intention::Append(vec![Draft::user("x")]))
+            .wants(&EditRequest::Append(vec![Draft::user("x")]))
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Busy, "{lock}");
         assert_eq!(shop.lines().len(), 4);
@@ -153,7 +153,7 @@ fn a_lock_that_was_taken_from_us_stops_the_change() {
     let error = stolen.runner(&shop).carry_out(
         &shop.store(),
         &shop.located(),
-        &Intention::Append(vec![Draft::user("x")]),
+        &EditRequest::Append(vec![Draft::user("x")]),
     );
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy, "{error}");
@@ -174,7 +174,7 @@ fn a_lock_that_was_taken_from_us_stops_the_change() {
 fn every_state_that_the_app_leaves_can_be_appended_to_renamed_and_deleted() {
     for &shape in Shape::ALL {
         let shop = Shop::of(shape);
-        let done = shop.wants(&Intention::Append(vec![
+        let done = shop.wants(&EditRequest::Append(vec![
             Draft::user("hello"),
             Draft::assistant("hi"),
         ]));
@@ -189,10 +189,10 @@ fn every_state_that_the_app_leaves_can_be_appended_to_renamed_and_deleted() {
             "{shape:?}"
         );
         if shop.row() != json!(null) {
-            shop.wants(&Intention::Title("mine".into())).unwrap();
+            shop.wants(&EditRequest::Title("mine".into())).unwrap();
             assert_eq!(shop.row()["title"], "mine", "{shape:?}");
         }
-        shop.wants(&Intention::Delete).unwrap();
+        shop.wants(&EditRequest::Delete).unwrap();
         assert!(shop.store().find(&shop.id).is_err(), "{shape:?}");
         shop.has_no_locks();
     }
@@ -216,7 +216,7 @@ fn a_deleted_session_comes_back_from_the_vault_alone_into_the_index_as_the_app_l
     ] {
         let shop = Shop::of(shape);
         let (before, row) = (shop.place.tree(), shop.row());
-        let session = shop.wants(&Intention::Delete).unwrap().operation.session;
+        let session = shop.wants(&EditRequest::Delete).unwrap().operation.session;
         RealDisk
             .remove(&shop.place.home().join("ops.jsonl"))
             .unwrap();
@@ -255,7 +255,7 @@ fn without_the_record_of_a_deletion_an_untouched_index_is_as_before_and_a_torn_o
     for shape in [Shape::E3, Shape::IndexWithNull] {
         let shop = Shop::of(shape);
         let before = shop.place.read("sessions.json");
-        let session = shop.wants(&Intention::Delete).unwrap().operation.session;
+        let session = shop.wants(&EditRequest::Delete).unwrap().operation.session;
         let left = shop.place.tree();
         RealDisk
             .remove(&shop.place.home().join("ops.jsonl"))

@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_dialect::{Draft, Intention};
+use boswell_dialect::{Draft, EditRequest};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Owner, Runner, SystemChance, Wait};
 use boswell_testkit::peer;
@@ -41,7 +41,7 @@ fn ours_and_a_node_peer_append_and_count_five_hundred_times_each_and_nothing_is_
             .map(|n| Draft::user(format!("ours {}", batch * BATCH + n)))
             .collect();
         runner
-            .carry_out(&store, &shop.located(), &Intention::Append(drafts))
+            .carry_out(&store, &shop.located(), &EditRequest::Append(drafts))
             .unwrap();
     }
     assert!(
@@ -88,7 +88,7 @@ fn a_lock_that_a_live_node_process_holds_is_waited_for() {
     let mut ready = [0; 5];
     std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut ready).unwrap();
     assert_eq!(&ready, b"held\n");
-    let append = Intention::Append(vec![Draft::user("x")]);
+    let append = EditRequest::Append(vec![Draft::user("x")]);
     let runner = Runner::new(
         Arc::new(RealDisk),
         shop.place.home(),

@@ -1,6 +1,6 @@
 //! Rewinding: cut before a prompt, with the app's own record of it, settled by count.
 
-use boswell_dialect::{Draft, Intention};
+use boswell_dialect::{Draft, EditRequest};
 use boswell_model::ErrorKind;
 use boswell_testkit::make::myagents::Shape;
 use serde_json::json;
@@ -119,7 +119,7 @@ fn an_announced_rewind_is_written_down_before_anything_is_cut() {
         .store()
         .plan(
             &shop.located(),
-            &Intention::Rewind(boswell_model::Tip::At(boswell_model::Slot(0))),
+            &EditRequest::Rewind(boswell_model::Tip::At(boswell_model::Slot(0))),
         )
         .unwrap()
         .plan;
@@ -164,7 +164,7 @@ fn recovers_both_crash_windows_without_inventing_another_sdk_identity() {
     for (shape, same) in [(Shape::IntentBefore, true), (Shape::IntentAfter, false)] {
         let shop = Shop::of(shape);
         let before = shop.row()["sdkSessionId"].clone();
-        shop.wants(&Intention::Migrate).unwrap();
+        shop.wants(&EditRequest::Migrate).unwrap();
         assert_eq!(shop.row()["sdkSessionId"] == before, same, "{shape:?}");
         assert!(shop.row().get("pendingConversationMutation").is_none());
     }
@@ -201,8 +201,8 @@ fn fails_closed_for_inconsistent_recovery_evidence() {
     for shop in wrong {
         let before = (shop.log(), shop.place.read("sessions.json"));
         for intention in [
-            Intention::Append(vec![Draft::user("x")]),
-            Intention::Migrate,
+            EditRequest::Append(vec![Draft::user("x")]),
+            EditRequest::Migrate,
         ] {
             let error = shop.wants(&intention).unwrap_err();
             assert!(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::myagents::MyAgents;
-use boswell_dialect::{Draft, Expected, Intention, Located, StoreIntention};
+use boswell_dialect::{Draft, Expected, EditRequest, SessionLocation, StoreRequest};
 use boswell_model::{Slot, Tip};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::locks::{Alive, Liveness};
@@ -89,36 +89,36 @@ impl Shop {
             .with_liveness(Arc::new(RunnersDie))
     }
 
-    pub(crate) fn located(&self) -> Located {
+    pub(crate) fn located(&self) -> SessionLocation {
         self.store().find(&self.id).unwrap()
     }
 
-    pub(crate) fn wants(&self, intention: &Intention) -> Result<CarriedOut, Error> {
+    pub(crate) fn wants(&self, intention: &EditRequest) -> Result<CarriedOut, Error> {
         self.runner()
             .carry_out(&self.store(), &self.located(), intention)
     }
 
-    pub(crate) fn wants_of_store(&self, intention: &StoreIntention) -> Result<CarriedOut, Error> {
+    pub(crate) fn wants_of_store(&self, intention: &StoreRequest) -> Result<CarriedOut, Error> {
         self.runner().carry_out_store(&self.store(), intention)
     }
 
     pub(crate) fn append(&self, drafts: Vec<Draft>) -> CarriedOut {
-        self.wants(&Intention::Append(drafts)).unwrap()
+        self.wants(&EditRequest::Append(drafts)).unwrap()
     }
 
     pub(crate) fn append_at(&self, revision: u64, drafts: Vec<Draft>) -> Result<CarriedOut, Error> {
-        self.wants(&Intention::AppendAfter {
+        self.wants(&EditRequest::AppendAfter {
             expect: Expected::Revision(revision.to_string()),
             drafts,
         })
     }
 
     pub(crate) fn rewind(&self, slot: u32) -> Result<CarriedOut, Error> {
-        self.wants(&Intention::Rewind(Tip::At(Slot(slot))))
+        self.wants(&EditRequest::Rewind(Tip::At(Slot(slot))))
     }
 
     pub(crate) fn fork(&self, slot: u32) -> Result<CarriedOut, Error> {
-        self.wants(&Intention::Fork {
+        self.wants(&EditRequest::Fork {
             at: Tip::At(Slot(slot)),
             new: NewSession::default(),
         })

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::plans::support::{Place, Tree, session};
-use boswell_dialect::{Check, LockSpec, Modified, Plan, Precondition, Seen, Step};
+use boswell_dialect::{Assertion, LockSpec, Modified, Plan, Precondition, ExpectedState, Step};
 use boswell_store::{ErrorKind, Reason};
 use boswell_testkit::disk;
 
@@ -51,15 +51,15 @@ pub(crate) fn everything() -> Plan {
         })
         .step(Step::Verify {
             key: "index.json".into(),
-            is: Check::Len(2),
+            is: Assertion::Len(2),
         })
         .step(Step::Verify {
             key: "gone.txt".into(),
-            is: Check::Absent,
+            is: Assertion::Absent,
         })
         .step(Step::Verify {
             key: "log.jsonl".into(),
-            is: Check::Contains(b"torn\n{\"b\"".to_vec()),
+            is: Assertion::Contains(b"torn\n{\"b\"".to_vec()),
         })
 }
 
@@ -174,21 +174,21 @@ fn plans_that_cannot_work_change_nothing() {
         (
             one(Step::Verify {
                 key: "doc.json".into(),
-                is: Check::Len(1),
+                is: Assertion::Len(1),
             }),
             ErrorKind::Conflict,
         ),
         (
-            unchanged(Seen {
+            unchanged(ExpectedState {
                 len: Some(1),
-                ..Seen::default()
+                ..ExpectedState::default()
             }),
             ErrorKind::Conflict,
         ),
         (
-            unchanged(Seen {
+            unchanged(ExpectedState {
                 sha256: Some("00".into()),
-                ..Seen::default()
+                ..ExpectedState::default()
             }),
             ErrorKind::Conflict,
         ),

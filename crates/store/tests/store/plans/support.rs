@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use boswell_model::Instant;
 use boswell_store::disk::{Disk, Open, RealDisk, StatKind};
-use boswell_store::{Chance, Owner, Runner, SessionRef, Wait};
+use boswell_store::{IdSource, Owner, Runner, SessionRef, Wait};
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 /// A clock that stands still until it is moved, and names that count up.
@@ -33,7 +33,7 @@ impl TestChance {
     }
 }
 
-impl Chance for TestChance {
+impl IdSource for TestChance {
     fn now(&self) -> Instant {
         Instant::from_millis(self.millis.load(Ordering::Relaxed))
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use boswell_dialect::Step;
 use boswell_store::disk::{Disk, Open, RealDisk};
 use boswell_store::{
-    Chance, ErrorKind, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
+    IdSource, ErrorKind, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
 };
 use boswell_testkit::disk;
 

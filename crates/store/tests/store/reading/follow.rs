@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use boswell_store::dialect::{Depth, Located, by_name};
+use boswell_store::dialect::{Depth, SessionLocation, by_name};
 use boswell_store::disk::{Disk, Open, RealDisk, durable};
 use boswell_store::model::{EntryKind, Framing};
 use boswell_store::{
     Draft, ErrorKind, Follower, FsBackend, MemoryBackend, NewEntry, NewSession, News, Store,
-    Visible, is_packed,
+    Visibility, is_packed,
 };
 use boswell_testkit::Home;
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
@@ -154,7 +154,7 @@ fn an_unknown_session_is_an_error_and_one_that_goes_away_too() {
 fn a_session_that_is_not_visible_yet_is_followed_from_its_first_answer_on() {
     let lab = Lab::new();
     let new = NewSession {
-        visible: Visible::WithFirstAnswer,
+        visible: Visibility::WithFirstAnswer,
         ..NewSession::in_project("/proj/demo").with_id("late")
     };
     let writer = lab.other().create(new).unwrap();
@@ -424,7 +424,7 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
             let session = store.read(&located, Depth::Heads).unwrap();
             let file = RealDisk.open(&path, Open::Append).unwrap();
             file.truncate(cut as u64).unwrap();
-            let found = Located {
+            let found = SessionLocation {
                 size: cut as u64,
                 ..located.clone()
             };

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Confidence, Dialect, Located};
+use boswell_dialect::{Confidence, Dialect, SessionLocation};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Owner, RepairRequest, Repaired, Runner, Store};
 use boswell_testkit::Made;
@@ -70,7 +70,7 @@ impl Bench {
         }
     }
 
-    pub(crate) fn located(&self) -> Located {
+    pub(crate) fn located(&self) -> SessionLocation {
         self.store.find(&self.id).unwrap()
     }
 

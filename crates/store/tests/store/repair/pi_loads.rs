@@ -117,7 +117,7 @@ fn told(store: &Store, file: &Path) -> (usize, usize) {
         .filter(|head| head.flags.has(Flags::CHAIN))
         .count();
     let reached = Pi::PI
-        .reached(&session.view(), session.tip().unwrap())
+        .entries_agent_sees(&session.view(), session.tip().unwrap())
         .unwrap();
     (entries, reached.len())
 }

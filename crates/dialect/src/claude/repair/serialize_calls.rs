@@ -1,0 +1,53 @@
+//! Calls that were made at once, put in a row for readers that follow single parents only.
+//!
+//! The client writes each call below the one before and each answer below its own call, and goes on
+//! below one of the answers. Newer versions put the others back; older ones never see them, and
+//! drop the calls as well.
+
+use std::collections::HashSet;
+
+use boswell_model::json::Json;
+use boswell_model::{ProblemKind, Result, Slot};
+
+use super::super::{parallel_calls, tip};
+use super::readers::ONE_PARENT;
+use super::{Lines, path};
+use crate::{Confidence, Fix};
+
+/// One mend for each stretch of the branch that lies beside its path.
+pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+    let Some(at) = tip::tip(&lines.view)?.slot() else {
+        return Ok(());
+    };
+    let path = path(&lines.view, &lines.chain, at);
+    let row = parallel_calls::put_back(&lines.view, &lines.chain, &path)?;
+    if row.len() == path.len() {
+        return Ok(());
+    }
+    let on_path: HashSet<Slot> = path.into_iter().collect();
+    let mut open: Option<Fix> = None;
+    for pair in row.windows(2) {
+        let &[above, slot] = pair else { continue };
+        let beside = !on_path.contains(&slot) || !on_path.contains(&above);
+        if !beside {
+            mends.extend(open.take());
+            continue;
+        }
+        let (Some(id), false) = (lines.id(above), lines.is_cut(slot)) else {
+            continue;
+        };
+        if lines.parent(slot) == Some(above) {
+            continue;
+        }
+        let does = "put calls that were made at once, and their answers, in a row".to_owned();
+        let mend = open.get_or_insert_with(|| {
+            let mut mend = lines.fix(ProblemKind::ParallelCalls, slot, Confidence::Certain, does);
+            mend.helps = ONE_PARENT;
+            mend
+        });
+        mend.splices
+            .push(lines.set(slot, "parentUuid", &Json::from(id))?);
+    }
+    mends.extend(open);
+    Ok(())
+}

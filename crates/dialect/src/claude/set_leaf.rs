@@ -1,0 +1,141 @@
+//! Where the conversation stands, said so that the newest client follows: a `last-prompt` line that
+//! names its leaf explicitly.
+
+use boswell_model::json::Json;
+use boswell_model::{
+    Error, ErrorKind, SessionMeta, Result, SessionRef, SessionView, Slot, Tip, shell_option,
+};
+
+use super::plan::{log_key, whole_session};
+use super::{chain, tip};
+use crate::{PlanInput, Parent, Plan, Planned, Step};
+
+/// The first version that follows such a line; those before take the newest branch.
+const FOLLOWS: [u32; 3] = [2, 1, 150];
+
+/// The next entry attaches to this one.
+pub(super) fn stand(asked: &PlanInput<'_>, at: Tip) -> Result<Planned> {
+    say(asked, at, "branch")
+}
+
+/// The session stands as before a prompt.
+pub(super) fn rewind(asked: &PlanInput<'_>, prompt: Tip) -> Result<Planned> {
+    let Tip::At(slot) = prompt else {
+        return say(asked, Tip::Root, "rewind");
+    };
+    reachable(asked, slot)?;
+    let above = tip::chain_of(&asked.view)?.parent(slot);
+    say(asked, above.map_or(Tip::Root, Tip::At), "rewind")
+}
+
+fn say(asked: &PlanInput<'_>, at: Tip, kind: &str) -> Result<Planned> {
+    whole_session(asked.located, "stand elsewhere")?;
+    let leaf = match at {
+        Tip::At(slot) => {
+            reachable(asked, slot)?;
+            Some(asked.view.log.label(slot).into_owned())
+        }
+        Tip::Root => None,
+    };
+    let title = match &leaf {
+        Some(leaf) => format!("stand at {leaf}"),
+        None => "stand before everything".to_owned(),
+    };
+    let plan = Plan::new(kind, title).step(Step::append(
+        log_key(asked.located)?,
+        leaf_line(leaf.as_deref(), &asked.located.id),
+    ));
+    let remarks = old_client(asked.facts).into_iter().collect();
+    Ok(Planned {
+        plan,
+        entries: leaf.into_iter().collect(),
+        remarks,
+        ..Planned::default()
+    })
+}
+
+/// The line that states a leaf; none is before everything.
+pub(super) fn leaf_line(leaf: Option<&str>, id: &str) -> Vec<u8> {
+    let line = Json::object()
+        .with("type", "last-prompt")
+        .with("leafUuid", leaf)
+        .with("explicit", true)
+        .with("sessionId", id);
+    let mut line = line.to_bytes();
+    line.push(b'\n');
+    line
+}
+
+/// The entry that a new one hangs below: where the client stands, or one that it can stand at.
+pub(super) fn parent_of_new(view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
+    let slot = match parent {
+        Parent::Root => None,
+        Parent::Tip => tip::tip(view)?.slot(),
+        Parent::Entry(id) => {
+            let line = view
+                .log
+                .names
+                .find(id)
+                .and_then(|name| tip::chain_of(view).ok()?.line(name));
+            let Some(slot) = line else {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!("the session has no entry `{}`", id.escape_debug()),
+                )
+                .hinting("see its entries with `boswell tree`"));
+            };
+            stands(view, slot, "SESSION")?;
+            Some(slot)
+        }
+    };
+    Ok(slot.map(|slot| view.log.label(slot).into_owned()))
+}
+
+/// Only lines that the client keeps in its chain can be stood at.
+fn reachable(asked: &PlanInput<'_>, slot: Slot) -> Result<()> {
+    stands(
+        &asked.view,
+        slot,
+        &SessionRef::new("claude", &asked.located.id).to_argument(),
+    )
+}
+
+fn stands(view: &SessionView<'_>, slot: Slot, session: &str) -> Result<()> {
+    let log = view.log;
+    let label = log.label(slot);
+    let refuse = |why: &str| {
+        Err(Error::new(
+            ErrorKind::Unsupported,
+            format!("the client cannot stand at `{}`", label.escape_debug()),
+        )
+        .because(why.to_owned())
+        .hinting(format!(
+            "make a session from there with `boswell fork {session} {}`",
+            shell_option("--at", &label)
+        )))
+    };
+    let Some(head) = log.head(slot).filter(|head| chain::counts(head)) else {
+        return refuse("that line is no part of the conversation as the client reads it");
+    };
+    let chain = tip::chain_of(view)?;
+    if !chain.is_main(head) {
+        return refuse("that line belongs to a subagent");
+    }
+    if !chain.is_alive(slot) {
+        return refuse(
+            "a compaction behind it kept messages, and the client reads nothing else from before it",
+        );
+    }
+    Ok(())
+}
+
+fn old_client(facts: &SessionMeta) -> Option<String> {
+    let version = facts.agent_version.as_deref()?;
+    let numbers: Vec<u32> = version
+        .split('.')
+        .map_while(|part| part.parse().ok())
+        .collect();
+    (numbers.len() == 3 && numbers.as_slice() < FOLLOWS.as_slice()).then(|| {
+        format!("it was last held with version {version}: versions before 2.1.150 do not follow this; `boswell fork` works with all")
+    })
+}

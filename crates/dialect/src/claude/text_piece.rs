@@ -1,0 +1,201 @@
+//! What a message says, found in one walk over its content.
+//!
+//! Says the same as the blocks of a view. Where a view puts text together or takes it from
+//! elsewhere (several texts in one result, output that stands beside the message), there is no
+//! answer here, and the view tells.
+
+use boswell_model::json::{RawKind, Object, Raw, Str};
+
+use crate::TextPiece;
+
+/// The text of a prompt, an answer or results; none where only the view tells.
+pub(super) fn text_pieces<'a>(object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
+    let word = object.get("type")?;
+    if !(word.is("user") || word.is("assistant")) {
+        return None;
+    }
+    let message = object.get("message")?;
+    let content = if message.kind() == RawKind::String {
+        Some(message)
+    } else {
+        message.get("content")
+    }?;
+    if let Some(text) = content.string() {
+        return Some(vec![TextPiece::Text(text)]);
+    }
+    let mut out = Vec::new();
+    for block in content.items() {
+        out.extend(one(block)?);
+    }
+    (!out.is_empty()).then_some(out)
+}
+
+/// What a block says: nothing for images. The outer none is for blocks of which
+/// only the view tells.
+fn one(block: Raw<'_>) -> Option<Option<TextPiece<'_>>> {
+    if let Some(text) = block.string() {
+        return Some(Some(TextPiece::Text(text)));
+    }
+    let [
+        mut word,
+        mut text,
+        mut thinking,
+        mut name,
+        mut input,
+        mut content,
+    ] = [None; 6];
+    for (key, value) in block.members() {
+        let place = match key.escaped() {
+            b"type" => &mut word,
+            b"text" => &mut text,
+            b"thinking" => &mut thinking,
+            b"name" => &mut name,
+            b"input" => &mut input,
+            b"content" => &mut content,
+            // A key may be spelt with escapes.
+            other if other.contains(&b'\\') => return None,
+            _ => continue,
+        };
+        *place = Some(value);
+    }
+    let word = word.and_then(|word: Raw<'_>| word.string())?;
+    if word.escaped().contains(&b'\\') {
+        return None;
+    }
+    Some(match word.escaped() {
+        b"text" => Some(TextPiece::Text(string(text))),
+        b"thinking" => Some(TextPiece::Thinking(string(thinking))),
+        b"tool_use" | b"server_tool_use" => Some(TextPiece::Call(
+            name.and_then(|name| name.string()),
+            input.map_or(b"", |input| input.bytes()),
+        )),
+        b"tool_result" => Some(TextPiece::Result(answer(content?)?)),
+        b"image" | b"document" => None,
+        _ => Some(TextPiece::Other(block.bytes())),
+    })
+}
+
+fn string(value: Option<Raw<'_>>) -> Str<'_> {
+    value
+        .and_then(|value| value.string())
+        .unwrap_or(Str::trusted(b"\"\""))
+}
+
+/// The one text that a tool answered.
+fn answer(content: Raw<'_>) -> Option<Str<'_>> {
+    let text = match content.string() {
+        Some(text) => text,
+        None => {
+            let mut texts = content
+                .items()
+                .filter_map(|block| block.get("text").and_then(|text| text.string()));
+            let first = texts.next()?;
+            if texts.next().is_some() {
+                return None;
+            }
+            first
+        }
+    };
+    // Of an empty answer the line's own record of it is shown.
+    (!text.escaped().is_empty()).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::Block;
+    use boswell_model::json::scan_object;
+    use boswell_testkit::make::claude;
+
+    use super::*;
+    use crate::claude::view;
+
+    /// The same as [`spoken`], by way of the view.
+    fn shown(object: &Object<'_>) -> Vec<(char, String)> {
+        let blocks = view::view(object).blocks;
+        let one = |block: Block| match block {
+            Block::Text(text) => vec![('t', text)],
+            Block::Thinking(text) => vec![('h', text)],
+            Block::Call { name, input, .. } => vec![('n', name), ('i', input)],
+            Block::Result { text, .. } => vec![('r', text)],
+            Block::Other { json, .. } => vec![('o', json)],
+            _ => vec![],
+        };
+        blocks.into_iter().flat_map(one).collect()
+    }
+
+    fn said(parts: Vec<TextPiece<'_>>) -> Vec<(char, String)> {
+        let text = |token: Str<'_>| token.to_text().into_owned();
+        let json = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let one = |part: TextPiece<'_>| match part {
+            TextPiece::Text(token) => vec![('t', text(token))],
+            TextPiece::Thinking(token) => vec![('h', text(token))],
+            TextPiece::Call(name, input) => vec![
+                ('n', name.map(text).unwrap_or_default()),
+                ('i', json(input)),
+            ],
+            TextPiece::Result(token) => vec![('r', text(token))],
+            TextPiece::Other(bytes) => vec![('o', json(bytes))],
+        };
+        parts.into_iter().flat_map(one).collect()
+    }
+
+    fn check(line: &[u8]) -> Option<usize> {
+        let mut members = Vec::new();
+        let len = scan_object(line, &mut members).ok()?;
+        let object = Object::new(line.get(..len)?, &members);
+        let parts = said(text_pieces(&object)?);
+        assert_eq!(parts, shown(&object), "{}", String::from_utf8_lossy(line));
+        Some(parts.len())
+    }
+
+    #[test]
+    fn what_is_said_is_what_is_shown() {
+        let mut spoken = 0;
+        for (seed, shape) in (0..).zip(claude::Shape::ALL) {
+            let made = claude::file(*shape, "/home/dev/proj", seed);
+            spoken += made
+                .bytes()
+                .split(|byte| *byte == b'\n')
+                .filter_map(check)
+                .sum::<usize>();
+        }
+        assert!(spoken > 100, "{spoken}");
+    }
+
+    #[test]
+    fn odd_messages_are_said_as_shown_or_left_to_the_view() {
+        for (content, known) in [
+            (r#""plain""#, true),
+            (r#"[]"#, false),
+            (r#"["bare",{"type":"text","text":"x","text":"last"}]"#, true),
+            (r#"[{"type":"text"}]"#, true),
+            (r#"[{"type":"text","text":7}]"#, true),
+            (r#"[{"text":"no type"}]"#, false),
+            (r#"[{"t\u0079pe":"text","text":"x"}]"#, false),
+            (
+                r#"[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]"#,
+                true,
+            ),
+            (r#"[{"type":"tool_use","id":"t"}]"#, true),
+            (
+                r#"[{"type":"tool_result","content":"out"},{"type":"image","source":{"data":"AA=="}}]"#,
+                true,
+            ),
+            (r#"[{"type":"tool_result","content":""}]"#, false),
+            (r#"[{"type":"tool_result"}]"#, false),
+            (
+                r#"[{"type":"tool_result","content":[{"type":"text","text":"one"},{"type":"image"}]}]"#,
+                true,
+            ),
+            (
+                r#"[{"type":"tool_result","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]"#,
+                false,
+            ),
+            (r#"[{"type":"redacted_thinking","data":"xyz"}]"#, true),
+        ] {
+            let line =
+                format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}}}"#);
+            assert_eq!(check(line.as_bytes()).is_some(), known, "{content}");
+        }
+    }
+}

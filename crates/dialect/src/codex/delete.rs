@@ -1,0 +1,202 @@
+//! Removes a session: its log, and the lines of the index of titles that speak of it.
+//!
+//! Codex looks for logs by their names and takes titles from `session_index.jsonl`, to which it
+//! only adds. What newer versions keep in SQLite files follows from the logs, and is theirs to
+//! mend. Prompts stay in its history, which is the user's; a purge takes them out.
+
+use boswell_model::json::Raw;
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::layout::{INDEX, INDEX_LIMIT};
+use crate::{PlanInput, FileInfo, Files, Modified, Plan, Planned, Precondition, Step, without_sessions};
+
+/// The plan for a removal.
+pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
+    let id = &asked.located.id;
+    let key = asked.located.key.clone().ok_or_else(|| {
+        Error::new(
+            ErrorKind::NotFound,
+            format!("the session `{id}` has no log"),
+        )
+        .hinting("see the sessions with `boswell list --hidden`")
+    })?;
+    let mut plan = Plan::new("delete", format!("delete the session {id}"));
+    plan.preconditions
+        .push(Precondition::NotLive { key: key.clone() });
+    plan.steps.push(Step::remove(key));
+    let old = asked
+        .files
+        .read_whole(INDEX, INDEX_LIMIT)?
+        .unwrap_or_default();
+    let left: Vec<&[u8]> = lines(&old).filter(|line| !speaks_of(line, id)).collect();
+    let new = left.concat();
+    if new != old {
+        // All of it is named, so that a line that Codex adds meanwhile is noticed.
+        plan.steps.push(Step::Edit {
+            key: INDEX.to_owned(),
+            at: Some(0),
+            old,
+            new,
+            modified: Modified::Kept,
+        });
+    }
+    Ok(Planned::of(plan))
+}
+
+/// Brings lines that were taken out of the index, or put back into it, into what Codex made of it
+/// since. A line comes back behind the one that it followed.
+pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+    // A line without an end is being written, and nothing can stand behind it.
+    if !theirs.is_empty() && !theirs.ends_with(b"\n") {
+        return None;
+    }
+    let mut now: Vec<&[u8]> = lines(theirs).collect();
+    let mut at = 0;
+    for (line, place) in beside(ours, base)? {
+        let found = now
+            .iter()
+            .skip(at)
+            .position(|it| *it == line)
+            .map(|found| at + found);
+        match (place, found) {
+            (DeletedPart::Both, found) => at = found.map_or(at, |found| found + 1),
+            (DeletedPart::OnlyOurs, _) => {
+                now.insert(at.min(now.len()), line);
+                at += 1;
+            }
+            (DeletedPart::OnlyBase, Some(found)) => drop(now.remove(found)),
+            (DeletedPart::OnlyBase, None) => {}
+        }
+    }
+    Some(now.concat())
+}
+
+enum DeletedPart {
+    Both,
+    OnlyOurs,
+    OnlyBase,
+}
+
+/// The lines of the longer of two indexes, of which the shorter one must be what is left
+/// when some are taken out.
+fn beside<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], DeletedPart)>> {
+    let (long, short) = if ours.len() >= base.len() {
+        (ours, base)
+    } else {
+        (base, ours)
+    };
+    let mut left = lines(short).peekable();
+    let mut found = Vec::new();
+    for line in lines(long) {
+        let place = match left.next_if_eq(&line) {
+            Some(_) => DeletedPart::Both,
+            None if ours.len() >= base.len() => DeletedPart::OnlyOurs,
+            None => DeletedPart::OnlyBase,
+        };
+        found.push((line, place));
+    }
+    left.next().is_none().then_some(found)
+}
+
+/// What was asked, a line for each prompt.
+const HISTORY: &str = "history.jsonl";
+
+/// Whether a file speaks of several sessions.
+pub(super) fn is_shared(key: &str) -> bool {
+    matches!(key, INDEX | HISTORY)
+}
+
+/// Those that are there.
+pub(super) fn shared_files(files: &dyn Files) -> Result<Vec<String>> {
+    let mut found = Vec::new();
+    for key in [INDEX, HISTORY] {
+        found.extend(
+            files
+                .stat(key)?
+                .filter(FileInfo::is_file)
+                .map(|info| info.key),
+        );
+    }
+    Ok(found)
+}
+
+/// A shared file without the lines of these sessions.
+pub(super) fn without(key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+    let member = match key {
+        INDEX => "id",
+        HISTORY => "session_id",
+        _ => return None,
+    };
+    let speaks = |line: Raw<'_>| {
+        line.get(member)
+            .is_some_and(|it| ids.iter().any(|id| it.is(id)))
+    };
+    Some(without_sessions::lines(bytes, ids, speaks))
+}
+
+/// Lines with their ends.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n')
+}
+
+fn speaks_of(line: &[u8], id: &str) -> bool {
+    Raw::parse(line.trim_ascii())
+        .ok()
+        .and_then(|row| row.get("id"))
+        .is_some_and(|it| it.is(id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(ids: &str) -> Vec<u8> {
+        ids.chars()
+            .map(|id| format!("{{\"id\":\"{id}\",\"thread_name\":\"题 {id}\"}}\n"))
+            .collect::<String>()
+            .into_bytes()
+    }
+
+    #[test]
+    fn lines_come_back_where_they_stood_and_what_was_added_since_stays() {
+        let (all, no_b) = (index("xbycz"), index("xycz"));
+        for (now, then) in [("xyz", "xbyz"), ("xyczn", "xbyczn"), ("n", "bn"), ("", "b")] {
+            assert_eq!(merge(&no_b, &all, &index(now)), Some(index(then)), "{now}");
+        }
+        assert_eq!(
+            merge(&no_b, &all, b"{\"id\""),
+            None,
+            "a line is being written"
+        );
+        assert_eq!(
+            merge(&index("ab"), &index("bca"), &all),
+            None,
+            "that is another change"
+        );
+    }
+
+    #[test]
+    fn lines_go_from_what_was_made_of_the_index_since() {
+        let (all, without) = (index("abxab"), index("bxb"));
+        for (now, then) in [("abxabn", "bxbn"), ("bxab", "bxb"), ("n", "n")] {
+            assert_eq!(
+                merge(&all, &without, &index(now)),
+                Some(index(then)),
+                "{now}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_lines_of_the_session_itself_go() {
+        assert!(speaks_of(b"{\"id\":\"b\",\"thread_name\":\"c\"}\n", "b"));
+        for other in [
+            &b"{\"id\":\"c\",\"thread_name\":\"b\"}\n"[..],
+            b"b\n",
+            b"\n",
+            b"{\"of\":{\"id\":\"b\"}}\n",
+        ] {
+            assert!(!speaks_of(other, "b"));
+        }
+    }
+}

@@ -1,0 +1,449 @@
+//! What a log says about its session.
+
+use boswell_model::json::{RawKind, Raw};
+use boswell_model::{EntryKind, SessionMeta, Head, Instant, Interner, Said, Usage};
+
+use super::injected;
+use super::item::{Item, Shape, Side};
+use super::record::{Record, time};
+
+/// Gathers what a record says.
+pub(super) fn collect_meta(record: Record<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+    facts.saw(head);
+    facts.count(head.word.map_or("", |w| names.text(w)));
+    match record {
+        Record::Meta(payload) => fold_meta(payload, head, names, facts),
+        // Answers of tools are most of a log's bytes and say nothing about the session.
+        Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, facts),
+        Record::Event(payload) => fold_event(payload, head, names, facts),
+        Record::Turn(payload) => fold_turn(payload, names, facts),
+        _ => {}
+    }
+}
+
+/// A fork begins with its own line and then copies the parent's: only lines of the first id
+/// speak of this session.
+fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+    let Some(id) = text(payload, "id") else {
+        return;
+    };
+    let first = facts.id.is_none();
+    if !first && facts.id.as_deref() != Some(&id) {
+        // A fork of a fork has the lines of all its forebears, the oldest last.
+        if facts.usage.running.is_unused() {
+            facts.usage.running.forks();
+            facts.usage.running.root = names.intern(&id);
+        }
+        return;
+    }
+    let begun = payload.get("timestamp").and_then(time);
+    if let Some(time) = begun {
+        facts.saw_time(time);
+    }
+    facts.agent_version = text(payload, "cli_version").or_else(|| facts.agent_version.take());
+    facts.git_branch = payload
+        .at(&["git", "branch"])
+        .and_then(|b| b.text())
+        .map(Into::into)
+        .or_else(|| facts.git_branch.take());
+    if !first {
+        return;
+    }
+    let forked_from = text(payload, "forked_from_id");
+    facts
+        .usage
+        .running
+        .begin(time_of_id(&id).or(begun), head.instant());
+    if forked_from.is_some() {
+        facts.usage.running.forks();
+    }
+    facts.usage.running.root = names.intern(forked_from.as_deref().unwrap_or(&id));
+    facts.id = Some(id);
+    facts.project = text(payload, "cwd").or_else(|| facts.project.take());
+    facts.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
+    if payload.at(&["source", "subagent"]).is_some()
+        || payload
+            .get("thread_source")
+            .is_some_and(|s| s.is("subagent"))
+    {
+        facts.hidden = Some("subagent");
+    }
+    if facts.parent.is_some() || facts.hidden.is_some() {
+        facts.usage.running.descends();
+    }
+    for key in [
+        "originator",
+        "model_provider",
+        "agent_nickname",
+        "agent_role",
+    ] {
+        if let Some(value) = text(payload, key) {
+            facts.metadata.insert(key.to_owned(), value);
+        }
+    }
+}
+
+fn fold_item(payload: Raw<'_>, facts: &mut SessionMeta) {
+    let item = Item::of(payload);
+    match item.shape() {
+        Shape::Prompt => {
+            facts.messages += 1;
+            facts.turns += 1;
+            facts.saw_prompt(&item.texts().collect::<Vec<_>>().join("\n"));
+        }
+        Shape::Fragment if facts.project.is_none() => {
+            facts.project = item
+                .texts()
+                .find_map(|text| injected::folder_in(&text).map(str::to_owned));
+        }
+        Shape::Answer => {
+            facts.messages += 1;
+            let calls = item.content().into_iter().flat_map(|c| c.items());
+            facts.tool_calls += calls
+                .filter(|part| part.get("type").is_some_and(|t| t.is("tool_use")))
+                .count() as u64;
+        }
+        Shape::Tool(Side::Call) | Shape::Hosted => facts.tool_calls += 1,
+        _ => {}
+    }
+}
+
+fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+    // The head knows the type already, so that long payloads are not walked for nothing.
+    match head.group.map(|event| names.text(event)) {
+        // A copy of the item that stands beside it; noting a prompt twice changes
+        // nothing, counting it would.
+        Some("user_message") => {
+            if let Some(prompt) = text(payload, "message").filter(|m| !injected::is_fragment(m)) {
+                facts.saw_prompt(&prompt);
+            }
+        }
+        Some("token_count") => {
+            if let Some(total) = usage(payload) {
+                note_total(total, newest(payload), head, names, facts);
+            }
+        }
+        Some("task_started" | "turn_started") => saw_turn(payload, facts),
+        Some("thread_name_updated") => {
+            facts.title = text(payload, "thread_name")
+                .filter(|t| !t.trim().is_empty())
+                .or_else(|| facts.title.take());
+        }
+        Some("task_complete" | "turn_complete" | "turn_aborted") => {
+            if let Some(ms) = payload.get("duration_ms").and_then(|d| d.u64()) {
+                facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
+            }
+        }
+        Some("thread_settings_applied") => {
+            if let Some(model) = payload
+                .at(&["thread_settings", "model"])
+                .and_then(|m| m.text())
+            {
+                saw_model(&model, names, facts);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Notes what a sum so far adds, under the sum as its name: forks repeat it with other times.
+fn note_total(
+    total: Usage,
+    newest: Option<Usage>,
+    head: &Head,
+    names: &mut Interner,
+    facts: &mut SessionMeta,
+) {
+    let running = &mut facts.usage.running;
+    let inherited = running.is_copied(head.instant());
+    let Some(added) = running.adds(total, newest) else {
+        return;
+    };
+    let count = |part: Option<u64>| part.unwrap_or(0);
+    let name = format!(
+        "{}:{}/{}/{}/{}",
+        running.restarts(),
+        count(total.input),
+        count(total.cache_read),
+        count(total.output),
+        count(total.reasoning),
+    );
+    let (lineage, model) = (running.root, running.model);
+    let said = Said {
+        at: head.instant(),
+        model,
+        lineage,
+        inherited,
+        ..Said::default()
+    };
+    facts.usage.note_said(names.intern(&name), added, said);
+}
+
+fn saw_turn(payload: Raw<'_>, facts: &mut SessionMeta) {
+    if let Some(began) = payload
+        .get("turn_id")
+        .and_then(|id| time_of_id(&id.text()?))
+    {
+        facts.usage.running.turn(began);
+    }
+}
+
+fn saw_model(model: &str, names: &mut Interner, facts: &mut SessionMeta) {
+    facts.saw_model(model);
+    facts.usage.running.model = names.intern(model).or(facts.usage.running.model);
+}
+
+/// When an id was made, for those that begin with it (UUID version 7).
+fn time_of_id(id: &str) -> Option<Instant> {
+    let is_seventh = id.len() == 36 && id.as_bytes().get(14) == Some(&b'7');
+    let millis: String = id.chars().take(13).filter(|c| *c != '-').collect();
+    i64::from_str_radix(&millis, 16)
+        .ok()
+        .filter(|_| is_seventh && millis.len() == 12)
+        .map(Instant::from_millis)
+}
+
+fn fold_turn(payload: Raw<'_>, names: &mut Interner, facts: &mut SessionMeta) {
+    saw_turn(payload, facts);
+    if let Some(model) = text(payload, "model") {
+        saw_model(&model, names, facts);
+    }
+    facts.permission_mode = permission_mode(payload).or_else(|| facts.permission_mode.take());
+    if facts.project.is_none() {
+        facts.project = text(payload, "cwd");
+    }
+}
+
+/// How far Codex may act: when it asks and what it can reach, as `on-request/workspace-write`.
+pub(super) fn permission_mode(turn: Raw<'_>) -> Option<String> {
+    let approval = turn
+        .get("approval_policy")
+        .and_then(|policy| match policy.kind() {
+            // A policy with particulars is an object with one member, named for what it is.
+            RawKind::Object => policy
+                .members()
+                .next()
+                .map(|(name, _)| name.to_text().into_owned()),
+            _ => policy.text().map(Into::into),
+        });
+    let sandbox = turn
+        .get("sandbox_policy")
+        .or_else(|| turn.get("permission_profile"))
+        .and_then(|policy| {
+            let named = policy
+                .get("type")
+                .or_else(|| policy.get("mode"))
+                .unwrap_or(policy);
+            named.text().map(|word| word.into_owned())
+        });
+    match (approval, sandbox) {
+        (Some(approval), Some(sandbox)) => Some(format!("{approval}/{sandbox}")),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What a `token_count` event states. Codex counts cached tokens as sent ones too; here they are
+/// apart, as everywhere.
+pub(super) fn usage(event: Raw<'_>) -> Option<Usage> {
+    counts(match event.get("info") {
+        Some(info) => info.get("total_token_usage")?,
+        None => event,
+    })
+}
+
+/// What the newest request added, by Codex's own account.
+fn newest(event: Raw<'_>) -> Option<Usage> {
+    counts(event.at(&["info", "last_token_usage"])?)
+}
+
+fn counts(total: Raw<'_>) -> Option<Usage> {
+    let count = |key: &str| total.get(key).and_then(|n| n.u64());
+    let cached = count("cached_input_tokens");
+    let usage = Usage {
+        input: count("input_tokens").map(|n| n.saturating_sub(cached.unwrap_or(0))),
+        output: count("output_tokens"),
+        cache_read: cached,
+        cache_write: count("cache_write_input_tokens"),
+        reasoning: count("reasoning_output_tokens"),
+        ..Usage::default()
+    };
+    (!usage.is_unknown()).then_some(usage)
+}
+
+/// The text of a member, if it is one and not empty.
+pub(super) fn text(value: Raw<'_>, key: &str) -> Option<String> {
+    value
+        .get(key)?
+        .text()
+        .filter(|t| !t.is_empty())
+        .map(|t| t.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{log, read, said};
+
+    #[test]
+    fn a_session_is_described_by_its_own_line_and_not_by_the_copied_one() {
+        let bytes = log(&[
+            (
+                "session_meta",
+                r#"{"id":"child","forked_from_id":"mother","cwd":"/p","cli_version":"0.118.0","git":{"branch":"main"}}"#,
+            ),
+            (
+                "session_meta",
+                r#"{"id":"mother","cwd":"/elsewhere","cli_version":"0.1.0","source":{"subagent":"review"}}"#,
+            ),
+        ]);
+        let facts = read(&bytes).facts;
+        assert_eq!(facts.id.as_deref(), Some("child"));
+        assert_eq!(facts.parent.as_deref(), Some("mother"));
+        assert_eq!(facts.project.as_deref(), Some("/p"));
+        assert_eq!(facts.git_branch.as_deref(), Some("main"));
+        assert_eq!(facts.agent_version.as_deref(), Some("0.118.0"));
+        assert_eq!(facts.hidden, None);
+        assert_eq!(facts.kinds.get("session_meta"), Some(&2));
+    }
+
+    #[test]
+    fn a_subagent_is_hidden_and_names_its_owner() {
+        let bytes = log(&[(
+            "session_meta",
+            r#"{"id":"a","parent_thread_id":"b","source":{"subagent":"review"}}"#,
+        )]);
+        let facts = read(&bytes).facts;
+        assert_eq!(
+            (facts.hidden, facts.parent.as_deref()),
+            (Some("subagent"), Some("b"))
+        );
+    }
+
+    #[test]
+    fn messages_count_once_and_fragments_are_no_prompts() {
+        let bytes = log(&[
+            (
+                "response_item",
+                &said(
+                    "user",
+                    "<environment_context>\\n<cwd>/from/env</cwd>\\n</environment_context>",
+                ),
+            ),
+            ("response_item", &said("developer", "be good")),
+            ("event_msg", r#"{"type":"user_message","message":"fix it"}"#),
+            ("response_item", &said("user", "fix it")),
+            ("event_msg", r#"{"type":"agent_message","message":"done"}"#),
+            ("response_item", &said("assistant", "done")),
+            (
+                "response_item",
+                r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}"#,
+            ),
+            (
+                "response_item",
+                r#"{"type":"web_search_call","status":"completed"}"#,
+            ),
+        ]);
+        let facts = read(&bytes).facts;
+        assert_eq!((facts.messages, facts.turns, facts.tool_calls), (2, 1, 2));
+        assert_eq!(facts.first_prompt.as_deref(), Some("fix it"));
+        assert_eq!(facts.project.as_deref(), Some("/from/env"));
+    }
+
+    #[test]
+    fn the_last_sum_of_tokens_counts_and_cached_ones_are_apart() {
+        let count = |input: u32, cached: u32| {
+            format!(
+                r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":{input},"cached_input_tokens":{cached},"output_tokens":7,"reasoning_output_tokens":3}}}}}}"#
+            )
+        };
+        let bytes = log(&[
+            ("event_msg", &count(10, 0)),
+            ("event_msg", &count(100, 80)),
+            ("event_msg", r#"{"type":"token_count","info":null}"#),
+        ]);
+        let total = read(&bytes).facts.usage.total();
+        assert_eq!(
+            (total.input, total.cache_read, total.output),
+            (Some(20), Some(80), Some(7))
+        );
+        assert_eq!(
+            (total.reasoning, total.cache_write, total.cost),
+            (Some(3), None, None)
+        );
+        assert!(read(b"").facts.usage.total().is_unknown());
+    }
+
+    #[test]
+    fn a_fork_counts_from_where_its_parent_stood() {
+        let count = |output: u32| {
+            format!(
+                r#"{{"type":"token_count","info":{{"total_token_usage":{{"input_tokens":0,"output_tokens":{output}}}}}}}"#
+            )
+        };
+        let turn = |id: &str| format!(r#"{{"turn_id":"{id}","model":"gpt-5"}}"#);
+        let bytes = log(&[
+            (
+                "session_meta",
+                r#"{"id":"019d7e3d-0164-79d1-af76-e4ee6689b94f","forked_from_id":"mother"}"#,
+            ),
+            ("session_meta", r#"{"id":"mother"}"#),
+            (
+                "turn_context",
+                &turn("019d7d08-f1d2-78a1-ae52-df8e21f9b394"),
+            ),
+            ("event_msg", &count(100)),
+            (
+                "turn_context",
+                &turn("019d8192-1dcb-76b2-ac9d-9009b1dad2c0"),
+            ),
+            ("event_msg", &count(100)),
+            ("event_msg", &count(130)),
+        ]);
+        let read = read(&bytes);
+        assert_eq!(read.facts.usage.total().output, Some(30));
+        let said: Vec<_> = (read.facts.usage.items())
+            .map(|(_, noted)| {
+                (
+                    noted.usage.output,
+                    noted.said.inherited,
+                    noted.said.lineage.map(|it| read.log.names.text(it)),
+                )
+            })
+            .collect();
+        assert_eq!(
+            said,
+            [
+                (Some(100), true, Some("mother")),
+                (Some(30), false, Some("mother"))
+            ]
+        );
+    }
+
+    #[test]
+    fn a_turn_tells_model_and_permissions() {
+        let bytes = log(&[
+            (
+                "turn_context",
+                r#"{"cwd":"/p","model":"gpt-5","approval_policy":"never","sandbox_policy":{"mode":"read-only"}}"#,
+            ),
+            (
+                "turn_context",
+                r#"{"model":"gpt-6","approval_policy":{"granular":{}},"sandbox_policy":{"type":"danger-full-access"}}"#,
+            ),
+            (
+                "event_msg",
+                r#"{"type":"thread_name_updated","thread_name":"A title"}"#,
+            ),
+            ("event_msg", r#"{"type":"task_complete","duration_ms":40}"#),
+            ("event_msg", r#"{"type":"turn_aborted","duration_ms":2}"#),
+        ]);
+        let facts = read(&bytes).facts;
+        assert_eq!(facts.models, ["gpt-5", "gpt-6"]);
+        assert_eq!(
+            facts.permission_mode.as_deref(),
+            Some("granular/danger-full-access")
+        );
+        assert_eq!(facts.project.as_deref(), Some("/p"));
+        assert_eq!(facts.title.as_deref(), Some("A title"));
+        assert_eq!(facts.duration_ms, Some(42));
+    }
+}

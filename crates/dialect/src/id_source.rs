@@ -1,0 +1,86 @@
+//! Time and chance, as parameters: the store hands in the machine's, tests hand in their own.
+
+use std::fmt;
+
+use boswell_model::Instant;
+
+/// Where times and new ids come from.
+pub trait IdSource: Send + Sync + fmt::Debug {
+    /// Now.
+    fn now(&self) -> Instant;
+
+    /// Sixty-four bits that nobody could have guessed.
+    fn random(&self) -> u64;
+
+    /// An id of sixteen hex digits.
+    fn hex16(&self) -> String {
+        let random = self.random().to_be_bytes();
+        let digit = |half: u8| {
+            if half < 10 {
+                b'0' + half
+            } else {
+                b'a' - 10 + half
+            }
+        };
+        let digits = random
+            .iter()
+            .flat_map(|byte| [digit(byte >> 4), digit(byte & 0xF)])
+            .collect();
+        String::from_utf8(digits).unwrap_or_default()
+    }
+
+    /// A UUID of version 4: chance alone.
+    fn uuid_v4(&self) -> String {
+        let (a, b) = (self.random(), self.random());
+        uuid(
+            a & !0xF000 | 0x4000,
+            b & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000,
+        )
+    }
+
+    /// A UUID of version 7: it begins with the time, so that ids sort as they were made.
+    fn uuid_v7(&self) -> String {
+        let millis = self.now().millis().max(0).cast_unsigned() & 0xFFFF_FFFF_FFFF;
+        let (a, b) = (self.random(), self.random());
+        uuid(
+            millis << 16 | 0x7000 | a & 0x0FFF,
+            b & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000,
+        )
+    }
+}
+
+fn uuid(high: u64, low: u64) -> String {
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        high >> 32,
+        high >> 16 & 0xFFFF,
+        high & 0xFFFF,
+        low >> 48,
+        low & 0xFFFF_FFFF_FFFF
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Fixed;
+
+    impl IdSource for Fixed {
+        fn now(&self) -> Instant {
+            Instant::from_millis(0x0199_1234_5678)
+        }
+
+        fn random(&self) -> u64 {
+            u64::MAX
+        }
+    }
+
+    #[test]
+    fn ids_have_their_version_and_begin_with_the_time() {
+        assert_eq!(Fixed.uuid_v7(), "01991234-5678-7fff-bfff-ffffffffffff");
+        assert_eq!(Fixed.uuid_v4(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_eq!(Fixed.hex16(), "ffffffffffffffff");
+    }
+}

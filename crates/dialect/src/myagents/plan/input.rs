@@ -1,0 +1,255 @@
+//! A change of one session while it is planned.
+
+use boswell_model::{
+    Error, ErrorKind, Flags, Framing, Gap, Instant, Result, SessionView, Span, SpanKind,
+};
+
+use crate::{PlanInput, Plan, Planned, Step};
+
+use super::super::index_file::{IndexFile, RowEdit};
+use super::super::preview;
+use super::super::stats::Stats;
+use super::transcript::Transcript;
+
+/// The longest title; more is no title.
+const LONGEST_TITLE: usize = 4096;
+
+/// A change while it is planned: the index as it will be, and the steps before it is written.
+#[derive(Debug)]
+pub(super) struct Work<'a> {
+    pub(super) asked: &'a PlanInput<'a>,
+    pub(super) index: IndexFile,
+    pub(super) steps: Vec<Step>,
+    pub(super) remarks: Vec<String>,
+    /// Ids of entries that the change adds.
+    pub(super) entries: Vec<String>,
+    /// How many of them were there already.
+    pub(super) already: usize,
+    /// The session that it makes.
+    pub(super) session: Option<String>,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn begin(asked: &'a PlanInput<'a>) -> Result<Self> {
+        let index = IndexFile::load(asked.files)?;
+        let (steps, remarks, entries) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Work {
+            asked,
+            index,
+            steps,
+            remarks,
+            entries,
+            already: 0,
+            session: None,
+        })
+    }
+
+    pub(super) fn id(&self) -> &'a str {
+        &self.asked.located.id
+    }
+
+    pub(super) fn view(&self) -> SessionView<'a> {
+        self.asked.view
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.asked.chance.now()
+    }
+
+    /// The session's row.
+    pub(super) fn row(&self) -> Result<RowEdit> {
+        self.index.row(self.id()).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Conflict,
+                format!("the index of MyAgents has no row for session {}", self.id()),
+            )
+            .because("what is wanted is kept in that row")
+            .hinting("write the rows that are missing with `boswell index --native --apply`")
+        })
+    }
+
+    pub(super) fn put_row(&mut self, row: RowEdit) {
+        self.index.put(self.id(), row);
+    }
+
+    /// Refuses transcripts of a format that is not known here.
+    pub(super) fn refuse_newer(&self) -> Result<()> {
+        let by_key = self
+            .asked
+            .located
+            .key
+            .as_deref()
+            .is_some_and(|key| key.starts_with("sessions-v2/"));
+        let by_row = self
+            .index
+            .row(self.id())
+            .is_some_and(|row| row.raw().get("transcriptFormat").is_some());
+        if !by_key && !by_row {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::TooNew,
+            format!("session {} is of a newer format of MyAgents", self.id()),
+        )
+        .because("its transcript is an event log that boswell reads and does not write")
+        .hinting(format!(
+            "read it with `boswell show myagents:{} --records`, or change it with MyAgents",
+            self.id()
+        )))
+    }
+
+    /// Refuses to cut a transcript in which something cannot be read: it would be
+    /// lost, or counted wrong.
+    pub(super) fn refuse_malformed(&self) -> Result<()> {
+        if self.is_sound() {
+            Ok(())
+        } else {
+            Err(self.malformed())
+        }
+    }
+
+    pub(super) fn malformed(&self) -> Error {
+        Error::new(
+            ErrorKind::Damaged,
+            format!(
+                "the transcript of {} has rows that cannot be read",
+                self.id()
+            ),
+        )
+        .because("what is rewritten must be read whole first")
+        .hinting(format!(
+            "see them with `boswell check myagents:{}`",
+            self.id()
+        ))
+    }
+
+    /// Whether the app would parse every line: what we find glued or behind
+    /// garbage is malformed to it.
+    pub(super) fn is_sound(&self) -> bool {
+        let log = self.asked.view.log;
+        if self.is_document() {
+            let framed =
+                |gap: &Span| matches!(gap.kind, SpanKind::Gap(Gap::Frame | Gap::Bom | Gap::Blank));
+            return log.gaps.iter().all(framed);
+        }
+        log.gaps.is_empty()
+            && !log
+                .heads
+                .iter()
+                .any(|h| h.flags.has(Flags::GLUED) || h.flags.has(Flags::SALVAGED))
+    }
+
+    pub(super) fn is_document(&self) -> bool {
+        self.asked.located.framing != Framing::Lines
+    }
+
+    pub(super) fn transcript(&self) -> Result<Transcript> {
+        Transcript::of(self)
+    }
+
+    /// The sums over the first `count` rows.
+    pub(super) fn stats(&self, count: usize) -> Result<Stats> {
+        let mut stats = Stats::default();
+        for slot in self.view().log.slots().take(count) {
+            self.view().with_object(slot, |row| stats.count(row))?;
+        }
+        Ok(stats)
+    }
+
+    /// The preview that the first `count` rows give.
+    pub(super) fn preview(&self, count: usize) -> Result<Option<String>> {
+        preview_of(&self.view(), count)
+    }
+
+    /// The plan: what was gathered, and the index behind it.
+    pub(super) fn finish(self, kind: &str, title: &str) -> Result<Planned> {
+        let mut plan = Plan::new(kind, title);
+        plan.steps = self.steps;
+        plan.steps.extend(
+            self.index
+                .steps(self.asked.files, self.asked.chance.now())?,
+        );
+        let Work {
+            session,
+            entries,
+            already,
+            remarks,
+            ..
+        } = self;
+        Ok(Planned {
+            plan,
+            session,
+            entries,
+            already,
+            remarks,
+            ..Planned::default()
+        })
+    }
+
+    /// The same for what makes a transcript: the index comes first.
+    pub(super) fn finish_index_first(self, kind: &str, title: &str) -> Result<Planned> {
+        let mut plan = Plan::new(kind, title);
+        plan.steps = self
+            .index
+            .steps(self.asked.files, self.asked.chance.now())?;
+        plan.steps.extend(self.steps);
+        let Work {
+            session,
+            entries,
+            already,
+            remarks,
+            ..
+        } = self;
+        Ok(Planned {
+            plan,
+            session,
+            entries,
+            already,
+            remarks,
+            ..Planned::default()
+        })
+    }
+}
+
+/// The preview that the first `count` rows of a transcript give.
+pub(super) fn preview_of(view: &SessionView<'_>, count: usize) -> Result<Option<String>> {
+    for slot in view.log.slots().take(count).rev() {
+        let said = view.with_object(slot, |row| {
+            let is_user = row.get("role").is_some_and(|role| role.is("user"));
+            row.get("content")
+                .filter(|_| is_user)
+                .and_then(|content| content.text())
+                .map(std::borrow::Cow::into_owned)
+        })?;
+        if let Some(preview) = said
+            .flatten()
+            .and_then(|text| preview::last_visible([text.as_str()]))
+        {
+            return Ok(Some(preview));
+        }
+    }
+    Ok(None)
+}
+
+/// Sets or removes a member.
+pub(super) fn set_or_remove(row: &mut RowEdit, key: &str, value: Option<String>) -> Result<()> {
+    match value {
+        Some(value) => row.set(key, value),
+        None => row.remove(key),
+    }
+}
+
+/// A title on one line, without control characters.
+pub(super) fn one_line(title: &str) -> Result<String> {
+    let words: Vec<&str> = title
+        .split(|c: char| c.is_control() || c.is_whitespace())
+        .filter(|w| !w.is_empty())
+        .collect();
+    let title = words.join(" ");
+    if title.is_empty() || title.len() > LONGEST_TITLE {
+        return Err(Error::new(ErrorKind::Invalid, "this is no title")
+            .because("a title has 1 to 4096 bytes and says something")
+            .hinting("give it a few words"));
+    }
+    Ok(title)
+}

@@ -1,0 +1,100 @@
+//! Settles a rewind that MyAgents began and did not finish, by its own record.
+
+use boswell_model::json::Raw;
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::super::index_file::RowEdit;
+use super::super::rewind_intent::{Engine, Intent, Recovery};
+use super::super::row::PENDING;
+use super::input::{Work, set_or_remove};
+
+impl Work<'_> {
+    /// Rolls an unfinished rewind back or forward by the number of rows; refuses where the
+    /// evidence fits neither.
+    pub(super) fn settle(&mut self) -> Result<()> {
+        let Some(mut row) = self.index.row(self.id()) else {
+            return Ok(());
+        };
+        let Some(pending) = row
+            .raw()
+            .get(PENDING)
+            .filter(|v| !v.is_null())
+            .map(|v| v.bytes().to_vec())
+        else {
+            return Ok(());
+        };
+        let Some(intent) = Raw::parse(&pending).ok().and_then(Intent::parse) else {
+            return Err(Error::new(
+                ErrorKind::TooNew,
+                format!("a change of {} was begun and not finished", self.id()),
+            )
+            .because("it is of a sort that is not known here")
+            .hinting("open the session in MyAgents, which finishes it"));
+        };
+        let rows = self.view().log.heads.len() as u64;
+        match intent.recovery(bound(&row, intent.engine).as_deref(), rows, self.is_sound()) {
+            Recovery::RollBack => {
+                row.remove(PENDING)?;
+                self.remarks
+                    .push("a rewind that was announced and not begun was dropped".to_owned());
+            }
+            Recovery::RollForward => {
+                finish(&mut row, &intent)?;
+                self.stats(self.view().log.heads.len())?.write(&mut row)?;
+                set_or_remove(
+                    &mut row,
+                    "lastMessagePreview",
+                    self.preview(self.view().log.heads.len())?,
+                )?;
+                self.remarks
+                    .push("a rewind that was cut short was finished".to_owned());
+            }
+            Recovery::Inconsistent(why) => {
+                return Err(Error::new(
+                    ErrorKind::Damaged,
+                    format!("a rewind of {} cannot be finished", self.id()),
+                )
+                .because(why)
+                .hinting(format!(
+                    "see what there is with `boswell check myagents:{}`",
+                    self.id()
+                )));
+            }
+        }
+        self.put_row(row);
+        Ok(())
+    }
+}
+
+/// The engine's session that a row is bound to.
+pub(super) fn bound(row: &RowEdit, engine: Engine) -> Option<String> {
+    match engine {
+        Engine::Sdk => {
+            let unified = row.raw().get("unifiedSession").and_then(|v| v.bool()) == Some(true);
+            row.text("sdkSessionId")
+                .or_else(|| row.text("id").filter(|_| unified))
+        }
+        Engine::Codex => row.text("runtimeSessionId"),
+    }
+}
+
+/// Binds a row to what a rewind replaces its engine's session by, and forgets what
+/// belonged to the old one.
+pub(super) fn finish(row: &mut RowEdit, intent: &Intent) -> Result<()> {
+    match intent.engine {
+        Engine::Sdk => {
+            set_or_remove(row, "sdkSessionId", intent.replacement.clone())?;
+            row.set("unifiedSession", false)?;
+        }
+        Engine::Codex => set_or_remove(row, "runtimeSessionId", intent.replacement.clone())?,
+    }
+    for key in [
+        "forkFrom",
+        "runtimeUsageTotals",
+        "lastContextUsage",
+        PENDING,
+    ] {
+        row.remove(key)?;
+    }
+    Ok(())
+}

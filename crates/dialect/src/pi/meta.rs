@@ -1,0 +1,511 @@
+//! What the records of a session say about it as a whole.
+
+use boswell_model::json::{Object, Raw};
+use boswell_model::{EntryKind, SessionMeta, Head, Instant, Interner, Said, Usage};
+
+use super::Flavour;
+use super::head::version_of;
+use super::tags;
+use super::js_values::{filled, leading, model_name, pick};
+
+/// Gathers what a record says.
+pub(super) fn collect_meta(
+    flavour: Flavour,
+    object: &Object<'_>,
+    head: &Head,
+    names: &mut Interner,
+    facts: &mut SessionMeta,
+) {
+    let word = head.word.map_or("", |w| names.text(w)).to_owned();
+    facts.count(&word);
+    if head.kind == EntryKind::Header {
+        // A second header is left by a writer that began anew on an existing file; the
+        // first one describes it.
+        if facts.kinds.get("session") == Some(&1) {
+            header(object, head, facts);
+        }
+        return;
+    }
+    match word.as_str() {
+        "title" => {
+            (facts.title, facts.title_source) = (None, None);
+            title(object, "source", facts);
+        }
+        // The slot is overwritten with every change; the entries are the journal of it.
+        "title_change" if !has_slot(facts) => title(object, "source", facts),
+        "session_info" => session_info(object, facts),
+        "label" => label(object, facts),
+        "custom" if flavour == Flavour::Boswell => own_state(object, facts),
+        "message" => {
+            if is_first_of_its_id(head, names)
+                && let Some(message) = object.get("message")
+            {
+                fold_message(message, head, names, facts);
+            }
+        }
+        "model_usage" => {
+            let model = model_name(object.get("provider"), object.get("model"));
+            let usage = object.get("usage").map(usage_of).unwrap_or_default();
+            facts
+                .usage
+                .note_said(head.id, usage, said(head, model.as_deref(), names));
+            if let Some(model) = model {
+                facts.saw_model(&model);
+            }
+        }
+        _ => {}
+    }
+    if facts.id.is_none() && facts.format_version.is_none() {
+        began(head.instant(), facts);
+    }
+}
+
+fn header(object: &Object<'_>, head: &Head, facts: &mut SessionMeta) {
+    facts.id = filled(object.get("id"));
+    facts.project = filled(object.get("cwd"));
+    facts.parent =
+        filled(object.get("parentSession")).or_else(|| filled(object.get("branchedFrom")));
+    facts.format_version = version_of(object)
+        .filter(|v| *v >= 0.0 && v.is_finite())
+        .map(|v| v as u64);
+    // A title slot stands before the header and is newer, even where it is empty.
+    if facts.title.is_none() && !has_slot(facts) {
+        title(object, "titleSource", facts);
+    }
+    // A fork copies entries that are older than itself, so the header's time
+    // counts, not the earliest.
+    facts.created = head.instant();
+    if facts.last_active.is_none() {
+        facts.last_active = head.instant();
+    }
+}
+
+fn has_slot(facts: &SessionMeta) -> bool {
+    facts.kinds.contains_key("title")
+}
+
+fn title(object: &Object<'_>, source: &str, facts: &mut SessionMeta) {
+    if let Some(title) = filled(object.get("title")) {
+        facts.title = Some(title);
+        facts.title_source = filled(object.get(source));
+    }
+}
+
+/// pi's own title: the latest counts, and an empty one takes the title away.
+fn session_info(object: &Object<'_>, facts: &mut SessionMeta) {
+    let name = object.text("name");
+    facts.title = name
+        .as_deref()
+        .map(str::trim)
+        .filter(|n| !n.is_empty())
+        .map(str::to_owned);
+    facts.title_source = None;
+}
+
+fn label(object: &Object<'_>, facts: &mut SessionMeta) {
+    if let Some(target) = filled(object.get("targetId")) {
+        facts.labels.push((target, filled(object.get("label"))));
+    }
+}
+
+/// Tags and status, which only boswell's own sessions hold.
+fn own_state(object: &Object<'_>, facts: &mut SessionMeta) {
+    let Some(data) = object.get("data") else {
+        return;
+    };
+    match object.text("customType").as_deref() {
+        Some(tags::WORD) => tags::collect_meta(data, facts),
+        Some("boswell.status") => {
+            facts.status = filled(data.get("status"));
+            facts.error = filled(data.get("error"));
+        }
+        Some("boswell.meta") => own_meta(data, facts),
+        _ => {}
+    }
+}
+
+/// Further facts that the format has no field for; a field that is null is forgotten.
+fn own_meta(data: Raw<'_>, facts: &mut SessionMeta) {
+    for (key, value) in data.members() {
+        let text = filled(Some(value));
+        match key.to_text().as_ref() {
+            "agent" => facts.agent = text,
+            "agent_version" => facts.agent_version = text,
+            "git_branch" => facts.git_branch = text,
+            "permission_mode" => facts.permission_mode = text,
+            "summary" => facts.summary = text,
+            "pinned" => facts.pinned = value.bool() == Some(true),
+            "external_ids" => each_text(value, |name, id| {
+                set_or_clear(&mut facts.external_ids, name, id)
+            }),
+            "metadata" => each_text(value, |name, text| {
+                set_or_clear(&mut facts.metadata, name, text)
+            }),
+            _ => {}
+        }
+    }
+}
+
+fn each_text(object: Raw<'_>, mut take: impl FnMut(String, Option<String>)) {
+    for (name, value) in object.members() {
+        take(name.to_text().into_owned(), filled(Some(value)));
+    }
+}
+
+fn set_or_clear(
+    map: &mut std::collections::BTreeMap<String, String>,
+    name: String,
+    value: Option<String>,
+) {
+    match value {
+        Some(value) => map.insert(name, value),
+        None => map.remove(&name),
+    };
+}
+
+/// Whether no line before bore the same id: a line that stands there twice is one message.
+///
+/// The table of names remembers it, under a name that no id can have in practice: the id
+/// with a NUL behind it.
+fn is_first_of_its_id(head: &Head, names: &mut Interner) -> bool {
+    let Some(id) = head.id else { return true };
+    let seen = format!("{}\0", names.text(id));
+    let before = names.len();
+    names.intern(&seen);
+    names.len() > before
+}
+
+fn fold_message(message: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+    match head.kind {
+        EntryKind::User => prompt(message, head, facts),
+        EntryKind::Assistant => answer(message, head, names, facts),
+        // The answer of a subagent says what the subagent used.
+        EntryKind::ToolResult if leading(message, "toolName").is_some_and(|t| t.is("task")) => {
+            let usage = message
+                .at(&["details", "usage"])
+                .map(usage_of)
+                .unwrap_or_default();
+            let relayed = Said {
+                relayed: true,
+                ..said(head, None, names)
+            };
+            facts.usage.note_said(head.id, usage, relayed);
+        }
+        _ => {}
+    }
+}
+
+fn prompt(message: Raw<'_>, head: &Head, facts: &mut SessionMeta) {
+    let [content, synthetic, timestamp] = pick(message, ["content", "synthetic", "timestamp"]);
+    facts.messages += 1;
+    active(timestamp, head, facts);
+    if synthetic.and_then(|s| s.bool()) != Some(true) {
+        facts.turns += 1;
+        facts.saw_prompt(&text_of(content));
+    }
+}
+
+/// Ids of entries are short: with their time they are the same entry wherever a fork copied it.
+fn said(head: &Head, model: Option<&str>, names: &mut Interner) -> Said {
+    let model = model.and_then(|model| names.intern(model));
+    Said {
+        at: head.instant(),
+        model,
+        everywhere: true,
+        ..Said::default()
+    }
+}
+
+fn answer(message: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+    let keys = ["content", "timestamp", "usage", "provider", "model"];
+    let [content, timestamp, usage, provider, model] = pick(message, keys);
+    facts.messages += 1;
+    active(timestamp, head, facts);
+    let is_call = |block: &Raw<'_>| leading(*block, "type").is_some_and(|t| t.is("toolCall"));
+    let calls = content
+        .iter()
+        .flat_map(|c| c.items())
+        .filter(is_call)
+        .count();
+    facts.tool_calls += calls as u64;
+    let model = model_name(provider, model);
+    let usage = usage.map(usage_of).unwrap_or_default();
+    facts
+        .usage
+        .note_said(head.id, usage, said(head, model.as_deref(), names));
+    if let Some(model) = model {
+        facts.saw_model(&model);
+    }
+}
+
+/// A session was last active when somebody last spoke, as in pi's own list: labels and
+/// settings do not count.
+fn active(timestamp: Option<Raw<'_>>, head: &Head, facts: &mut SessionMeta) {
+    let stated = timestamp
+        .and_then(|t| t.i64())
+        .filter(|t| *t > 0)
+        .map(Instant::from_millis);
+    if let Some(time) = stated.or_else(|| head.instant()) {
+        let known = facts.last_active.filter(|_| facts.messages > 1);
+        facts.last_active = Some(known.map_or(time, |known| known.max(time)));
+    }
+}
+
+fn began(time: Option<Instant>, facts: &mut SessionMeta) {
+    if let Some(time) = time {
+        facts.created = Some(facts.created.map_or(time, |known| known.min(time)));
+    }
+}
+
+fn text_of(content: Option<Raw<'_>>) -> String {
+    let Some(content) = content else {
+        return String::new();
+    };
+    if let Some(text) = content.text() {
+        return text.into_owned();
+    }
+    let texts: Vec<_> = content
+        .items()
+        .filter(|b| b.get("type").is_some_and(|t| t.is("text")))
+        .collect();
+    let texts: Vec<_> = texts.iter().filter_map(|b| b.get("text")?.text()).collect();
+    texts.join("\n")
+}
+
+/// Tokens and cost as the family states them.
+pub(super) fn usage_of(usage: Raw<'_>) -> Usage {
+    // Our own answers always carry numbers, because readers of the family add them up blindly; this
+    // word keeps the truth.
+    if usage.get("unknown").and_then(|u| u.bool()) == Some(true) {
+        return Usage::default();
+    }
+    let count = |key: &str| usage.get(key).and_then(|n| n.u64());
+    Usage {
+        input: count("input"),
+        output: count("output"),
+        cache_read: count("cacheRead"),
+        cache_write: count("cacheWrite"),
+        cache_write_1h: usage.at(&["cttl", "ephemeral1h"]).and_then(|n| n.u64()),
+        reasoning: count("reasoning"),
+        cost: usage
+            .at(&["cost", "total"])
+            .and_then(|c| c.f64())
+            .filter(|c| c.is_finite()),
+        premium_requests: usage
+            .get("premiumRequests")
+            .and_then(|n| n.f64())
+            .filter(|n| n.is_finite()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pi;
+    use super::super::fixture::{HEADER, assistant, entry, read, user, v3};
+    use super::*;
+
+    #[test]
+    fn a_session_is_summed_up() {
+        let text = v3(&[
+            user("1", "", " why? "),
+            assistant("2", "1", "so"),
+            user("3", "1", "and?"),
+            assistant("4", "3", "thus"),
+            entry("label", "5", "4", r#""targetId":"1","label":"start""#),
+            entry("label", "6", "5", r#""targetId":"2","label":"x""#),
+            entry("label", "7", "6", r#""targetId":"2""#),
+        ]);
+        let facts = read(Pi::PI, &text).facts;
+        assert_eq!(
+            (facts.id.as_deref(), facts.project.as_deref()),
+            (Some("S"), Some("/p"))
+        );
+        assert_eq!(
+            (facts.messages, facts.turns, facts.format_version),
+            (4, 2, Some(3))
+        );
+        assert_eq!(
+            (facts.first_prompt.as_deref(), facts.last_prompt.as_deref()),
+            (Some("why?"), Some("and?"))
+        );
+        assert_eq!(facts.models, ["anthropic/claude-test"]);
+        assert_eq!(
+            facts.labels_now().into_iter().collect::<Vec<_>>(),
+            [("1", "start")]
+        );
+        assert_eq!(
+            facts.usage.total().cost,
+            Some(1.0),
+            "also what the other branch cost"
+        );
+        assert_eq!(facts.kinds.get("message"), Some(&4));
+        assert_eq!(facts.created, Instant::parse("2025-01-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn a_line_that_stands_there_twice_counts_once() {
+        let text = v3(&[
+            user("1", "", "a"),
+            assistant("2", "1", "b"),
+            assistant("2", "1", "b"),
+            user("1", "", "a"),
+        ]);
+        let facts = read(Pi::PI, &text).facts;
+        assert_eq!((facts.messages, facts.turns), (2, 1));
+        assert_eq!(facts.usage.total().output, Some(2));
+        assert_eq!(facts.kinds.get("message"), Some(&4));
+    }
+
+    #[test]
+    fn titles_come_from_info_entries_in_pi_and_an_empty_one_clears() {
+        let named = |names: &[&str]| {
+            let lines: Vec<_> = names
+                .iter()
+                .map(|n| entry("session_info", n, "", &format!(r#""name":"{n}""#)))
+                .collect();
+            read(Pi::PI, &v3(&lines)).facts.title
+        };
+        assert_eq!(named(&["a", " b "]).as_deref(), Some("b"));
+        assert_eq!(named(&["a", " "]), None);
+    }
+
+    #[test]
+    fn titles_come_from_header_slot_or_changes_in_the_heirs() {
+        let header = HEADER.replace(
+            "\"cwd\"",
+            "\"title\":\"Old\",\"titleSource\":\"user\",\"cwd\"",
+        );
+        let facts = read(Pi::XCSH, &header).facts;
+        assert_eq!(
+            (facts.title.as_deref(), facts.title_source.as_deref()),
+            (Some("Old"), Some("user"))
+        );
+        let slot = |title: &str| {
+            format!(
+                "{{\"type\":\"title\",\"v\":1,\"title\":\"{title}\",\"source\":\"auto\"}}\n{header}\n"
+            )
+        };
+        let facts = read(Pi::OMP, &slot("New")).facts;
+        assert_eq!(
+            (facts.title.as_deref(), facts.title_source.as_deref()),
+            (Some("New"), Some("auto"))
+        );
+        assert_eq!(
+            read(Pi::OMP, &slot("")).facts.title,
+            None,
+            "an empty slot takes the title away"
+        );
+        let change = entry(
+            "title_change",
+            "1",
+            "",
+            r#""title":"Newer","source":"user""#,
+        );
+        assert_eq!(
+            read(Pi::OMP, &format!("{}{change}\n", slot("New")))
+                .facts
+                .title
+                .as_deref(),
+            Some("New")
+        );
+        assert_eq!(
+            read(Pi::OMP, &format!("{header}\n{change}\n"))
+                .facts
+                .title
+                .as_deref(),
+            Some("Newer")
+        );
+    }
+
+    #[test]
+    fn lineage_is_an_id_or_a_path() {
+        for key in ["parentSession", "branchedFrom"] {
+            let header = HEADER.replace("\"cwd\"", &format!("\"{key}\":\"/x/y.jsonl\",\"cwd\""));
+            assert_eq!(
+                read(Pi::PI, &header).facts.parent.as_deref(),
+                Some("/x/y.jsonl")
+            );
+        }
+    }
+
+    #[test]
+    fn a_fork_is_as_young_as_its_header_and_as_active_as_its_last_message() {
+        let text = v3(&[entry(
+            "message",
+            "1",
+            "",
+            r#""message":{"role":"user","content":"a","timestamp":1000}"#,
+        )]);
+        let facts = read(Pi::PI, &text).facts;
+        assert_eq!(facts.created, Instant::parse("2025-01-01T00:00:00Z"));
+        assert_eq!(facts.last_active, Some(Instant::from_millis(1000)));
+        assert_eq!(
+            read(Pi::PI, HEADER).facts.last_active,
+            Instant::parse("2025-01-01T00:00:00Z")
+        );
+    }
+
+    #[test]
+    fn subagents_and_side_calls_are_paid_for_too() {
+        let task = r#""message":{"role":"toolResult","toolName":"task","details":{"usage":{"input":2,"output":3,"cost":{"total":1e-7}}}}"#;
+        let other =
+            r#""message":{"role":"toolResult","toolName":"read","details":{"usage":{"input":9}}}"#;
+        let side = r#""purpose":"title","provider":"p","model":"m","usage":{"input":5}"#;
+        let text = v3(&[
+            assistant("1", "", "a"),
+            entry("message", "2", "1", task),
+            entry("message", "3", "2", other),
+            entry("model_usage", "4", "3", side),
+        ]);
+        let facts = read(Pi::XCSH, &text).facts;
+        let total = facts.usage.total();
+        assert_eq!((total.input, total.output), (Some(8), Some(5)));
+        assert!((total.cost.unwrap() - 0.500_000_1).abs() < 1e-12);
+        assert_eq!(facts.models, ["anthropic/claude-test", "p/m"]);
+    }
+
+    #[test]
+    fn an_answer_without_usage_leaves_the_cost_unknown() {
+        let text = v3(&[entry(
+            "message",
+            "1",
+            "",
+            r#""message":{"role":"assistant","content":[]}"#,
+        )]);
+        assert!(read(Pi::PI, &text).facts.usage.total().is_unknown());
+    }
+
+    #[test]
+    fn our_own_sessions_hold_tags_and_status() {
+        let text = v3(&[
+            entry(
+                "custom",
+                "1",
+                "",
+                r#""customType":"boswell.tags","data":{"tags":["a","b"]}"#,
+            ),
+            entry(
+                "custom",
+                "2",
+                "1",
+                r#""customType":"boswell.status","data":{"status":"error","error":"e"}"#,
+            ),
+        ]);
+        let facts = read(Pi::BOSWELL, &text).facts;
+        assert_eq!(facts.tags, ["a", "b"]);
+        assert_eq!(
+            (facts.status.as_deref(), facts.error.as_deref()),
+            (Some("error"), Some("e"))
+        );
+        assert!(read(Pi::PI, &text).facts.tags.is_empty());
+    }
+
+    #[test]
+    fn without_a_header_the_earliest_entry_is_the_beginning() {
+        let facts = read(Pi::PI, &user("1", "", "a")).facts;
+        assert_eq!(
+            (facts.id, facts.created),
+            (None, Instant::parse("2025-01-01T00:00:00Z"))
+        );
+    }
+}

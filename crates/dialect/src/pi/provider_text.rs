@@ -1,0 +1,122 @@
+//! Words for what only the agent knows (commands, mentioned files, summaries),
+//! as a model reads them.
+//!
+//! The sentence with which each agent leads up to a summary is its own and changes with its
+//! releases; here a summary stands in its tags alone. So do the notices that xcsh makes of the
+//! `meta` of a command: what was cut is shown by `show`.
+
+use boswell_model::json::{Json, RawKind, Raw};
+
+use super::Flavour;
+use super::render::text_part;
+use super::js_values::truthy;
+
+/// A command that the user ran, with what came of it.
+pub(super) fn command(flavour: Flavour, message: Raw<'_>) -> String {
+    let output = output(message).map_or("(no output)".to_owned(), |output| {
+        format!("```\n{output}\n```")
+    });
+    let mut said = format!("Ran `{}`\n{output}", text(message, "command"));
+    ending(
+        message,
+        "(command cancelled)",
+        "Command exited with code",
+        &mut said,
+    );
+    let whole = message
+        .get("fullOutputPath")
+        .filter(|path| truthy(Some(*path)));
+    // Only pi keeps the whole output of a command in a file that it names.
+    if let (false, true, Some(path)) = (
+        flavour.is_heir(),
+        is(message, "truncated"),
+        whole.and_then(|path| path.text()),
+    ) {
+        said.push_str(&format!("\n\n[Output truncated. Full output: {path}]"));
+    }
+    said
+}
+
+/// Python code that the user ran, with what came of it.
+pub(super) fn python(message: Raw<'_>) -> String {
+    let output = output(message).map_or("(no output)".to_owned(), |output| {
+        format!("Output:\n```\n{output}\n```")
+    });
+    let mut said = format!(
+        "Ran Python:\n```python\n{}\n```\n{output}",
+        text(message, "code")
+    );
+    ending(
+        message,
+        "(execution cancelled)",
+        "Execution failed with code",
+        &mut said,
+    );
+    said
+}
+
+/// Files that the user mentioned: one text for all of them, then their pictures.
+pub(super) fn files(message: Raw<'_>) -> Vec<Json> {
+    let files = || {
+        message
+            .get("files")
+            .into_iter()
+            .flat_map(|files| files.items())
+    };
+    let texts: Vec<_> = files()
+        .map(|file| {
+            let content = text(file, "content");
+            let inner = if content.is_empty() {
+                String::new()
+            } else {
+                format!("{content}\n")
+            };
+            format!("<file path=\"{}\">\n{inner}</file>", text(file, "path"))
+        })
+        .collect();
+    let pictures = files()
+        .filter_map(|file| file.get("image"))
+        .filter(|image| image.kind() == RawKind::Object);
+    let said = text_part(format!(
+        "<system-reminder>\n{}\n</system-reminder>",
+        texts.join("\n\n")
+    ));
+    std::iter::once(said)
+        .chain(pictures.map(Json::from))
+        .collect()
+}
+
+/// The summary of a branch or of what was compacted.
+pub(super) fn summary(message: Raw<'_>) -> String {
+    format!("<summary>\n{}\n</summary>", text(message, "summary"))
+}
+
+fn ending(message: Raw<'_>, cancelled: &str, failed: &str, said: &mut String) {
+    let code = message
+        .get("exitCode")
+        .filter(|code| !code.is_null() && code.f64() != Some(0.0));
+    if is(message, "cancelled") {
+        said.push_str(&format!("\n\n{cancelled}"));
+    } else if let Some(code) = code {
+        said.push_str(&format!(
+            "\n\n{failed} {}",
+            String::from_utf8_lossy(code.bytes())
+        ));
+    }
+}
+
+fn output(message: Raw<'_>) -> Option<String> {
+    Some(text(message, "output")).filter(|output| !output.is_empty())
+}
+
+fn text(message: Raw<'_>, key: &str) -> String {
+    message
+        .get(key)
+        .and_then(|value| value.text())
+        .map(std::borrow::Cow::into_owned)
+        .unwrap_or_default()
+}
+
+fn is(message: Raw<'_>, key: &str) -> bool {
+    truthy(message.get(key))
+}

@@ -1,0 +1,190 @@
+//! All settings in one entry, so that nobody who reads from the end has to look further back for
+//! one that was never set.
+//!
+//! Boswell's own sessions hold such an entry behind every compaction: a `custom` entry, which pi
+//! and xcsh pass over. They need not know it, because the settings are also stated in their own
+//! words. Where it stands, it counts instead of all settings before it, for a reader of the whole
+//! log too; so both give the same answer whatever somebody writes into it.
+
+use boswell_model::json::{Json, Object, Raw};
+use boswell_model::{EntryKind, Head, Log, Settings, Slot};
+
+use super::Flavour;
+use super::settings::set_model;
+use super::js_values::{filled, json_text};
+use crate::{Body, Draft};
+
+/// What the entry is called.
+pub(super) const WORD: &str = "boswell.settings";
+
+/// The entry that states these settings and no others.
+pub fn restate(settings: &Settings) -> Draft {
+    let pairs = |pairs: &[(String, String)], value: &dyn Fn(&String) -> Json| {
+        Json::Array(
+            pairs
+                .iter()
+                .map(|(name, text)| Json::Array(vec![Json::from(name), value(text)]))
+                .collect(),
+        )
+    };
+    let raw = |json: &String| Json::Raw(json.clone().into_bytes());
+    let data = Json::object()
+        .with("model", settings.model.as_deref())
+        .with(
+            "models",
+            pairs(&settings.models, &|model| Json::from(model)),
+        )
+        .with("thinkingLevel", settings.thinking_level.as_deref())
+        .with("mode", settings.mode.as_deref())
+        .with(
+            "modeData",
+            settings.mode_data.as_ref().map_or(Json::Null, raw),
+        )
+        .with("rules", settings.rules.clone())
+        .with("other", pairs(&settings.other, &raw));
+    Draft::new(Body::Custom {
+        kind: WORD.to_owned(),
+        data: Some(data),
+    })
+}
+
+/// Whether an entry of that head states all settings. Only boswell's own sessions are read that
+/// way: in those of an agent, what the agent itself would find counts.
+pub(super) fn is_restated(flavour: Flavour, log: &Log, slot: Slot) -> bool {
+    flavour == Flavour::Boswell
+        && log
+            .head(slot)
+            .is_some_and(|head: &Head| head.kind == EntryKind::Setting)
+        && log.word(slot) == "custom"
+}
+
+/// The settings that the entry states.
+pub(super) fn restated(flavour: Flavour, entry: &Object<'_>) -> Settings {
+    let mut settings = Settings::default();
+    let Some(data) = entry.get("data") else {
+        return settings;
+    };
+    let pairs = |key: &str| {
+        let pairs = data.get(key);
+        let read = |pair: Raw<'_>| {
+            let mut two = pair.items();
+            Some((filled(two.next())?, json_text(two.next()?)))
+        };
+        pairs
+            .iter()
+            .flat_map(|p| p.items())
+            .filter_map(read)
+            .collect::<Vec<_>>()
+    };
+    for (role, model) in pairs("models") {
+        if let Some(model) = Raw::trusted(model.as_bytes()).text() {
+            set_model(flavour, &role, &model, &mut settings);
+        }
+    }
+    if let Some(model) = filled(data.get("model")) {
+        set_model(flavour, "default", &model, &mut settings);
+    }
+    let text = |key: &str| {
+        data.get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
+    settings.thinking_level = text("thinkingLevel");
+    settings.mode = text("mode");
+    settings.mode_data = data.get("modeData").filter(|d| !d.is_null()).map(json_text);
+    let rules = data.get("rules");
+    settings.rules = rules
+        .iter()
+        .flat_map(|r| r.items())
+        .filter_map(|r| r.text())
+        .map(Into::into)
+        .collect();
+    settings.other = pairs("other");
+    settings
+}
+
+#[cfg(test)]
+mod tests {
+    use boswell_model::json::scan_object;
+
+    use super::super::Pi;
+    use super::super::fixture::{assistant, context, entry, user, v3};
+    use super::*;
+    use crate::{Dialect, EntryStamp};
+
+    fn written(settings: &Settings, id: &str, parent: &str) -> String {
+        let settled = EntryStamp {
+            id,
+            parent: Some(parent),
+            at: boswell_model::Instant::from_millis(1),
+        };
+        String::from_utf8(Pi::BOSWELL.encoded(&restate(settings), settled).unwrap()).unwrap()
+    }
+
+    fn settings() -> Settings {
+        Settings {
+            model: Some("p/m".to_owned()),
+            models: vec![("smol".to_owned(), "p/s".to_owned())],
+            thinking_level: Some("high".to_owned()),
+            mode: Some("plan".to_owned()),
+            mode_data: Some("{\"file\":\"p.md\"}".to_owned()),
+            rules: vec!["a".to_owned(), "会话".to_owned()],
+            permission_mode: None,
+            other: vec![("service_tier".to_owned(), "\"flex\"".to_owned())],
+        }
+    }
+
+    #[test]
+    fn what_is_restated_is_read_back() {
+        for settings in [settings(), Settings::default()] {
+            let text = written(&settings, "1", "0");
+            let mut members = Vec::new();
+            scan_object(text.as_bytes(), &mut members).unwrap();
+            assert_eq!(
+                restated(Flavour::Boswell, &Object::new(text.as_bytes(), &members)),
+                settings
+            );
+        }
+    }
+
+    #[test]
+    fn it_counts_instead_of_all_before_it_in_our_own_sessions_only() {
+        let text = v3(&[
+            user("1", "", "a"),
+            entry("mode_change", "2", "1", r#""mode":"plan""#),
+            assistant("3", "2", "b"),
+            written(&Settings::default(), "4", "3"),
+            entry(
+                "thinking_level_change",
+                "5",
+                "4",
+                r#""thinkingLevel":"low""#,
+            ),
+        ]);
+        let own = context(Pi::BOSWELL, &text, None).settings;
+        assert_eq!(
+            own,
+            Settings {
+                thinking_level: Some("low".to_owned()),
+                ..Settings::default()
+            }
+        );
+        let pis = context(Pi::PI, &text, None).settings;
+        assert_eq!(
+            (pis.mode.as_deref(), pis.model.is_some()),
+            (Some("plan"), true)
+        );
+    }
+
+    #[test]
+    fn an_answer_after_it_says_which_model_answers() {
+        let text = v3(&[
+            user("1", "", "a"),
+            written(&settings(), "2", "1"),
+            assistant("3", "2", "b"),
+        ]);
+        let found = context(Pi::BOSWELL, &text, None).settings;
+        assert_eq!(found.model.as_deref(), Some("anthropic/claude-test"));
+        assert_eq!(found.mode.as_deref(), Some("plan"));
+    }
+}
