@@ -7,7 +7,7 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::locks::Locks;
-use boswell_store::{IdSource, Owner, SystemChance, Wait};
+use boswell_store::{IdSource, Owner, SystemIds, Wait};
 use toml::Value;
 use toml::de::DeTable;
 
@@ -35,7 +35,7 @@ pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> R
         Arc::new(RealDisk),
         locks,
         Owner::this("boswell"),
-        Arc::new(SystemChance),
+        Arc::new(SystemIds),
     );
     let _turn = locks.exclusive("settings", Wait::For(Duration::from_secs(10)))?;
     let text = match read_text(&path) {
@@ -61,7 +61,7 @@ pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> R
     // What would not be read again is not written.
     let config = Config::parse(path.clone(), &new)?;
     if patterns != before {
-        durable::put(&RealDisk, &path, new.as_bytes(), &SystemChance.hex16())?;
+        durable::put(&RealDisk, &path, new.as_bytes(), &SystemIds.hex16())?;
     }
     Ok(config)
 }

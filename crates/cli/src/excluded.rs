@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use boswell_find::{Catalog, Index};
 use boswell_model::{SessionMeta, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{IdSource, Digest, Exclusion, Held, Stores, SystemChance};
+use boswell_store::{IdSource, Digest, Exclusion, StoredSession, Stores, SystemIds};
 
 use crate::machine::{Machine, read_text};
 
@@ -75,12 +75,12 @@ impl Purge<'_> {
         }));
         self.index(home, &paths)?;
         self.kept(&hidden)?;
-        durable::put(&RealDisk, &place, state.as_bytes(), &SystemChance.hex16())
+        durable::put(&RealDisk, &place, state.as_bytes(), &SystemIds.hex16())
     }
 
     /// A hash of the patterns and of what they exclude now: a session that comes to be excluded
     /// later changes it too.
-    fn fingerprint(&self, patterns: &[String], hidden: &[Held]) -> String {
+    fn fingerprint(&self, patterns: &[String], hidden: &[StoredSession]) -> String {
         let mut parts: Vec<String> = hidden
             .iter()
             .filter_map(|held| self.reference(held))
@@ -91,7 +91,7 @@ impl Purge<'_> {
         Digest::of(parts.join("\n").as_bytes()).to_string()
     }
 
-    fn reference(&self, held: &Held) -> Option<SessionRef> {
+    fn reference(&self, held: &StoredSession) -> Option<SessionRef> {
         Some(SessionRef::new(
             self.stores.get(held.store)?.dialect().name(),
             &held.located.id,
@@ -100,7 +100,7 @@ impl Purge<'_> {
 
     /// Gives back where the logs of the sessions were that the catalog forgot, also of
     /// those that are gone.
-    fn catalog(&self, home: &Path, hidden: &[Held]) -> Result<HashSet<PathBuf>> {
+    fn catalog(&self, home: &Path, hidden: &[StoredSession]) -> Result<HashSet<PathBuf>> {
         let path = home.join("catalog.db");
         if !path.is_file() {
             return Ok(HashSet::new());
@@ -155,7 +155,7 @@ impl Purge<'_> {
     }
 
     /// Copies of sessions that are still where they were. Of others the copy may be the last one.
-    fn kept(&self, hidden: &[Held]) -> Result<()> {
+    fn kept(&self, hidden: &[StoredSession]) -> Result<()> {
         let there = hidden.iter().filter_map(|held| {
             let store = self
                 .stores

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Instant, Result};
-use boswell_store::{Kept, Store, StoreId};
+use boswell_store::{ChunkedCopies, Store, StoreId};
 
 use crate::machine::Machine;
 
@@ -15,7 +15,7 @@ pub(crate) const AHEAD: i64 = 7;
 /// What is known about the future of every session.
 #[derive(Debug, Default)]
 pub(crate) struct Fates {
-    kept: Kept,
+    kept: ChunkedCopies,
     days: HashMap<StoreId, u64>,
 }
 
@@ -26,7 +26,7 @@ impl Fates {
             Some(home) if home.join("vault/kept.jsonl").is_file() => {
                 machine.reading_runner()?.vault().kept()?
             }
-            _ => Kept::default(),
+            _ => ChunkedCopies::default(),
         };
         // Settings that cannot be read say nothing about when sessions go.
         let days = machine

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
-use boswell_store::{IdSource, Resolved, Store, SystemChance};
+use boswell_store::{IdSource, Resolved, Store, SystemIds};
 
 use crate::machine::Machine;
 
@@ -55,7 +55,7 @@ pub(crate) fn database(machine: &Machine, store: &Store) -> Result<Vec<Asked>> {
     let found = PromptHistory::open(
         &store.root().join("history.db"),
         &home.join("cache"),
-        &SystemChance.hex16(),
+        &SystemIds.hex16(),
     )
     .and_then(|history| {
         history.map_or_else(|| Ok(Vec::new()), |history| history.recent(usize::MAX))
@@ -111,7 +111,7 @@ impl<'m> OwnHistory<'m> {
             &self.database,
             &prompts,
             self.project.as_deref(),
-            SystemChance.now(),
+            SystemIds.now(),
         );
         if let Err(error) = added
             && !self.machine.quiet

@@ -8,7 +8,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::locks::{Locks, OsLock};
-use boswell_store::{IdSource, Owner, SystemChance, Wait};
+use boswell_store::{IdSource, Owner, SystemIds, Wait};
 
 const NAME: &str = "keep.json";
 
@@ -127,7 +127,7 @@ impl KeepState {
             .with("triggers", triggers);
         let mut bytes = json.to_bytes();
         bytes.push(b'\n');
-        durable::put(&RealDisk, &home.join(NAME), &bytes, &SystemChance.hex16())
+        durable::put(&RealDisk, &home.join(NAME), &bytes, &SystemIds.hex16())
     }
 
     pub(crate) fn forget(home: &Path) -> Result<()> {
@@ -148,7 +148,7 @@ impl KeepState {
             Arc::new(RealDisk),
             home.join("locks"),
             owner,
-            Arc::new(SystemChance),
+            Arc::new(SystemIds),
         );
         locks.exclusive("keep", Wait::For(Duration::from_secs(30)))
     }

@@ -513,7 +513,7 @@ pub(crate) fn forget(
 fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
     for _ in 0..ATTEMPTS {
         match act() {
-            Err(error) if error.kind() == ErrorKind::Busy => RealDisk.pause(PAUSE),
+            Err(error) if error.kind() == ErrorKind::Busy => RealDisk.sleep(PAUSE),
             done => return done,
         }
     }

@@ -13,10 +13,10 @@ use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::locks::{Alive, Liveness, Locks, SystemLiveness};
+use boswell_store::locks::{ProcessState, Processes, Locks, SystemLiveness};
 use boswell_store::{
     IdSource, Conversation, Exclusion, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector,
-    Side, Store, Stores, Summaries, Summary, SystemChance,
+    Side, Store, Stores, Summaries, Summary, SystemIds,
 };
 
 use crate::args::{Color, Global};
@@ -60,7 +60,7 @@ impl Machine {
             let runner = Runner::new(
                 Arc::new(RealDisk),
                 home,
-                Arc::new(SystemChance),
+                Arc::new(SystemIds),
                 Owner::this("boswell"),
             );
             // A record of operations that cannot be read is told by `ops`; everything
@@ -146,7 +146,7 @@ impl Machine {
         self.may_write()?;
         self.refuse_archived(&store)?;
         let locks = self.home()?.join("locks");
-        Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemChance), locks))
+        Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemIds), locks))
     }
 
     /// Fails for a session that is in the vault: there it can only be read.
@@ -167,7 +167,7 @@ impl Machine {
     pub(crate) fn planning(&self, store: Store) -> Store {
         store.writable(
             Arc::new(RealDisk),
-            Arc::new(SystemChance),
+            Arc::new(SystemIds),
             Path::new("/dev/null/locks"),
         )
     }
@@ -202,7 +202,7 @@ impl Machine {
         Ok(Runner::new(
             Arc::new(RealDisk),
             self.home()?,
-            Arc::new(SystemChance),
+            Arc::new(SystemIds),
             Owner::this("boswell"),
         ))
     }
@@ -214,7 +214,7 @@ impl Machine {
             Arc::new(RealDisk),
             home.join("locks"),
             Owner::this("boswell"),
-            Arc::new(SystemChance),
+            Arc::new(SystemIds),
         );
         Notes::load(Arc::new(RealDisk), home, locks)
     }
@@ -383,7 +383,7 @@ impl Machine {
         };
         if !self.read_only {
             let path = PathBuf::from(found.store.backend().describe(key));
-            let unique = SystemChance.hex16();
+            let unique = SystemIds.hex16();
             let _ = breadcrumb::write(
                 &RealDisk,
                 &home.join("terminal-sessions"),
@@ -507,7 +507,7 @@ pub(crate) fn runs_since(pid: u32, start: Option<&str>) -> bool {
                 .is_none_or(|began| began == start)
         }
         (Ok(_), None) => true,
-        (Err(_), _) => !cfg!(target_os = "linux") && SystemLiveness.process(pid) == Alive::Yes,
+        (Err(_), _) => !cfg!(target_os = "linux") && SystemLiveness.process(pid) == ProcessState::Yes,
     }
 }
 

@@ -8,7 +8,7 @@ use boswell_dialect::{Depth, SessionLocation, by_name};
 use boswell_model::{Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::{
-    BlobId, Blobs, IdSource, Purged, Purging, Runner, Store, SystemChance, Wait, blobs,
+    BlobId, Blobs, IdSource, Purged, Purging, Runner, Store, SystemIds, Wait, blobs,
 };
 
 use crate::machine::Machine;
@@ -154,7 +154,7 @@ pub(crate) fn named(
         .home
         .as_ref()
         .filter(|home| home.join("blobs/whole").is_dir());
-    let own = own.map(|home| Blobs::new(Arc::new(RealDisk), home, &SystemChance.hex16()));
+    let own = own.map(|home| Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16()));
     for located in logs.iter().filter(|located| located.key.is_some()) {
         let session = store.read(located, Depth::Heads)?;
         for slot in session.log().slots() {
@@ -196,7 +196,7 @@ fn remove_blobs(machine: &Machine, home: &Path, purging: &Purging) -> Result<usi
     }
     let mut removed = 0;
     for folder in homes.iter().collect::<BTreeSet<_>>() {
-        let kept = Blobs::new(Arc::new(RealDisk), folder, &SystemChance.hex16());
+        let kept = Blobs::new(Arc::new(RealDisk), folder, &SystemIds.hex16());
         for blob in purging.blobs.iter().filter(|blob| !still.contains(blob)) {
             if kept.has(blob)? {
                 kept.remove(blob)?;
@@ -204,7 +204,7 @@ fn remove_blobs(machine: &Machine, home: &Path, purging: &Purging) -> Result<usi
             }
         }
     }
-    let own = Blobs::new(Arc::new(RealDisk), home, &SystemChance.hex16());
+    let own = Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16());
     for name in purging.wholes.iter().filter(|name| !wholes.contains(*name)) {
         own.forget_whole(name)?;
     }

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{IdSource, Store, SystemChance};
+use boswell_store::{IdSource, Store, SystemIds};
 
 use crate::command::whole_store::step;
 use crate::keep_state::Trigger;
@@ -43,7 +43,7 @@ pub(crate) fn install(
         )?;
         if !dry_run {
             durable::make_folders(&RealDisk, &folder)?;
-            durable::put(&RealDisk, &path, text.as_bytes(), &SystemChance.hex16())?;
+            durable::put(&RealDisk, &path, text.as_bytes(), &SystemIds.hex16())?;
         }
     }
     if !dry_run {

@@ -19,7 +19,7 @@ use boswell_store::prompts::Prompt;
 use boswell_store::{
     Answer, Blobs, Body, Checkpoints, Draft, Launch, Memories, NewSession, Outcome, Part, Prompts,
 };
-use boswell_store::{IdSource, Result, Session, SessionWriter, Store, SystemChance, Ticket, Wait};
+use boswell_store::{IdSource, Result, Session, SessionWriter, Store, SystemIds, Ticket, Wait};
 
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         usize::MAX
     };
     // `unique` names temporary files.
-    let (disk, unique) = (Arc::new(RealDisk), SystemChance.hex16());
+    let (disk, unique) = (Arc::new(RealDisk), SystemIds.hex16());
     let store = Store::open(&home)?;
     let mut agent = Agent {
         writer: start(&store, &project)?,
@@ -100,7 +100,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         agent.compact_if_large()?;
         let (text, at, project) = (
             (*prompt).to_owned(),
-            SystemChance.now(),
+            SystemIds.now(),
             Some(agent.project.clone()),
         );
         agent.prompts.add(&Prompt {
@@ -189,7 +189,7 @@ impl Agent {
     }
 
     fn call(&mut self, tool: &str, text: &str) -> Result<()> {
-        let id = format!("call-{}", SystemChance.hex16());
+        let id = format!("call-{}", SystemIds.hex16());
         let arguments = Json::object().with("path", "notes.txt").with("text", text);
         let call = Part::Call {
             id: id.clone(),
@@ -198,7 +198,7 @@ impl Agent {
         };
         // Durable before the tool runs: no deed without a record of who asked for it.
         self.append(answer(call))?;
-        let (root, now) = (PathBuf::from(&self.project), SystemChance.now());
+        let (root, now) = (PathBuf::from(&self.project), SystemIds.now());
         let notes = root.join("notes.txt");
         let result = if tool == "edit" {
             let before = self.checkpoints.capture(

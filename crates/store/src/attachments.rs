@@ -13,7 +13,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::blobs::{BlobId, Blobs};
-use crate::custom;
+use crate::custom_entry;
 use crate::disk::{Disk, durable};
 use crate::session::Session;
 
@@ -87,7 +87,7 @@ impl Attachments {
         let mut found = Vec::new();
         for slot in session.log().slots() {
             if let Some(Some(attachment)) =
-                custom::data(session, slot, CUSTOM_TYPE, Attachment::from_json)?
+                custom_entry::data(session, slot, CUSTOM_TYPE, Attachment::from_json)?
             {
                 found.push((session.log().label(slot).into_owned(), attachment));
             }

@@ -6,10 +6,10 @@
 //! [`Blobs::unreferenced`] only says what no session names.
 
 pub mod base64;
-mod inline;
-mod persist;
-mod walk;
-mod whole;
+mod externalize;
+mod xcsh_truncation;
+mod string_walk;
+mod full_records;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,9 +22,9 @@ use sha2::{Digest, Sha256};
 
 use crate::disk::{Disk, StatKind, durable};
 
-pub(crate) use inline::names_any;
-pub use inline::{Externalised, Internalised, LARGE_TEXT, SMALL_IMAGE, externalise, references};
-pub use persist::{Habit, Persisted, persisted};
+pub(crate) use externalize::names_any;
+pub use externalize::{Externalised, Internalised, LARGE_TEXT, SMALL_IMAGE, externalise, references};
+pub use xcsh_truncation::{Habit, Persisted, persisted};
 
 const SCHEME: &str = "blob:sha256:";
 
@@ -90,7 +90,7 @@ pub struct Blobs {
     folder: PathBuf,
     shared: Arc<Shared>,
     /// Whose blobs they are, if they are an agent's.
-    agent: Option<whole::Agent>,
+    agent: Option<full_records::Agent>,
 }
 
 /// What clones have in common.

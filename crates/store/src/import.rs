@@ -7,7 +7,7 @@
 //! What lay beside the source goes into the artifact folder of the new session.
 
 mod artifact;
-mod beside;
+mod side_files;
 mod branch;
 mod convert;
 mod message;
@@ -19,10 +19,10 @@ use boswell_dialect::{Body, Draft, NewLog, NewSession, EntryStamp};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot};
 
-use crate::native::uuid_v7_time;
+use crate::native_store::uuid_v7_time;
 use crate::{Session, SessionWriter, Store};
 
-pub use beside::{Imported, LeftBehind};
+pub use side_files::{Imported, LeftBehind};
 
 /// How much an import may bring over: the file may come from anywhere, and the
 /// log is made in memory.

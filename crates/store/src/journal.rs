@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, Result, SessionRef};
 
-use crate::disk::{Disk, Open, durable};
+use crate::disk::{Disk, OpenMode, durable};
 
 /// A line that could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub(crate) fn append(disk: &dyn Disk, path: &Path, lines: &[Json]) -> Result<()>
 /// later syncs pass over them. So they are written once more where they are.
 pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> bool) -> Result<()> {
     let fault = |error| Error::io(path.display(), "write again to", error);
-    let file = disk.open(path, Open::Append).map_err(fault)?;
+    let file = disk.open(path, OpenMode::Append).map_err(fault)?;
     let identity = file.stat().map_err(fault)?.identity;
     let bytes = durable::read(disk, path)?.unwrap_or_default();
     let mut at = 0;
@@ -97,7 +97,7 @@ pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> boo
 
 /// What becomes of a line when its file is written again.
 #[derive(Debug)]
-pub(crate) enum Fate {
+pub(crate) enum LineFate {
     Stays,
     Goes,
     /// It is replaced by this line, without its end.
@@ -117,7 +117,7 @@ pub(crate) fn rewrite(
     disk: &dyn Disk,
     path: &Path,
     unique: &str,
-    fate: &dyn Fn(&[u8]) -> Fate,
+    fate: &dyn Fn(&[u8]) -> LineFate,
 ) -> Result<usize> {
     sweep_temps(disk, path)?;
     let Some(bytes) = durable::read(disk, path)? else {
@@ -126,9 +126,9 @@ pub(crate) fn rewrite(
     let (mut left, mut changed) = (Vec::with_capacity(bytes.len()), 0);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         match fate(line.trim_ascii()) {
-            Fate::Stays => left.extend_from_slice(line),
-            Fate::Goes => changed += 1,
-            Fate::Becomes(new) => {
+            LineFate::Stays => left.extend_from_slice(line),
+            LineFate::Goes => changed += 1,
+            LineFate::Becomes(new) => {
                 changed += 1;
                 left.extend_from_slice(&new);
                 left.push(b'\n');

@@ -11,8 +11,8 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
-use crate::disk::{Disk, DiskFile, LockMode, Open};
-use crate::locks::{Owner, holder, leave_word, try_every};
+use crate::disk::{Disk, DiskFile, LockMode, OpenMode};
+use crate::locks::{Owner, holder, write_owner, try_every};
 
 /// How long to wait for what somebody else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -57,7 +57,7 @@ impl LeaseLock {
         })? {
             return Err(busy(disk.as_ref(), &path, &what()));
         }
-        leave_word(disk.as_ref(), file.as_ref(), || Owner::this(program), since);
+        write_owner(disk.as_ref(), file.as_ref(), || Owner::this(program), since);
         Ok(LeaseLock { _file: file })
     }
 }
@@ -73,7 +73,7 @@ pub(crate) struct AppendLock {
 /// An append lock that is held. Dropping it gives it up; [`AppendLock::release`] also keeps its
 /// file for the next time.
 #[derive(Debug)]
-pub(crate) struct Held(Box<dyn DiskFile>);
+pub(crate) struct AppendGuard(Box<dyn DiskFile>);
 
 impl AppendLock {
     /// The append lock of that name.
@@ -93,7 +93,7 @@ impl AppendLock {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         let file = kept
-            .map_or_else(|| disk.open(&self.path, Open::OldLock), Ok)
+            .map_or_else(|| disk.open(&self.path, OpenMode::ExistingLock), Ok)
             .ok()?;
         let mut record = [0; LONGEST_RECORD];
         // In one read: a record that is longer is none of ours.
@@ -110,7 +110,7 @@ impl AppendLock {
     pub(crate) fn remember(&self, disk: &dyn Disk, log: &NamedLog) {
         let record = log.to_bytes();
         if record.len() < LONGEST_RECORD
-            && let Ok(file) = disk.open(&self.path, Open::Lock)
+            && let Ok(file) = disk.open(&self.path, OpenMode::Lock)
         {
             let _ = file
                 .truncate(0)
@@ -124,7 +124,7 @@ impl AppendLock {
     }
 
     /// Takes it, waiting at most ten seconds: nobody needs it longer than a few writes.
-    pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<Held> {
+    pub(crate) fn hold(&self, disk: &dyn Disk) -> Result<AppendGuard> {
         let file = self.file(disk)?;
         let fault = |error| Error::io(self.path.display(), "lock", error);
         let attempt = || file.try_lock(LockMode::Exclusive).map_err(fault);
@@ -135,14 +135,14 @@ impl AppendLock {
             attempt,
         )?;
         if got {
-            Ok(Held(file))
+            Ok(AppendGuard(file))
         } else {
             Err(busy(disk, &self.path, "the log"))
         }
     }
 
     /// Gives it up.
-    pub(crate) fn release(&self, held: Held) {
+    pub(crate) fn release(&self, held: AppendGuard) {
         if held.0.unlock().is_ok() {
             self.keep(held.0);
         }
@@ -239,13 +239,13 @@ fn beside(folder: &Path, name: &str, ending: &str) -> PathBuf {
 
 fn open_lock(disk: &dyn Disk, path: &Path) -> Result<Box<dyn DiskFile>> {
     let is_missing = |error: &std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    let mut opened = disk.open(path, Open::OldLock);
+    let mut opened = disk.open(path, OpenMode::ExistingLock);
     if opened.as_ref().is_err_and(is_missing) {
-        opened = disk.open(path, Open::Lock);
+        opened = disk.open(path, OpenMode::Lock);
     }
     if opened.as_ref().is_err_and(is_missing) {
         make_folders(disk, path.parent().unwrap_or(path))?;
-        opened = disk.open(path, Open::Lock);
+        opened = disk.open(path, OpenMode::Lock);
     }
     opened.map_err(|error| Error::io(path.display(), "open the lock", error))
 }

@@ -15,7 +15,7 @@ use crate::disk::Disk;
 use crate::locks::{Abandoned, SystemLiveness, abandoned};
 use crate::runner::Runner;
 use crate::vault::Reason;
-use crate::{CarriedOut, Store, is_secret};
+use crate::{Executed, Store, is_secret};
 
 /// A lock that nobody holds any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +145,7 @@ impl Store {
         if listing.problems.iter().any(unsure) {
             return Ok(found);
         }
-        let at_work: HashSet<String> = self.at_work()?.into_iter().map(|it| it.session).collect();
+        let at_work: HashSet<String> = self.active_processes()?.into_iter().map(|it| it.session).collect();
         for orphan in self.dialect().orphans(&files, &listing.sessions)? {
             // An agent that has just begun makes these before its log.
             if orphan
@@ -233,7 +233,7 @@ fn is_for(lock: &LockSpec, folder: &str) -> bool {
 impl Runner {
     /// Moves what was left behind in a store into the vault, and breaks locks that nobody holds.
     /// Says what there was.
-    pub fn clear_leftovers(&self, store: &Store) -> Result<(Leftovers, CarriedOut)> {
+    pub fn clear_leftovers(&self, store: &Store) -> Result<(Leftovers, Executed)> {
         let session = SessionRef::new(store.dialect().name(), "*");
         let (found, planned) = store.plan_clearing()?;
         let done = self.carry(

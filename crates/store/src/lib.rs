@@ -70,35 +70,35 @@
 #[cfg(feature = "tokio")]
 mod async_writer;
 pub mod attachments;
-mod back_reader;
+mod context_reader;
 mod backend;
 pub mod blobs;
 pub mod breadcrumb;
-mod carry_out;
-mod chance;
+mod execute;
+mod system_ids;
 mod check;
 mod checkout;
 pub mod checkpoint;
-mod custom;
-mod digest;
+mod custom_entry;
+mod sha256;
 pub mod disk;
 mod exclusion;
 mod follow;
 mod import;
 mod journal;
-mod keep;
+mod keep_policy;
 mod lease;
 mod leftovers;
 mod links;
-mod live;
+mod agent_activity;
 pub mod locks;
 pub mod memory;
-mod native;
+mod native_store;
 mod notes;
-mod opening;
+mod open_writer;
 mod operations;
 pub mod prompts;
-mod recent;
+mod session_cache;
 mod repair;
 mod resolve;
 mod runner;
@@ -114,41 +114,41 @@ mod writer;
 pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use attachments::Attachments;
 pub use backend::{
-    Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork,
+    AppendResult, LogClaim, Lease, LogAppender, LogBackend, LogName, OpenLog, AppendError, SyncWork,
 };
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader, is_packed};
 pub use blobs::{BlobId, Blobs};
-pub use carry_out::CarriedOut;
-pub use chance::SystemChance;
+pub use execute::Executed;
+pub use system_ids::SystemIds;
 pub use check::{Report, check, hurt, repair_of};
 pub use checkout::main_checkout;
 pub use checkpoint::Checkpoints;
-pub use digest::{Digest, Hasher};
+pub use sha256::{Digest, Hasher};
 pub use exclusion::Exclusion;
 pub use follow::{Follower, NewEntry, News};
 pub use import::{ImportLimits, Imported, LeftBehind};
 pub use journal::{DamagedLine, LineChange};
-pub use keep::{KeepRun, KeepWhich, is_secret};
+pub use keep_policy::{KeepRun, KeepWhich, is_secret};
 pub use lease::Wait;
 pub use leftovers::{Leftovers, StaleLock};
-pub use links::{Conversation, Drift, Elsewhere, LinkTable, Ties, drift};
+pub use links::{Conversation, Drift, LinkedElsewhere, LinkTable, LinkGraph, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
 pub use operations::{
-    CopyChange, LateLines, ListedOperation, Purging, Restored, Scrubbed, Scrubbing,
+    CopyChange, LateLines, ListedOperation, Purging, RestoredCleanup, Scrubbed, Scrubbing,
 };
 pub use prompts::Prompts;
-pub use recent::SessionCache;
+pub use session_cache::SessionCache;
 pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
 pub use resolve::{Resolved, Selector, Side};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};
 pub use store::{Listing, Partly, Store, unlisted};
-pub use stores::{Held, Place, StoreId, Stores, Summaries};
+pub use stores::{StoredSession, StoreLocation, StoreId, Stores, Summaries};
 pub use summary::Summary;
 pub use switch::{Cursor, Switched};
-pub use vault::{Expired, Keeping, Kept, KeptFile, Purged, Reason, Retention, Vault, VaultRecord};
+pub use vault::{Expired, Keeping, ChunkedCopies, ChunkedCopy, Purged, Reason, Retention, Vault, VaultRecord};
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
 pub use boswell_dialect::launch::{self, Launch};

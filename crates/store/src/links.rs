@@ -44,19 +44,19 @@ impl Conversation {
 }
 
 /// A session elsewhere: dialect and id.
-pub type Elsewhere = (&'static str, String);
+pub type LinkedElsewhere = (&'static str, String);
 
 /// Joins summaries into conversations, each with the place of its front. Order is kept; what is
 /// linked moves to its front.
 pub(crate) fn join(
     sessions: Vec<(StoreId, Summary)>,
-    links: impl Fn(StoreId, &Summary) -> Vec<Elsewhere>,
+    links: impl Fn(StoreId, &Summary) -> Vec<LinkedElsewhere>,
 ) -> Vec<(usize, Conversation)> {
     let links = sessions
         .iter()
         .enumerate()
         .map(|(place, (store, summary))| (place, links(*store, summary)));
-    let ties = Ties::of(
+    let ties = LinkGraph::of(
         links.filter(|(_, links)| !links.is_empty()).collect(),
         |name| {
             for (place, (_, summary)) in sessions.iter().enumerate() {
@@ -96,22 +96,22 @@ pub(crate) fn join(
 
 /// Which sessions of a list are one conversation, by their places.
 #[derive(Debug, Default)]
-pub struct Ties {
+pub struct LinkGraph {
     /// Of those that name others: the ones that no session before them took, and those that
     /// are not in the list.
-    of: HashMap<usize, (Vec<usize>, Vec<Elsewhere>)>,
+    of: HashMap<usize, (Vec<usize>, Vec<LinkedElsewhere>)>,
     taken: HashSet<usize>,
 }
 
-impl Ties {
+impl LinkGraph {
     /// Looks for the sessions that others name: `links` has those that do, in the order of the
     /// list. `names` hands over every session of the list: its place, dialect, id, and what
     /// its log calls itself.
     pub fn of(
-        links: Vec<(usize, Vec<Elsewhere>)>,
+        links: Vec<(usize, Vec<LinkedElsewhere>)>,
         names: impl FnOnce(&mut dyn FnMut(usize, &str, &str, Option<&str>)),
-    ) -> Ties {
-        let mut ties = Ties::default();
+    ) -> LinkGraph {
+        let mut ties = LinkGraph::default();
         if links.is_empty() {
             return ties;
         }

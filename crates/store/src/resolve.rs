@@ -7,7 +7,7 @@ use boswell_dialect::{SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::links::{Conversation, join};
-use crate::{Held, Store, StoreId, Stores, Summary};
+use crate::{StoredSession, Store, StoreId, Stores, Summary};
 
 /// What a person typed for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -210,7 +210,7 @@ impl Stores {
     }
 
     fn excluded_by_ref(&self, dialect: &str, id: &str) -> Option<Resolved> {
-        let of_dialect = |held: &Held| {
+        let of_dialect = |held: &StoredSession| {
             self.get(held.store)
                 .is_some_and(|store| store.dialect().name() == dialect)
         };
@@ -376,7 +376,7 @@ impl Stores {
     }
 
     fn held_by(&self, dialect: &str, id: &str) -> Option<(StoreId, SessionLocation)> {
-        let is_it = |h: &Held| {
+        let is_it = |h: &StoredSession| {
             h.located.id == id
                 && self
                     .get(h.store)

@@ -1,6 +1,6 @@
 //! A session that was read: a snapshot that does not change under you.
 
-mod naming;
+mod blob_refs;
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -12,12 +12,12 @@ use boswell_model::{
     Result, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
-use crate::back_reader::{self, EnoughRead};
+use crate::context_reader::{self, EnoughRead};
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 use crate::blobs::Blobs;
 
-pub(crate) use naming::LookFor;
-use naming::Naming;
+pub(crate) use blob_refs::LookFor;
+use blob_refs::BlobRefs;
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
@@ -35,7 +35,7 @@ pub struct Session {
     /// Where its large values are.
     blobs: Option<Blobs>,
     /// Lines that name blobs, if they were looked for while the log was read.
-    naming: Option<Naming>,
+    naming: Option<BlobRefs>,
     /// Space for the records of one message.
     scratch: Scratch,
 }
@@ -117,7 +117,7 @@ impl Session {
     ) -> Result<Session> {
         let mut reader = Reader::new(dialect, located, depth);
         let mut naming =
-            (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(Naming::default);
+            (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(BlobRefs::default);
         let end = match &object {
             Some(object) => feed(&mut reader, object.as_ref(), located, naming.as_mut())?,
             None => 0,
@@ -153,7 +153,7 @@ impl Session {
     ) -> Result<(Session, Tip)> {
         if let Some(key) = &located.key {
             let object = backend.open(key)?;
-            if let Some(enough) = back_reader::enough_of(dialect, object.as_ref(), located, at)? {
+            if let Some(enough) = context_reader::enough_of(dialect, object.as_ref(), located, at)? {
                 let EnoughRead { read, tip, end } = enough;
                 let (path, object) = (
                     Some(backend.describe(key)),
@@ -408,7 +408,7 @@ fn feed(
     reader: &mut Reader<'_>,
     object: &dyn ObjectReader,
     located: &SessionLocation,
-    naming: Option<&mut Naming>,
+    naming: Option<&mut BlobRefs>,
 ) -> Result<u64> {
     match naming {
         _ if located.framing != Framing::Lines => {}

@@ -190,7 +190,7 @@ impl Store {
     pub(crate) fn chance(&self) -> &dyn IdSource {
         self.writing
             .as_ref()
-            .map_or(&crate::chance::SystemChance, |writing| {
+            .map_or(&crate::system_ids::SystemIds, |writing| {
                 writing.chance.as_ref()
             })
     }
@@ -244,7 +244,7 @@ impl Store {
     pub fn was_live(&self, id: &str) -> Vec<u32> {
         let seen = self
             .at_work
-            .get_or_init(|| self.at_work().unwrap_or_default());
+            .get_or_init(|| self.active_processes().unwrap_or_default());
         seen.iter()
             .filter(|it| it.session == id)
             .map(|it| it.pid)
@@ -501,7 +501,7 @@ impl Store {
 
     /// The whole output of a tool where a record has only its beginning; none where it has all,
     /// or where it is gone.
-    pub fn spilled(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
+    pub fn full_output(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
         let key = session
             .view()
             .with_object(slot, |object| {

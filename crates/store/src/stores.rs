@@ -28,7 +28,7 @@ pub struct StoreId(pub usize);
 
 /// A place that was looked at, whether or not a store is there.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct StoreLocation {
     /// Name of the dialect.
     pub dialect: &'static str,
     /// The folder.
@@ -41,7 +41,7 @@ pub struct Place {
 #[derive(Debug, Clone, Default)]
 pub struct Stores {
     stores: Vec<Store>,
-    places: Vec<Place>,
+    places: Vec<StoreLocation>,
     /// Sessions in the vault, each a store of its own; their places in the set follow
     /// those of the stores.
     archived: Vec<Store>,
@@ -49,7 +49,7 @@ pub struct Stores {
 
 /// A session of a set, with the store that holds it.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct StoredSession {
     /// The store.
     pub store: StoreId,
     /// Where it is there.
@@ -83,7 +83,7 @@ impl Stores {
         };
         let root = root.into();
         let exists = is_folder(&root);
-        self.places.push(Place {
+        self.places.push(StoreLocation {
             dialect: dialect.name(),
             root: root.clone(),
             exists,
@@ -144,12 +144,12 @@ impl Stores {
 
     /// Sessions of excluded projects, which are listed nowhere. Stores that cannot be
     /// listed are passed over.
-    pub fn excluded(&self) -> Vec<Held> {
+    pub fn excluded(&self) -> Vec<StoredSession> {
         let of = |(store, it): (StoreId, &Store)| {
             let hidden = it.excluded().unwrap_or_default();
             hidden
                 .into_iter()
-                .map(move |located| Held { store, located })
+                .map(move |located| StoredSession { store, located })
                 .collect::<Vec<_>>()
         };
         self.iter_with_archived().flat_map(of).collect()
@@ -191,7 +191,7 @@ impl Stores {
         if exists {
             self.stores.push(Store::in_folder(dialect, &root));
         }
-        self.places.push(Place {
+        self.places.push(StoreLocation {
             dialect: dialect.name(),
             root,
             exists,
@@ -223,13 +223,13 @@ impl Stores {
     }
 
     /// Every place that was looked at.
-    pub fn places(&self) -> &[Place] {
+    pub fn locations(&self) -> &[StoreLocation] {
         &self.places
     }
 
     /// Every session of every store, from names alone. A store or folder that cannot be listed is
     /// left out and its error kept.
-    pub fn held(&self) -> (Vec<Held>, Vec<(StoreId, Error)>) {
+    pub fn held(&self) -> (Vec<StoredSession>, Vec<(StoreId, Error)>) {
         let mut held = Vec::new();
         let mut errors = Vec::new();
         for (store, it) in self.iter_with_archived() {
@@ -244,7 +244,7 @@ impl Stores {
                         listing
                             .sessions
                             .into_iter()
-                            .map(|located| Held { store, located }),
+                            .map(|located| StoredSession { store, located }),
                     );
                 }
                 Err(error) => errors.push((store, error)),

@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use boswell_store::disk::{Disk, Open};
+use boswell_store::disk::{Disk, OpenMode};
 
 use crate::Rng;
 use crate::hooked_disk::{Call, Hook, HookedDisk, Verdict};
@@ -206,7 +206,7 @@ impl Hook for Tally {
         self.note(call.path(), |traffic| match call {
             Call::Open { how, .. } => {
                 traffic.opens += 1;
-                traffic.changes += u64::from(*how == Open::CreateNew);
+                traffic.changes += u64::from(*how == OpenMode::CreateNew);
             }
             Call::Read { at, .. } => {
                 traffic.read += bytes;
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn short_and_interrupted_calls_do_happen() {
         let disk = FaultDisk::new(Arc::new(CrashDisk::new(1)), 1).disk();
-        let file = disk.open(Path::new("f"), Open::CreateNew).unwrap();
+        let file = disk.open(Path::new("f"), OpenMode::CreateNew).unwrap();
         let taken: Vec<_> = (0..50)
             .map(|_| file.append(b"0123456789").map_err(|error| error.kind()))
             .collect();

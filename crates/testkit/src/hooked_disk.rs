@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, Open, RealDisk, Stat};
+use boswell_store::disk::{Disk, DiskFile, LockMode, OpenMode, RealDisk, Stat};
 
 /// One call to a disk, or to a file that was opened at `path`.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +22,7 @@ use boswell_store::disk::{Disk, DiskFile, LockMode, Open, RealDisk, Stat};
 pub enum Call<'c> {
     Open {
         path: &'c Path,
-        how: Open,
+        how: OpenMode,
     },
     Stat {
         path: &'c Path,
@@ -113,7 +113,7 @@ impl<'c> Call<'c> {
     /// Whether the call changes or syncs something. Opening a lock may create its file.
     pub fn changes(&self) -> bool {
         match self {
-            Call::Open { how, .. } => matches!(how, Open::CreateNew | Open::Lock),
+            Call::Open { how, .. } => matches!(how, OpenMode::CreateNew | OpenMode::Lock),
             Call::Stat { .. }
             | Call::List { .. }
             | Call::FileStat { .. }
@@ -164,7 +164,7 @@ pub trait Hook: Send + Sync + fmt::Debug {
 
     /// Lets time pass.
     fn pause(&self, disk: &dyn Disk, time: Duration) {
-        disk.pause(time);
+        disk.sleep(time);
     }
 }
 
@@ -259,7 +259,7 @@ impl HookedDisk {
 }
 
 impl Disk for HookedDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>> {
         let file = self.call(Call::Open { path, how }, || self.inner.open(path, how))?;
         Ok(self.hooked(file, path))
     }
@@ -284,7 +284,7 @@ impl Disk for HookedDisk {
         let path = root.join(below);
         let call = Call::Open {
             path: &path,
-            how: Open::Read,
+            how: OpenMode::Read,
         };
         let file = self.call(call, || self.inner.open_below(root, below))?;
         Ok(self.hooked(file, &path))
@@ -354,12 +354,12 @@ impl Disk for HookedDisk {
             .flatten()
     }
 
-    fn tells_process_starts(&self) -> bool {
-        self.hook.knows_processes() && self.inner.tells_process_starts()
+    fn knows_process_starts(&self) -> bool {
+        self.hook.knows_processes() && self.inner.knows_process_starts()
     }
 
-    fn tells_lock_holders(&self) -> bool {
-        self.hook.knows_processes() && self.inner.tells_lock_holders()
+    fn knows_lock_holders(&self) -> bool {
+        self.hook.knows_processes() && self.inner.knows_lock_holders()
     }
 
     fn lock_holder(&self, file: (u64, u64)) -> Option<(u32, String)> {
@@ -369,7 +369,7 @@ impl Disk for HookedDisk {
             .flatten()
     }
 
-    fn pause(&self, time: Duration) {
+    fn sleep(&self, time: Duration) {
         self.hook.pause(self.inner.as_ref(), time);
     }
 }
@@ -501,7 +501,7 @@ mod tests {
         });
         let disk = HookedDisk::new(Arc::new(MemoryDisk::default()), hook.clone());
         boswell_store::disk::durable::make_folders(&disk, Path::new("/d")).unwrap();
-        let file = disk.open(Path::new("/d/f"), Open::CreateNew).unwrap();
+        let file = disk.open(Path::new("/d/f"), OpenMode::CreateNew).unwrap();
         let taken: Vec<Option<usize>> = [b"abc", b"def", b"ghi", b"jkl", b"mno"]
             .iter()
             .map(|bytes| file.append(*bytes).ok())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_store::model::json::Json;
 use boswell_store::{
-    Body, Draft, Durability, Expect, NewSession, Outcome as Ending, Result, Store, SystemChance,
+    Body, Draft, Durability, Expect, NewSession, Outcome as Ending, Result, Store, SystemIds,
     Ticket, Wait,
 };
 
@@ -35,7 +35,7 @@ impl Group for Fsyncs {
         }
         std::fs::create_dir_all(&home)?;
         let counted = Arc::new(SyncCount::default());
-        let store = Store::open_on(counted.disk(), Arc::new(SystemChance), &home)?;
+        let store = Store::open_on(counted.disk(), Arc::new(SystemIds), &home)?;
         let writer = store.create(NewSession::in_project("/home/dev/proj/fsyncs"))?;
         let id = writer.reference().id.clone();
         let asked = writer.append(Draft::user("first"))?.entry;

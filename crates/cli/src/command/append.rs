@@ -312,7 +312,7 @@ impl Sink for Planner<'_> {
         };
         let done = self
             .runner
-            .carry_out(&self.found.store, &self.found.located, &intention)?;
+            .execute(&self.found.store, &self.found.located, &intention)?;
         change::remark(self.machine, &done.planned);
         let id = self.found.located.id.clone();
         self.found.located = self.found.store.find(&id)?;

@@ -3,7 +3,7 @@
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::json::Json;
 use boswell_model::{SessionMeta, Result, SessionRef};
-use boswell_store::{CarriedOut, Resolved};
+use boswell_store::{Executed, Resolved};
 
 use crate::machine::Machine;
 use crate::output::Output;
@@ -15,7 +15,7 @@ pub(crate) fn carry_out(
     machine: &Machine,
     found: &Resolved,
     intention: &EditRequest,
-) -> Result<CarriedOut> {
+) -> Result<Executed> {
     carry_out_anew(machine, found, intention, None)
 }
 
@@ -25,11 +25,11 @@ pub(crate) fn carry_out_anew(
     found: &Resolved,
     intention: &EditRequest,
     anew: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
-) -> Result<CarriedOut> {
+) -> Result<Executed> {
     let runner = machine.runner()?;
     let done = match anew {
-        Some(anew) => runner.carry_out_with(&found.store, &found.located, intention, anew)?,
-        None => runner.carry_out(&found.store, &found.located, intention)?,
+        Some(anew) => runner.execute_with(&found.store, &found.located, intention, anew)?,
+        None => runner.execute(&found.store, &found.located, intention)?,
     };
     remark(machine, &done.planned);
     Ok(done)
@@ -68,7 +68,7 @@ pub(crate) fn show(planned: &Planned, out: &mut Output) -> Result<()> {
 }
 
 /// Acknowledges a change that was carried out.
-pub(crate) fn report(done: &CarriedOut, session: &SessionRef, out: &mut Output) -> Result<()> {
+pub(crate) fn report(done: &Executed, session: &SessionRef, out: &mut Output) -> Result<()> {
     if out.json {
         let shape = shape::op(&done.operation.id, &done.operation.kind, session);
         return out.object(&shape.with("entry", done.planned.entries.last().map(String::as_str)));

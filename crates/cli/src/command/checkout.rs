@@ -8,10 +8,10 @@ use boswell_dialect::{Depth, Draft};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::checkpoint::{
-    CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, Refusal, State, TextDiff,
+    CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, RestoreRefusal, State, TextDiff,
 };
 use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, IdSource, Checkpoints, Resolved, Session, SystemChance};
+use boswell_store::{Blobs, IdSource, Checkpoints, Resolved, Session, SystemIds};
 use clap::Args;
 
 use super::file_copies::Copies;
@@ -116,7 +116,7 @@ impl Files {
         } else {
             found.state.only(paths)
         };
-        let blobs = Blobs::new(Arc::new(RealDisk), machine.home()?, &SystemChance.hex16());
+        let blobs = Blobs::new(Arc::new(RealDisk), machine.home()?, &SystemIds.hex16());
         Ok(Files {
             state,
             root,
@@ -199,7 +199,7 @@ impl Files {
             &self.root,
             policy,
             machine.now,
-            &SystemChance.hex16(),
+            &SystemIds.hex16(),
         )?;
         for (path, done) in &restored.done {
             let word = match done {
@@ -210,10 +210,10 @@ impl Files {
         }
         for (path, refusal) in &restored.refused {
             let word = match refusal {
-                Refusal::Conflict => "conflict: somebody changed it since".to_owned(),
-                Refusal::Skipped(why) => format!("skipped: {}", why.word()),
-                Refusal::Git => "refused: it lies in git's own folder".to_owned(),
-                Refusal::Failed(error) => format!("failed: {error}"),
+                RestoreRefusal::Conflict => "conflict: somebody changed it since".to_owned(),
+                RestoreRefusal::Skipped(why) => format!("skipped: {}", why.word()),
+                RestoreRefusal::Git => "refused: it lies in git's own folder".to_owned(),
+                RestoreRefusal::Failed(error) => format!("failed: {error}"),
                 _ => "refused".to_owned(),
             };
             tell(out, path, &word)?;
@@ -235,7 +235,7 @@ impl Files {
         let conflict = restored
             .refused
             .iter()
-            .any(|(_, refusal)| matches!(refusal, Refusal::Conflict));
+            .any(|(_, refusal)| matches!(refusal, RestoreRefusal::Conflict));
         if conflict {
             return Err(Error::new(
                 ErrorKind::Conflict,

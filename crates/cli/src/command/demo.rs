@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{IdSource, SystemChance};
+use boswell_store::{IdSource, SystemIds};
 use clap::Args;
 
 use crate::demo::{Place, TOUR};
@@ -34,7 +34,7 @@ pub(crate) fn run(machine: &Machine, args: &DemoArgs) -> Result<ExitCode> {
         Some(folder) => machine.env.cwd.join(folder),
         None => machine.env.tmp.join(format!(
             "boswell-demo-{}",
-            SystemChance.hex16().get(..8).unwrap_or("0")
+            SystemIds.hex16().get(..8).unwrap_or("0")
         )),
     };
     if !is_new_or_empty(&root)? {

@@ -9,7 +9,7 @@ use boswell_dialect::{Plan, Precondition, ExpectedState, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_literal, shell_quote};
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::{Digest, KeepRun, KeepWhich, Kept, Reason, Store, Wait, unlisted};
+use boswell_store::{Digest, KeepRun, KeepWhich, ChunkedCopies, Reason, Store, Wait, unlisted};
 use clap::{Args, Subcommand};
 
 use super::stores::size;
@@ -423,7 +423,7 @@ fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
     let fates = Fates::read(machine)?;
     let kept = match &machine.home {
         Some(_) => machine.reading_runner()?.vault().kept()?,
-        None => Kept::default(),
+        None => ChunkedCopies::default(),
     };
     if !out.json {
         out.line(&match &state {
@@ -548,7 +548,7 @@ fn paths(store: &Store, keys: &[String]) -> Vec<Json> {
 /// Sessions that are kept and whose log is not there any more. Of those in a folder that cannot
 /// be read nobody knows.
 fn gone(
-    kept: &Kept,
+    kept: &ChunkedCopies,
     store: &Store,
     here: &[boswell_dialect::SessionLocation],
     unreadable: &[String],

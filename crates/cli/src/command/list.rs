@@ -298,7 +298,7 @@ fn nothing(machine: &Machine, found_any: bool) -> Result<()> {
         return Ok(());
     }
     eprintln!("no sessions found");
-    for place in machine.stores.places() {
+    for place in machine.stores.locations() {
         let state = if place.exists { "empty" } else { "not there" };
         eprintln!(
             "  {:<10} {} ({state})",

@@ -9,7 +9,7 @@ use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Page};
-use boswell_store::{IdSource, Memories, Store, SystemChance};
+use boswell_store::{IdSource, Memories, Store, SystemIds};
 use clap::Args;
 
 use super::{memory_change, memory_check};
@@ -189,7 +189,7 @@ fn own_pages(
     let (Some(home), Some(folder)) = (&machine.home, folder) else {
         return Ok(0);
     };
-    let memories = Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16());
+    let memories = Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16());
     let project = folder.display().to_string();
     if !machine.shows(Some(&project)) {
         return Ok(0);

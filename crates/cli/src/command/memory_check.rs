@@ -9,7 +9,7 @@ use boswell_model::json::Json;
 use boswell_model::{Error, Result};
 use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Memory, Page};
-use boswell_store::{IdSource, Memories, Store, SystemChance};
+use boswell_store::{IdSource, Memories, Store, SystemIds};
 
 use crate::checkout_of;
 use crate::machine::Machine;
@@ -58,7 +58,7 @@ pub(crate) fn run(
     if let (Some(home), Some(folder)) = (&machine.home, folder) {
         let project = folder.display().to_string();
         let memory =
-            Memories::new(Arc::new(RealDisk), home, &SystemChance.hex16()).load(&project)?;
+            Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16()).load(&project)?;
         found += Problems {
             dialect: "boswell",
             key: &project,

@@ -75,7 +75,7 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
 fn by_plan(machine: &Machine, store: &Store, new: NewSession) -> Result<SessionRef> {
     let done = machine
         .runner()?
-        .carry_out_store(store, &StoreRequest::Create(new))?;
+        .execute_store(store, &StoreRequest::Create(new))?;
     change::remark(machine, &done.planned);
     Ok(SessionRef::new(
         store.dialect().name(),

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use boswell_dialect::{EditRequest, SessionLocation, Capability};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{
-    IdSource, Conversation, Purging, Resolved, Runner, Store, SystemChance, Wait, blobs,
+    IdSource, Conversation, Purging, Resolved, Runner, Store, SystemIds, Wait, blobs,
 };
 
 use super::delete::{deleted, files_of, step, take_away};
@@ -152,8 +152,8 @@ fn target(machine: &Machine, name: &str) -> Result<Target> {
 
 fn nothing() -> Purging {
     Purging {
-        id: SystemChance.hex16(),
-        at: SystemChance.now(),
+        id: SystemIds.hex16(),
+        at: SystemIds.now(),
         sessions: Vec::new(),
         root: PathBuf::new(),
         log: None,

@@ -10,7 +10,7 @@ use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
 use boswell_store::{
-    BlobId, Blobs, IdSource, Resolved, Scrubbed, Scrubbing, SystemChance, blobs, is_packed,
+    BlobId, Blobs, IdSource, Resolved, Scrubbed, Scrubbing, SystemIds, blobs, is_packed,
 };
 
 use super::delete::files_of;
@@ -350,7 +350,7 @@ fn whole_lines(
 }
 
 pub(super) fn blobs_of(root: &Path) -> Blobs {
-    Blobs::new(Arc::new(RealDisk), root, &SystemChance.hex16())
+    Blobs::new(Arc::new(RealDisk), root, &SystemIds.hex16())
 }
 
 /// Says what is replaced in copies and lines, and hands that over.

@@ -57,7 +57,7 @@ pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
         errors
             .iter()
             .for_each(|(_, error)| crate::failure::warn(error));
-        let with_store = |held: boswell_store::Held| {
+        let with_store = |held: boswell_store::StoredSession| {
             Some(Resolved {
                 store: machine.stores.get(held.store)?.clone(),
                 located: held.located,

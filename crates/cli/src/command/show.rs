@@ -176,7 +176,7 @@ impl Telling<'_> {
 
     /// Puts the whole output of a tool in the place of its beginning.
     fn put_back_output(&self, session: &Session, slot: Slot, view: &mut View) -> Result<()> {
-        let Some(whole) = self.store.spilled(session, slot)? else {
+        let Some(whole) = self.store.full_output(session, slot)? else {
             return Ok(());
         };
         for block in &mut view.blocks {

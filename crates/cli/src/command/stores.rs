@@ -46,7 +46,7 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
         }
     }
     if !out.json {
-        for place in machine.stores.places().iter().filter(|p| !p.exists) {
+        for place in machine.stores.locations().iter().filter(|p| !p.exists) {
             let text = format!(
                 "{}  not there: {}",
                 fit(place.dialect, 10),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Flags, Framing, Result, SessionRef};
-use boswell_store::{Follower, Held, Resolved, Store, StoreId, is_packed};
+use boswell_store::{Follower, StoredSession, Resolved, Store, StoreId, is_packed};
 use clap::Args;
 
 use crate::machine::{Machine, until};
@@ -166,7 +166,7 @@ impl<'m> Watch<'m> {
         let (held, errors) = stores.held();
         let start = self.machine.now.millis() - CLOCKS_APART;
         let mut found = Vec::with_capacity(held.len());
-        for Held { store, located } in &held {
+        for StoredSession { store, located } in &held {
             let Some(at) = stores.get(*store) else {
                 continue;
             };

@@ -3,7 +3,7 @@
 use boswell_dialect::StoreRequest;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{CarriedOut, Store};
+use boswell_store::{Executed, Store};
 
 use super::change;
 use super::ops::way_back;
@@ -80,7 +80,7 @@ pub(crate) fn each_with(
         if apply {
             let done = machine
                 .runner()?
-                .carry_out_store(&machine.writable(store.clone())?, intention)?;
+                .execute_store(&machine.writable(store.clone())?, intention)?;
             change::remark(machine, &done.planned);
             outcome.operations.push(done.operation.id.clone());
             report(&done, &SessionRef::new(store.dialect().name(), "*"), out)?;
@@ -93,7 +93,7 @@ pub(crate) fn each_with(
 }
 
 /// Acknowledges a change of a whole store.
-fn report(done: &CarriedOut, session: &SessionRef, out: &mut Output) -> Result<()> {
+fn report(done: &Executed, session: &SessionRef, out: &mut Output) -> Result<()> {
     if out.json {
         return change::report(done, session, out);
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::disk::{Disk, DiskFile, LockMode, Open, durable, read_full};
+use boswell_store::disk::{Disk, DiskFile, LockMode, OpenMode, durable, read_full};
 
 /// How the name of a file ends that was not renamed yet: what a crash left of it can be removed.
 pub(super) const TEMPORARY: &str = ".tmp";
@@ -41,7 +41,7 @@ impl IndexFolder {
 
     pub(crate) fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
         self.disk
-            .open(&self.root.join(name), Open::Read)
+            .open(&self.root.join(name), OpenMode::Read)
             .map(Arc::from)
     }
 
@@ -66,7 +66,7 @@ impl IndexFolder {
         durable::make_folders(self.disk.as_ref(), &self.root)?;
         let path = self.root.join("lock");
         let fault = |error| Error::io(path.display(), "lock", error);
-        let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
+        let file = self.disk.open(&path, OpenMode::Lock).map_err(fault)?;
         if file.try_lock(LockMode::Exclusive).map_err(fault)? {
             return Ok(file);
         }

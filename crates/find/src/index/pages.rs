@@ -147,7 +147,7 @@ pub(crate) fn number(bytes: &[u8]) -> u64 {
 mod tests {
     use std::path::Path;
 
-    use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
+    use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
 
     use super::*;
 
@@ -155,7 +155,7 @@ mod tests {
         let (disk, path) = (MemoryDisk::default(), Path::new("/index/file"));
         durable::make_folders(&disk, Path::new("/index"))?;
         durable::create(&disk, path, &bytes)?;
-        Paged::open(disk.open(path, Open::Read).unwrap().into())
+        Paged::open(disk.open(path, OpenMode::Read).unwrap().into())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::by_name;
 use boswell_model::{Instant, Symbol, Interner, Usage};
-use boswell_store::{Elsewhere, Stores, Ties};
+use boswell_store::{LinkedElsewhere, Stores, LinkGraph};
 
 use super::spent::Spent;
 use super::{By, Tally};
@@ -22,7 +22,7 @@ pub(crate) struct Reckoning<'e> {
     keys: Keys,
     /// What is known of the session at each place; none of those that were not read.
     sides: Vec<Option<Side>>,
-    links: Vec<(usize, Vec<Elsewhere>)>,
+    links: Vec<(usize, Vec<LinkedElsewhere>)>,
     other_ids: HashMap<usize, String>,
     family: Family,
     /// The conversations that are meant, each by the places of its sides.
@@ -136,7 +136,7 @@ impl<'e> Reckoning<'e> {
                 .unwrap_or_else(|| entry.located.id.clone());
             self.family.add(place, id, head.parent);
         }
-        let links: Vec<Elsewhere> = head
+        let links: Vec<LinkedElsewhere> = head
             .links
             .into_iter()
             .filter_map(|(dialect, id)| Some((by_name(&dialect)?.name(), id)))
@@ -151,7 +151,7 @@ impl<'e> Reckoning<'e> {
     pub(crate) fn choose(&mut self, meant: &dyn Fn(&[usize]) -> bool) {
         self.tally.partial = self.sides.iter().any(Option::is_none);
         self.links.sort_unstable_by_key(|(place, _)| *place);
-        let ties = Ties::of(std::mem::take(&mut self.links), |name| {
+        let ties = LinkGraph::of(std::mem::take(&mut self.links), |name| {
             for (place, entry) in self
                 .entries
                 .iter()

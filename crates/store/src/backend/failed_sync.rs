@@ -10,7 +10,7 @@ use std::io;
 
 use boswell_model::{Error, Result};
 
-use crate::disk::{Disk, Open, durable};
+use crate::disk::{Disk, OpenMode, durable};
 use crate::lease::AppendLock;
 
 /// Whether a log has the marker. It lies in the folder of locks, next to the log's append lock.
@@ -26,7 +26,7 @@ pub(super) fn is_marked(disk: &dyn Disk, lock: &AppendLock) -> Result<bool> {
 /// the error that the caller gets tells of it.
 pub(super) fn mark(disk: &dyn Disk, lock: &AppendLock) {
     let path = lock.failed_sync_marker();
-    match disk.open(&path, Open::CreateNew) {
+    match disk.open(&path, OpenMode::CreateNew) {
         // Without the sync a machine that dies now forgets the marker, but also the cached pages
         // that were never written: what it then finds is what the disk has.
         Ok(_) => drop(durable::sync_parent(disk, &path)),

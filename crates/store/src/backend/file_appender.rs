@@ -12,9 +12,9 @@ use super::ObjectReader;
 use super::failed_sync::{is_marked, mark};
 use super::fs::{FsObject, path_below};
 use super::fs_logs::{FsLogs, Remembered, lock_name};
-use super::logs::{Attempt, LogAppender, LogName, Refused, SyncWork};
-use crate::disk::{Disk, DiskFile, Open, Stat, durable, read_full};
-use crate::lease::{AppendLock, Held, NamedLog};
+use super::log_backend::{AppendResult, LogAppender, LogName, AppendError, SyncWork};
+use crate::disk::{Disk, DiskFile, OpenMode, Stat, durable, read_full};
+use crate::lease::{AppendLock, AppendGuard, NamedLog};
 
 /// How often we write again when others write into our lines.
 const RACES: usize = 100;
@@ -26,11 +26,11 @@ pub(super) struct FileAppender {
     file: Arc<dyn DiskFile>,
     /// Which file it is, whatever its path leads to.
     identity: (u64, u64),
-    place: Place,
+    place: LogPath,
     /// Where it will be seen.
-    visible: Option<Place>,
+    visible: Option<LogPath>,
     append_lock: AppendLock,
-    held: Option<Held>,
+    held: Option<AppendGuard>,
     /// Whether the name is durable.
     named: bool,
     /// The path that is being synced.
@@ -40,7 +40,7 @@ pub(super) struct FileAppender {
 
 /// Where a log is, in words of the store and of the disk.
 #[derive(Debug, Clone)]
-struct Place {
+struct LogPath {
     key: String,
     path: Arc<Path>,
 }
@@ -50,7 +50,7 @@ impl FileAppender {
     pub(super) fn open(logs: &FsLogs, name: &LogName<'_>) -> Result<(FileAppender, u64)> {
         let disk = logs.disk.as_ref();
         let place = |key: &str| {
-            Ok(Place {
+            Ok(LogPath {
                 key: key.to_owned(),
                 path: path_below(&logs.root, key)?.into(),
             })
@@ -61,7 +61,7 @@ impl FileAppender {
             None => (AppendLock::new(&logs.locks, &lock_name(name.session)), None),
         };
         let open = || {
-            disk.open_seen(&place.path, Open::Append)
+            disk.open_seen(&place.path, OpenMode::Append)
                 .map_err(|error| cannot_open(&place.path, error))
         };
         let (mut file, mut stat) = open()?;
@@ -99,7 +99,7 @@ impl FileAppender {
 
     /// Fails if a sync of another writer failed, which may have thrown away bytes of ours:
     /// later syncs do not tell.
-    fn check_marker(&self) -> Attempt<()> {
+    fn check_marker(&self) -> AppendResult<()> {
         if is_marked(self.disk.as_ref(), &self.append_lock)? {
             let what = format!(
                 "another writer could not sync the log `{}`",
@@ -107,16 +107,16 @@ impl FileAppender {
             );
             let error = Error::new(ErrorKind::Unavailable, what)
                 .hinting("open the session again and append there");
-            return Err(Refused::Over(error));
+            return Err(AppendError::Fenced(error));
         }
         Ok(())
     }
 
     /// The open file, if the path still leads to it. Another writer may have made a deferred
     /// log visible meanwhile.
-    fn still_there(&mut self) -> Attempt<Stat> {
+    fn still_there(&mut self) -> AppendResult<Stat> {
         let (disk, mine) = (self.disk.as_ref(), self.identity);
-        let seen_at = |place: &Place| -> Result<Option<Stat>> {
+        let seen_at = |place: &LogPath| -> Result<Option<Stat>> {
             let there = disk
                 .stat(&place.path)
                 .map_err(|error| self.fault("look at", error))?;
@@ -136,18 +136,18 @@ impl FileAppender {
     }
 
     /// Fails unless the path leads to the open file, and the file has no failed-sync marker.
-    fn look(&mut self) -> Attempt<Stat> {
+    fn look(&mut self) -> AppendResult<Stat> {
         let seen = self.still_there()?;
         self.check_marker()?;
         Ok(seen)
     }
 
-    fn fenced(&self, what: &str) -> Refused {
+    fn fenced(&self, what: &str) -> AppendError {
         let what = format!(
             "the log `{}` {what} by somebody else",
             self.place.path.display()
         );
-        Refused::Over(
+        AppendError::Fenced(
             Error::new(ErrorKind::Conflict, what)
                 .hinting("open the session again and append there"),
         )
@@ -222,7 +222,7 @@ impl FileAppender {
 }
 
 impl LogAppender for FileAppender {
-    fn begin(&mut self, known: u64) -> Attempt<u64> {
+    fn lock(&mut self, known: u64) -> AppendResult<u64> {
         if self.held.is_none() {
             self.held = Some(self.append_lock.hold(self.disk.as_ref())?);
         }
@@ -234,19 +234,19 @@ impl LogAppender for FileAppender {
         }
     }
 
-    fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
+    fn append(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64> {
         // A failed `write`, such as on a full disk, leaves no marker: what it wrote is a torn last
         // line at worst, which the next writer separates.
         Ok(self.write(end, lines)?)
     }
 
-    fn finish(&mut self) {
+    fn unlock(&mut self) {
         if let Some(held) = self.held.take() {
             self.append_lock.release(held);
         }
     }
 
-    fn behind(&self, at: u64, line: &[u8]) -> u64 {
+    fn position_after(&self, at: u64, line: &[u8]) -> u64 {
         at + line.len() as u64
     }
 
@@ -273,8 +273,8 @@ impl LogAppender for FileAppender {
         outcome.inspect_err(|_| mark(self.disk.as_ref(), &self.append_lock))?;
         // What was synced in a file that its path no longer leads to is lost.
         match self.look() {
-            Ok(_) | Err(Refused::Moved) => {}
-            Err(Refused::Over(error) | Refused::Failed(error)) => return Err(error),
+            Ok(_) | Err(AppendError::Stale) => {}
+            Err(AppendError::Fenced(error) | AppendError::Failed(error)) => return Err(error),
         }
         // A log that was renamed meanwhile needs its new name synced too.
         if path != self.place.path {
@@ -318,7 +318,7 @@ impl LogAppender for FileAppender {
     /// The process that wrote it may have been killed right after its `fsync` failed, before it
     /// could create the failed-sync marker. The kernel then shows bytes that are not on disk, and
     /// takes them for synced.
-    fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
+    fn rewrite_for_sync(&mut self, at: u64, len: u64) -> Result<bool> {
         // With the line end, if it has one already.
         let mut bytes = vec![0; usize::try_from(len + 1).unwrap_or(0)];
         let done = read_full(self.file.as_ref(), &mut bytes, at)
@@ -336,7 +336,7 @@ impl LogAppender for FileAppender {
 }
 
 /// Notes that a log is durable under its name.
-fn remember(disk: &dyn Disk, lock: &AppendLock, place: &Place, identity: (u64, u64)) -> NamedLog {
+fn remember(disk: &dyn Disk, lock: &AppendLock, place: &LogPath, identity: (u64, u64)) -> NamedLog {
     let log = NamedLog {
         identity,
         key: place.key.clone(),

@@ -15,9 +15,9 @@ use boswell_dialect::{FileInfo, FileKind, FileIdentity};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
 use super::memory::MemoryObject;
-use super::packed::{LastUnpacked, is_packed, unpack};
+use super::compressed::{LastUnpacked, is_packed, unpack};
 use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
-use crate::disk::{Disk, DiskFile, LeadsOutside, Open, RealDisk, Stat, StatKind, read_full};
+use crate::disk::{Disk, DiskFile, LeadsOutside, OpenMode, RealDisk, Stat, StatKind, read_full};
 
 /// How much of a file is asked for at once while lines go by.
 const CHUNK: usize = 1 << 18;
@@ -180,7 +180,7 @@ impl Backend for FsBackend {
             }) if len <= limit => {}
             _ => return Ok(None),
         }
-        let file = self.disk.open(&path, Open::Read).map_err(fault)?;
+        let file = self.disk.open(&path, OpenMode::Read).map_err(fault)?;
         FsObject::new(file.into(), path.as_path())
             .read(0, limit)
             .map(Some)

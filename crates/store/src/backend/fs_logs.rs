@@ -8,9 +8,9 @@ use boswell_model::{Error, Result, SessionRef};
 
 use super::file_appender::FileAppender;
 use super::fs::path_below;
-use super::logs::{Claim, Lease, LogBackend, LogName, OpenLog};
-use crate::digest::{Hasher, chunks};
-use crate::disk::{Disk, Open, durable};
+use super::log_backend::{LogClaim, Lease, LogBackend, LogName, OpenLog};
+use crate::sha256::{Hasher, chunks};
+use crate::disk::{Disk, OpenMode, durable};
 use crate::lease::{AppendLock, LeaseLock, NamedLog};
 use crate::locks::{Locks, Owner};
 use crate::vault::{Doubted, Vault};
@@ -36,7 +36,7 @@ pub(crate) struct Remembered {
 }
 
 impl LogBackend for FsLogs {
-    fn lease(&self, claim: &Claim<'_>) -> Result<Lease> {
+    fn lease(&self, claim: &LogClaim<'_>) -> Result<Lease> {
         let what = || format!("session {}", claim.session.id);
         let (name, owner) = (lock_name(claim.session), (claim.program, claim.now));
         let lock = LeaseLock::take(&self.disk, &self.locks, &name, claim.wait, owner, what)?;
@@ -110,7 +110,7 @@ impl FsLogs {
     fn copy_after_failed_sync(&self, log: &LogName<'_>, path: &Path) -> Result<()> {
         let disk = self.disk.as_ref();
         let fault = |error| Error::io(path.display(), "copy", error);
-        let (file, stat) = match disk.open_seen(path, Open::Read) {
+        let (file, stat) = match disk.open_seen(path, OpenMode::Read) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             opened => opened.map_err(fault)?,
         };

@@ -8,10 +8,10 @@ mod failed_sync;
 mod file_appender;
 mod fs;
 mod fs_logs;
-mod logs;
+mod log_backend;
 mod memory;
-mod packed;
-mod vault;
+mod compressed;
+mod archived;
 
 use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Line, Lines, Result};
@@ -19,12 +19,12 @@ use boswell_model::{Line, Lines, Result};
 pub use fs::FsBackend;
 pub(crate) use fs::leads_outside;
 pub(crate) use fs_logs::{FsLogs, lock_name};
-pub use logs::{
-    Attempt, Claim, Lease, LogAppender, LogBackend, LogName, OpenLog, Refused, SyncWork,
+pub use log_backend::{
+    AppendResult, LogClaim, Lease, LogAppender, LogBackend, LogName, OpenLog, AppendError, SyncWork,
 };
 pub use memory::MemoryBackend;
-pub use packed::is_packed;
-pub(crate) use vault::VaultBackend;
+pub use compressed::is_packed;
+pub(crate) use archived::VaultBackend;
 
 /// A place that keeps session logs and the files around them.
 pub trait Backend: Send + Sync + std::fmt::Debug {

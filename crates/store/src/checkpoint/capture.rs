@@ -4,7 +4,7 @@ use std::path::Path;
 
 use boswell_model::{Instant, Result};
 
-use super::{Captured, CapturedFile, Moment, Skipped, Snapshot, place};
+use super::{Captured, CapturedFile, Moment, Skipped, FileSnapshot, project_path};
 use crate::blobs::Blobs;
 use crate::disk::Disk;
 
@@ -32,10 +32,10 @@ impl Checkpoints {
         paths: &[&Path],
         moment: Moment,
         at: Instant,
-    ) -> Result<Snapshot> {
+    ) -> Result<FileSnapshot> {
         let mut files: Vec<CapturedFile> = Vec::with_capacity(paths.len());
         for path in paths {
-            let (name, content) = match place::relative(root, path) {
+            let (name, content) = match project_path::relative(root, path) {
                 Some(name) => {
                     let content = self.capture_one(disk, root, &name)?;
                     (name, content)
@@ -52,16 +52,16 @@ impl Checkpoints {
                 });
             }
         }
-        Ok(Snapshot { files, moment, at })
+        Ok(FileSnapshot { files, moment, at })
     }
 
     fn capture_one(&self, disk: &dyn Disk, root: &Path, name: &str) -> Result<Captured> {
-        match place::read(disk, root, name) {
-            place::Found::Absent => Ok(Captured::Absent),
-            place::Found::Skipped(why) => Ok(Captured::Skipped(why)),
+        match project_path::read(disk, root, name) {
+            project_path::Found::Absent => Ok(Captured::Absent),
+            project_path::Found::Skipped(why) => Ok(Captured::Skipped(why)),
             // A blob that cannot be kept is an error: the edit must not go on as if it
             // could be taken back.
-            place::Found::File { bytes, mode } => Ok(Captured::File {
+            project_path::Found::File { bytes, mode } => Ok(Captured::File {
                 blob: self.blobs.put(&bytes)?,
                 mode,
                 len: bytes.len() as u64,

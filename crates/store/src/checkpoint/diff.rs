@@ -5,7 +5,7 @@ use std::path::Path;
 
 use boswell_model::Error;
 
-use super::place::{self, Found};
+use super::project_path::{self, Found};
 use super::{Captured, Checkpoints, Skipped, State};
 use crate::blobs::BlobId;
 use crate::disk::Disk;
@@ -58,7 +58,7 @@ impl Checkpoints {
         let compare = |(path, tracked): (&str, &super::Tracked)| {
             (
                 path.to_owned(),
-                self.compare(&tracked.then, place::read(disk, root, path)),
+                self.compare(&tracked.then, project_path::read(disk, root, path)),
             )
         };
         state.files().map(compare).collect()

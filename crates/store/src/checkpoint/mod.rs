@@ -8,17 +8,17 @@
 
 mod capture;
 mod diff;
-mod in_session;
-mod place;
+mod lookup;
+mod project_path;
 mod restore;
 mod snapshot;
 mod state;
 
 pub use capture::Checkpoints;
 pub use diff::{FileDiff, TextDiff, text_diff};
-pub use in_session::SessionState;
-pub use restore::{Done, OnConflict, Refusal, Restored};
-pub use snapshot::{Captured, CapturedFile, Moment, Skipped, Snapshot};
+pub use lookup::SessionState;
+pub use restore::{Done, OnConflict, RestoreRefusal, Restored};
+pub use snapshot::{Captured, CapturedFile, Moment, Skipped, FileSnapshot};
 pub use state::{OnBranch, State, Tracked};
 
 /// The `customType` of entries that hold a snapshot.

@@ -8,10 +8,10 @@ use std::path::Path;
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
-use super::place::{self, Found};
-use super::{Captured, CapturedFile, Checkpoints, Moment, Skipped, Snapshot, State, Tracked};
+use super::project_path::{self, Found};
+use super::{Captured, CapturedFile, Checkpoints, Moment, Skipped, FileSnapshot, State, Tracked};
 use crate::blobs::BlobId;
-use crate::disk::{Disk, Open, durable};
+use crate::disk::{Disk, OpenMode, durable};
 
 /// What happens to a file whose present content nobody captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum OnConflict {
 /// Why a file was not put back.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum RestoreRefusal {
     /// It was changed by somebody else since it was captured.
     Conflict,
     /// It was not captured, or something stands in its place that is no regular file.
@@ -54,11 +54,11 @@ pub struct Restored {
     pub done: Vec<(String, Done)>,
     /// What was not done, by path, and why. Files that were already as they should be
     /// are in neither list.
-    pub refused: Vec<(String, Refusal)>,
+    pub refused: Vec<(String, RestoreRefusal)>,
     /// The files that were to be changed, as they were before.
-    pub undo: Snapshot,
+    pub undo: FileSnapshot,
     /// The files of `done`, as they are now.
-    pub after: Snapshot,
+    pub after: FileSnapshot,
 }
 
 impl Restored {
@@ -97,16 +97,16 @@ impl Checkpoints {
         }
         let conflict = refused
             .iter()
-            .any(|(_, refusal)| matches!(refusal, Refusal::Conflict));
+            .any(|(_, refusal)| matches!(refusal, RestoreRefusal::Conflict));
         if conflict && on_conflict == OnConflict::Stop {
             steps.clear();
         }
-        let undo = Snapshot {
+        let undo = FileSnapshot {
             files: self.keep(&steps)?,
             moment: Moment::Before,
             at,
         };
-        let mut after = Snapshot {
+        let mut after = FileSnapshot {
             files: Vec::new(),
             moment: Moment::After,
             at,
@@ -121,7 +121,7 @@ impl Checkpoints {
                     });
                     done.push((step.path.to_owned(), did));
                 }
-                Err(error) => refused.push((step.path.to_owned(), Refusal::Failed(error))),
+                Err(error) => refused.push((step.path.to_owned(), RestoreRefusal::Failed(error))),
             }
         }
         Ok(Restored {
@@ -159,7 +159,7 @@ impl Checkpoints {
                 format!("`{}` is not below the project", step.path),
             )
         };
-        let path = place::below(root, step.path).ok_or_else(outside)?;
+        let path = project_path::below(root, step.path).ok_or_else(outside)?;
         match step.then {
             Captured::File { blob, mode, .. } => {
                 let bytes = self.blobs.get(blob)?;
@@ -187,15 +187,15 @@ fn look<'a>(
     path: &'a str,
     tracked: &'a Tracked,
     on_conflict: OnConflict,
-) -> std::result::Result<Option<Step<'a>>, Refusal> {
+) -> std::result::Result<Option<Step<'a>>, RestoreRefusal> {
     if let Captured::Skipped(why) = &tracked.then {
-        return Err(Refusal::Skipped(*why));
+        return Err(RestoreRefusal::Skipped(*why));
     }
-    if place::is_git(path) {
-        return Err(Refusal::Git);
+    if project_path::is_git(path) {
+        return Err(RestoreRefusal::Git);
     }
-    let now = match place::read(disk, root, path) {
-        Found::Skipped(why) => return Err(Refusal::Skipped(why)),
+    let now = match project_path::read(disk, root, path) {
+        Found::Skipped(why) => return Err(RestoreRefusal::Skipped(why)),
         Found::Absent => None,
         Found::File { bytes, mode } => Some((bytes, mode)),
     };
@@ -215,7 +215,7 @@ fn look<'a>(
     // Where nothing is, nothing can be lost.
     let known = hash.is_none() || tracked.known.iter().any(same);
     if !known && on_conflict != OnConflict::Overwrite {
-        return Err(Refusal::Conflict);
+        return Err(RestoreRefusal::Conflict);
     }
     Ok(Some(Step {
         path,
@@ -226,7 +226,7 @@ fn look<'a>(
 
 /// Looks once more just before the change: somebody may have written since the content was kept.
 fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
-    let same = match (place::read(disk, root, step.path), &step.now) {
+    let same = match (project_path::read(disk, root, step.path), &step.now) {
         (Found::Absent, None) => true,
         (Found::File { bytes, .. }, Some((kept, _))) => bytes == *kept,
         _ => false,
@@ -246,7 +246,7 @@ fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
 fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32, unique: &str) -> Result<()> {
     let temp = durable::temp_beside(path, unique);
     let written = (|| {
-        let file = disk.open(&temp, Open::CreateNew)?;
+        let file = disk.open(&temp, OpenMode::CreateNew)?;
         durable::append_all(file.as_ref(), bytes)?;
         let modified = file.stat()?.modified;
         file.set_mode_and_time(mode & 0o777, modified)?;

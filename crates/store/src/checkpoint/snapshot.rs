@@ -7,7 +7,7 @@ use crate::blobs::BlobId;
 
 /// Files of a project at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct FileSnapshot {
     /// The files, each once.
     pub files: Vec<CapturedFile>,
     /// Whether they are as before or as after an edit.
@@ -87,7 +87,7 @@ impl Skipped {
     }
 }
 
-impl Snapshot {
+impl FileSnapshot {
     /// The data of the `custom` entry that holds it.
     pub fn to_json(&self) -> Json {
         let files: Vec<Json> = self.files.iter().map(CapturedFile::to_json).collect();
@@ -112,7 +112,7 @@ impl Snapshot {
             _ => Moment::Before,
         };
         match (at, files) {
-            (Some(at), Some(Some(files))) => Ok(Snapshot { files, moment, at }),
+            (Some(at), Some(Some(files))) => Ok(FileSnapshot { files, moment, at }),
             _ => Err(
                 Error::new(ErrorKind::Damaged, "checkpoint entry cannot be understood")
                     .because(

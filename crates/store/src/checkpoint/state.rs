@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::snapshot::{Captured, Moment, Snapshot};
+use super::snapshot::{Captured, Moment, FileSnapshot};
 
 /// An entry of a branch, from its root to its leaf, as far as checkpoints care.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct OnBranch<'a> {
     /// The id of the entry.
     pub id: &'a str,
     /// The snapshot that it holds.
-    pub snapshot: Option<&'a Snapshot>,
+    pub snapshot: Option<&'a FileSnapshot>,
 }
 
 /// The files of a project at an entry.
@@ -60,7 +60,7 @@ impl State {
     }
 
     /// The state before a run of snapshots, oldest first.
-    pub fn before<'a>(snapshots: impl IntoIterator<Item = &'a Snapshot>) -> State {
+    pub fn before<'a>(snapshots: impl IntoIterator<Item = &'a FileSnapshot>) -> State {
         let mut files: BTreeMap<String, Tracked> = BTreeMap::new();
         for snapshot in snapshots {
             for file in &snapshot.files {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::{Disk, DiskFile, Open, Stat, StatKind, read_full};
+use super::{Disk, DiskFile, OpenMode, Stat, StatKind, read_full};
 
 /// How many folders above a new name are synced again: whoever made them may have
 /// died before doing so.
@@ -60,7 +60,7 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
 pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<()> {
     let fault = |error| Error::io(path.display(), "replace", error);
     let temp = temp_beside(path, unique);
-    let file = disk.open(&temp, Open::CreateNew).map_err(fault)?;
+    let file = disk.open(&temp, OpenMode::CreateNew).map_err(fault)?;
     let written = fill(file.as_ref(), bytes, disk.stat(path).ok().flatten());
     drop(file);
     if let Err(error) = written.and_then(|()| disk.rename(&temp, path)) {
@@ -80,7 +80,7 @@ pub(crate) fn put_with(
 ) -> Result<()> {
     let fault = |error| Error::io(path.display(), "replace", error);
     let temp = temp_beside(path, unique);
-    let file = disk.open(&temp, Open::CreateNew).map_err(fault)?;
+    let file = disk.open(&temp, OpenMode::CreateNew).map_err(fault)?;
     let written = feed(&mut |chunk| append_all(file.as_ref(), chunk))
         .and_then(|()| finish(file.as_ref(), disk.stat(path).ok().flatten()).map_err(fault))
         .and_then(|()| disk.rename(&temp, path).map_err(fault));
@@ -113,11 +113,11 @@ fn finish(file: &dyn DiskFile, like: Option<Stat>) -> io::Result<()> {
 pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "make", error);
     let temp = temp_beside(path, &format!("new{}", std::process::id()));
-    let file = match disk.open(&temp, Open::CreateNew) {
+    let file = match disk.open(&temp, OpenMode::CreateNew) {
         // A process with our number died here before.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             disk.remove(&temp).map_err(fault)?;
-            disk.open(&temp, Open::CreateNew)
+            disk.open(&temp, OpenMode::CreateNew)
         }
         other => other,
     }
@@ -136,11 +136,11 @@ pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
 /// cut off again, so that nobody who reads the file next takes them for acknowledged.
 pub fn append_lines(disk: &dyn Disk, path: &Path, lines: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "append to", error);
-    let file = match disk.open(path, Open::Append) {
+    let file = match disk.open(path, OpenMode::Append) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            match disk.open(path, Open::CreateNew) {
+            match disk.open(path, OpenMode::CreateNew) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    disk.open(path, Open::Append)
+                    disk.open(path, OpenMode::Append)
                 }
                 other => other,
             }
@@ -199,7 +199,7 @@ pub fn append_all(file: &dyn DiskFile, bytes: &[u8]) -> io::Result<()> {
 
 /// A whole file; none if it is not there.
 pub fn read(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
-    whole(disk.open(path, Open::Read), path)
+    whole(disk.open(path, OpenMode::Read), path)
 }
 
 /// The same of a file below a folder, which links do not lead out of.
@@ -304,7 +304,7 @@ mod tests {
             create(&RealDisk, &path, b"two").is_err(),
             "a new file replaces nothing"
         );
-        let file = RealDisk.open(&path, Open::Append).unwrap();
+        let file = RealDisk.open(&path, OpenMode::Append).unwrap();
         file.set_mode_and_time(0o640, 0).unwrap();
         put(&RealDisk, &path, b"three", "1").unwrap();
         assert_eq!(read(&RealDisk, &path).unwrap().unwrap(), b"three");
@@ -317,7 +317,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         append_lines(&RealDisk, &path, b"{\"a\":1}\n").unwrap();
-        let file = RealDisk.open(&path, Open::Append).unwrap();
+        let file = RealDisk.open(&path, OpenMode::Append).unwrap();
         append_all(file.as_ref(), b"{\"torn").unwrap();
         append_lines(&RealDisk, &path, b"{\"b\":2}\n").unwrap();
         assert_eq!(

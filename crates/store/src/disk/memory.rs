@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Disk, DiskFile, LockMode, Open, Stat, StatKind};
+use super::{Disk, DiskFile, LockMode, OpenMode, Stat, StatKind};
 
 /// Files and folders that live as long as the value.
 #[derive(Debug, Default)]
@@ -71,14 +71,14 @@ fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Disk for MemoryDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>> {
         let mut nodes = self.nodes();
         match (nodes.get(path), how) {
             (Some(Node::Folder), _) => Err(io::Error::from(io::ErrorKind::IsADirectory)),
-            (Some(Node::File(_)), Open::CreateNew) => Err(exists()),
+            (Some(Node::File(_)), OpenMode::CreateNew) => Err(exists()),
             (Some(Node::File(inode)), _) => Ok(self.file(inode)),
-            (None, Open::Read | Open::Append | Open::OldLock) => Err(not_found()),
-            (None, Open::CreateNew | Open::Lock) => {
+            (None, OpenMode::Read | OpenMode::Append | OpenMode::ExistingLock) => Err(not_found()),
+            (None, OpenMode::CreateNew | OpenMode::Lock) => {
                 if !path
                     .parent()
                     .is_none_or(|parent| matches!(nodes.get(parent), Some(Node::Folder)))
@@ -191,7 +191,7 @@ impl Disk for MemoryDisk {
         Ok(())
     }
 
-    fn pause(&self, time: Duration) {
+    fn sleep(&self, time: Duration) {
         std::thread::sleep(time);
     }
 }

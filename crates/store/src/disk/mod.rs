@@ -95,7 +95,7 @@ impl std::error::Error for LeadsOutside {}
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Open {
+pub enum OpenMode {
     /// For reading; it must be there.
     Read,
     /// For reading and appending; it must be there. A symbolic link as the last part is refused.
@@ -106,7 +106,7 @@ pub enum Open {
     /// locks, is written to it.
     Lock,
     /// As a lock that somebody made; it must be there.
-    OldLock,
+    ExistingLock,
 }
 
 /// How an OS lock is taken.
@@ -121,10 +121,10 @@ pub enum LockMode {
 /// A disk: the calls that change or read files and folders.
 pub trait Disk: Send + Sync + fmt::Debug {
     /// Opens a regular file, without blocking on what is none.
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>>;
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>>;
 
     /// The same, with what it is then: a disk that looks at what it opens need not do so twice.
-    fn open_seen(&self, path: &Path, how: Open) -> io::Result<(Box<dyn DiskFile>, Stat)> {
+    fn open_seen(&self, path: &Path, how: OpenMode) -> io::Result<(Box<dyn DiskFile>, Stat)> {
         let file = self.open(path, how)?;
         let stat = file.stat()?;
         Ok((file, stat))
@@ -152,7 +152,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// leads out of the folder is not followed ([`LeadsOutside`]); one that stays inside is, and
     /// the folder itself may be one. A disk that has no links opens the path.
     fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
-        self.open(&root.join(below), Open::Read)
+        self.open(&root.join(below), OpenMode::Read)
     }
 
     /// [`stat`](Disk::stat) of what is below a folder. A link that leads out of it is
@@ -203,13 +203,13 @@ pub trait Disk: Send + Sync + fmt::Debug {
     }
 
     /// Whether [`process_start`](Disk::process_start) answers for every process that there is.
-    fn tells_process_starts(&self) -> bool {
+    fn knows_process_starts(&self) -> bool {
         false
     }
 
     /// Whether [`lock_holder`](Disk::lock_holder) can answer; if not, who takes a
     /// lock must leave word.
-    fn tells_lock_holders(&self) -> bool {
+    fn knows_lock_holders(&self) -> bool {
         false
     }
 
@@ -219,7 +219,7 @@ pub trait Disk: Send + Sync + fmt::Debug {
     }
 
     /// Lets time pass. A disk in a test may have a time of its own.
-    fn pause(&self, time: Duration);
+    fn sleep(&self, time: Duration);
 }
 
 /// An open file. Dropping it closes it and gives up its lock.

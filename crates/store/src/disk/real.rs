@@ -10,15 +10,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, DiskFile, LockMode, Open, Stat, StatKind, read_full};
+use super::{Disk, DiskFile, LockMode, OpenMode, Stat, StatKind, read_full};
 
 /// The file system of the machine.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RealDisk;
 
 impl Disk for RealDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
-        if matches!(how, Open::Lock | Open::OldLock) {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>> {
+        if matches!(how, OpenMode::Lock | OpenMode::ExistingLock) {
             // Whatever stands there can do no harm: what is no file cannot be read at a position.
             return Ok(Box::new(RealFile(open_carefully(
                 &mut options(how),
@@ -29,7 +29,7 @@ impl Disk for RealDisk {
         self.open_seen(path, how).map(|(file, _)| file)
     }
 
-    fn open_seen(&self, path: &Path, how: Open) -> io::Result<(Box<dyn DiskFile>, Stat)> {
+    fn open_seen(&self, path: &Path, how: OpenMode) -> io::Result<(Box<dyn DiskFile>, Stat)> {
         regular(open_carefully(&mut options(how), path, how)?)
     }
 
@@ -120,7 +120,7 @@ impl Disk for RealDisk {
         let opened = RealFile(open_carefully(
             OpenOptions::new().read(true).write(true),
             path,
-            Open::Append,
+            OpenMode::Append,
         )?);
         let there = opened.stat()?;
         let mut now = vec![0; bytes.len()];
@@ -150,11 +150,11 @@ impl Disk for RealDisk {
         rest.split_whitespace().nth(19).map(str::to_owned)
     }
 
-    fn tells_process_starts(&self) -> bool {
+    fn knows_process_starts(&self) -> bool {
         cfg!(target_os = "linux")
     }
 
-    fn tells_lock_holders(&self) -> bool {
+    fn knows_lock_holders(&self) -> bool {
         cfg!(target_os = "linux")
     }
 
@@ -180,7 +180,7 @@ impl Disk for RealDisk {
         Some((holder, program.trim().to_owned()))
     }
 
-    fn pause(&self, time: Duration) {
+    fn sleep(&self, time: Duration) {
         std::thread::sleep(time);
     }
 }
@@ -197,14 +197,14 @@ fn regular(file: File) -> io::Result<(Box<dyn DiskFile>, Stat)> {
     Ok((Box::new(RealFile(file)), stat(&meta)))
 }
 
-fn options(how: Open) -> OpenOptions {
+fn options(how: OpenMode) -> OpenOptions {
     let mut options = OpenOptions::new();
     match how {
-        Open::Read => options.read(true),
-        Open::Append => options.read(true).append(true),
-        Open::CreateNew => options.read(true).append(true).create_new(true),
-        Open::Lock => options.read(true).write(true).create(true).truncate(false),
-        Open::OldLock => options.read(true).write(true),
+        OpenMode::Read => options.read(true),
+        OpenMode::Append => options.read(true).append(true),
+        OpenMode::CreateNew => options.read(true).append(true).create_new(true),
+        OpenMode::Lock => options.read(true).write(true).create(true).truncate(false),
+        OpenMode::ExistingLock => options.read(true).write(true),
     };
     options
 }
@@ -228,12 +228,12 @@ fn has_open_for_writing(pid: u32, file: (u64, u64)) -> bool {
 }
 
 #[cfg(unix)]
-fn open_carefully(options: &mut OpenOptions, path: &Path, how: Open) -> io::Result<File> {
+fn open_carefully(options: &mut OpenOptions, path: &Path, how: OpenMode) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
 
     use rustix::fs::OFlags;
     let mut flags = OFlags::NONBLOCK | OFlags::CLOEXEC;
-    if how != Open::Read {
+    if how != OpenMode::Read {
         // A planted link must not lead our writes elsewhere.
         flags |= OFlags::NOFOLLOW;
     }
@@ -244,7 +244,7 @@ fn open_carefully(options: &mut OpenOptions, path: &Path, how: Open) -> io::Resu
 }
 
 #[cfg(not(unix))]
-fn open_carefully(options: &mut OpenOptions, path: &Path, _how: Open) -> io::Result<File> {
+fn open_carefully(options: &mut OpenOptions, path: &Path, _how: OpenMode) -> io::Result<File> {
     options.open(path)
 }
 

@@ -9,7 +9,7 @@ use boswell_dialect::{SessionLocation, SideFile, SideKind};
 const DEEPEST: usize = 3;
 
 /// Gives names, none twice.
-pub(super) struct Names<'a> {
+pub(super) struct ArtifactNames<'a> {
     pub(super) source: &'a SessionLocation,
     /// The calls whose whole output lies in a file, by its key.
     pub(super) outputs: HashMap<String, String>,
@@ -18,13 +18,13 @@ pub(super) struct Names<'a> {
     given: HashSet<String>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> ArtifactNames<'a> {
     pub(super) fn new(
         source: &'a SessionLocation,
         outputs: HashMap<String, String>,
         in_family: bool,
     ) -> Self {
-        Names {
+        ArtifactNames {
             source,
             outputs,
             in_family,
@@ -129,7 +129,7 @@ mod tests {
             "projects/-w/S/tool-results/b1.txt".to_owned(),
             "toolu_1".to_owned(),
         )]);
-        Names::new(&source, outputs, in_family).of(&SideFile {
+        ArtifactNames::new(&source, outputs, in_family).of(&SideFile {
             key: key.to_owned(),
             kind,
             size: 0,
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn no_name_is_given_twice() {
         let source = SessionLocation::of("S", Framing::Lines, 0);
-        let mut names = Names::new(&source, HashMap::new(), false);
+        let mut names = ArtifactNames::new(&source, HashMap::new(), false);
         let mut of = |key: &str, kind| {
             names.of(&SideFile {
                 key: key.to_owned(),

@@ -13,7 +13,7 @@ use boswell_model::{Message, View};
 
 /// A message, part by part, in order.
 #[derive(Default)]
-pub(super) struct Spoken {
+pub(super) struct MessageText {
     pub(super) bodies: Vec<Body>,
     /// Whether something in it has no place in our format.
     pub(super) left_over: bool,
@@ -30,8 +30,8 @@ pub(super) struct Heard {
 
 /// Tells a message anew. `view` is that of the record that it stands in, where it
 /// stands in one alone.
-pub(super) fn spoken(message: &Message, view: Option<&View>, heard: &mut Heard) -> Spoken {
-    let mut told = Spoken::default();
+pub(super) fn spoken(message: &Message, view: Option<&View>, heard: &mut Heard) -> MessageText {
+    let mut told = MessageText::default();
     let mut waiting = Vec::new();
     let by_model = message.role == "assistant";
     let native = message.native.as_ref().map(Json::to_bytes);

@@ -12,8 +12,8 @@ use std::time::Duration;
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::Wait;
-use super::taking::try_every;
-use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
+use super::acquire::try_every;
+use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
 
 /// A busy clinvoker lets go for a moment only, and whoever waits inside the system gets it first.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -63,7 +63,7 @@ impl AgentFlock {
 
 fn attempt(disk: &dyn Disk, path: &Path) -> Result<Option<Box<dyn DiskFile>>> {
     let fault = |error| Error::io(path.display(), "lock", error);
-    let file = disk.open(path, Open::Lock).map_err(fault)?;
+    let file = disk.open(path, OpenMode::Lock).map_err(fault)?;
     if !file.try_lock(LockMode::Exclusive).map_err(fault)? {
         return Ok(None);
     }

@@ -12,13 +12,13 @@ use super::Owner;
 use crate::disk::{Disk, DiskFile, durable};
 
 /// Leaves word in a lock file that was just taken, unless the system would tell anyway.
-pub(crate) fn leave_word(
+pub(crate) fn write_owner(
     disk: &dyn Disk,
     lock: &dyn DiskFile,
     owner: impl FnOnce() -> Owner,
     since: Instant,
 ) {
-    if !disk.tells_lock_holders() {
+    if !disk.knows_lock_holders() {
         let owner = owner();
         let record = Json::object()
             .with("pid", owner.pid)

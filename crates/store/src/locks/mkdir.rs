@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::taking::try_until;
-use super::{Alive, Liveness, Wait};
-use crate::disk::{Disk, Open, durable};
+use super::acquire::try_until;
+use super::{ProcessState, Processes, Wait};
+use crate::disk::{Disk, OpenMode, durable};
 use boswell_dialect::IdSource;
 
 /// From when on a lock without a readable owner is given up, in nanoseconds.
@@ -77,7 +77,7 @@ impl MkdirLock {
         disk: &Arc<dyn Disk>,
         path: &Path,
         owner: MkdirOwner,
-        liveness: &dyn Liveness,
+        liveness: &dyn Processes,
         chance: &dyn IdSource,
         wait: Wait,
     ) -> Result<Self> {
@@ -171,7 +171,7 @@ fn make(disk: &dyn Disk, path: &Path, token: &str) -> Result<bool> {
     }
     // MyAgents tolerates a missing owner, and so must we: the folder is the lock.
     let owner = path.join("owner");
-    if let Ok(file) = disk.open(&owner, Open::CreateNew)
+    if let Ok(file) = disk.open(&owner, OpenMode::CreateNew)
         && let Err(error) = durable::append_all(file.as_ref(), format!("{token}\n").as_bytes())
     {
         // A part of our name would be taken for somebody else's, by us too.
@@ -197,7 +197,7 @@ pub enum Abandoned {
 pub fn abandoned(
     disk: &dyn Disk,
     path: &Path,
-    liveness: &dyn Liveness,
+    liveness: &dyn Processes,
     chance: &dyn IdSource,
 ) -> Result<Option<Abandoned>> {
     match disk
@@ -217,12 +217,12 @@ pub fn abandoned(
 fn judge(
     owner: Option<&[u8]>,
     modified: i128,
-    liveness: &dyn Liveness,
+    liveness: &dyn Processes,
     chance: &dyn IdSource,
 ) -> Option<Abandoned> {
     match owner.and_then(MkdirOwner::parse) {
         Some(owner) => {
-            (liveness.process(owner.pid) == Alive::No).then_some(Abandoned::Dead(owner.pid))
+            (liveness.process(owner.pid) == ProcessState::No).then_some(Abandoned::Dead(owner.pid))
         }
         None => (i128::from(chance.now().millis()) * 1_000_000 - modified > STALE)
             .then_some(Abandoned::Nameless),
@@ -233,7 +233,7 @@ fn judge(
 fn break_stale(
     disk: &dyn Disk,
     path: &Path,
-    liveness: &dyn Liveness,
+    liveness: &dyn Processes,
     chance: &dyn IdSource,
 ) -> Result<bool> {
     let Some(stat) = disk
@@ -269,7 +269,7 @@ fn break_stale(
 fn read_owner(disk: &dyn Disk, path: &Path) -> Result<Option<Vec<u8>>> {
     let owner = path.join("owner");
     let fault = |error| Error::io(owner.display(), "read", error);
-    let file = match disk.open(&owner, Open::Read) {
+    let file = match disk.open(&owner, OpenMode::Read) {
         Ok(file) => file,
         Err(error)
             if matches!(

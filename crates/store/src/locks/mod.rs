@@ -7,17 +7,17 @@
 
 mod flock;
 mod holder;
-mod liveness;
+mod process;
 mod mkdir;
-mod os;
-mod taking;
+mod file_lock;
+mod acquire;
 
 pub use flock::AgentFlock;
-pub(crate) use holder::{holder, leave_word};
-pub use liveness::{Alive, Liveness, SystemLiveness};
+pub(crate) use holder::{holder, write_owner};
+pub use process::{ProcessState, Processes, SystemLiveness};
 pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
-pub use os::{Locks, OsLock};
-pub use taking::Owner;
-pub(crate) use taking::{Held, Taker, try_every};
+pub use file_lock::{Locks, OsLock};
+pub use acquire::Owner;
+pub(crate) use acquire::{HeldLock, Taker, try_every};
 
 pub use crate::lease::Wait;

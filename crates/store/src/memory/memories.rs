@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::disk::{Disk, DiskFile, LockMode, Open, StatKind, durable};
+use crate::disk::{Disk, DiskFile, LockMode, OpenMode, StatKind, durable};
 
 use super::page::checked_name;
 use super::{INDEX, LOADED_LINES, Page, project_key};
@@ -198,12 +198,12 @@ impl Memories {
         durable::make_folders(self.disk.as_ref(), &folder)?;
         let path = folder.join(format!("memory-{}.lock", project_key(project)));
         let fault = |error| Error::io(path.display(), "lock", error);
-        let file = self.disk.open(&path, Open::Lock).map_err(fault)?;
+        let file = self.disk.open(&path, OpenMode::Lock).map_err(fault)?;
         for _ in 0..TRIES {
             if file.try_lock(LockMode::Exclusive).map_err(fault)? {
                 return Ok(file);
             }
-            self.disk.pause(BETWEEN_TRIES);
+            self.disk.sleep(BETWEEN_TRIES);
         }
         Err(Error::new(
             ErrorKind::Busy,

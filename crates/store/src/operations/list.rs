@@ -11,7 +11,7 @@ use crate::journal::{self, DamagedLine};
 use crate::runner::{Change, Operation, Runner, State, inode_name, place};
 use crate::vault::Reason;
 
-use super::sweep::Restored;
+use super::agent_cleanup::RestoredCleanup;
 
 /// An operation in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Runner {
     /// Puts the files back that the last deletion or archiving of a session removed. Their
     /// places must be free. They have their old times, unless their agent would delete
     /// them again for that.
-    pub fn restore(&self, session: &SessionRef) -> Result<Restored> {
+    pub fn restore(&self, session: &SessionRef) -> Result<RestoredCleanup> {
         let (operations, _) = self.operations()?;
         let deleted = |listed: &&ListedOperation| {
             let op = &listed.operation;

@@ -14,11 +14,11 @@ use boswell_model::{Instant, Result, SessionRef};
 use crate::backend::{BackendFiles, FsBackend};
 use crate::blobs::BlobId;
 use crate::disk::durable;
-use crate::journal::{self, Fate};
+use crate::journal::{self, LineFate};
 use crate::notes::Notes;
 use crate::prompts::Prompts;
 use crate::runner::{Operation, PURGE, Runner, States};
-use crate::vault::{Becoming, Purged, Reason, Replaced, names_one, session_ref};
+use crate::vault::{RewrittenCopy, Purged, Reason, Replaced, names_one, session_ref};
 
 /// Ids of this length do not occur in file names by chance.
 const LONG: usize = 16;
@@ -300,16 +300,16 @@ impl Runner {
         };
         let change =
             |_: &SessionRef, key: &str, bytes: &[u8]| match dialect.without(key, bytes, &ids) {
-                Some(new) if new == bytes => Becoming::Stays,
-                Some(new) => Becoming::New(new),
+                Some(new) if new == bytes => RewrittenCopy::Stays,
+                Some(new) => RewrittenCopy::New(new),
                 // It is damaged: what it says of the session cannot be told from the rest.
                 None if ids
                     .iter()
                     .any(|id| memchr::memmem::find(bytes, id.as_bytes()).is_some()) =>
                 {
-                    Becoming::Goes
+                    RewrittenCopy::Goes
                 }
-                None => Becoming::Stays,
+                None => RewrittenCopy::Stays,
             };
         self.vault
             .rewrite(&of, &change, &|replaced| self.relink(replaced))
@@ -320,12 +320,12 @@ impl Runner {
         let _lock = self.locks.exclusive("ops", self.wait())?;
         let fate = |line: &[u8]| {
             let Some(mut op) = Raw::parse(line).ok().and_then(Operation::from_json) else {
-                return Fate::Stays;
+                return LineFate::Stays;
             };
             if op.relink(replaced) {
-                Fate::Becomes(op.to_json().to_bytes())
+                LineFate::Becomes(op.to_json().to_bytes())
             } else {
-                Fate::Stays
+                LineFate::Stays
             }
         };
         journal::rewrite(
@@ -346,7 +346,7 @@ impl Runner {
                 Some(op) => purging.sessions.contains(&op.session) && op.kind != PURGE,
                 None => names_one(line, &purging.sessions),
             };
-            if goes { Fate::Goes } else { Fate::Stays }
+            if goes { LineFate::Goes } else { LineFate::Stays }
         };
         journal::rewrite(
             self.disk.as_ref(),

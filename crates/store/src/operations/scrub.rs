@@ -11,10 +11,10 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Result, SessionRef};
 
 use crate::disk::durable;
-use crate::journal::{self, Fate, LineChange};
+use crate::journal::{self, LineFate, LineChange};
 use crate::notes::Notes;
 use crate::runner::{Operation, Runner, SCRUB, Start, lower};
-use crate::vault::{Becoming, Reason, session_ref};
+use crate::vault::{RewrittenCopy, Reason, session_ref};
 
 /// Says what a copy becomes, by its key; none if it stays.
 pub type CopyChange<'a> = &'a dyn Fn(&str, &[u8]) -> Option<Vec<u8>>;
@@ -108,8 +108,8 @@ impl Runner {
         let _one = self.locks.exclusive("runner", self.wait())?;
         self.recover_locked()?;
         let change = |_: &SessionRef, key: &str, bytes: &[u8]| match (scrubbing.copy)(key, bytes) {
-            Some(new) => Becoming::New(new),
-            None => Becoming::Stays,
+            Some(new) => RewrittenCopy::New(new),
+            None => RewrittenCopy::Stays,
         };
         let copies = self
             .vault
@@ -126,7 +126,7 @@ impl Runner {
             let _lock = self.locks.exclusive(lock, self.wait())?;
             let fate = |line: &[u8]| {
                 let new = (scrubbing.line)(speaks_of(line, member).as_ref(), line);
-                new.map_or(Fate::Stays, Fate::Becomes)
+                new.map_or(LineFate::Stays, LineFate::Becomes)
             };
             lines += journal::rewrite(self.disk.as_ref(), &self.home.join(name), &unique, &fate)?;
         }
@@ -170,7 +170,7 @@ impl Runner {
     }
 
     fn scrub_path(&self, session: &SessionRef) -> PathBuf {
-        let id = crate::digest::Digest::of(session.to_string().as_bytes()).to_string();
+        let id = crate::sha256::Digest::of(session.to_string().as_bytes()).to_string();
         self.ops_folder()
             .join(format!("scrub-{}.json", id.get(..16).unwrap_or(&id)))
     }

@@ -8,15 +8,15 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
 
 use crate::Store;
 use crate::backend::FsBackend;
-use crate::digest::{Digest, Hasher};
-use crate::disk::{Open, Stat, durable};
+use crate::sha256::{Digest, Hasher};
+use crate::disk::{OpenMode, Stat, durable};
 use crate::runner::{
     Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place,
     shown,
 };
 use crate::vault::Reason;
 
-use super::sweep::Restored;
+use super::agent_cleanup::RestoredCleanup;
 
 /// What to do about files that have grown since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Runner {
 
     /// Takes a deletion back, for a session that shall stay: what its agent would delete again at
     /// once has the time of now.
-    pub(super) fn undo_deletion(&self, op: &Operation) -> Result<Restored> {
+    pub(super) fn undo_deletion(&self, op: &Operation) -> Result<RestoredCleanup> {
         let mut renewed = 0;
         let operation = self.operate(&taking_back(op), || {
             self.refuse_undone(&op.id)?;
@@ -59,7 +59,7 @@ impl Runner {
                 .renew(&mut lowered.changes);
             Ok(lowered)
         })?;
-        Ok(Restored { operation, renewed })
+        Ok(RestoredCleanup { operation, renewed })
     }
 
     fn undo_with(&self, id: &str, newer: Newer) -> Result<Operation> {
@@ -564,7 +564,7 @@ impl<'a> Undoing<'a> {
         {
             let path = place(&self.op.root, key)?;
             let fault = |error| Error::io(path.display(), "look at", error);
-            let file = self.runner.disk.open(&path, Open::Read).map_err(fault)?;
+            let file = self.runner.disk.open(&path, OpenMode::Read).map_err(fault)?;
             stats.insert(key.clone(), file.stat().map_err(fault)?);
         }
         Ok(stats)

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, Instant, Result};
 
-use crate::disk::{Disk, DiskFile, LockMode, Open, durable};
-use crate::journal::{self, Fate};
+use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
+use crate::journal::{self, LineFate};
 
 use super::MOST;
-use super::backwards::Backwards;
+use super::reverse_lines::Backwards;
 
 /// Its name in boswell's home.
 const FILE: &str = "prompts.jsonl";
@@ -42,7 +42,7 @@ pub enum Added {
 
 /// Prompts that were found, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundPrompt {
     /// The prompts.
     pub prompts: Vec<Prompt>,
     /// How many of the lines that were looked at could not be read. They stay in the file.
@@ -93,13 +93,13 @@ impl Prompts {
     }
 
     /// The newest prompts, newest first; at most [`MOST`].
-    pub fn recent(&self, count: usize) -> Result<Found> {
+    pub fn recent(&self, count: usize) -> Result<FoundPrompt> {
         self.scan(count, |_| true)
     }
 
     /// The newest prompts that hold every word of a query, in any place and any
     /// case; at most [`MOST`].
-    pub fn search(&self, query: &str, count: usize) -> Result<Found> {
+    pub fn search(&self, query: &str, count: usize) -> Result<FoundPrompt> {
         let words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
         self.scan(count, |prompt| {
             let text = prompt.text.to_lowercase();
@@ -107,8 +107,8 @@ impl Prompts {
         })
     }
 
-    fn scan(&self, count: usize, wanted: impl Fn(&Prompt) -> bool) -> Result<Found> {
-        let mut found = Found::default();
+    fn scan(&self, count: usize, wanted: impl Fn(&Prompt) -> bool) -> Result<FoundPrompt> {
+        let mut found = FoundPrompt::default();
         let count = count.min(MOST);
         let path = self.path();
         let fault = |error| Error::io(path.display(), "read", error);
@@ -154,7 +154,7 @@ impl Prompts {
                 Some(prompt) => prompt.session.is_some_and(|it| sessions.contains(&it)),
                 None => sessions.iter().any(is_one),
             };
-            if goes { Fate::Goes } else { Fate::Stays }
+            if goes { LineFate::Goes } else { LineFate::Stays }
         })
     }
 
@@ -174,11 +174,11 @@ impl Prompts {
     }
 
     fn open_for_append(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
-        match self.disk.open(path, Open::Append) {
+        match self.disk.open(path, OpenMode::Append) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                match self.disk.open(path, Open::CreateNew) {
+                match self.disk.open(path, OpenMode::CreateNew) {
                     Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                        self.disk.open(path, Open::Append)
+                        self.disk.open(path, OpenMode::Append)
                     }
                     made => made,
                 }
@@ -194,7 +194,7 @@ impl Prompts {
         durable::make_folders(self.disk.as_ref(), &folder).ok()?;
         let file = self
             .disk
-            .open(&folder.join("prompts.lock"), Open::Lock)
+            .open(&folder.join("prompts.lock"), OpenMode::Lock)
             .ok()?;
         file.try_lock(LockMode::Exclusive).ok()?.then_some(file)
     }

@@ -5,10 +5,10 @@
 //! itself has it too. Reading goes backwards from the end, so that recent prompts cost the same
 //! however long the history is.
 
-mod backwards;
+mod reverse_lines;
 mod history;
 
-pub use history::{Added, Found, Prompt, Prompts};
+pub use history::{Added, FoundPrompt, Prompt, Prompts};
 
 /// The most prompts that are handed out at once.
 pub const MOST: usize = 1000;

@@ -8,24 +8,24 @@
 //! result would lose a record, reach less than before or need mending again is refused before a
 //! byte is written, and the written file is looked at once more.
 
-mod bytes;
-mod carry;
-mod goals;
+mod byte_fixes;
+mod apply;
+mod target_readers;
 #[cfg(test)]
-mod lab;
-mod late;
-mod patched;
-mod stage;
+mod tests;
+mod late_lines;
+mod patched_reader;
+mod patched_session;
 mod verify;
-mod workbench;
+mod planner;
 
 use boswell_dialect::{Confidence, SessionLocation};
 use boswell_model::{ProblemKind, Repair, Result, SessionRef};
 
 use crate::{ListedOperation, Operation, Runner, Store};
-use workbench::Workbench;
+use planner::RepairPlanner;
 
-pub use late::LateTable;
+pub use late_lines::LateTable;
 pub(crate) use verify::reach;
 
 /// The kind of the operation that a repair is.
@@ -164,7 +164,7 @@ impl Store {
     /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines
     /// that were written late: see [`Runner::repair_plan`].
     pub fn repair_plan(&self, located: &SessionLocation, request: &RepairRequest) -> Result<RepairPlan> {
-        Workbench::new(self, located, request, Vec::new())?.plan()
+        RepairPlanner::new(self, located, request, Vec::new())?.plan()
     }
 }
 
@@ -178,6 +178,6 @@ impl Runner {
         request: &RepairRequest,
     ) -> Result<RepairPlan> {
         let late = self.late_table()?.lines(store, located);
-        Workbench::new(store, located, request, late)?.plan()
+        RepairPlanner::new(store, located, request, late)?.plan()
     }
 }

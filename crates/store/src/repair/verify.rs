@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use boswell_model::{Error, ErrorKind, Flags, Result, Slot, Tip};
 
-use super::stage::Stage;
+use super::patched_session::PatchedSession;
 use crate::Session;
 
 /// Conversation entries that the agent reaches, and those in the file.
@@ -31,7 +31,7 @@ fn is_conversation(session: &Session, slot: Slot) -> bool {
 }
 
 /// Fails if a record is gone that was not one of `changed`, or if the agent reaches less.
-pub(super) fn verify(before: &Stage, after: &Stage, changed: usize) -> Result<()> {
+pub(super) fn verify(before: &PatchedSession, after: &PatchedSession, changed: usize) -> Result<()> {
     let gone = before.records()?.difference(after.records()?).count();
     if gone > changed {
         return Err(Error::new(

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::change::{Change, FileFacts};
-use super::lower::Content;
-use super::place::place;
-use crate::digest::{CHUNK, Digest, chunks};
-use crate::disk::{Disk, DiskFile, Open, durable};
+use super::compile::Content;
+use super::paths::place;
+use crate::sha256::{CHUNK, Digest, chunks};
+use crate::disk::{Disk, DiskFile, OpenMode, durable};
 use crate::vault::Vault;
 
 /// What carrying out needs.
 #[derive(Debug)]
-pub(crate) struct Hands<'a> {
+pub(crate) struct Executor<'a> {
     pub(crate) disk: &'a dyn Disk,
     pub(crate) vault: &'a Vault,
     pub(crate) root: &'a Path,
@@ -36,7 +36,7 @@ pub(crate) enum Old {
     Dropped,
 }
 
-impl Hands<'_> {
+impl Executor<'_> {
     /// Carries out the change of this number.
     pub(crate) fn apply(&self, number: usize, change: &Change, old: Old) -> Result<()> {
         match change {
@@ -151,7 +151,7 @@ impl Hands<'_> {
 
     fn write_temp(&self, temp: &Path, after: &FileFacts) -> Result<()> {
         let fault = |error| Error::io(temp.display(), "write", error);
-        let file = self.disk.open(temp, Open::CreateNew).map_err(fault)?;
+        let file = self.disk.open(temp, OpenMode::CreateNew).map_err(fault)?;
         self.feed(after.sha256, &mut |chunk| {
             durable::append_all(file.as_ref(), chunk)
         })?;
@@ -176,7 +176,7 @@ impl Hands<'_> {
     ) -> Result<()> {
         let path = place(self.root, key)?;
         let fault = |error| Error::io(path.display(), "append to", error);
-        let file = self.disk.open(&path, Open::Append).map_err(fault)?;
+        let file = self.disk.open(&path, OpenMode::Append).map_err(fault)?;
         if file.stat().map_err(fault)?.len != before.len {
             return Err(changed(&path));
         }
@@ -208,7 +208,7 @@ impl Hands<'_> {
     fn truncate(&self, key: &str, before: &FileFacts, after: &FileFacts) -> Result<()> {
         let path = place(self.root, key)?;
         let fault = |error| Error::io(path.display(), "cut", error);
-        let file = self.disk.open(&path, Open::Append).map_err(fault)?;
+        let file = self.disk.open(&path, OpenMode::Append).map_err(fault)?;
         if file.stat().map_err(fault)?.len != before.len {
             return Err(changed(&path));
         }
@@ -267,7 +267,7 @@ impl Hands<'_> {
             return fed.map_err(|error| Error::io(self.root.display(), "write below", error));
         }
         let staged = stage_path(&self.stage, self.op, sha256);
-        match self.disk.open(&staged, Open::Read) {
+        match self.disk.open(&staged, OpenMode::Read) {
             Ok(file) => feed_file(file.as_ref(), &staged, sink),
             Err(error) if error.kind() == io::ErrorKind::NotFound => self.vault.read(sha256, sink),
             Err(error) => Err(Error::io(staged.display(), "read", error)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::digest::Digest;
+use crate::sha256::Digest;
 
 /// What is known of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,24 +12,24 @@
 
 mod apply;
 mod change;
-mod conditions;
-mod lower;
+mod preconditions;
+mod compile;
 mod operation;
-mod place;
+mod paths;
 mod recover;
 mod run;
-mod shared;
+mod merge_shared;
 
 pub use change::FileFacts;
-pub use conditions::Watcher;
+pub use preconditions::Watcher;
 pub use operation::{FileChange, Operation};
-pub use recover::{Outcome as RecoveryOutcome, Recovered};
+pub use recover::{RecoveryOutcome as RecoveryOutcome, Recovered};
 pub use run::Runner;
 
 pub(crate) use apply::inode_name;
 pub(crate) use change::{Change, State, States};
-pub(crate) use lower::{Content, Lowered, lower, read_state};
+pub(crate) use compile::{Content, Lowered, lower, read_state};
 pub(crate) use operation::{PURGE, SCRUB};
-pub(crate) use place::{place, shown};
+pub(crate) use paths::{place, shown};
 pub(crate) use run::Start;
-pub(crate) use shared::merge;
+pub(crate) use merge_shared::merge;

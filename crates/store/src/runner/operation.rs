@@ -7,7 +7,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Instant, SessionRef};
 
 use super::change::{Change, FileFacts, State, States, snapshots};
-use crate::digest::Digest;
+use crate::sha256::Digest;
 use crate::vault::{Reason, Replaced, session_ref};
 
 /// The kind of an operation that removed every trace of a session.

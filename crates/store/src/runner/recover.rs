@@ -14,12 +14,12 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::apply::Old;
 use super::change::{Change, State, States};
-use super::lower::read_state;
+use super::compile::read_state;
 use super::run::old_of;
-use super::shared::Rebased;
+use super::merge_shared::Rebased;
 use super::{Content, Operation, Runner, place};
-use crate::digest::{Digest, hash_file};
-use crate::disk::{Open, durable};
+use crate::sha256::{Digest, hash_file};
+use crate::disk::{OpenMode, durable};
 use crate::journal;
 
 /// What became of an interrupted operation.
@@ -28,13 +28,13 @@ pub struct Recovered {
     /// Its id.
     pub op: String,
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: RecoveryOutcome,
     pub(crate) unsettled: Option<Operation>,
 }
 
 /// What became of an interrupted operation.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum RecoveryOutcome {
     /// It was finished.
     Forward,
     /// It was taken back.
@@ -103,14 +103,14 @@ impl Runner {
             );
             return Ok(Recovered {
                 op: id.to_owned(),
-                outcome: Outcome::Unsettled(error),
+                outcome: RecoveryOutcome::Unsettled(error),
                 unsettled: None,
             });
         };
         let outcome = match self.settle(&op) {
             Ok(outcome) => outcome,
             Err(error) => {
-                let outcome = Outcome::Unsettled(error);
+                let outcome = RecoveryOutcome::Unsettled(error);
                 return Ok(Recovered {
                     op: id.to_owned(),
                     outcome,
@@ -125,11 +125,11 @@ impl Runner {
         })
     }
 
-    fn settle(&self, op: &Operation) -> Result<Outcome> {
+    fn settle(&self, op: &Operation) -> Result<RecoveryOutcome> {
         if self.is_recorded(&op.id)? {
             self.renew_record(&op.id)?;
             self.forget(&op.id)?;
-            return Ok(Outcome::Forward);
+            return Ok(RecoveryOutcome::Forward);
         }
         let _held = self.taker().take(&op.root, &op.locks)?;
         if let Some(rebased) = self.rebase(op)? {
@@ -139,21 +139,21 @@ impl Runner {
         let position = self.position(op, op.changes.len())?;
         if position.done > 0 && self.forward(op, &position, &nothing).is_ok() {
             self.record(op)?;
-            return Ok(Outcome::Forward);
+            return Ok(RecoveryOutcome::Forward);
         }
         self.take_back(op, op.changes.len(), &nothing)?;
-        Ok(Outcome::Back)
+        Ok(RecoveryOutcome::Back)
     }
 
     /// The same where somebody else has written to a shared file since.
-    fn settle_shared(&self, rebased: &Rebased) -> Result<Outcome> {
+    fn settle_shared(&self, rebased: &Rebased) -> Result<RecoveryOutcome> {
         let (op, contents) = (&rebased.forward, &rebased.contents);
         let position = self.position(op, op.changes.len())?;
         if position.done > 0 {
             self.save_before(op, contents)?;
             if self.forward(op, &position, contents).is_ok() {
                 self.record(op)?;
-                return Ok(Outcome::Forward);
+                return Ok(RecoveryOutcome::Forward);
             }
         }
         let hands = self.hands(op, contents);
@@ -167,7 +167,7 @@ impl Runner {
             ..op.clone()
         };
         self.take_back(&rest, rest.changes.len(), contents)?;
-        Ok(Outcome::Back)
+        Ok(RecoveryOutcome::Back)
     }
 
     fn forward(
@@ -220,7 +220,7 @@ impl Runner {
         };
         let path = place(&op.root, key)?;
         let fault = |error| Error::io(path.display(), "cut", error);
-        let file = self.disk.open(&path, Open::Append).map_err(fault)?;
+        let file = self.disk.open(&path, OpenMode::Append).map_err(fault)?;
         file.truncate(before.len).map_err(fault)?;
         file.sync().map_err(fault)
     }

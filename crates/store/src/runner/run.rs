@@ -8,17 +8,17 @@ use std::time::Duration;
 use boswell_dialect::{IdSource, LockSpec, Plan};
 use boswell_model::{Error, Result, SessionRef};
 
-use super::apply::{Hands, Old, changed, inode_name, stage_path};
+use super::apply::{Executor, Old, changed, inode_name, stage_path};
 use super::change::{Change, FileFacts, State};
-use super::conditions::{Watcher, refuse_unsettled};
-use super::lower::{Content, Lowered, feed_pieces, lower, read_state};
+use super::preconditions::{Watcher, refuse_unsettled};
+use super::compile::{Content, Lowered, feed_pieces, lower, read_state};
 use super::operation::Operation;
-use super::place::place;
-use super::shared;
-use crate::digest::{Digest, hash_file};
+use super::paths::place;
+use super::merge_shared;
+use crate::sha256::{Digest, hash_file};
 use crate::disk::{Disk, Stat, durable};
 use crate::journal;
-use crate::locks::{Held, Liveness, Locks, Owner, SystemLiveness, Taker, Wait};
+use crate::locks::{HeldLock, Processes, Locks, Owner, SystemLiveness, Taker, Wait};
 use crate::vault::{Copied, Reason, Vault, VaultRecord};
 
 /// Carries plans out.
@@ -29,7 +29,7 @@ pub struct Runner {
     pub(crate) chance: Arc<dyn IdSource>,
     pub(crate) locks: Locks,
     pub(crate) vault: Vault,
-    liveness: Arc<dyn Liveness>,
+    liveness: Arc<dyn Processes>,
     pub(super) watcher: Option<Arc<dyn Watcher>>,
     pub(super) wait: Wait,
 }
@@ -84,7 +84,7 @@ impl Runner {
 
     /// Asks this about processes.
     #[must_use]
-    pub fn with_liveness(mut self, liveness: Arc<dyn Liveness>) -> Self {
+    pub fn with_liveness(mut self, liveness: Arc<dyn Processes>) -> Self {
         self.liveness = liveness;
         self
     }
@@ -189,7 +189,7 @@ impl Runner {
         op: &Operation,
         contents: &HashMap<Digest, Content>,
         seen: &BTreeMap<String, Stat>,
-        held: &[Held],
+        held: &[HeldLock],
     ) -> Result<()> {
         self.save_before(op, contents)?;
         let hands = self.hands(op, contents);
@@ -225,9 +225,9 @@ impl Runner {
         &'a self,
         op: &'a Operation,
         contents: &'a HashMap<Digest, Content>,
-    ) -> Hands<'a> {
+    ) -> Executor<'a> {
         let (disk, root) = (self.disk.as_ref(), op.root.as_path());
-        Hands {
+        Executor {
             disk,
             vault: &self.vault,
             root,
@@ -285,7 +285,7 @@ impl Runner {
             if let (Reason::Deleted | Reason::Archived, Change::Write { after, .. }) =
                 (op.reason, change)
                 && let Some(Content::Bytes(left)) = contents.get(&after.sha256)
-                && shared::merge(op, key, left, left, left).is_some()
+                && merge_shared::merge(op, key, left, left, left).is_some()
             {
                 let record = self.vault_record(op, key, *after, None, String::new());
                 items.push((

@@ -8,8 +8,8 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::object;
 use super::record::{Reason, VaultRecord};
-use crate::digest::{Digest, hash_file};
-use crate::disk::{Disk, Open, durable};
+use crate::sha256::{Digest, hash_file};
+use crate::disk::{Disk, OpenMode, durable};
 use crate::journal::{self, DamagedLine};
 use crate::locks::{Locks, OsLock, Wait};
 use boswell_dialect::IdSource;
@@ -202,7 +202,7 @@ impl Vault {
         sink: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
     ) -> Result<()> {
         let path = self.object(sha256);
-        let file = match self.disk.open(&path, Open::Read) {
+        let file = match self.disk.open(&path, OpenMode::Read) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(gone(sha256)),
             Err(error) => return Err(Error::io(path.display(), "read", error)),

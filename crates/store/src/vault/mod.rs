@@ -8,8 +8,8 @@
 //! goes when none does any more.
 
 mod copies;
-mod inodes;
-mod kept;
+mod replaced_files;
+mod chunked_copies;
 mod object;
 mod record;
 mod retention;
@@ -17,10 +17,10 @@ mod rewrite;
 
 pub(crate) use copies::Copied;
 pub use copies::Vault;
-pub(crate) use inodes::Doubted;
-pub use kept::{Keeping, Kept, KeptFile};
+pub(crate) use replaced_files::Doubted;
+pub use chunked_copies::{Keeping, ChunkedCopies, ChunkedCopy};
 pub use record::{Reason, VaultRecord};
 pub(crate) use record::{names_one, session_ref};
 pub(crate) use retention::Theirs;
 pub use retention::{Expired, Purged, Retention};
-pub(crate) use rewrite::{Becoming, Replaced};
+pub(crate) use rewrite::{RewrittenCopy, Replaced};

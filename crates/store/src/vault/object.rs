@@ -9,8 +9,8 @@ use std::path::Path;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::digest::{CHUNK, Digest, Hasher, chunks};
-use crate::disk::{Disk, DiskFile, Open, durable, read_full};
+use crate::sha256::{CHUNK, Digest, Hasher, chunks};
+use crate::disk::{Disk, DiskFile, OpenMode, durable, read_full};
 
 const MAGIC: &[u8] = b"BOSWELL-OBJECT 1\n";
 
@@ -18,7 +18,7 @@ const MAGIC: &[u8] = b"BOSWELL-OBJECT 1\n";
 /// says what was in it.
 pub(super) fn pack_file(disk: &dyn Disk, source: &Path, len: u64, to: &Path) -> Result<Digest> {
     let file = disk
-        .open(source, Open::Read)
+        .open(source, OpenMode::Read)
         .map_err(|error| Error::io(source.display(), "copy", error))?;
     pack(disk, to, |sink| chunks(file.as_ref(), 0, len, sink))
 }
@@ -36,7 +36,7 @@ fn pack(
     feed: impl FnOnce(Sink<'_>) -> std::io::Result<()>,
 ) -> Result<Digest> {
     let fault = |error| Error::io(to.display(), "write", error);
-    let out = disk.open(to, Open::CreateNew).map_err(fault)?;
+    let out = disk.open(to, OpenMode::CreateNew).map_err(fault)?;
     durable::append_all(out.as_ref(), MAGIC).map_err(fault)?;
     let mut hasher = Hasher::default();
     feed(&mut |chunk| {

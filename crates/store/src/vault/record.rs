@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Instant, SessionRef};
 
-use crate::digest::Digest;
+use crate::sha256::Digest;
 
 /// Why a copy is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,9 +8,9 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::{Reason, Vault, VaultRecord, names_one};
 use crate::backend::lock_name;
-use crate::digest::Digest;
+use crate::sha256::Digest;
 use crate::disk::durable;
-use crate::journal::{self, Fate};
+use crate::journal::{self, LineFate};
 
 /// Says by session, root and key whether a copy is one of those that are meant.
 pub(crate) type Theirs<'a> = &'a dyn Fn(&SessionRef, &Path, &str) -> bool;
@@ -244,7 +244,7 @@ impl Vault {
             let is_gone = record
                 .as_ref()
                 .map_or_else(|| names_one(line, sessions), goes);
-            if is_gone { Fate::Goes } else { Fate::Stays }
+            if is_gone { LineFate::Goes } else { LineFate::Stays }
         };
         journal::rewrite(self.disk.as_ref(), &self.log(), &self.chance.hex16(), &fate).map(drop)
     }

@@ -12,13 +12,13 @@ use boswell_model::json::Raw;
 use boswell_model::{ErrorKind, Result, SessionRef};
 
 use super::{Theirs, Vault, VaultRecord};
-use crate::digest::Digest;
+use crate::sha256::Digest;
 use crate::disk::durable;
-use crate::journal::{self, Fate};
+use crate::journal::{self, LineFate};
 
 /// What becomes of a copy.
 #[derive(Debug)]
-pub(crate) enum Becoming {
+pub(crate) enum RewrittenCopy {
     /// It stays as it is.
     Stays,
     /// It goes, with the record that speaks of it.
@@ -28,7 +28,7 @@ pub(crate) enum Becoming {
 }
 
 /// Says what becomes of a copy, by the session of its record, its key and its bytes.
-pub(crate) type Become<'a> = &'a dyn Fn(&SessionRef, &str, &[u8]) -> Becoming;
+pub(crate) type Become<'a> = &'a dyn Fn(&SessionRef, &str, &[u8]) -> RewrittenCopy;
 
 /// A copy that was replaced or went.
 #[derive(Debug, Clone)]
@@ -109,10 +109,10 @@ impl Vault {
             Err(error) => return Err(error),
         };
         Ok(match change(&record.session, &record.key, &bytes) {
-            Becoming::Stays => None,
-            Becoming::Goes => Some(None),
-            Becoming::New(_) if record.op.is_none() && record.inode.is_some() => Some(None),
-            Becoming::New(new) => Some(Some((self.save_piece(&new)?, new.len() as u64))),
+            RewrittenCopy::Stays => None,
+            RewrittenCopy::Goes => Some(None),
+            RewrittenCopy::New(_) if record.op.is_none() && record.inode.is_some() => Some(None),
+            RewrittenCopy::New(new) => Some(Some((self.save_piece(&new)?, new.len() as u64))),
         })
     }
 
@@ -135,12 +135,12 @@ impl Vault {
         }
         let fate = |line: &[u8]| {
             let Some(record) = Raw::parse(line).ok().and_then(VaultRecord::from_json) else {
-                return Fate::Stays;
+                return LineFate::Stays;
             };
             match of(&record).map(|replaced| replaced.now) {
-                None => Fate::Stays,
-                Some(None) => Fate::Goes,
-                Some(Some((sha256, len))) => Fate::Becomes(
+                None => LineFate::Stays,
+                Some(None) => LineFate::Goes,
+                Some(Some((sha256, len))) => LineFate::Becomes(
                     VaultRecord {
                         sha256,
                         len,

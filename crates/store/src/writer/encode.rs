@@ -6,7 +6,7 @@ use boswell_dialect::{Body, IdSource, Dialect, Draft, Parent, Part, EntryStamp, 
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::batch::{Batch, Encoded};
-use super::known::KnownIds;
+use super::id_index::KnownIds;
 use super::state::State;
 use super::tail::stated;
 use crate::blobs::{LARGE_TEXT, SMALL_IMAGE};
@@ -24,7 +24,7 @@ pub(super) struct With<'a> {
 impl State {
     /// A moment after all that the log tells of: where the tree alone does not say what came last,
     /// some versions of the agent go by the time.
-    fn later(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
+    fn monotonic_time(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
         if !dialect.parent_needs_full_log() {
             return now;
         }
@@ -38,7 +38,7 @@ impl State {
     }
 
     /// The entry that a draft hangs below.
-    fn above(
+    fn parent_of(
         &mut self,
         dialect: &'static dyn Dialect,
         draft: &Draft,
@@ -86,7 +86,7 @@ impl State {
         if let Some(id) = &draft.id
             && self.is_written(with.dialect, id, draft, batch)?
         {
-            self.renew(id)?;
+            self.rewrite_for_sync(id)?;
             batch.entries.push(Encoded::before(id));
             return Ok(());
         }
@@ -106,7 +106,7 @@ impl State {
         batch: &mut Batch,
     ) -> Result<()> {
         let start = batch.bytes.len();
-        let encoded = self.encode_behind(with, draft, id, batch);
+        let encoded = self.encode_after(with, draft, id, batch);
         if !matches!(encoded, Ok(true)) {
             batch.bytes.truncate(start);
         }
@@ -114,7 +114,7 @@ impl State {
     }
 
     /// Encodes a draft; false if it stands in the log already.
-    fn encode_behind(
+    fn encode_after(
         &mut self,
         with: With<'_>,
         draft: &Draft,
@@ -123,10 +123,10 @@ impl State {
     ) -> Result<bool> {
         let With { dialect, chance } = with;
         self.names_exist(dialect, draft, batch)?;
-        let parent = self.above(dialect, draft, batch)?;
+        let parent = self.parent_of(dialect, draft, batch)?;
         let at = draft
             .at
-            .unwrap_or_else(|| self.later(dialect, chance.now()));
+            .unwrap_or_else(|| self.monotonic_time(dialect, chance.now()));
         let settled = EntryStamp {
             id,
             parent: parent.as_deref(),
@@ -175,7 +175,7 @@ impl State {
             if let Some(id) = own_id.as_deref()
                 && self.is_written(dialect, id, draft, batch)?
             {
-                self.renew(id)?;
+                self.rewrite_for_sync(id)?;
                 batch.entries.push(Encoded::before(id));
                 return Ok(false);
             }
@@ -254,9 +254,9 @@ impl State {
 
     /// Makes sure that the next sync covers an entry that stands there: whoever wrote it may have
     /// died before its own.
-    fn renew(&mut self, id: &str) -> Result<()> {
+    fn rewrite_for_sync(&mut self, id: &str) -> Result<()> {
         if let Some((at, len)) = self.known.as_ref().and_then(|known| known.place(id)) {
-            self.renewed |= self.log.renew(at, len)?;
+            self.renewed |= self.log.rewrite_for_sync(at, len)?;
         }
         Ok(())
     }

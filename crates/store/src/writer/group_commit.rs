@@ -20,7 +20,7 @@ use super::batch::{Batch, Drafts};
 use super::encode::With;
 use super::receipt::{Durability, Expect, Written};
 use super::state::State;
-use crate::backend::{Attempt, Refused};
+use crate::backend::{AppendResult, AppendError};
 
 /// Entries that are encoded and not written. There are some only while a leader syncs.
 #[derive(Debug, Default)]
@@ -127,7 +127,7 @@ impl Inner {
         }
         let with = self.with();
         let outcome = state.with_append_lock(with, |state| state.write_queue(with));
-        state.log.finish();
+        state.log.unlock();
         if let Err(error) = &outcome {
             state.give_up_queue(error);
         }
@@ -184,19 +184,19 @@ impl State {
 
     /// Writes what was queued in one `write`. The append lock is held, and other
     /// writers' lines are known.
-    pub(super) fn write_queue(&mut self, with: With<'_>) -> Attempt<()> {
+    pub(super) fn write_queue(&mut self, with: With<'_>) -> AppendResult<()> {
         if self.queue.is_empty() {
             return Ok(());
         }
         let mut queue = std::mem::take(&mut self.queue);
         let written = self.write_queued(with, &mut queue);
         let outcome = match &written {
-            Err(Refused::Moved) => {
+            Err(AppendError::Stale) => {
                 self.queue = queue;
-                return Err(Refused::Moved);
+                return Err(AppendError::Stale);
             }
             Ok(written) => Ok(written.iter().map(|entry| entry.revision).collect()),
-            Err(Refused::Over(error) | Refused::Failed(error)) => {
+            Err(AppendError::Fenced(error) | AppendError::Failed(error)) => {
                 Err((error.kind(), error.to_string()))
             }
         };
@@ -205,7 +205,7 @@ impl State {
         written.map(drop)
     }
 
-    fn write_queued(&mut self, with: With<'_>, queue: &mut Queue) -> Attempt<Vec<Written>> {
+    fn write_queued(&mut self, with: With<'_>, queue: &mut Queue) -> AppendResult<Vec<Written>> {
         if queue.parent != self.tail.tip {
             // Another writer appended meanwhile: the first queued entry becomes a
             // child of its last one.

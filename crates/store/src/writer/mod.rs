@@ -10,8 +10,8 @@
 mod batch;
 mod encode;
 mod group_commit;
-mod known;
-mod opening;
+mod id_index;
+mod open;
 mod receipt;
 mod state;
 mod tail;
@@ -190,7 +190,7 @@ impl SessionWriter {
             let mut state = self.inner.lock();
             if state.queue.is_empty() {
                 // What others wrote before us may not be durable either.
-                state.number();
+                state.assign_sequence();
             }
             state.given
         };
@@ -248,7 +248,7 @@ impl SessionWriter {
     fn located(&self) -> Result<(SessionLocation, Option<Blobs>)> {
         let state = self.inner.lock_with_all_written()?;
         Ok((
-            crate::native::located_at(&self.inner.reference.id, state.log.key(), state.end),
+            crate::native_store::located_at(&self.inner.reference.id, state.log.key(), state.end),
             state.blobs.clone(),
         ))
     }
@@ -331,7 +331,7 @@ impl Inner {
             Enqueued::No(drafts) => {
                 let write = |state: &mut State| state.append(with, drafts.as_slice(), expect);
                 let written = state.with_append_lock(with, write);
-                state.log.finish();
+                state.log.unlock();
                 Ok((written?, None))
             }
         }

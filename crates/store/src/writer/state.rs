@@ -8,10 +8,10 @@ use boswell_model::{Error, ErrorKind, SessionMeta, Result};
 use super::batch::Batch;
 use super::encode::With;
 use super::group_commit::Queue;
-use super::known::KnownIds;
+use super::id_index::KnownIds;
 use super::receipt::{Expect, Written};
 use super::tail::Tail;
-use crate::backend::{Attempt, LogAppender, Refused};
+use crate::backend::{AppendResult, LogAppender, AppendError};
 use crate::blobs::Blobs;
 
 /// How often we try again when others were faster.
@@ -93,22 +93,22 @@ impl State {
     pub(super) fn with_append_lock<T>(
         &mut self,
         with: With<'_>,
-        mut write: impl FnMut(&mut State) -> Attempt<T>,
+        mut write: impl FnMut(&mut State) -> AppendResult<T>,
     ) -> Result<T> {
         for _ in 0..TRIES {
             let attempt = self.catch_up(with.dialect).and_then(|()| write(self));
             match attempt {
                 Ok(done) => return Ok(done),
-                Err(Refused::Moved) => {}
-                Err(Refused::Over(error)) => {
+                Err(AppendError::Stale) => {}
+                Err(AppendError::Fenced(error)) => {
                     self.latch(&error);
                     return Err(error);
                 }
                 // What was refused for what we know may be right by what others added since.
-                Err(Refused::Failed(error)) if self.latched.is_some() || !self.is_behind() => {
+                Err(AppendError::Failed(error)) if self.latched.is_some() || !self.is_behind() => {
                     return Err(error);
                 }
-                Err(Refused::Failed(_)) => {}
+                Err(AppendError::Failed(_)) => {}
             }
         }
         Err(Error::new(
@@ -119,16 +119,16 @@ impl State {
     }
 
     /// Takes the append lock, and reads what other writers added.
-    fn catch_up(&mut self, dialect: &dyn Dialect) -> Attempt<()> {
-        if self.log.begin(self.end)? > self.end {
-            self.read_on(dialect)?;
+    fn catch_up(&mut self, dialect: &dyn Dialect) -> AppendResult<()> {
+        if self.log.lock(self.end)? > self.end {
+            self.read_new_lines(dialect)?;
         }
         Ok(())
     }
 
     /// Whether the log is known to end somewhere else by now.
     fn is_behind(&mut self) -> bool {
-        matches!(self.log.append(self.end, b""), Err(Refused::Moved))
+        matches!(self.log.append(self.end, b""), Err(AppendError::Stale))
     }
 
     /// Writes drafts behind what was queued. The append lock is held.
@@ -137,7 +137,7 @@ impl State {
         with: With<'_>,
         drafts: &[Draft],
         expect: &Expect,
-    ) -> Attempt<Vec<Written>> {
+    ) -> AppendResult<Vec<Written>> {
         self.write_queue(with)?;
         self.check(with.dialect, expect)?;
         let mut batch = std::mem::take(&mut self.spare);
@@ -145,15 +145,15 @@ impl State {
             .iter()
             .try_for_each(|draft| self.encode(with, draft, &mut batch));
         let written = encoded
-            .map_err(Refused::Failed)
+            .map_err(AppendError::Failed)
             .and_then(|()| self.write_batch(with.dialect, &batch, self.given + 1));
         self.spare = batch.emptied();
         let written = written?;
-        self.number();
+        self.assign_sequence();
         if self.hidden && drafts.iter().any(Draft::is_answer) {
             if let Err(error) = self.log.publish() {
                 self.latch(&error);
-                return Err(Refused::Failed(error.because(self.doubt_names())));
+                return Err(AppendError::Failed(error.because(self.doubt_names())));
             }
             self.hidden = false;
         }
@@ -161,7 +161,7 @@ impl State {
     }
 
     /// Numbers what was written, if a sync has to follow it.
-    pub(super) fn number(&mut self) {
+    pub(super) fn assign_sequence(&mut self) {
         if std::mem::take(&mut self.renewed) || self.end > self.synced_end {
             self.given += 1;
         }
@@ -175,13 +175,13 @@ impl State {
         dialect: &dyn Dialect,
         batch: &Batch,
         number: u64,
-    ) -> Attempt<Vec<Written>> {
+    ) -> AppendResult<Vec<Written>> {
         let start = match self.write(dialect, batch) {
-            Err(Refused::Failed(error)) => {
+            Err(AppendError::Failed(error)) => {
                 // Some of them may be there, whole or torn: only the next writer can tell.
                 self.doubt_for_good(batch);
                 self.latch(&error);
-                return Err(Refused::Failed(error.because(self.doubt_names())));
+                return Err(AppendError::Failed(error.because(self.doubt_names())));
             }
             start => start?,
         };
@@ -195,7 +195,7 @@ impl State {
             let mut revision = self.end;
             if !entry.deduplicated {
                 let line = batch.bytes.get(entry.line.clone()).unwrap_or(b"");
-                revision = self.log.behind(at, line);
+                revision = self.log.position_after(at, line);
                 if let Some(known) = &mut self.known {
                     known.note(&entry.id, at, (line.len() as u64).saturating_sub(1));
                 }
@@ -263,7 +263,7 @@ impl State {
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
     ) -> Result<(T, SessionMeta)> {
         let log = self.log.reader()?;
-        let located = crate::native::located_at(&self.session, self.log.key(), self.end);
+        let located = crate::native_store::located_at(&self.session, self.log.key(), self.end);
         let mut reader = Reader::new(dialect, &located, Depth::Facts);
         log.lines(0, 1, &mut |line| {
             if line.at < self.end {
@@ -276,7 +276,7 @@ impl State {
     }
 
     /// Appends lines of their own and says where the first of them stands.
-    fn write(&mut self, dialect: &dyn Dialect, batch: &Batch) -> Attempt<u64> {
+    fn write(&mut self, dialect: &dyn Dialect, batch: &Batch) -> AppendResult<u64> {
         let lines = batch.bytes.as_slice();
         if lines.is_empty() {
             return self.end_last_record(dialect);
@@ -288,16 +288,16 @@ impl State {
             // What stands there without a line end is somebody's torn append: it stays,
             // on a line of its own.
             let landed = self.log.append(self.end, &[b"\n", lines].concat())?;
-            (landed, self.log.behind(landed, b"\n"))
+            (landed, self.log.position_after(landed, b"\n"))
         };
         if landed != self.end {
             // Somebody without a lock wrote before us. What they wrote behind us is read
             // like all that they add.
-            self.read_on(dialect)?;
+            self.read_new_lines(dialect)?;
         }
         let end = batch
             .lines()
-            .fold(start, |at, line| self.log.behind(at, line));
+            .fold(start, |at, line| self.log.position_after(at, line));
         self.tail.wrote(end);
         self.end = end;
         Ok(start)
@@ -305,10 +305,10 @@ impl State {
 
     /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a
     /// line with what comes next.
-    fn end_last_record(&mut self, dialect: &dyn Dialect) -> Attempt<u64> {
+    fn end_last_record(&mut self, dialect: &dyn Dialect) -> AppendResult<u64> {
         if self.tail.ends_with_record() {
             self.log.append(self.end, b"\n")?;
-            self.read_on(dialect)?;
+            self.read_new_lines(dialect)?;
         } else {
             // Also what was there before is acknowledged only to one who may still write, and
             // stands where it was read.
@@ -318,7 +318,7 @@ impl State {
     }
 
     /// Takes note of what others added.
-    fn read_on(&mut self, dialect: &dyn Dialect) -> Result<()> {
+    fn read_new_lines(&mut self, dialect: &dyn Dialect) -> Result<()> {
         let known = &mut self.known;
         let mut note = |id: &str, at: u64, len: u64| {
             if let Some(known) = known {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use boswell_store::blobs::{LARGE_TEXT, base64, externalise, references};
-use boswell_store::disk::{Disk, Open, RealDisk, durable};
+use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::{BlobId, Blobs, ErrorKind};
 use proptest::prelude::*;
 
@@ -76,7 +76,7 @@ fn garbage_is_listed_and_not_deleted() {
     let (home, blobs) = blobs();
     let (a, b) = (blobs.put(b"a").unwrap(), blobs.put(b"bb").unwrap());
     RealDisk
-        .open(&home.path().join("blobs/stranger"), Open::CreateNew)
+        .open(&home.path().join("blobs/stranger"), OpenMode::CreateNew)
         .unwrap();
     let named = references(format!("{{\"x\":\"{}\"}}", a.reference()).as_bytes());
     assert_eq!(named, [a]);

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_store::checkpoint::{
-    CUSTOM_TYPE, Captured, Done, FileDiff, Moment, OnBranch, OnConflict, Refusal, Restored,
-    Skipped, Snapshot, State, TextDiff,
+    CUSTOM_TYPE, Captured, Done, FileDiff, Moment, OnBranch, OnConflict, RestoreRefusal, Restored,
+    Skipped, FileSnapshot, State, TextDiff,
 };
-use boswell_store::disk::{Disk, Open, RealDisk, durable};
+use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::model::Instant;
 use boswell_store::model::json::{Json, Raw};
 use boswell_store::{Blobs, Checkpoints, Draft, ErrorKind, NewSession, Store};
@@ -42,7 +42,7 @@ impl Lab {
             .map(|bytes| String::from_utf8(bytes).unwrap())
     }
 
-    fn capture(&self, paths: &[&str], moment: Moment) -> Snapshot {
+    fn capture(&self, paths: &[&str], moment: Moment) -> FileSnapshot {
         let paths: Vec<&Path> = paths.iter().map(Path::new).collect();
         self.checkpoints
             .capture(
@@ -70,7 +70,7 @@ fn snapshots_read_back_from_a_session() {
     let snapshot = lab.capture(&["src/a.rs", "none", "src", "../x"], Moment::Before);
     let json = snapshot.to_json().to_bytes();
     assert_eq!(
-        Snapshot::from_json(Raw::parse(&json).unwrap()).unwrap(),
+        FileSnapshot::from_json(Raw::parse(&json).unwrap()).unwrap(),
         snapshot
     );
     let contents: Vec<_> = snapshot
@@ -87,7 +87,7 @@ fn snapshots_read_back_from_a_session() {
     assert_eq!(contents[3], ("../x", &Captured::Skipped(Skipped::Outside)));
     let bad = br#"{"files":[{"path":"a","blob":"blob:sha256:1"}],"at":"2026-01-01T00:00:00Z"}"#;
     assert_eq!(
-        Snapshot::from_json(Raw::parse(bad).unwrap())
+        FileSnapshot::from_json(Raw::parse(bad).unwrap())
             .unwrap_err()
             .kind(),
         ErrorKind::Damaged
@@ -168,7 +168,7 @@ fn restored_files_have_their_content_and_mode_and_it_can_be_taken_back() {
     let lab = Lab::new();
     lab.write("src/a", "before");
     RealDisk
-        .open(&lab.root().join("src/a"), Open::Append)
+        .open(&lab.root().join("src/a"), OpenMode::Append)
         .unwrap()
         .set_mode_and_time(0o755, 0)
         .unwrap();
@@ -217,7 +217,7 @@ fn somebody_elses_change_is_a_conflict_and_stops_everything() {
     let state = State::before([&before, &after]);
     let stopped = lab.restore(&state, OnConflict::Stop);
     assert!(stopped.done.is_empty());
-    assert!(matches!(stopped.refused.as_slice(), [(path, Refusal::Conflict)] if path == "b"));
+    assert!(matches!(stopped.refused.as_slice(), [(path, RestoreRefusal::Conflict)] if path == "b"));
     assert_eq!(
         lab.text("a").as_deref(),
         Some("agent"),
@@ -257,7 +257,7 @@ fn links_are_neither_captured_nor_written_through() {
     let restored = lab.restore(&State::before([&forged]), OnConflict::Overwrite);
     assert!(matches!(
         restored.refused.as_slice(),
-        [(_, Refusal::Skipped(Skipped::Link))]
+        [(_, RestoreRefusal::Skipped(Skipped::Link))]
     ));
     assert_eq!(
         durable::read(&RealDisk, &outside.join("secret"))
@@ -310,7 +310,7 @@ fn file_whose_content_is_lost_is_refused_and_the_others_come_back() {
     RealDisk.remove(&lab.root().join("b")).unwrap();
     let restored = lab.restore(&State::before([&before]), OnConflict::Stop);
     assert!(
-        matches!(restored.refused.as_slice(), [(path, Refusal::Failed(error))] if path == "a" && error.is_not_found())
+        matches!(restored.refused.as_slice(), [(path, RestoreRefusal::Failed(error))] if path == "a" && error.is_not_found())
     );
     assert_eq!(lab.text("b").as_deref(), Some("two"));
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use boswell_store::disk::durable::{append_lines, create, make_folders, put, read};
-use boswell_store::disk::{Disk, Open};
+use boswell_store::disk::{Disk, OpenMode};
 use boswell_testkit::crash_disk::{Crash, CrashDisk, Keep, everywhere};
 
 const OLD: &[u8] = b"{\"old\":1}\n";
@@ -207,5 +207,5 @@ fn appended_lines_cost_one_sync_for_them_and_one_for_the_name_and_touch_nothing_
     append_lines(&disk, file(), NEW).unwrap();
     assert_eq!((disk.calls(), disk.syncs()), (3, 2));
     assert_eq!(disk.snapshot().len(), 3);
-    assert!(disk.open(file(), Open::Read).is_ok());
+    assert!(disk.open(file(), OpenMode::Read).is_ok());
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use boswell_dialect::by_name;
 use boswell_store::disk::durable::{append_lines, create, make_folders, read};
-use boswell_store::disk::{Disk, Open};
+use boswell_store::disk::{Disk, OpenMode};
 use boswell_store::{Draft, FsBackend, NewSession, Store, Visibility, Wait};
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
@@ -37,7 +37,7 @@ fn an_acknowledged_line_stays_also_in_a_log_whose_maker_was_killed() {
     let disk = CrashDisk::new(1);
     make_folders(&disk, Path::new("store")).unwrap();
     disk.settle();
-    disk.open(file(), Open::CreateNew).unwrap();
+    disk.open(file(), OpenMode::CreateNew).unwrap();
     let next = disk.after_kill();
     append_lines(&next, file(), b"{}\n").unwrap();
     assert_eq!(
@@ -105,7 +105,7 @@ fn an_entry_without_its_line_end_is_recognised_when_it_is_sent_again() {
     writer.append(draft()).unwrap();
     let path = writer.path();
     drop(writer);
-    let file = disk.open(&path, Open::Append).unwrap();
+    let file = disk.open(&path, OpenMode::Append).unwrap();
     file.truncate(file.stat().unwrap().len - 1).unwrap();
     let receipt = store
         .writer(FIRST, Wait::No)

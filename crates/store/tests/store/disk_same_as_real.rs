@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, Open, RealDisk, Stat, StatKind};
+use boswell_store::disk::{Disk, DiskFile, LockMode, OpenMode, RealDisk, Stat, StatKind};
 use boswell_testkit::Rng;
 use boswell_testkit::crash_disk::CrashDisk;
 
@@ -16,7 +16,7 @@ type Seen = Result<String, ErrorKind>;
 struct Side<'d> {
     disk: &'d dyn Disk,
     root: PathBuf,
-    open: Vec<(Open, Box<dyn DiskFile>)>,
+    open: Vec<(OpenMode, Box<dyn DiskFile>)>,
 }
 
 impl Side<'_> {
@@ -24,11 +24,11 @@ impl Side<'_> {
         let at = self.root.join(rng.word(&NAMES));
         let other = self.root.join(rng.word(&NAMES));
         let how = *rng.pick(&[
-            Open::Read,
-            Open::Append,
-            Open::CreateNew,
-            Open::Lock,
-            Open::OldLock,
+            OpenMode::Read,
+            OpenMode::Append,
+            OpenMode::CreateNew,
+            OpenMode::Lock,
+            OpenMode::ExistingLock,
         ]);
         let mode = *rng.pick(&[LockMode::Exclusive, LockMode::Shared]);
         let (which, len) = (rng.below(self.open.len()), rng.below(12));
@@ -54,7 +54,7 @@ impl Side<'_> {
             }
             kind => match self.open.get(which) {
                 // Systems disagree on what it is to write what was opened for reading.
-                Some((Open::Read | Open::Lock | Open::OldLock, _)) if kind == 13 => {
+                Some((OpenMode::Read | OpenMode::Lock | OpenMode::ExistingLock, _)) if kind == 13 => {
                     Ok("not for writing".to_owned())
                 }
                 Some((_, file)) => on_file(file.as_ref(), kind, len, count, mode),
@@ -64,7 +64,7 @@ impl Side<'_> {
         done.map_err(|error| same_kind(&error))
     }
 
-    fn open(&mut self, at: &Path, how: Open) -> io::Result<String> {
+    fn open(&mut self, at: &Path, how: OpenMode) -> io::Result<String> {
         let file = self.disk.open(at, how)?;
         self.open.push((how, file));
         Ok("opened".to_owned())
@@ -169,7 +169,7 @@ fn bytes_are_written_again_only_where_they_stand() {
         (&crash, Path::new("d")),
     ] {
         let path = root.join("log");
-        let file = disk.open(&path, Open::CreateNew).unwrap();
+        let file = disk.open(&path, OpenMode::CreateNew).unwrap();
         file.append(b"one\ntwo\n").unwrap();
         let Stat { identity, .. } = file.stat().unwrap();
         disk.write_again(&path, identity, b"two\n", 4).unwrap();
@@ -182,7 +182,7 @@ fn bytes_are_written_again_only_where_they_stand() {
             );
         }
         let other = root.join("other");
-        disk.open(&other, Open::CreateNew)
+        disk.open(&other, OpenMode::CreateNew)
             .unwrap()
             .append(b"one\ntwo\n")
             .unwrap();

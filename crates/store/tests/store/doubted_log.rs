@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::counting::Counting;
-use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
+use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
 use boswell_store::{
     Draft, Durability, Expect, NewSession, Owner, RepairRequest, Retention, Runner, SessionRef,
-    Store, SystemChance, Visibility, Wait, model::Instant,
+    Store, SystemIds, Visibility, Wait, model::Instant,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
@@ -97,7 +97,7 @@ fn writes_late(disk: &CrashDisk, file: &Path, id: &str) -> String {
     let line = format!(
         r#"{{"type":"message","id":"{id}","parentId":"a1","timestamp":"2026-01-01T00:00:00.000Z","message":{{"role":"user","content":"晚了 {id}"}}}}"#
     );
-    let file = disk.open(file, Open::Append).unwrap();
+    let file = disk.open(file, OpenMode::Append).unwrap();
     durable::append_all(file.as_ref(), format!("{line}\n").as_bytes()).unwrap();
     line
 }
@@ -156,7 +156,7 @@ impl Hook for LargestCall {
 #[test]
 fn a_large_log_is_copied_in_pieces() {
     let inner = Arc::new(MemoryDisk::default());
-    let store = |disk: Arc<dyn Disk>| Store::open_on(disk, Arc::new(SystemChance), HOME).unwrap();
+    let store = |disk: Arc<dyn Disk>| Store::open_on(disk, Arc::new(SystemIds), HOME).unwrap();
     let writer = store(inner.clone())
         .create(NewSession::in_project("/p").with_id(ID))
         .unwrap();

@@ -329,7 +329,7 @@ fn a_folder_that_is_not_ours_to_sync_stops_nobody_and_a_dying_disk_does() {
 fn delete(place: &Place) -> Result<()> {
     place
         .runner
-        .carry_out(&place.claude, &place.located()?, &EditRequest::Delete)
+        .execute(&place.claude, &place.located()?, &EditRequest::Delete)
         .map(drop)
 }
 
@@ -436,7 +436,7 @@ fn a_title_in_an_agents_log_is_durable_when_it_says_so() {
         let intention = EditRequest::Title("named".to_owned());
         place
             .runner
-            .carry_out(&place.claude, &place.located()?, &intention)
+            .execute(&place.claude, &place.located()?, &intention)
             .map(drop)
     };
     let is_made = |place: &Place| {

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use boswell_store::disk::RealDisk;
-use boswell_store::{Draft, ErrorKind, Store, SystemChance, Wait};
+use boswell_store::{Draft, ErrorKind, Store, SystemIds, Wait};
 
 #[test]
 fn a_session_that_its_agent_has_open_is_not_driven_but_can_be_labelled() {
@@ -26,7 +26,7 @@ fn a_session_that_its_agent_has_open_is_not_driven_but_can_be_labelled() {
     )
     .writable(
         Arc::new(RealDisk),
-        Arc::new(SystemChance),
+        Arc::new(SystemIds),
         home.path().join("locks"),
     );
     // A process that keeps the log open for appending, as xcsh does.

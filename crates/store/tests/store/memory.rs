@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_store::disk::{Disk, LockMode, Open, RealDisk};
+use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
 use boswell_store::memory::{MemoryProblem, check, project_key};
 use boswell_store::{ErrorKind, Memories};
 use boswell_testkit::hooked_disk::{Hook, HookedDisk};
@@ -126,7 +126,7 @@ fn locked_memory_is_busy_and_unchanged() {
     let lock = home
         .path()
         .join(format!("locks/memory-{}.lock", project_key(PROJECT)));
-    let held = RealDisk.open(&lock, Open::Lock).unwrap();
+    let held = RealDisk.open(&lock, OpenMode::Lock).unwrap();
     assert!(held.try_lock(LockMode::Exclusive).unwrap());
     let error = memories.put(PROJECT, "a.md", "new").unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);

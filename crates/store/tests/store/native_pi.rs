@@ -324,7 +324,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
         .unwrap();
     fork.close(Outcome::Open).unwrap();
     runner
-        .carry_out(store, &store.find("old").unwrap(), &EditRequest::Migrate)
+        .execute(store, &store.find("old").unwrap(), &EditRequest::Migrate)
         .unwrap();
     let writer = store
         .create(NewSession::in_project("/proj/moved/from").with_id("moved"))
@@ -337,7 +337,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
         from: "/proj/moved".to_owned(),
         to: "/srv/here".to_owned(),
     };
-    runner.carry_out_store(store, &intention).unwrap();
+    runner.execute_store(store, &intention).unwrap();
     let now = store.session("moved").unwrap();
     assert!(!from.exists() && !from.parent().unwrap().exists());
     assert_eq!(now.facts().project.as_deref(), Some("/srv/here/from"));
@@ -360,7 +360,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
     if store.dialect().plans(Capability::Title) {
         let title = EditRequest::Title("by plan".to_owned());
         runner
-            .carry_out(store, &store.find("moved").unwrap(), &title)
+            .execute(store, &store.find("moved").unwrap(), &title)
             .unwrap();
         all.push(("titled", "moved"));
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use boswell_store::Prompts;
-use boswell_store::disk::{Disk, LockMode, Open, RealDisk, durable};
+use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk, durable};
 use boswell_store::model::Instant;
-use boswell_store::prompts::{Added, Found, Prompt};
+use boswell_store::prompts::{Added, FoundPrompt, Prompt};
 
 fn history() -> (tempfile::TempDir, Prompts) {
     let home = tempfile::tempdir().unwrap();
@@ -23,7 +23,7 @@ fn prompt(text: &str, at: i64) -> Prompt {
     }
 }
 
-fn texts(found: &Found) -> Vec<&str> {
+fn texts(found: &FoundPrompt) -> Vec<&str> {
     found
         .prompts
         .iter()
@@ -34,7 +34,7 @@ fn texts(found: &Found) -> Vec<&str> {
 #[test]
 fn newest_prompts_come_first_trimmed_and_without_repeats() {
     let (_home, prompts) = history();
-    assert_eq!(prompts.recent(10).unwrap(), Found::default());
+    assert_eq!(prompts.recent(10).unwrap(), FoundPrompt::default());
     for (text, added) in [
         (" one ", Added::Yes),
         ("one", Added::Repeated),
@@ -98,7 +98,7 @@ fn damaged_lines_are_skipped_counted_and_kept() {
     let (home, prompts) = history();
     prompts.add(&prompt("one", 1)).unwrap();
     let path = home.path().join("prompts.jsonl");
-    let file = RealDisk.open(&path, Open::Append).unwrap();
+    let file = RealDisk.open(&path, OpenMode::Append).unwrap();
     durable::append_all(file.as_ref(), b"garbage\n{\"text\":1}\n\n{\"torn").unwrap();
     assert_eq!(
         prompts.recent(5).unwrap().damaged,
@@ -121,7 +121,7 @@ fn adding_does_not_wait_for_the_lock() {
     let (home, prompts) = history();
     prompts.add(&prompt("one", 1)).unwrap();
     let held = RealDisk
-        .open(&home.path().join("locks/prompts.lock"), Open::Lock)
+        .open(&home.path().join("locks/prompts.lock"), OpenMode::Lock)
         .unwrap();
     assert!(held.try_lock(LockMode::Exclusive).unwrap());
     assert_eq!(prompts.add(&prompt("two", 2)).unwrap(), Added::Yes);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
 use boswell_store::{
-    IdSource, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemChance,
+    IdSource, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemIds,
 };
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
@@ -75,7 +75,7 @@ impl Hook for Gate {
 #[test]
 fn appends_that_come_while_a_sync_runs_share_the_next_one() {
     let gate = Arc::new(Gate::default());
-    let store = Store::open_on(gate.disk(), Arc::new(SystemChance), "/home").unwrap();
+    let store = Store::open_on(gate.disk(), Arc::new(SystemIds), "/home").unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
     let (syncs, appends) = (
         gate.syncs.load(Ordering::SeqCst),
@@ -116,11 +116,11 @@ impl CountedChance {
 
 impl IdSource for CountedChance {
     fn now(&self) -> Instant {
-        SystemChance.now()
+        SystemIds.now()
     }
     fn random(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst);
-        SystemChance.random()
+        SystemIds.random()
     }
 }
 
@@ -244,7 +244,7 @@ fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
     let gate = Arc::new(Gate::default());
     let (store, writer, chance) = session_on(&gate.clone());
     // Another process: a writer of its own on the same files, whose syncs are not held up.
-    let other = Store::open_on(gate.memory.clone(), Arc::new(SystemChance), "/home").unwrap();
+    let other = Store::open_on(gate.memory.clone(), Arc::new(SystemIds), "/home").unwrap();
     let id = writer.reference().id.clone();
     let mut title = String::new();
     submit_while_syncing((&gate, &chance), &writer, || {

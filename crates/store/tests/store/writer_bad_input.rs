@@ -11,7 +11,7 @@ use boswell_store::disk::MemoryDisk;
 use boswell_store::model::json::Json;
 use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Result, SessionWriter,
-    Store, SystemChance, Wait,
+    Store, SystemIds, Wait,
 };
 use boswell_testkit::snapshot::Snapshot;
 use tempfile::TempDir;
@@ -481,7 +481,7 @@ fn a_store_that_was_opened_for_reading_is_not_written() {
 fn a_store_in_memory_works_like_any_other() {
     let store = Store::open_on(
         Arc::new(MemoryDisk::default()),
-        Arc::new(SystemChance),
+        Arc::new(SystemIds),
         "/boswell",
     )
     .unwrap();

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use boswell_store::disk::{Disk, MemoryDisk, Open, durable};
+use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
 use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store,
-    SystemChance, Wait,
+    SystemIds, Wait,
 };
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 use serde_json::Value;
@@ -41,7 +41,7 @@ impl Intruder {
     }
 
     fn write(&self, path: &Path, bytes: &[u8]) {
-        let file = self.disk.open(path, Open::Append).unwrap();
+        let file = self.disk.open(path, OpenMode::Append).unwrap();
         durable::append_all(file.as_ref(), bytes).unwrap();
     }
 }
@@ -91,7 +91,7 @@ impl Race {
     fn new() -> Race {
         let (disk, intrusions) = (Arc::new(MemoryDisk::default()), Arc::default());
         let hooked = Intruder::disk(Arc::clone(&disk), Arc::clone(&intrusions));
-        let store = Store::open_on(hooked, Arc::new(SystemChance), "/home").unwrap();
+        let store = Store::open_on(hooked, Arc::new(SystemIds), "/home").unwrap();
         let writer = store
             .create(NewSession::in_project("/w").with_id("s"))
             .unwrap();
@@ -118,7 +118,7 @@ impl Race {
     fn foreign(&self, bytes: &[u8]) {
         durable::append_all(
             self.disk
-                .open(&self.writer.path(), Open::Append)
+                .open(&self.writer.path(), OpenMode::Append)
                 .unwrap()
                 .as_ref(),
             bytes,

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, Open, Stat};
+use boswell_store::disk::{Disk, DiskFile, OpenMode, Stat};
 
 use super::disk::CrashDisk;
 use super::file::CrashFile;
@@ -12,14 +12,14 @@ use super::names::Name;
 use super::state::State;
 
 impl Disk for CrashDisk {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn DiskFile>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>> {
         let mut state = self.lock();
         let there = state.find(path);
         // Only a call that makes a file changes something.
         let makes = match how {
-            Open::Read | Open::Append | Open::OldLock => false,
-            Open::CreateNew => true,
-            Open::Lock => matches!(there, Ok(None)),
+            OpenMode::Read | OpenMode::Append | OpenMode::ExistingLock => false,
+            OpenMode::CreateNew => true,
+            OpenMode::Lock => matches!(there, Ok(None)),
         };
         if makes {
             state.switches.change()?
@@ -27,9 +27,9 @@ impl Disk for CrashDisk {
             state.switches.look()?
         }
         let node = match (there?, how) {
-            (Some(_), Open::CreateNew) => return Err(ErrorKind::AlreadyExists.into()),
+            (Some(_), OpenMode::CreateNew) => return Err(ErrorKind::AlreadyExists.into()),
             (Some(node), _) => node,
-            (None, Open::CreateNew | Open::Lock) => {
+            (None, OpenMode::CreateNew | OpenMode::Lock) => {
                 let name = state.name(path)?;
                 state.make(name, false)
             }
@@ -173,7 +173,7 @@ impl Disk for CrashDisk {
         Ok(())
     }
 
-    fn pause(&self, time: Duration) {
+    fn sleep(&self, time: Duration) {
         self.lock().now += i128::try_from(time.as_nanos()).unwrap_or(0);
         // Its time flies, but who waits for another thread must let it run.
         std::thread::sleep(time / 100);

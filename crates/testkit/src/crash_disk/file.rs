@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use boswell_store::disk::{DiskFile, LockMode, Open, Stat};
+use boswell_store::disk::{DiskFile, LockMode, OpenMode, Stat};
 
 use super::disk::CrashDisk;
 
@@ -11,14 +11,14 @@ pub(super) struct CrashFile {
     pub(super) disk: CrashDisk,
     pub(super) node: u64,
     pub(super) handle: u64,
-    pub(super) how: Open,
+    pub(super) how: OpenMode,
 }
 
 impl CrashFile {
     fn may_write(&self) -> io::Result<()> {
         match self.how {
-            Open::Append | Open::CreateNew | Open::Lock | Open::OldLock => Ok(()),
-            Open::Read => Err(io::Error::new(
+            OpenMode::Append | OpenMode::CreateNew | OpenMode::Lock | OpenMode::ExistingLock => Ok(()),
+            OpenMode::Read => Err(io::Error::new(
                 ErrorKind::PermissionDenied,
                 "not opened for writing",
             )),

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, Open};
+use boswell_store::disk::{Disk, DiskFile, LockMode, OpenMode};
 
 use super::*;
 
@@ -20,13 +20,13 @@ fn disk_with(bytes: &[u8]) -> CrashDisk {
 }
 
 fn make(disk: &CrashDisk, at: &str, bytes: &[u8]) -> Box<dyn DiskFile> {
-    let file = disk.open(path(at), Open::CreateNew).unwrap();
+    let file = disk.open(path(at), OpenMode::CreateNew).unwrap();
     assert_eq!(file.append(bytes).unwrap(), bytes.len());
     file
 }
 
 fn append(disk: &CrashDisk, at: &str, bytes: &[u8]) -> Box<dyn DiskFile> {
-    let file = disk.open(path(at), Open::Append).unwrap();
+    let file = disk.open(path(at), OpenMode::Append).unwrap();
     assert_eq!(file.append(bytes).unwrap(), bytes.len());
     file
 }
@@ -101,7 +101,7 @@ fn a_long_append_may_survive_in_pages() {
 #[test]
 fn a_cut_may_be_undone_until_it_is_synced() {
     let disk = disk_with(b"long");
-    let file = disk.open(path("d/f"), Open::Append).unwrap();
+    let file = disk.open(path("d/f"), OpenMode::Append).unwrap();
     file.truncate(1).unwrap();
     assert_eq!(outcomes(&disk, "d/f"), texts(&[b"long", b"l"]));
     file.append(b"X").unwrap();
@@ -210,10 +210,10 @@ fn a_link_that_is_not_synced_does_not_save_a_replaced_file() {
 #[test]
 fn removed_names_may_come_back_and_open_files_live_on() {
     let disk = disk_with(b"1");
-    let file = disk.open(path("d/f"), Open::Append).unwrap();
+    let file = disk.open(path("d/f"), OpenMode::Append).unwrap();
     disk.remove(path("d/f")).unwrap();
     assert_eq!(files(&disk), names(&[&[], &["d/f"]]));
-    assert!(disk.open(path("d/f"), Open::Read).is_err());
+    assert!(disk.open(path("d/f"), OpenMode::Read).is_err());
     file.append(b"2").unwrap();
     let mut buffer = [0; 8];
     assert_eq!(file.read_at(&mut buffer, 0).unwrap(), 2);
@@ -235,7 +235,7 @@ fn a_folder_is_removed_only_after_what_was_moved_out_of_it() {
 #[test]
 fn locks_exclude_one_another_until_their_file_is_dropped() {
     let disk = disk_with(b"");
-    let open = || disk.open(path("d/lock"), Open::Lock).unwrap();
+    let open = || disk.open(path("d/lock"), OpenMode::Lock).unwrap();
     let (a, b, c) = (open(), open(), open());
     assert!(a.try_lock(LockMode::Shared).unwrap() && b.try_lock(LockMode::Shared).unwrap());
     assert!(!c.try_lock(LockMode::Exclusive).unwrap());
@@ -247,7 +247,7 @@ fn locks_exclude_one_another_until_their_file_is_dropped() {
     assert!(!c.try_lock(LockMode::Shared).unwrap());
     let next = disk.after_kill();
     assert!(
-        next.open(path("d/lock"), Open::Lock)
+        next.open(path("d/lock"), OpenMode::Lock)
             .unwrap()
             .try_lock(LockMode::Exclusive)
             .unwrap()
@@ -281,7 +281,7 @@ fn from_the_call_of_the_crash_on_nothing_works() {
 fn a_full_disk_takes_a_part_then_nothing_and_keeps_what_it_has() {
     let disk = disk_with(b"1");
     disk.fill(4);
-    let file = disk.open(path("d/f"), Open::Append).unwrap();
+    let file = disk.open(path("d/f"), OpenMode::Append).unwrap();
     assert_eq!(file.append(b"23456").unwrap(), 3);
     assert_eq!(
         file.append(b"5").unwrap_err().kind(),

@@ -1,7 +1,7 @@
 //! Adds rows to one log.
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Attempt, LogAppender, ObjectReader, Refused, SyncWork};
+use boswell_store::{AppendResult, LogAppender, ObjectReader, AppendError, SyncWork};
 
 use super::RowBackend;
 use super::reader::Rows;
@@ -54,7 +54,7 @@ impl RowAppender {
 }
 
 impl LogAppender for RowAppender {
-    fn begin(&mut self, known: u64) -> Attempt<u64> {
+    fn lock(&mut self, known: u64) -> AppendResult<u64> {
         self.follow_key();
         if !std::mem::take(&mut self.moved) {
             // No need to ask: the statement that adds rows compares.
@@ -63,7 +63,7 @@ impl LogAppender for RowAppender {
         Ok(self.backend.tables().end(self.log))
     }
 
-    fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
+    fn append(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64> {
         let driver = self.epoch.map(|epoch| (self.session.as_str(), epoch));
         let appended = self
             .backend
@@ -76,7 +76,7 @@ impl LogAppender for RowAppender {
             }
             Appended::Moved => {
                 self.moved = true;
-                Err(Refused::Moved)
+                Err(AppendError::Stale)
             }
             Appended::Fenced => {
                 let error = Error::new(
@@ -85,18 +85,18 @@ impl LogAppender for RowAppender {
                 )
                 .because("our lease ran out")
                 .hinting("open the session again and append there");
-                Err(Refused::Over(error))
+                Err(AppendError::Fenced(error))
             }
-            Appended::Lost => Err(Refused::Failed(Error::new(
+            Appended::Lost => Err(AppendError::Failed(Error::new(
                 ErrorKind::Unavailable,
                 "the connection to the tables was lost",
             ))),
         }
     }
 
-    fn finish(&mut self) {}
+    fn unlock(&mut self) {}
 
-    fn behind(&self, at: u64, _line: &[u8]) -> u64 {
+    fn position_after(&self, at: u64, _line: &[u8]) -> u64 {
         at + 1
     }
 
@@ -138,7 +138,7 @@ impl LogAppender for RowAppender {
         Ok(())
     }
 
-    fn renew(&mut self, at: u64, _len: u64) -> Result<bool> {
+    fn rewrite_for_sync(&mut self, at: u64, _len: u64) -> Result<bool> {
         self.end = self.end.max(at + 1);
         Ok(self.backend.tables().commit == Commit::WithSync)
     }

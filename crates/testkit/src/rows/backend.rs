@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
-use boswell_store::{Backend, Claim, Lease, LogBackend, LogName, ObjectReader, OpenLog, Wait};
+use boswell_store::{Backend, LogClaim, Lease, LogBackend, LogName, ObjectReader, OpenLog, Wait};
 
 use super::appender::RowAppender;
 use super::reader::{Bytes, Rows};
@@ -87,7 +87,7 @@ impl Backend for RowBackend {
 }
 
 impl LogBackend for RowBackend {
-    fn lease(&self, claim: &Claim<'_>) -> Result<Lease> {
+    fn lease(&self, claim: &LogClaim<'_>) -> Result<Lease> {
         let session = name_of(claim.session);
         let mut waited = 0;
         loop {

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use boswell_store::{
-    Attempt, Claim, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog,
-    Refused, Result, SyncWork,
+    AppendResult, LogClaim, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog,
+    AppendError, Result, SyncWork,
 };
 use boswell_testkit::conformance::{self, MakePlace, WritePlace, backend_writes};
 use boswell_testkit::rows::{Commit, RowBackend};
@@ -43,7 +43,7 @@ struct Flawed {
 }
 
 impl LogBackend for Flawed {
-    fn lease(&self, claim: &Claim<'_>) -> Result<Lease> {
+    fn lease(&self, claim: &LogClaim<'_>) -> Result<Lease> {
         match self.inner.lease(claim) {
             Err(error) if self.flaw == Flaw::SharesLeases && error.kind() == ErrorKind::Busy => {
                 self.inner.expire_leases();
@@ -79,10 +79,10 @@ struct FlawedAppender {
 
 impl FlawedAppender {
     /// Adds lines wherever the log ends.
-    fn anywhere(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
+    fn anywhere(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64> {
         match self.inner.append(end, lines) {
-            Err(Refused::Moved) => {
-                let end = self.inner.begin(end)?;
+            Err(AppendError::Stale) => {
+                let end = self.inner.lock(end)?;
                 self.inner.append(end, lines)
             }
             landed => landed,
@@ -91,11 +91,11 @@ impl FlawedAppender {
 }
 
 impl LogAppender for FlawedAppender {
-    fn begin(&mut self, known: u64) -> Attempt<u64> {
-        self.inner.begin(known)
+    fn lock(&mut self, known: u64) -> AppendResult<u64> {
+        self.inner.lock(known)
     }
 
-    fn append(&mut self, end: u64, lines: &[u8]) -> Attempt<u64> {
+    fn append(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64> {
         let first = lines
             .iter()
             .position(|byte| *byte == b'\n')
@@ -112,22 +112,22 @@ impl LogAppender for FlawedAppender {
                 .inner
                 .append(end, lines)
                 .map_err(|refused| match refused {
-                    Refused::Failed(error) => Refused::Over(error),
+                    AppendError::Failed(error) => AppendError::Fenced(error),
                     other => other,
                 }),
             _ => self.inner.append(end, lines),
         }
     }
 
-    fn finish(&mut self) {
-        self.inner.finish();
+    fn unlock(&mut self) {
+        self.inner.unlock();
     }
 
-    fn behind(&self, at: u64, line: &[u8]) -> u64 {
+    fn position_after(&self, at: u64, line: &[u8]) -> u64 {
         if self.flaw == Flaw::CountsNothing {
             at
         } else {
-            self.inner.behind(at, line)
+            self.inner.position_after(at, line)
         }
     }
 
@@ -159,8 +159,8 @@ impl LogAppender for FlawedAppender {
         }
     }
 
-    fn renew(&mut self, at: u64, len: u64) -> Result<bool> {
-        self.inner.renew(at, len)
+    fn rewrite_for_sync(&mut self, at: u64, len: u64) -> Result<bool> {
+        self.inner.rewrite_for_sync(at, len)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use boswell_dialect::EditRequest;
 use boswell_store::disk::{Disk, MemoryDisk};
-use boswell_store::{Draft, ErrorKind, NewSession, Owner, Runner, SystemChance};
+use boswell_store::{Draft, ErrorKind, NewSession, Owner, Runner, SystemIds};
 use boswell_testkit::conformance::{WritePlace, backend_writes};
 use boswell_testkit::rows::Commit;
 
@@ -51,7 +51,7 @@ fn what_goes_by_a_plan_is_refused_where_sessions_are_not_files() {
         .create(NewSession::in_project("/proj").with_id("s-1"))
         .unwrap();
     let located = store.find("s-1").unwrap();
-    let (disk, chance) = (Arc::new(MemoryDisk::default()), Arc::new(SystemChance));
+    let (disk, chance) = (Arc::new(MemoryDisk::default()), Arc::new(SystemIds));
     let runner = Runner::new(
         disk.clone(),
         "/home",
@@ -62,7 +62,7 @@ fn what_goes_by_a_plan_is_refused_where_sessions_are_not_files() {
         },
     );
     let refused = runner
-        .carry_out(&store, &located, &EditRequest::Delete)
+        .execute(&store, &located, &EditRequest::Delete)
         .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
     assert!(refused.hint().is_some(), "it says what can be done instead");

@@ -2,7 +2,7 @@
 //! without what it loses.
 
 use boswell_dialect::{EditRequest, NewSession, StoreRequest};
-use boswell_store::disk::{Disk, LockMode, Open, RealDisk};
+use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
 use boswell_store::{ErrorKind, Wait};
 use boswell_testkit::disk;
 use boswell_testkit::make::clinvoker::{IndexState, store};
@@ -161,7 +161,7 @@ fn two_who_tag_at_once_are_both_heard() {
         };
         place
             .runner
-            .carry_out_with(&place.store, &located, &like, &add)
+            .execute_with(&place.store, &located, &like, &add)
             .unwrap();
     }
     let tags = place.facts(&ids[0]).tags;
@@ -367,7 +367,7 @@ fn a_session_that_was_deleted_meanwhile_is_not_brought_back_by_a_change() {
     ] {
         let refused = place
             .runner
-            .carry_out(&place.store, &located, &intention)
+            .execute(&place.store, &located, &intention)
             .unwrap_err();
         assert!(refused.is_not_found(), "{refused}");
     }
@@ -447,11 +447,11 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
         left,
         "the file that was there is used and stays"
     );
-    let theirs = RealDisk.open(&path, Open::Lock).unwrap();
+    let theirs = RealDisk.open(&path, OpenMode::Lock).unwrap();
     assert!(theirs.try_lock(LockMode::Exclusive).unwrap());
     let impatient = place.runner.clone().waiting(Wait::No);
     let refused = impatient
-        .carry_out(
+        .execute(
             &place.store,
             &place.find(&ids[0]),
             &EditRequest::Title("y".into()),
@@ -460,7 +460,7 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
     assert_eq!(refused.kind(), ErrorKind::Busy);
     drop(theirs);
     impatient
-        .carry_out(
+        .execute(
             &place.store,
             &place.find(&ids[0]),
             &EditRequest::Title("y".into()),
@@ -495,7 +495,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
     let like = EditRequest::Tags(Vec::new());
     place
         .runner
-        .carry_out_with(&place.store, &place.find(&ids[0]), &like, &add)
+        .execute_with(&place.store, &place.find(&ids[0]), &like, &add)
         .unwrap();
     assert_eq!(calls.get(), 2);
     assert_eq!(place.facts(&ids[0]).tags, ["theirs", "ours"]);

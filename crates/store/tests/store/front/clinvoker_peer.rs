@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use boswell_dialect::EditRequest;
 use boswell_model::SessionMeta;
-use boswell_store::disk::{Disk, LockMode, Open, RealDisk};
+use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
 use boswell_testkit::make::clinvoker::{IndexState, store};
 
 use crate::front::clinvoker::index_is_right;
@@ -70,7 +70,7 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
         let id = if number % 2 == 0 { shared } else { mine };
         place
             .runner
-            .carry_out_with(&place.store, &place.find(id), &like, &add)
+            .execute_with(&place.store, &place.find(id), &like, &add)
             .unwrap();
     }
     assert!(process.wait().unwrap().success());
@@ -94,7 +94,7 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
     );
     index_is_right(&place);
     let lock = RealDisk
-        .open(&place.root.join("sessions/store.lock"), Open::Lock)
+        .open(&place.root.join("sessions/store.lock"), OpenMode::Lock)
         .unwrap();
     assert!(
         lock.try_lock(LockMode::Exclusive).unwrap(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, EditRequest, SessionLocation, NewSession, StoreRequest, by_name};
 use boswell_model::{SessionMeta, Result, Tip};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{CarriedOut, IdSource, FsBackend, Owner, Runner, Store, Wait};
+use boswell_store::{Executed, IdSource, FsBackend, Owner, Runner, Store, Wait};
 use boswell_testkit::chance::SeededChance;
 use boswell_testkit::files::Batch;
 use serde_json::Value;
@@ -71,13 +71,13 @@ impl Place {
             .clone()
     }
 
-    pub(crate) fn carry_out(&self, id: &str, intention: &EditRequest) -> Result<CarriedOut> {
+    pub(crate) fn carry_out(&self, id: &str, intention: &EditRequest) -> Result<Executed> {
         self.runner
-            .carry_out(&self.store, &self.find(id), intention)
+            .execute(&self.store, &self.find(id), intention)
     }
 
-    pub(crate) fn carry_out_store(&self, intention: &StoreRequest) -> Result<CarriedOut> {
-        self.runner.carry_out_store(&self.store, intention)
+    pub(crate) fn carry_out_store(&self, intention: &StoreRequest) -> Result<Executed> {
+        self.runner.execute_store(&self.store, intention)
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {

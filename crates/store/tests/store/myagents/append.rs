@@ -152,7 +152,7 @@ fn a_post_delete_persist_must_not_resurrect_the_transcript() {
     shop.wants(&EditRequest::Delete).unwrap();
     let error = shop
         .runner()
-        .carry_out(
+        .execute(
             &shop.store(),
             &located,
             &EditRequest::Append(vec![Draft::user("x")]),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::{Slot, Tip};
-use boswell_store::{CarriedOut, Error, NewSession, Owner, RecoveryOutcome, Runner, Wait};
+use boswell_store::{Executed, Error, NewSession, Owner, RecoveryOutcome, Runner, Wait};
 use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
 use boswell_testkit::make::myagents::Shape;
@@ -22,11 +22,11 @@ enum Wanted {
 }
 
 impl Wanted {
-    fn run(&self, shop: &Shop, disk: FailingDisk) -> Result<CarriedOut, Error> {
+    fn run(&self, shop: &Shop, disk: FailingDisk) -> Result<Executed, Error> {
         let runner = shop.runner_on(disk);
         match self {
-            Wanted::Of(intention) => runner.carry_out(&shop.store(), &shop.located(), intention),
-            Wanted::All(intention) => runner.carry_out_store(&shop.store(), intention),
+            Wanted::Of(intention) => runner.execute(&shop.store(), &shop.located(), intention),
+            Wanted::All(intention) => runner.execute_store(&shop.store(), intention),
         }
     }
 }
@@ -172,7 +172,7 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
         let (shop, counting) = (Shop::with(ROW, &talk()), FailingDisk::never());
         let append = EditRequest::Append(vec![Draft::user("x")]);
         shop.runner_on(counting.clone())
-            .carry_out(&shop.store(), &shop.located(), &append)
+            .execute(&shop.store(), &shop.located(), &append)
             .unwrap();
         counting.calls()
     };
@@ -183,7 +183,7 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
         let append = EditRequest::Append(vec![Draft::user("x")]);
         let _ = shop
             .runner_on(broken)
-            .carry_out(&shop.store(), &shop.located(), &append);
+            .execute(&shop.store(), &shop.located(), &append);
         let theirs =
             shop.place
                 .read("sessions.json")
@@ -234,7 +234,7 @@ fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_ind
             let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
             let ran = shop
                 .runner_on(broken)
-                .carry_out(&shop.store(), &shop.located(), &intention);
+                .execute(&shop.store(), &shop.located(), &intention);
             if ran.is_ok() {
                 break;
             }

@@ -150,7 +150,7 @@ fn a_lock_that_was_taken_from_us_stops_the_change() {
         after: "intent-",
         root: root.clone(),
     };
-    let error = stolen.runner(&shop).carry_out(
+    let error = stolen.runner(&shop).execute(
         &shop.store(),
         &shop.located(),
         &EditRequest::Append(vec![Draft::user("x")]),

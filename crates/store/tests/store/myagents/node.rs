@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use boswell_dialect::{Draft, EditRequest};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Owner, Runner, SystemChance, Wait};
+use boswell_store::{Owner, Runner, SystemIds, Wait};
 use boswell_testkit::peer;
 use serde_json::json;
 
@@ -31,7 +31,7 @@ fn ours_and_a_node_peer_append_and_count_five_hundred_times_each_and_nothing_is_
     let runner = Runner::new(
         Arc::new(RealDisk),
         shop.place.home(),
-        Arc::new(SystemChance),
+        Arc::new(SystemIds),
         Owner::this("boswell"),
     )
     .waiting(Wait::For(Duration::from_secs(30)));
@@ -41,7 +41,7 @@ fn ours_and_a_node_peer_append_and_count_five_hundred_times_each_and_nothing_is_
             .map(|n| Draft::user(format!("ours {}", batch * BATCH + n)))
             .collect();
         runner
-            .carry_out(&store, &shop.located(), &EditRequest::Append(drafts))
+            .execute(&store, &shop.located(), &EditRequest::Append(drafts))
             .unwrap();
     }
     assert!(
@@ -92,13 +92,13 @@ fn a_lock_that_a_live_node_process_holds_is_waited_for() {
     let runner = Runner::new(
         Arc::new(RealDisk),
         shop.place.home(),
-        Arc::new(SystemChance),
+        Arc::new(SystemIds),
         Owner::this("boswell"),
     );
     let error = runner
         .clone()
         .waiting(Wait::No)
-        .carry_out(&shop.store(), &shop.located(), &append)
+        .execute(&shop.store(), &shop.located(), &append)
         .unwrap_err();
     assert!(
         error.reason().unwrap().contains(&child.id().to_string()),
@@ -110,7 +110,7 @@ fn a_lock_that_a_live_node_process_holds_is_waited_for() {
     child.wait().unwrap();
     runner
         .waiting(Wait::No)
-        .carry_out(&shop.store(), &shop.located(), &append)
+        .execute(&shop.store(), &shop.located(), &append)
         .unwrap();
     assert_eq!(shop.lines().len(), 5);
     shop.has_no_locks();

@@ -6,8 +6,8 @@ use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{Draft, Expected, EditRequest, SessionLocation, StoreRequest};
 use boswell_model::{Slot, Tip};
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::locks::{Alive, Liveness};
-use boswell_store::{CarriedOut, Error, NewSession, Runner, Store};
+use boswell_store::locks::{ProcessState, Processes};
+use boswell_store::{Executed, Error, NewSession, Runner, Store};
 use boswell_testkit::jsonl;
 use boswell_testkit::make::myagents::{self, Shape};
 use serde_json::Value;
@@ -20,9 +20,9 @@ const RUNNER: u32 = 4242;
 #[derive(Debug)]
 pub(crate) struct RunnersDie;
 
-impl Liveness for RunnersDie {
-    fn process(&self, pid: u32) -> Alive {
-        if pid == RUNNER { Alive::No } else { Alive::Yes }
+impl Processes for RunnersDie {
+    fn process(&self, pid: u32) -> ProcessState {
+        if pid == RUNNER { ProcessState::No } else { ProcessState::Yes }
     }
 }
 
@@ -93,31 +93,31 @@ impl Shop {
         self.store().find(&self.id).unwrap()
     }
 
-    pub(crate) fn wants(&self, intention: &EditRequest) -> Result<CarriedOut, Error> {
+    pub(crate) fn wants(&self, intention: &EditRequest) -> Result<Executed, Error> {
         self.runner()
-            .carry_out(&self.store(), &self.located(), intention)
+            .execute(&self.store(), &self.located(), intention)
     }
 
-    pub(crate) fn wants_of_store(&self, intention: &StoreRequest) -> Result<CarriedOut, Error> {
-        self.runner().carry_out_store(&self.store(), intention)
+    pub(crate) fn wants_of_store(&self, intention: &StoreRequest) -> Result<Executed, Error> {
+        self.runner().execute_store(&self.store(), intention)
     }
 
-    pub(crate) fn append(&self, drafts: Vec<Draft>) -> CarriedOut {
+    pub(crate) fn append(&self, drafts: Vec<Draft>) -> Executed {
         self.wants(&EditRequest::Append(drafts)).unwrap()
     }
 
-    pub(crate) fn append_at(&self, revision: u64, drafts: Vec<Draft>) -> Result<CarriedOut, Error> {
+    pub(crate) fn append_at(&self, revision: u64, drafts: Vec<Draft>) -> Result<Executed, Error> {
         self.wants(&EditRequest::AppendAfter {
             expect: Expected::Revision(revision.to_string()),
             drafts,
         })
     }
 
-    pub(crate) fn rewind(&self, slot: u32) -> Result<CarriedOut, Error> {
+    pub(crate) fn rewind(&self, slot: u32) -> Result<Executed, Error> {
         self.wants(&EditRequest::Rewind(Tip::At(Slot(slot))))
     }
 
-    pub(crate) fn fork(&self, slot: u32) -> Result<CarriedOut, Error> {
+    pub(crate) fn fork(&self, slot: u32) -> Result<Executed, Error> {
         self.wants(&EditRequest::Fork {
             at: Tip::At(Slot(slot)),
             new: NewSession::default(),

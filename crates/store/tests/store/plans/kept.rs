@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use boswell_store::{ErrorKind, Keeping, Kept, Runner, SessionRef, Wait};
+use boswell_store::{ErrorKind, Keeping, ChunkedCopies, Runner, SessionRef, Wait};
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session, tree};
 
@@ -11,7 +11,7 @@ const MIB: usize = 1 << 20;
 fn keep(
     place: &Place,
     runner: &Runner,
-    kept: &mut Kept,
+    kept: &mut ChunkedCopies,
     session: &SessionRef,
 ) -> boswell_store::Result<Keeping> {
     runner
@@ -46,7 +46,7 @@ fn a_log_that_grows_costs_its_end_and_comes_back_whole_at_every_length() {
     let place = Place::new();
     let runner = place.runner();
     let whole = noise(3 * MIB + 5_000);
-    let mut kept = Kept::default();
+    let mut kept = ChunkedCopies::default();
     for len in [10, MIB - 1, MIB, MIB + 1, 2 * MIB, 3 * MIB + 5_000] {
         place.put("log", &whole[..len]);
         let before = kept.file(&place.root(), "log").map_or(0, |file| file.len);
@@ -103,7 +103,7 @@ fn what_there_is_no_time_for_is_kept_by_the_next_run() {
 fn a_file_that_was_rewritten_keeps_its_copy_before_through_tidying_up() {
     let place = Place::new();
     let runner = place.runner();
-    let mut kept = Kept::default();
+    let mut kept = ChunkedCopies::default();
     place.put("log", "first state\n");
     keep(&place, &runner, &mut kept, &session()).unwrap();
     let mut text = "another one\n".to_owned();
@@ -140,7 +140,7 @@ fn a_crash_at_any_call_leaves_a_copy_that_is_right_or_none() {
     for at in 0..60 {
         let place = Place::new();
         place.put("log", "one\n");
-        keep(&place, &place.runner(), &mut Kept::default(), &session()).unwrap();
+        keep(&place, &place.runner(), &mut ChunkedCopies::default(), &session()).unwrap();
         place.put("log", "one\ntwo\n");
         let broken = place.runner_on(FailingDisk::at(at, Fault::Half, Then::Dead));
         let mut kept = place.runner().vault().kept().unwrap();
@@ -159,7 +159,7 @@ fn purging_one_session_leaves_what_another_keeps_of_the_same_content() {
     let place = Place::new();
     let runner = place.runner();
     let other = SessionRef::new("claude", "other");
-    let mut kept = Kept::default();
+    let mut kept = ChunkedCopies::default();
     for (key, of) in [("log", session()), ("twin", other.clone())] {
         place.put(key, "same bytes\n");
         runner
@@ -187,7 +187,7 @@ fn two_that_keep_at_once_store_a_file_once_and_see_each_others_copies() {
     let (one, two) = (place.runner(), place.runner());
     place.put("log", "one\n");
     let mut stale = one.vault().kept().unwrap();
-    keep(&place, &two, &mut Kept::default(), &session()).unwrap();
+    keep(&place, &two, &mut ChunkedCopies::default(), &session()).unwrap();
     assert_eq!(
         keep(&place, &one, &mut stale, &session()).unwrap().bytes,
         0,

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::plans::support::{Place, TestChance};
-use boswell_store::disk::{Disk, LockMode, MemoryDisk, Open, RealDisk};
+use boswell_store::disk::{Disk, LockMode, MemoryDisk, OpenMode, RealDisk};
 use boswell_store::locks::{
-    AgentFlock, Alive, Liveness, Locks, MkdirLock, MkdirOwner, SystemLiveness,
+    AgentFlock, ProcessState, Processes, Locks, MkdirLock, MkdirOwner, SystemLiveness,
 };
 use boswell_store::{Error, ErrorKind, Owner, Wait};
 use boswell_testkit::disk;
@@ -21,12 +21,12 @@ const FOREIGN: u32 = 77;
 #[derive(Debug)]
 struct Known;
 
-impl Liveness for Known {
-    fn process(&self, pid: u32) -> Alive {
+impl Processes for Known {
+    fn process(&self, pid: u32) -> ProcessState {
         match pid {
-            LIVE => Alive::Yes,
-            DEAD => Alive::No,
-            _ => Alive::Unknown,
+            LIVE => ProcessState::Yes,
+            DEAD => ProcessState::No,
+            _ => ProcessState::Unknown,
         }
     }
 }
@@ -242,9 +242,9 @@ fn two_takers_of_one_stale_lock_never_both_hold_it() {
 fn this_process_lives() {
     let me = std::process::id();
     if cfg!(unix) {
-        assert_eq!(SystemLiveness.process(me), Alive::Yes);
-        assert_eq!(SystemLiveness.process(i32::MAX.cast_unsigned()), Alive::No);
-        assert_eq!(SystemLiveness.process(0), Alive::Unknown);
+        assert_eq!(SystemLiveness.process(me), ProcessState::Yes);
+        assert_eq!(SystemLiveness.process(i32::MAX.cast_unsigned()), ProcessState::No);
+        assert_eq!(SystemLiveness.process(0), ProcessState::Unknown);
     }
 }
 
@@ -276,7 +276,7 @@ fn our_own_locks_exclude_and_share_and_stay_on_disk() {
         .shared("pi:../odd name", Wait::For(Duration::from_millis(20)))
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Busy);
-    if RealDisk.tells_lock_holders() {
+    if RealDisk.knows_lock_holders() {
         let pid = format!("(pid {}) holds it", std::process::id());
         assert!(
             error.reason().unwrap().contains(&pid),
@@ -346,14 +346,14 @@ fn clinvokers_lock_is_the_file_that_its_path_leads_to() {
     assert!(path.exists(), "we never unlink it");
 
     // Its holder unlinks the file when it lets go; whoever waited on the old file must start again.
-    let theirs = RealDisk.open(&path, Open::Lock).unwrap();
+    let theirs = RealDisk.open(&path, OpenMode::Lock).unwrap();
     assert!(theirs.try_lock(LockMode::Exclusive).unwrap());
     std::thread::scope(|scope| {
         let ours = scope.spawn(|| AgentFlock::take(&RealDisk, &path, Wait::Forever).unwrap());
         RealDisk.remove(&path).unwrap();
         drop(theirs);
         let ours = ours.join().unwrap();
-        let third = RealDisk.open(ours.path(), Open::Lock).unwrap();
+        let third = RealDisk.open(ours.path(), OpenMode::Lock).unwrap();
         assert!(
             !third.try_lock(LockMode::Exclusive).unwrap(),
             "the path leads to the file that we hold"

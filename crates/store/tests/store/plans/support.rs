@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use std::time::Duration;
 
 use boswell_model::Instant;
-use boswell_store::disk::{Disk, Open, RealDisk, StatKind};
+use boswell_store::disk::{Disk, OpenMode, RealDisk, StatKind};
 use boswell_store::{IdSource, Owner, Runner, SessionRef, Wait};
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
@@ -201,7 +201,7 @@ impl Place {
     }
 
     pub(crate) fn append(&self, key: &str, bytes: &str) {
-        let file = RealDisk.open(&self.root().join(key), Open::Append).unwrap();
+        let file = RealDisk.open(&self.root().join(key), OpenMode::Append).unwrap();
         assert_eq!(file.append(bytes.as_bytes()).unwrap(), bytes.len());
     }
 

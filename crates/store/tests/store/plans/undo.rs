@@ -2,7 +2,7 @@
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session};
 use boswell_dialect::{Plan, Step};
-use boswell_store::disk::{Disk, Open, RealDisk};
+use boswell_store::disk::{Disk, OpenMode, RealDisk};
 use boswell_store::{ErrorKind, Operation, Reason};
 use boswell_testkit::disk;
 
@@ -198,7 +198,7 @@ fn lines_written_late_into_a_replaced_or_removed_file_are_found() {
     place.put("gone", "g\n");
     let open = |key: &str| {
         RealDisk
-            .open(&place.root().join(key), Open::Append)
+            .open(&place.root().join(key), OpenMode::Append)
             .unwrap()
     };
     let (log, gone) = (open("log"), open("gone"));
@@ -229,7 +229,7 @@ fn a_change_taken_back_at_once_leaves_the_file_that_others_have_open() {
         place.put("log", "one\n");
         place.put("other", "x");
         let open = RealDisk
-            .open(&place.root().join("log"), Open::Append)
+            .open(&place.root().join("log"), OpenMode::Append)
             .unwrap();
         let broken = FailingDisk::at(at, Fault::NotDone, Then::GoesOn);
         let ran = place

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use boswell_dialect::Step;
-use boswell_store::disk::{Disk, Open, RealDisk};
+use boswell_store::disk::{Disk, OpenMode, RealDisk};
 use boswell_store::{
     IdSource, ErrorKind, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
 };
@@ -88,7 +88,7 @@ fn copies_expire_by_reason_and_age_and_damaged_lines_stay() {
         .keep(&place.root(), "kept", &session(), Reason::Kept)
         .unwrap();
     let log = place.home().join("vault/log.jsonl");
-    let file = RealDisk.open(&log, Open::Append).unwrap();
+    let file = RealDisk.open(&log, OpenMode::Append).unwrap();
     file.append(b"{\"torn\n").unwrap();
     let keep = Retention::default();
     assert_eq!(
@@ -204,7 +204,7 @@ fn notes_fold_in_order_and_damaged_lines_are_reported_and_kept() {
     add(NoteKind::Summary("about".into()));
     add(NoteKind::Title(Some("called".into())));
     let path = place.home().join("notes.jsonl");
-    let file = RealDisk.open(&path, Open::Append).unwrap();
+    let file = RealDisk.open(&path, OpenMode::Append).unwrap();
     file.append(b"not json\n{\"kind\":\"tag\"}\n{\"torn")
         .unwrap();
     let other = SessionRef::new("claude", "x:y");

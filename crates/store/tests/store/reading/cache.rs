@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use boswell_store::disk::{Disk, Open, RealDisk, durable};
+use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::{Draft, SessionCache};
 
 use crate::reading::Lab;
@@ -82,7 +82,7 @@ fn a_log_that_was_cut_replaced_or_left_unfinished_is_read_as_a_whole() {
     let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
     let first = bytes.iter().position(|b| *b == b'\n').unwrap() as u64 + 1;
     RealDisk
-        .open(&path, Open::Append)
+        .open(&path, OpenMode::Append)
         .unwrap()
         .truncate(first)
         .unwrap();

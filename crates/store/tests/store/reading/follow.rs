@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_store::dialect::{Depth, SessionLocation, by_name};
-use boswell_store::disk::{Disk, Open, RealDisk, durable};
+use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::model::{EntryKind, Framing};
 use boswell_store::{
     Draft, ErrorKind, Follower, FsBackend, MemoryBackend, NewEntry, NewSession, News, Store,
@@ -104,7 +104,7 @@ fn a_log_that_was_cut_or_replaced_starts_a_new_generation() {
     let lines: Vec<&[u8]> = bytes.split_inclusive(|b| *b == b'\n').collect();
     let cut = lines[..2].concat();
     RealDisk
-        .open(&path, Open::Append)
+        .open(&path, OpenMode::Append)
         .unwrap()
         .truncate(cut.len() as u64)
         .unwrap();
@@ -120,7 +120,7 @@ fn a_log_that_was_cut_or_replaced_starts_a_new_generation() {
     );
 
     RealDisk
-        .open(&path, Open::Append)
+        .open(&path, OpenMode::Append)
         .unwrap()
         .truncate(cut.len() as u64)
         .unwrap();
@@ -313,7 +313,7 @@ fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_
         .0 as u64
         + 1;
     RealDisk
-        .open(&path, Open::Append)
+        .open(&path, OpenMode::Append)
         .unwrap()
         .truncate(first_lines)
         .unwrap();
@@ -422,7 +422,7 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
                 continue;
             };
             let session = store.read(&located, Depth::Heads).unwrap();
-            let file = RealDisk.open(&path, Open::Append).unwrap();
+            let file = RealDisk.open(&path, OpenMode::Append).unwrap();
             file.truncate(cut as u64).unwrap();
             let found = SessionLocation {
                 size: cut as u64,

@@ -9,8 +9,8 @@ mod switch;
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_store::disk::{Disk, Open, RealDisk, durable};
-use boswell_store::{Draft, NewSession, SessionWriter, Store, SystemChance};
+use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
+use boswell_store::{Draft, NewSession, SessionWriter, Store, SystemIds};
 
 use counting_disk::BytesRead;
 
@@ -26,7 +26,7 @@ impl Lab {
         let reads = Arc::new(BytesRead::default());
         let store = Store::open_on(
             reads.disk(),
-            Arc::new(SystemChance),
+            Arc::new(SystemIds),
             folder.path().join("home"),
         )
         .unwrap();
@@ -58,7 +58,7 @@ impl Lab {
 
     /// Adds bytes as a program would that knows nothing of us.
     fn add(&self, path: &Path, bytes: &str) {
-        let file = RealDisk.open(path, Open::Append).unwrap();
+        let file = RealDisk.open(path, OpenMode::Append).unwrap();
         durable::append_all(file.as_ref(), bytes.as_bytes()).unwrap();
     }
 }

@@ -1,0 +1,176 @@
+//! Agents that are at work on a session.
+//!
+//! Agents take no lock that we could wait for: while one of them drives a conversation, it is
+//! its own. Their registries outlive them, so a process counts only if it lives and was started
+//! when the registry says.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_dialect::{ActiveProcess, SessionLocation};
+use boswell_model::{Error, ErrorKind, Result};
+
+use crate::backend::BackendFiles;
+use crate::disk::{Disk, RealDisk};
+use crate::locks::{ProcessState, Processes, SystemLiveness};
+use crate::{Store, Wait};
+
+/// How long those who add a line have a log open, and how long to look away between two looks.
+const MOMENT: Duration = Duration::from_millis(200);
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Store {
+    /// Living processes that the agent's registry names, with the ids of their sessions; none where
+    /// it keeps no registry.
+    pub fn active_processes(&self) -> Result<Vec<ActiveProcess>> {
+        let disk = self.disk();
+        let named = self.dialect().active_processes(&BackendFiles(self.backend()))?;
+        Ok(named
+            .into_iter()
+            .filter(|it| lives(disk.as_ref(), it))
+            .collect())
+    }
+
+    /// Processes that are at work on a session: living ones that the registry names, and those that
+    /// have its log open for writing.
+    pub fn live(&self, located: &SessionLocation) -> Result<Vec<u32>> {
+        let path = located.key.as_ref().map(|key| self.root().join(key));
+        let owner = located.owner.as_deref();
+        self.drivers(
+            |session| session == located.id || Some(session) == owner,
+            path.as_deref(),
+        )
+    }
+
+    fn drivers(&self, is_it: impl Fn(&str) -> bool, log: Option<&Path>) -> Result<Vec<u32>> {
+        let mut pids: Vec<u32> = self
+            .active_processes()?
+            .into_iter()
+            .filter(|it| is_it(&it.session))
+            .map(|it| it.pid)
+            .collect();
+        let disk = self.disk();
+        if let Some(path) = log {
+            let stat = disk
+                .stat(path)
+                .map_err(|error| Error::io(path.display(), "look at", error))?;
+            pids.extend(
+                stat.map(|stat| disk.writers_of(stat.identity))
+                    .unwrap_or_default(),
+            );
+        }
+        pids.sort_unstable();
+        pids.dedup();
+        Ok(pids)
+    }
+
+    /// Fails if an agent is still at work on the session when the time is over. A moment is
+    /// always waited: whoever only adds a title or a label has the log open for no longer, and
+    /// cannot be told from an agent.
+    pub(crate) fn wait_until_idle(&self, id: &str, key: &str, wait: Wait) -> Result<()> {
+        if self.drives_alone() {
+            return Ok(());
+        }
+        let (log, mut waited) = (self.root().join(key), Duration::ZERO);
+        loop {
+            let busy = match self.refuse_if_live(id, Some(&log)) {
+                Err(error) if error.kind() == ErrorKind::Busy => error,
+                idle => return idle,
+            };
+            match wait {
+                Wait::No if waited >= MOMENT => return Err(busy),
+                Wait::For(limit) if waited >= limit.max(MOMENT) => return Err(busy),
+                _ => {}
+            }
+            self.disk().sleep(PAUSE);
+            waited += PAUSE;
+        }
+    }
+
+    /// Whether whoever drives a session of this store has its lease.
+    fn drives_alone(&self) -> bool {
+        self.dialect().name() == "boswell"
+    }
+
+    /// Fails while an agent is at work on the session: moving its leaf now would
+    /// split the conversation.
+    pub(crate) fn refuse_if_live(&self, id: &str, log: Option<&Path>) -> Result<()> {
+        if self.drives_alone() {
+            return Ok(());
+        }
+        match self.drivers(|session| session == id, log)?.first() {
+            None => Ok(()),
+            Some(pid) => Err(Error::new(ErrorKind::Busy, format!("session {id} is open in its agent (pid {pid})"))
+                .because("moving its leaf now would split the conversation")
+                .hinting(
+                    "end the agent first, or branch off with `boswell fork`; titles, tags and labels can be set meanwhile",
+                )),
+        }
+    }
+
+    /// Fails while an agent's registry says that it is at work on one of these sessions: it would
+    /// go on writing where they were.
+    pub(crate) fn refuse_to_move(&self, sessions: &[SessionLocation]) -> Result<()> {
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        let is_one = |it: &ActiveProcess| sessions.iter().any(|located| located.id == it.session);
+        match self.active_processes()?.into_iter().find(is_one) {
+            None => Ok(()),
+            Some(it) => Err(Error::new(
+                ErrorKind::Busy,
+                format!(
+                    "session {} is open in its agent (pid {})",
+                    it.session, it.pid
+                ),
+            )
+            .because("it would go on writing where the session was")
+            .hinting("end the agent, then move the project")),
+        }
+    }
+
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        self.files().map_or_else(
+            || Arc::new(RealDisk) as Arc<dyn Disk>,
+            |files| Arc::clone(&files.disk),
+        )
+    }
+}
+
+/// Whether the process is there and is the one that the registry means.
+fn lives(disk: &dyn Disk, it: &ActiveProcess) -> bool {
+    match (disk.process_start(it.pid), &it.started) {
+        (Some(now), Some(then)) => now == *then,
+        (Some(_), None) => true,
+        // The system does not tell when processes were started: a living one of that
+        // number is taken for it.
+        (None, _) => !disk.knows_process_starts() && SystemLiveness.process(it.pid) != ProcessState::No,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_of_the_same_number_that_began_at_another_time_is_another_one() {
+        let own = std::process::id();
+        let it = |started: Option<&str>| ActiveProcess {
+            pid: own,
+            session: "s".into(),
+            started: started.map(str::to_owned),
+        };
+        assert!(lives(&RealDisk, &it(None)));
+        if let Some(start) = RealDisk.process_start(own) {
+            assert!(lives(&RealDisk, &it(Some(&start))));
+            assert!(!lives(&RealDisk, &it(Some("1"))));
+        }
+        let nobody = ActiveProcess {
+            pid: i32::MAX.unsigned_abs(),
+            session: "s".into(),
+            started: None,
+        };
+        assert!(!lives(&RealDisk, &nobody));
+    }
+}

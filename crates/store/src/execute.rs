@@ -1,0 +1,305 @@
+//! Carries out what is wanted of a session or a store: locks, then a look at what is there,
+//! then the dialect's plan.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use boswell_dialect::{
+    PlanInput, Depth, EditRequest, SessionLocation, LockSpec, Plan, Planned, Step, StoreRequest,
+};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+
+use crate::backend::{BackendFiles, FsBackend, lock_name};
+use crate::runner::{Operation, Runner, Start, lower};
+use crate::vault::Reason;
+use crate::{Session, Store};
+
+/// How often a change is planned anew when somebody else was faster.
+const ATTEMPTS: u64 = 5;
+
+/// What was done.
+#[derive(Debug)]
+pub struct Executed {
+    /// The change, which can be undone; without files if there was nothing to do.
+    pub operation: Operation,
+    /// The plan that it followed, with what the user is told.
+    pub planned: Planned,
+}
+
+impl Store {
+    /// What carrying out an intention would change. Takes no lock: by the time it is carried out
+    /// the plan may be another.
+    pub fn plan(&self, located: &SessionLocation, intention: &EditRequest) -> Result<Planned> {
+        let session = self.read(located, Depth::Facts)?;
+        self.plan_for(&session, intention)
+    }
+
+    /// The same for an intention about the whole store.
+    pub fn plan_store(&self, intention: &StoreRequest) -> Result<Planned> {
+        let chance = self.writing()?.chance.as_ref();
+        let reach = self.dialect().plan_root(self.root(), intention);
+        if reach == self.root() {
+            let mut planned =
+                self.dialect()
+                    .plan_store(&BackendFiles(self.backend()), intention, chance)?;
+            if matches!(
+                intention,
+                StoreRequest::Index | StoreRequest::IndexWith { .. }
+            ) {
+                self.leave_excluded(&mut planned)?;
+            }
+            return Ok(planned);
+        }
+        self.dialect()
+            .plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
+    }
+
+    /// Leaves indexes that are in a folder of excluded sessions as they are. An index that all
+    /// projects share stays whole: its agent needs every row.
+    fn leave_excluded(&self, planned: &mut Planned) -> Result<()> {
+        let folder = |located: &SessionLocation| {
+            located
+                .key
+                .as_deref()?
+                .rsplit_once('/')
+                .map(|(folder, _)| folder.to_owned())
+        };
+        let hidden: HashSet<String> = self.excluded()?.iter().filter_map(folder).collect();
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        let shown: HashSet<String> = self.list()?.sessions.iter().filter_map(folder).collect();
+        let is_left = |key: &str| {
+            key.rsplit_once('/')
+                .is_some_and(|(folder, _)| hidden.contains(folder) && !shown.contains(folder))
+        };
+        planned
+            .plan
+            .steps
+            .retain(|step| !step.keys().iter().any(|key| is_left(key)));
+        planned.plan.derived.retain(|key| !is_left(key));
+        Ok(())
+    }
+
+    pub(crate) fn plan_for(&self, session: &Session, intention: &EditRequest) -> Result<Planned> {
+        let asked = PlanInput {
+            files: &BackendFiles(self.backend()),
+            located: session.located(),
+            view: session.view(),
+            facts: session.facts(),
+            chance: self.writing()?.chance.as_ref(),
+        };
+        self.dialect().plan(&asked, intention)
+    }
+
+    /// Plans once the locks are held.
+    fn plan_anew(&self, located: &SessionLocation, intention: &EditRequest) -> Result<Planned> {
+        let located = self.relocate(located)?;
+        if intention.needs_lease() {
+            let log = located.key.as_ref().map(|key| self.root().join(key));
+            self.refuse_if_live(&located.id, log.as_deref())?;
+        }
+        self.plan(&located, intention)
+    }
+
+    /// The session again, as a listing finds it now.
+    pub(crate) fn relocate(&self, located: &SessionLocation) -> Result<SessionLocation> {
+        let mut now = self
+            .whole()
+            .list()?
+            .sessions
+            .into_iter()
+            .filter(|it| it.id == located.id);
+        let same_key = |it: &SessionLocation| it.key == located.key;
+        let first = now.next();
+        match first {
+            Some(it) if same_key(&it) => Ok(it),
+            first => now.find(same_key).or(first).ok_or_else(|| {
+                Error::new(
+                    ErrorKind::NotFound,
+                    format!("the session `{}` is not there any more", located.id),
+                )
+                .hinting("see the sessions with `boswell list --hidden`")
+            }),
+        }
+    }
+
+    /// Sessions whose logs a plan in `root` moves or writes to.
+    fn moved(&self, root: &Path, planned: &Planned) -> Result<Vec<SessionLocation>> {
+        let touched = planned.plan.steps.iter().filter_map(|step| match step {
+            Step::Rename { from: key, .. }
+            | Step::Append { key, .. }
+            | Step::AppendKeepingTime { key, .. }
+            | Step::Edit { key, .. } => Some(root.join(key)),
+            _ => None,
+        });
+        let touched: HashSet<PathBuf> = touched.collect();
+        if touched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let moves = |located: &SessionLocation| {
+            let log = located.key.as_ref().map(|key| self.root().join(key));
+            log.is_some_and(|log| log.ancestors().any(|path| touched.contains(path)))
+        };
+        Ok(self
+            .whole()
+            .list()?
+            .sessions
+            .into_iter()
+            .filter(moves)
+            .collect())
+    }
+}
+
+impl Runner {
+    /// Carries out what is wanted of a session. The session is read again once the locks are held.
+    pub fn execute(
+        &self,
+        store: &Store,
+        located: &SessionLocation,
+        intention: &EditRequest,
+    ) -> Result<Executed> {
+        let dialect = store.dialect();
+        let session = SessionRef::new(dialect.name(), &located.id);
+        let reason = if *intention == EditRequest::Delete {
+            Reason::Deleted
+        } else {
+            Reason::Before
+        };
+        let locks = dialect.locks(located, intention);
+        self.carry(store.folder()?, &session, reason, &locks, &|| {
+            store.plan_anew(located, intention)
+        })
+    }
+
+    /// Moves a session into the vault in the way in which its dialect deletes one; from there it
+    /// can be read and restored.
+    pub fn archive(&self, store: &Store, located: &SessionLocation) -> Result<Executed> {
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let locks = store.dialect().locks(located, &EditRequest::Delete);
+        self.carry(store.folder()?, &session, Reason::Archived, &locks, &|| {
+            let mut planned = store.plan_anew(located, &EditRequest::Delete)?;
+            planned.plan.kind = "archive".to_owned();
+            planned.plan.title = format!("archive {session}");
+            Ok(planned)
+        })
+    }
+
+    /// The same for an intention that depends on what the session is by then, such as one more tag.
+    /// `like` is one of its sort, which tells the locks.
+    pub fn execute_with(
+        &self,
+        store: &Store,
+        located: &SessionLocation,
+        like: &EditRequest,
+        intention: &dyn Fn(&boswell_model::SessionMeta) -> EditRequest,
+    ) -> Result<Executed> {
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        self.carry(
+            store.folder()?,
+            &session,
+            Reason::Before,
+            &store.dialect().locks(located, like),
+            &|| {
+                let session = store.read(&store.relocate(located)?, Depth::Facts)?;
+                store.plan_for(&session, &intention(session.facts()))
+            },
+        )
+    }
+
+    /// Carries out what is wanted of a store as a whole.
+    pub fn execute_store(&self, store: &Store, intention: &StoreRequest) -> Result<Executed> {
+        let dialect = store.dialect();
+        let id = match intention {
+            StoreRequest::Create(new) => new.id.as_deref().unwrap_or("*"),
+            _ => "*",
+        };
+        let session = SessionRef::new(dialect.name(), id);
+        let root = dialect.plan_root(store.folder()?, intention);
+        if !matches!(intention, StoreRequest::Move { .. }) {
+            let locks = dialect.store_locks(intention);
+            return self.carry(&root, &session, Reason::Before, &locks, &|| {
+                store.plan_store(intention)
+            });
+        }
+        let mut locks = self.leases(store, &store.moved(&root, &store.plan_store(intention)?)?)?;
+        locks.extend(dialect.store_locks(intention));
+        self.carry(&root, &session, Reason::Before, &locks, &|| {
+            let planned = store.plan_store(intention)?;
+            store.refuse_to_move(&store.moved(&root, &planned)?)?;
+            Ok(planned)
+        })
+    }
+
+    /// Carries out a plan that is made once the locks are held, and so sees what other processes
+    /// did before. The plan itself names no locks.
+    pub fn run_with(
+        &self,
+        root: &Path,
+        session: &SessionRef,
+        reason: Reason,
+        locks: &[LockSpec],
+        plan: &dyn Fn() -> Result<Plan>,
+    ) -> Result<Operation> {
+        let carried = self.carry(root, session, reason, locks, &|| plan().map(Planned::of))?;
+        Ok(carried.operation)
+    }
+
+    /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of
+    /// sessions, and no more locks than files can be open.
+    fn leases(&self, store: &Store, sessions: &[SessionLocation]) -> Result<Vec<LockSpec>> {
+        let mut leases = Vec::new();
+        for located in sessions {
+            let name = lock_name(&SessionRef::new(store.dialect().name(), &located.id));
+            if self.locks.was_taken(&name)? {
+                leases.push(LockSpec::Os { name });
+            }
+        }
+        Ok(leases)
+    }
+
+    pub(crate) fn carry(
+        &self,
+        root: &Path,
+        session: &SessionRef,
+        reason: Reason,
+        locks: &[LockSpec],
+        plan: &dyn Fn() -> Result<Planned>,
+    ) -> Result<Executed> {
+        let mut attempt = 1;
+        loop {
+            let mut planned = None;
+            let start = Start {
+                root,
+                session,
+                reason,
+                undoes: None,
+                locks: locks.to_vec(),
+            };
+            let operated = self.operate(&start, || {
+                let it = planned.insert(plan()?);
+                self.check(root, &it.plan.preconditions)?;
+                lower(self.disk.as_ref(), root, &it.plan)
+            });
+            match (operated, planned) {
+                (Ok(operation), Some(planned)) => return Ok(Executed { operation, planned }),
+                // Somebody came between the plan and its first change: what was begun is taken
+                // back, and all is read again.
+                (Err(error), Some(_))
+                    if error.kind() == ErrorKind::Conflict && attempt < ATTEMPTS =>
+                {
+                    self.disk.sleep(Duration::from_millis(20 * attempt));
+                    attempt += 1;
+                }
+                (Err(error), _) => return Err(error),
+                (Ok(_), None) => {
+                    return Err(Error::new(
+                        ErrorKind::Internal,
+                        "an operation was carried out without a plan",
+                    ));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! What lies beside a session comes along: transcripts of subagents as logs of ours,
+//! everything else byte for byte.
+//!
+//! The files are durable before the log is there: a session that says where it came from has all
+//! that came with it. What a crash leaves before that is an artifact folder without its log, which
+//! `check` tells and `clean --leftovers` takes away.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::{Depth, SessionLocation, NewSession, SideFile, SideKind, Subagent};
+use boswell_model::json::Json;
+use boswell_model::{Block, EntryKind, Error, ErrorKind, Framing, Result};
+
+use super::artifact::ArtifactNames;
+use super::{FAMILY, ImportLimits, too_large};
+use crate::blobs;
+use crate::disk::{Disk, durable};
+use crate::{Session, SessionWriter, Store};
+
+/// How much of a file is copied at a time.
+const PIECE: u64 = 1 << 20;
+
+/// A session that was brought over.
+#[derive(Debug)]
+pub struct Imported {
+    /// It is open.
+    pub writer: SessionWriter,
+    /// Files beside the source that came along, with their keys there.
+    pub brought: Vec<SideFile>,
+    /// Those that did not.
+    pub left: Vec<LeftBehind>,
+}
+
+/// A file that could not be brought over.
+#[derive(Debug)]
+pub struct LeftBehind {
+    /// The file.
+    pub file: SideFile,
+    /// Why it stayed.
+    pub why: Error,
+}
+
+/// A file beside the source, and what is known of it if it is a transcript.
+struct SideFileImport {
+    file: SideFile,
+    subagent: Option<Subagent>,
+}
+
+impl Store {
+    /// Makes a session of all that another one holds, with the files that lie beside it. `from` is
+    /// the store of the source.
+    pub fn import_whole(
+        &self,
+        from: &Store,
+        source: &Session,
+        new: NewSession,
+        origin: Json,
+        limits: ImportLimits,
+    ) -> Result<Imported> {
+        let (id, log) = self.told(source, &new, origin, limits)?;
+        let beside = beside(from, source, limits)?;
+        let mut carrying = Carrying {
+            own: self,
+            from,
+            source,
+            new: &new,
+            limits,
+            folder: self
+                .root()
+                .join(log.key.strip_suffix(".jsonl").unwrap_or(&log.key)),
+            begun: Vec::new(),
+            brought: Vec::new(),
+            left: Vec::new(),
+        };
+        carrying.blobs(&log.bytes)?;
+        carrying
+            .carry(beside)
+            .inspect_err(|_| carrying.take_back())?;
+        let writer = self.create_log(&id, log, new.visible).inspect_err(|_| {
+            // Where its name could not be synced the log is there all the same, and
+            // its files are its own.
+            if self.find(&id).is_err_and(|error| error.is_not_found())
+                && matches!(self.pending(&id), Ok(None))
+            {
+                carrying.take_back();
+            }
+        })?;
+        Ok(Imported {
+            writer,
+            brought: carrying.brought,
+            left: carrying.left,
+        })
+    }
+}
+
+/// Everything that lies beside a session.
+fn beside(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<SideFileImport>> {
+    let mut subagents: HashMap<String, Subagent> = HashMap::new();
+    for subagent in from.subagents(source)? {
+        subagents.extend(subagent.located.key.clone().map(|key| (key, subagent)));
+    }
+    let mut all = Vec::new();
+    for file in from.side_files(source.located())? {
+        let subagent = match subagents.remove(&file.key) {
+            None if file.kind == SideKind::Subagent => unnamed(from, &file)?,
+            found => found,
+        };
+        all.push(SideFileImport { file, subagent });
+    }
+    // Old versions kept transcripts elsewhere than beside the log.
+    for (key, subagent) in subagents {
+        let file = SideFile {
+            key,
+            kind: SideKind::Subagent,
+            size: subagent.located.size,
+        };
+        all.push(SideFileImport {
+            file,
+            subagent: Some(subagent),
+        });
+    }
+    all.sort_by(|a, b| a.file.key.cmp(&b.file.key));
+    let bytes = all
+        .iter()
+        .fold(0, |sum: u64, it| sum.saturating_add(it.file.size));
+    if all.len() > limits.records || bytes > limits.bytes as u64 {
+        let why = format!("{} files of {bytes} bytes lie beside it", all.len());
+        return Err(too_large(source, why));
+    }
+    Ok(all)
+}
+
+/// A transcript of which nothing is known but where it is.
+fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
+    let Some(info) = from.backend().stat(&file.key)? else {
+        return Ok(None);
+    };
+    let stem = info.stem(".jsonl").unwrap_or(info.name()).to_owned();
+    let located = SessionLocation {
+        hidden: Some("subagent"),
+        ..SessionLocation::at(stem, &info, Framing::Lines)
+    };
+    Ok(Some(Subagent {
+        located,
+        call: None,
+        task: None,
+    }))
+}
+
+/// Files on their way.
+struct Carrying<'a> {
+    own: &'a Store,
+    from: &'a Store,
+    source: &'a Session,
+    new: &'a NewSession,
+    limits: ImportLimits,
+    /// The artifact folder.
+    folder: PathBuf,
+    /// Files that were written, and the one that is being written.
+    begun: Vec<PathBuf>,
+    brought: Vec<SideFile>,
+    left: Vec<LeftBehind>,
+}
+
+impl Carrying<'_> {
+    fn carry(&mut self, beside: Vec<SideFileImport>) -> Result<()> {
+        let Some(files) = self.own.files() else {
+            let why = || {
+                Error::new(
+                    ErrorKind::Unsupported,
+                    "sessions have no files beside them where they are not files",
+                )
+            };
+            self.left.extend(beside.into_iter().map(|it| LeftBehind {
+                file: it.file,
+                why: why(),
+            }));
+            return Ok(());
+        };
+        let mut outputs = HashMap::new();
+        self.outputs(self.source, &mut outputs)?;
+        for subagent in beside.iter().filter_map(|it| it.subagent.as_ref()) {
+            // One that cannot be read is told when its turn comes.
+            if let Ok(session) = self.from.read(&subagent.located, Depth::Heads) {
+                self.outputs(&session, &mut outputs)?;
+            }
+        }
+        let in_family = FAMILY.contains(&self.source.dialect().name());
+        let mut names = ArtifactNames::new(self.source.located(), outputs, in_family);
+        for SideFileImport { file, subagent } in beside {
+            let path = self.folder.join(names.of(&file));
+            self.begun.push(path.clone());
+            durable::make_folders(files.disk.as_ref(), path.parent().unwrap_or(&self.folder))?;
+            let read = match subagent {
+                Some(subagent) => self.transcript(files.disk.as_ref(), &subagent, &path)?,
+                None => self.copy(files.disk.as_ref(), &file.key, &path)?,
+            };
+            match read {
+                Ok(()) => self.brought.push(file),
+                Err(why) => self.left.push(LeftBehind { file, why }),
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies what a new log names and only the store of the source holds: attachments,
+    /// and files as they were.
+    fn blobs(&self, log: &[u8]) -> Result<()> {
+        let (Some(theirs), Some(ours)) = (self.from.blobs(), self.own.blobs()) else {
+            return Ok(());
+        };
+        for line in log
+            .split(|byte| *byte == b'\n')
+            .filter(|line| blobs::names_any(line))
+        {
+            for id in blobs::references(line) {
+                // Also what is there: only `put` knows whether it is whole, and makes sure that
+                // its name is durable.
+                if let Ok(bytes) = theirs.get(&id) {
+                    ours.put(&bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The calls of a log whose whole output lies in a file of its own.
+    fn outputs(&self, session: &Session, outputs: &mut HashMap<String, String>) -> Result<()> {
+        for (slot, head) in session.log().entries() {
+            if !matches!(head.kind, EntryKind::ToolResult | EntryKind::User) {
+                continue;
+            }
+            let (dialect, located) = (session.dialect(), session.located());
+            let key = session
+                .view()
+                .with_object(slot, |object| dialect.full_output_key(located, object))?;
+            let Some(key) = key.flatten() else { continue };
+            let view = session.entry(slot)?.view.unwrap_or_default();
+            let call = view.blocks.into_iter().find_map(|block| match block {
+                Block::Result { call, .. } => Some(call),
+                _ => None,
+            });
+            outputs.extend(call.map(|call| (key, call)));
+        }
+        Ok(())
+    }
+
+    /// Tells the transcript of a subagent anew. The inner error is one of the source.
+    fn transcript(&self, disk: &dyn Disk, subagent: &Subagent, path: &Path) -> Result<Result<()>> {
+        let session = match self.from.read(&subagent.located, Depth::Facts) {
+            Ok(session) => session,
+            Err(why) => return Ok(Err(why)),
+        };
+        let origin = Json::object()
+            .with("ref", session.reference().to_string())
+            .with_some("call", subagent.call.as_deref())
+            .with_some("task", subagent.task.as_deref());
+        let project = session
+            .facts()
+            .project
+            .clone()
+            .unwrap_or_else(|| self.new.project.clone());
+        let new = NewSession {
+            project,
+            title: subagent.task.clone(),
+            ..NewSession::default()
+        };
+        let (_, log) = self.own.told(&session, &new, origin, self.limits)?;
+        self.blobs(&log.bytes)?;
+        durable::put(disk, path, &log.bytes, &self.own.chance().hex16()).map(Ok)
+    }
+
+    /// Copies a file as it is. The inner error is one of the source.
+    fn copy(&self, disk: &dyn Disk, key: &str, path: &Path) -> Result<Result<()>> {
+        let object = match self.from.backend().open(key) {
+            Ok(object) => object,
+            Err(why) => return Ok(Err(why)),
+        };
+        let unique = self.own.chance().hex16();
+        let copied = durable::put_with(disk, path, &unique, |sink| {
+            let mut at = 0;
+            loop {
+                let piece = object.read(at, PIECE)?;
+                if piece.is_empty() {
+                    return Ok(());
+                }
+                at += piece.len() as u64;
+                sink(&piece).map_err(|error| Error::io(path.display(), "write", error))?;
+            }
+        });
+        copied.map(Ok)
+    }
+
+    /// Removes what was written so far; what stays is told by `check`.
+    fn take_back(&self) {
+        let Some(files) = self.own.files() else {
+            return;
+        };
+        let disk = files.disk.as_ref();
+        let mut folders: Vec<&Path> = Vec::new();
+        // Nothing of it is synced: no log names these files, so whatever a crash
+        // brings back is a leftover.
+        for path in &self.begun {
+            let _ = disk.remove(path);
+            folders.extend(
+                path.ancestors()
+                    .skip(1)
+                    .take_while(|folder| folder.starts_with(&self.folder)),
+            );
+        }
+        folders.push(&self.folder);
+        folders.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
+        folders.dedup();
+        for folder in folders {
+            let _ = disk.remove_folder(folder);
+        }
+    }
+}

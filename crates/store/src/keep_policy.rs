@@ -1,0 +1,194 @@
+//! Keeps the sessions of a store: which files, in which order, and which never.
+
+use std::path::Path;
+
+use boswell_dialect::{FileInfo, SessionLocation};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+
+use crate::Store;
+use crate::locks::Wait;
+use crate::vault::{ChunkedCopies, Vault};
+
+/// Which sessions are looked at closely.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepWhich {
+    /// Those whose log is not kept as it stands.
+    Changed,
+    /// All: files beside a log may have changed without it.
+    All,
+}
+
+/// What keeping the sessions of a store came to.
+#[derive(Debug, Default)]
+pub struct KeepRun {
+    /// Sessions of which something was stored.
+    pub sessions: usize,
+    /// Files that were stored.
+    pub files: usize,
+    /// Bytes that were stored, before compression.
+    pub bytes: u64,
+    /// Whether time was up before everything was kept.
+    pub unfinished: bool,
+    /// What could not be kept: path and reason.
+    pub failed: Vec<(String, Error)>,
+}
+
+impl KeepRun {
+    fn fail(&mut self, store: &Store, key: &str, error: Error) {
+        self.failed.push((store.backend().describe(key), error));
+    }
+}
+
+/// What is never copied, whatever folder of a session it lies in: endings and
+/// beginnings of file names.
+const SECRET_ENDINGS: [&str; 6] = [".key", ".pem", ".p12", ".pfx", ".keychain", ".lock"];
+const SECRET_BEGINNINGS: [&str; 7] = [
+    ".credentials",
+    "credentials",
+    ".env",
+    ".netrc",
+    "id_rsa",
+    "id_ed25519",
+    "auth.json",
+];
+
+/// Whether a file of this name holds keys or credentials, which are never copied.
+pub fn is_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending))
+        || SECRET_BEGINNINGS
+            .iter()
+            .any(|beginning| name.starts_with(beginning))
+}
+
+impl ChunkedCopies {
+    /// Whether the log of a session is kept as it stands.
+    pub fn has(&self, store: &Store, located: &SessionLocation) -> bool {
+        let Some(key) = &located.key else {
+            return false;
+        };
+        self.has_file(store.root(), &FileState::of(located), key)
+    }
+
+    fn has_file(&self, root: &Path, state: &FileState, key: &str) -> bool {
+        self.file(root, key).is_some_and(|file| {
+            file.len == state.len
+                && state.identity.is_some_and(|identity| {
+                    identity.file == file.identity && identity.modified == i128::from(file.modified)
+                })
+        })
+    }
+}
+
+struct FileState {
+    len: u64,
+    identity: Option<boswell_dialect::FileIdentity>,
+}
+
+impl FileState {
+    fn of(located: &SessionLocation) -> Self {
+        FileState {
+            len: located.size,
+            identity: located.identity,
+        }
+    }
+
+    fn of_info(info: &FileInfo) -> Self {
+        FileState {
+            len: info.size,
+            identity: info.identity,
+        }
+    }
+}
+
+impl Vault {
+    /// Keeps sessions of a store, those that changed last first, until `go_on` answers false.
+    ///
+    /// The log comes after what lies beside it: a log that is kept as it stands is
+    /// not looked at again.
+    pub fn keep_sessions(
+        &self,
+        store: &Store,
+        kept: &mut ChunkedCopies,
+        which: KeepWhich,
+        wait: Wait,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<KeepRun> {
+        let listing = store.list()?;
+        let mut run = KeepRun::default();
+        for (key, problem) in &listing.unlisted {
+            run.fail(
+                store,
+                key,
+                Error::new(ErrorKind::Denied, problem.detail.clone()),
+            );
+        }
+        let mut sessions = listing.sessions;
+        sessions.retain(|located| located.owner.is_none() && located.key.is_some());
+        sessions.sort_by_key(|located| std::cmp::Reverse(located.modified));
+        for located in &sessions {
+            if which == KeepWhich::Changed && kept.has(store, located) {
+                continue;
+            }
+            if !go_on() {
+                run.unfinished = true;
+                break;
+            }
+            match self.keep_session(store, located, kept, wait, go_on, &mut run) {
+                Ok(()) => {}
+                // Another process writes to the vault: it would be the same for
+                // every other session.
+                Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+                Err(error) => run.fail(store, located.key.as_deref().unwrap_or_default(), error),
+            }
+        }
+        Ok(run)
+    }
+
+    fn keep_session(
+        &self,
+        store: &Store,
+        located: &SessionLocation,
+        kept: &mut ChunkedCopies,
+        wait: Wait,
+        go_on: &dyn Fn() -> bool,
+        run: &mut KeepRun,
+    ) -> Result<()> {
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let (files, skipped) = store.side_files_here(located)?;
+        skipped
+            .into_iter()
+            .for_each(|(key, error)| run.fail(store, &key, error));
+        let mut keys: Vec<String> = files.into_iter().map(|file| file.key).collect();
+        keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
+        keys.extend(located.key.clone());
+        let before = run.files;
+        for key in keys {
+            let same = match store.backend().stat(&key) {
+                Ok(info) => info
+                    .is_some_and(|it| kept.has_file(store.root(), &FileState::of_info(&it), &key)),
+                Err(error) => {
+                    run.fail(store, &key, error);
+                    continue;
+                }
+            };
+            if same {
+                continue;
+            }
+            match self.keep_growing(kept, (store.root(), &key), &session, wait, go_on) {
+                Ok(done) => {
+                    run.files += usize::from(done.bytes > 0);
+                    run.bytes += done.bytes;
+                    if !done.complete {
+                        run.unfinished = true;
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
+                Err(error) => run.fail(store, &key, error),
+            }
+        }
+        run.sessions += usize::from(run.files > before);
+        Ok(())
+    }
+}

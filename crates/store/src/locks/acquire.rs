@@ -1,0 +1,145 @@
+//! How locks are waited for, and how a plan's are taken.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_dialect::{IdSource, LockSpec};
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::{AgentFlock, Processes, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
+use crate::disk::Disk;
+use crate::runner::place;
+
+/// Who takes a lock, for the error that others get. Never trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Its process.
+    pub pid: u32,
+    /// Its name.
+    pub program: String,
+}
+
+impl Owner {
+    /// This process, under a name.
+    pub fn this(program: impl Into<String>) -> Self {
+        Owner {
+            pid: std::process::id(),
+            program: program.into(),
+        }
+    }
+}
+
+/// A lock of a plan while it is held. Dropping it lets go.
+#[derive(Debug)]
+pub(crate) enum HeldLock {
+    Os(#[expect(dead_code, reason = "held for what dropping it does")] OsLock),
+    Mkdir(MkdirLock),
+    Flock(AgentFlock),
+}
+
+impl HeldLock {
+    /// Fails if somebody took it from us: agents break locks that they think stale. Our own
+    /// locks cannot be taken.
+    pub(crate) fn still_ours(&self, disk: &dyn Disk) -> Result<()> {
+        match self {
+            HeldLock::Os(_) => Ok(()),
+            HeldLock::Mkdir(lock) => lock.still_ours(),
+            HeldLock::Flock(lock) if lock.is_ours(disk)? => Ok(()),
+            HeldLock::Flock(_) => Err(Error::new(
+                ErrorKind::Conflict,
+                "a lock was taken from us while we worked",
+            )
+            .because("the agent removed its lock file, and may be writing")
+            .hinting("try again")),
+        }
+    }
+}
+
+/// What taking a plan's locks needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Taker<'a> {
+    pub(crate) disk: &'a Arc<dyn Disk>,
+    pub(crate) locks: &'a Locks,
+    pub(crate) liveness: &'a dyn Processes,
+    pub(crate) chance: &'a dyn IdSource,
+    pub(crate) wait: Wait,
+}
+
+impl Taker<'_> {
+    /// Takes locks in their order; on failure those already taken are let go.
+    pub(crate) fn take(&self, root: &Path, specs: &[LockSpec]) -> Result<Vec<HeldLock>> {
+        specs
+            .iter()
+            .map(|spec| match spec {
+                LockSpec::Os { name } => self.locks.exclusive(name, self.wait).map(HeldLock::Os),
+                LockSpec::Append { name } => self.locks.append(name, self.wait).map(HeldLock::Os),
+                LockSpec::AgentMkdir { key } => {
+                    let owner = MkdirOwner {
+                        pid: self.locks.owner().pid,
+                        started: None,
+                    };
+                    let path = place(root, key)?;
+                    MkdirLock::take(
+                        self.disk,
+                        &path,
+                        owner,
+                        self.liveness,
+                        self.chance,
+                        self.wait,
+                    )
+                    .map(HeldLock::Mkdir)
+                }
+                LockSpec::AgentFlock { key } => {
+                    AgentFlock::take(self.disk.as_ref(), &place(root, key)?, self.wait)
+                        .map(HeldLock::Flock)
+                }
+                other => Err(Error::new(
+                    ErrorKind::Unsupported,
+                    format!("nobody knows how to {other}"),
+                )),
+            })
+            .collect()
+    }
+}
+
+/// Between two tries: the first pause, and the longest.
+pub(super) const PAUSES: (Duration, Duration) =
+    (Duration::from_millis(5), Duration::from_millis(50));
+
+/// Tries until it works or the time is up; true if it worked. Waits grow from 5 to 50 milliseconds.
+///
+/// The time that passes is counted in pauses: the clock may jump, a pause does not.
+pub(crate) fn try_until(
+    disk: &dyn Disk,
+    wait: Wait,
+    attempt: impl FnMut() -> Result<bool>,
+) -> Result<bool> {
+    try_every(disk, wait, PAUSES, attempt)
+}
+
+/// The same with other waits: the first one, and the longest.
+pub(crate) fn try_every(
+    disk: &dyn Disk,
+    wait: Wait,
+    (first, longest): (Duration, Duration),
+    mut attempt: impl FnMut() -> Result<bool>,
+) -> Result<bool> {
+    let mut pause = first;
+    let mut waited = Duration::ZERO;
+    loop {
+        if attempt()? {
+            return Ok(true);
+        }
+        let left = match wait {
+            Wait::No => return Ok(false),
+            Wait::For(limit) if waited >= limit => return Ok(false),
+            Wait::For(limit) => limit - waited,
+            Wait::Forever => Duration::MAX,
+        };
+        let now = pause.min(left);
+        disk.sleep(now);
+        waited += now;
+        pause = (pause * 2).min(longest);
+    }
+}

@@ -1,0 +1,195 @@
+//! Finds the log of a session that is to be written, and opens it.
+
+use std::sync::Arc;
+
+use boswell_dialect::SessionLocation;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+
+use crate::Store;
+use crate::backend::{LogClaim, Lease, LogName};
+use crate::lease::Wait;
+use crate::native_store::{split_key, uuid_v7_time};
+use crate::writer::{SessionWriter, WriterParts};
+
+/// A log as it is handed to a writer: its key, the key that it gets with the first answer,
+/// whether we just made it.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) key: String,
+    pub(crate) visible: Option<String>,
+    pub(crate) just_made: bool,
+}
+
+impl Store {
+    /// Opens a session for writing and takes its lease.
+    pub fn writer(&self, id: &str, wait: Wait) -> Result<SessionWriter> {
+        self.on_log(id, |session, mut opened| {
+            let (id, lease) = (&session.id, self.lease(session, wait)?);
+            if opened.visible.is_some() {
+                // Looked up again: who held the lease before may have made the log
+                // visible while we waited.
+                opened = self.looked_up(id)?.1;
+            }
+            self.wait_until_idle(id, &opened.key, wait)?;
+            self.writer_on(session, opened, Some(lease))
+        })
+    }
+
+    /// Opens a session for one who adds only what does not move the leaf, and needs no lease.
+    pub(crate) fn annotator(&self, id: &str) -> Result<SessionWriter> {
+        let open = || self.on_log(id, |session, opened| self.writer_on(session, opened, None));
+        // Its driver may make the log visible between our look and our opening it.
+        open().or_else(|error| {
+            if error.is_not_found() {
+                open()
+            } else {
+                Err(error)
+            }
+        })
+    }
+
+    /// Opens a log where it was last written; if it is not there any more, where its name is found.
+    fn on_log(
+        &self,
+        id: &str,
+        open: impl Fn(&Arc<SessionRef>, Opened) -> Result<SessionWriter>,
+    ) -> Result<SessionWriter> {
+        let named = |id: &str| Arc::new(SessionRef::new(self.dialect().name(), id));
+        let session = named(id);
+        if let Some(opened) = self.remembered(&session) {
+            let there = open(&session, opened);
+            if !there.as_ref().is_err_and(Error::is_not_found) {
+                return there;
+            }
+        }
+        let (whole, opened) = self.looked_up(id)?;
+        open(&named(&whole), opened)
+    }
+
+    /// The log that was last written in a session, where it was then: its name need not be looked
+    /// for among those of all others.
+    fn remembered(&self, session: &SessionRef) -> Option<Opened> {
+        uuid_v7_time(&session.id).filter(|_| session.dialect == "boswell")?;
+        let key = self.writing().ok()?.logs.remembered(session)?;
+        let named = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_');
+        named
+            .is_some_and(|(_, named)| named == session.id)
+            .then_some(Opened {
+                key,
+                visible: None,
+                just_made: false,
+            })
+    }
+
+    /// Looks a session's log up by its name.
+    fn looked_up(&self, id: &str) -> Result<(String, Opened)> {
+        let in_sight = |found: Result<SessionLocation>| match found {
+            Ok(SessionLocation {
+                id, key: Some(key), ..
+            }) => Ok((
+                id,
+                Opened {
+                    key,
+                    visible: None,
+                    just_made: false,
+                },
+            )),
+            Ok(_) => Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("session {id} has no log to append to"),
+            )
+            .hinting("an index names it, and its file is gone; see `boswell check`")),
+            Err(error) => Err(error),
+        };
+        let found = in_sight(self.find(id));
+        if found.is_ok() {
+            return found;
+        }
+        match self.pending(id)? {
+            Some(key) => {
+                let visible = Some(visible_key(&key));
+                Ok((
+                    id.to_owned(),
+                    Opened {
+                        key,
+                        visible,
+                        just_made: false,
+                    },
+                ))
+            }
+            // It may have become visible between the two looks.
+            None => in_sight(self.find(id)),
+        }
+    }
+
+    pub(crate) fn writer_on(
+        &self,
+        session: &Arc<SessionRef>,
+        opened: Opened,
+        lease: Option<Lease>,
+    ) -> Result<SessionWriter> {
+        let writing = self.writing()?;
+        let name = LogName {
+            session,
+            key: &opened.key,
+            visible: opened.visible.as_deref(),
+            just_made: opened.just_made,
+        };
+        let log = writing.logs.append_to(&name, lease.as_ref())?;
+        SessionWriter::open(WriterParts {
+            dialect: self.dialect(),
+            backend: self.shared_backend(),
+            chance: Arc::clone(&writing.chance),
+            root: self.root().to_owned(),
+            blobs: self.blobs(),
+            reference: Arc::clone(session),
+            log,
+            hidden: opened.visible.is_some(),
+            lease,
+        })
+    }
+
+    pub(crate) fn lease(&self, session: &SessionRef, wait: Wait) -> Result<Lease> {
+        let writing = self.writing()?;
+        let now = writing.chance.now();
+        writing.logs.lease(&LogClaim {
+            session,
+            wait,
+            program: &writing.program,
+            now,
+        })
+    }
+
+    /// The key of a log that is not visible yet.
+    pub(crate) fn pending(&self, id: &str) -> Result<Option<String>> {
+        // The stamp holds no `_`, an id may.
+        let is_it = |name: &str| {
+            let bare = name
+                .strip_prefix('.')
+                .and_then(|name| name.strip_suffix(".jsonl.pending"));
+            bare.and_then(|bare| bare.split_once('_'))
+                .is_some_and(|(_, found)| found == id)
+        };
+        for folder in self
+            .backend()
+            .list("sessions")?
+            .into_iter()
+            .filter(|f| f.is_folder())
+        {
+            for file in self.backend().list(&folder.key)? {
+                if file.is_file() && is_it(file.name()) {
+                    return Ok(Some(file.key));
+                }
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn visible_key(pending: &str) -> String {
+    let (folder, name) = split_key(pending);
+    format!(
+        "{folder}{}",
+        name.trim_start_matches('.').trim_end_matches(".pending")
+    )
+}

@@ -1,0 +1,73 @@
+//! Makes files that follow from others anew.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_dialect::{StoreRequest, by_name};
+use boswell_model::{ErrorKind, Result};
+
+use super::overlay::Overlay;
+use crate::backend::{BackendFiles, FsBackend};
+use crate::runner::{Change, Content, Lowered, Runner, lower};
+
+impl Runner {
+    /// Adds to a change what makes an agent's index anew, from what the change makes of the files
+    /// that it follows from: much may have happened to them since the index was last seen. Of
+    /// indexes only those that are `wanted`.
+    pub(super) fn derive(
+        &self,
+        root: &Path,
+        dialect: &str,
+        wanted: &dyn Fn(&str) -> bool,
+        out: &mut Lowered,
+    ) -> Result<()> {
+        let Some(dialect) = by_name(dialect) else {
+            return Ok(());
+        };
+        let mut becoming = BTreeMap::new();
+        for change in &out.changes {
+            match change {
+                Change::Write { key, after, .. } => {
+                    let bytes = match out.contents.get(&after.sha256) {
+                        Some(Content::Bytes(bytes)) => bytes.clone(),
+                        _ => self.vault.get(after.sha256)?,
+                    };
+                    becoming.insert(key.clone(), Some(bytes));
+                }
+                Change::Remove { key, .. } => {
+                    becoming.insert(key.clone(), None);
+                }
+                _ => {}
+            }
+        }
+        let backend = FsBackend::on(Arc::clone(&self.disk), root);
+        let files = Overlay {
+            files: &BackendFiles(&backend),
+            becoming,
+        };
+        let mut plan =
+            match dialect.plan_store(&files, &StoreRequest::Index, self.chance.as_ref()) {
+                Ok(planned) => planned.plan,
+                // Whose agent keeps no index has none that could follow.
+                Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+                Err(error) => return Err(error),
+            };
+        // An index that holds more than follows from other files is not made anew unasked.
+        plan.derived.retain(|key| wanted(key));
+        plan.steps.retain(|step| {
+            step.keys()
+                .iter()
+                .all(|key| plan.derived.iter().any(|derived| derived == key))
+        });
+        let lowered = lower(self.disk.as_ref(), root, &plan)?;
+        out.derived = plan.derived;
+        out.contents.extend(lowered.contents);
+        out.seen.extend(lowered.seen);
+        for (key, state) in lowered.initial {
+            out.initial.entry(key).or_insert(state);
+        }
+        out.changes.extend(lowered.changes);
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Puts deleted sessions back from the vault alone, for when `ops.jsonl` is lost.
+//!
+//! Most files of a session are its own: they are put back, and their places must be free. Two sorts
+//! are not. An index that follows from other files is made anew from them. One that nothing else
+//! holds, and that the agent has written since, gets the session's row back and keeps all else.
+
+use boswell_dialect::{
+    FileInfo, FileKind, EditRequest, SessionLocation, LockSpec, Modified, Plan, Precondition, Step, by_name,
+};
+use boswell_model::{Error, ErrorKind, Framing, Result, SessionRef};
+
+use super::RestoredCleanup;
+use super::list::{ListedOperation, is_away};
+use crate::disk::durable;
+use crate::runner::{Runner, Start, lower, place, shown};
+use crate::vault::{Reason, VaultRecord};
+
+impl Runner {
+    /// Puts back what the last deletion of a session removed that no known operation speaks of.
+    pub(super) fn restore_copies(
+        &self,
+        session: &SessionRef,
+        known: &[ListedOperation],
+    ) -> Result<RestoredCleanup> {
+        let mut records = self.vault.of(session)?;
+        let is_known =
+            |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
+        records.retain(|record| is_away(record.reason) && !is_known(&record.op));
+        let Some(last) = records.last().cloned() else {
+            return self.restore_kept(session);
+        };
+        records.retain(|record| record.op == last.op && record.root == last.root);
+        let start = Start {
+            root: &last.root,
+            session,
+            reason: Reason::Before,
+            undoes: None,
+            locks: locks_of(session, &records),
+        };
+        let (sweep, mut renewed) = (self.sweep(&last.root, session), 0);
+        let operation = self.operate(&start, || {
+            let mut plan = Plan::new("restore", format!("restore {session}"));
+            // Data first, the row last: whoever looks in between sees no row
+            // that speaks of nothing.
+            for record in records
+                .iter()
+                .filter(|record| !record.derived && left_of(&records, record).is_none())
+            {
+                self.put_back(record, sweep.time(record.modified, &mut renewed), &mut plan)?;
+            }
+            for record in records.iter().filter(|record| record.inode.is_some()) {
+                if let Some(left) = left_of(&records, record) {
+                    self.bring_in(record, left, &mut plan)?;
+                }
+            }
+            self.check(&last.root, &plan.preconditions)?;
+            let mut lowered = lower(self.disk.as_ref(), &last.root, &plan)?;
+            let there = |key: &str| {
+                let path = place(&last.root, key).ok();
+                path.is_some_and(|path| matches!(self.disk.stat(&path), Ok(Some(_))))
+            };
+            let known = |key: &str| {
+                records
+                    .iter()
+                    .any(|record| record.derived && record.key == key)
+            };
+            self.derive(
+                &last.root,
+                &session.dialect,
+                &|key| known(key) || there(key),
+                &mut lowered,
+            )?;
+            Ok(lowered)
+        })?;
+        Ok(RestoredCleanup { operation, renewed })
+    }
+
+    fn put_back(&self, record: &VaultRecord, modified: Modified, plan: &mut Plan) -> Result<()> {
+        let (key, bytes) = (record.key.clone(), self.vault.restore(record)?);
+        plan.preconditions
+            .push(Precondition::Absent { key: key.clone() });
+        plan.steps.push(Step::Put {
+            key,
+            bytes,
+            mode: Some(record.mode),
+            modified,
+        });
+        Ok(())
+    }
+
+    /// Brings what deleting took out of a shared file back into what stands there now.
+    fn bring_in(&self, before: &VaultRecord, left: &VaultRecord, plan: &mut Plan) -> Result<()> {
+        let Some(theirs) = durable::read(self.disk.as_ref(), &place(&before.root, &before.key)?)?
+        else {
+            return self.put_back(before, Modified::At(before.modified), plan);
+        };
+        let (old, new) = (self.vault.restore(before)?, self.vault.restore(left)?);
+        let merge = || by_name(&before.session.dialect)?.merge(&before.key, &new, &old, &theirs);
+        let Some(merged) = (if theirs == new {
+            Some(old.clone())
+        } else {
+            merge()
+        }) else {
+            return Err(Error::new(
+                ErrorKind::Damaged,
+                format!(
+                    "{} cannot be told again about {}",
+                    shown(&before.key),
+                    before.session
+                ),
+            )
+            .because("it is damaged, or was before the session was deleted")
+            .hinting("write it anew with `boswell index --native --apply`, then restore"));
+        };
+        if merged != theirs {
+            // The whole of it stands for `old`, so that a change by somebody who
+            // takes no lock is noticed.
+            let key = before.key.clone();
+            plan.steps.push(Step::Edit {
+                key,
+                at: Some(0),
+                old: theirs,
+                new: merged,
+                modified: Modified::Now,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// What deleting made of a shared file: the copy of it that was never a file of its own.
+fn left_of<'a>(records: &'a [VaultRecord], of: &VaultRecord) -> Option<&'a VaultRecord> {
+    let of_key = || {
+        records
+            .iter()
+            .filter(|record| record.key == of.key && !record.derived)
+    };
+    (of_key().count() > 1)
+        .then(|| of_key().rev().find(|record| record.inode.is_none()))
+        .flatten()
+}
+
+/// The locks that deleting it took.
+fn locks_of(session: &SessionRef, records: &[VaultRecord]) -> Vec<LockSpec> {
+    let Some((dialect, first)) = by_name(&session.dialect).zip(records.first()) else {
+        return Vec::new();
+    };
+    let (key, size) = (first.key.clone(), first.len);
+    let info = FileInfo {
+        key,
+        kind: FileKind::File,
+        size,
+        modified: None,
+        identity: None,
+    };
+    dialect.locks(
+        &SessionLocation::at(session.id.as_str(), &info, Framing::Lines),
+        &EditRequest::Delete,
+    )
+}

@@ -1,0 +1,191 @@
+//! Lines that a program wrote into a file after boswell had replaced it: brought home.
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+
+use boswell_dialect::{Confidence, SessionLocation, Fix, Splice};
+use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
+
+use crate::runner::Change;
+use crate::{Runner, Session, Store};
+
+/// Lines that programs wrote late, by the log that they belong to, wherever it was moved since.
+#[derive(Debug, Default)]
+pub struct LateTable {
+    /// Into files that an operation replaced or removed, by root and key.
+    replaced: HashMap<(PathBuf, String), Vec<Vec<u8>>>,
+    /// Into logs that were copied because they were in doubt, by root and session.
+    doubted: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
+}
+
+impl Runner {
+    /// Looks through everything that was replaced for what was written into it afterwards.
+    pub fn late_table(&self) -> Result<LateTable> {
+        let mut table = LateTable::default();
+        for op in self.recorded()? {
+            for late in self.late_of(&op)? {
+                let place = table
+                    .replaced
+                    .entry((op.root.clone(), late.key))
+                    .or_default();
+                place.extend(lines_of(&late.bytes));
+            }
+            for change in &op.changes {
+                if let Change::Rename { from, to } = change {
+                    table.follow(&op.root, from, to);
+                }
+            }
+        }
+        for record in self.vault.doubted()? {
+            let Some(name) = &record.inode else { continue };
+            let late = self.vault.written_late(name, record.len)?;
+            table
+                .doubted
+                .entry((record.root, record.session))
+                .or_default()
+                .extend(lines_of(&late));
+        }
+        Ok(table)
+    }
+}
+
+impl LateTable {
+    /// A file or folder was renamed, and what was written late to it goes along.
+    fn follow(&mut self, root: &std::path::Path, from: &str, to: &str) {
+        let after = |key: &str| match key.strip_prefix(from)? {
+            "" => Some(to.to_owned()),
+            rest => rest.starts_with('/').then(|| format!("{to}{rest}")),
+        };
+        let old = |(of, key): &(PathBuf, String)| (of == root).then(|| after(key)).flatten();
+        let moved: Vec<_> = self
+            .replaced
+            .keys()
+            .filter_map(|place| Some((place.clone(), old(place)?)))
+            .collect();
+        for (place, key) in moved {
+            let lines = self.replaced.remove(&place).unwrap_or_default();
+            self.replaced
+                .entry((place.0, key))
+                .or_default()
+                .extend(lines);
+        }
+    }
+
+    /// Lines that were written late to the log of a session.
+    pub(super) fn lines(&self, store: &Store, located: &SessionLocation) -> Vec<Vec<u8>> {
+        let place = located
+            .key
+            .clone()
+            .map(|key| (store.root().to_owned(), key));
+        let mut lines = place
+            .and_then(|place| self.replaced.get(&place))
+            .cloned()
+            .unwrap_or_default();
+        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let doubted = self
+            .doubted
+            .get(&(store.root().to_owned(), session))
+            .map_or(&[][..], Vec::as_slice);
+        // An operation may have replaced the very file before its copying came to an end.
+        let other: Vec<_> = doubted
+            .iter()
+            .filter(|line| !lines.contains(line))
+            .cloned()
+            .collect();
+        lines.extend(other);
+        lines
+    }
+
+    /// Says so where a session lacks lines that its agent wrote late.
+    pub fn problem(
+        &self,
+        store: &Store,
+        located: &SessionLocation,
+        session: &Session,
+    ) -> Result<Option<Problem>> {
+        let late = self.lines(store, located);
+        let missing = missing(session, &late)?;
+        Ok((!missing.is_empty()).then(|| {
+            let wrote = format!(
+                "an agent wrote {} into the file as it was before",
+                count(missing.len())
+            );
+            Problem::of_file(ProblemKind::LateLines, wrote)
+        }))
+    }
+}
+
+fn lines_of(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    bytes
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.trim_ascii().is_empty())
+        .map(<[u8]>::to_vec)
+}
+
+/// Those that the log does not hold, be it as records or as lines that are none.
+fn missing<'a>(session: &Session, late: &'a [Vec<u8>]) -> Result<Vec<&'a Vec<u8>>> {
+    let mut wanted: HashSet<&[u8]> = late.iter().map(|line| line.trim_ascii()).collect();
+    let view = session.view();
+    for slot in session.log().slots() {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        wanted.remove(view.payload(slot)?.as_ref());
+    }
+    if !wanted.is_empty() {
+        let mut line = Vec::new();
+        session.export(&mut |bytes| {
+            for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+                line.extend_from_slice(part);
+                if part.ends_with(b"\n") {
+                    wanted.remove(line.trim_ascii());
+                    line.clear();
+                }
+            }
+            Ok(())
+        })?;
+        wanted.remove(line.trim_ascii());
+    }
+    Ok(late
+        .iter()
+        .filter(|line| wanted.contains(line.trim_ascii()))
+        .collect())
+}
+
+/// A mend that adds those which the log does not hold yet.
+pub(super) fn late_line_fixes(session: &Session, late: &[Vec<u8>]) -> Result<Vec<Fix>> {
+    let missing = missing(session, late)?;
+    if missing.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut with = if session.log().ended {
+        Vec::new()
+    } else {
+        vec![b'\n']
+    };
+    for line in &missing {
+        with.extend_from_slice(line);
+        with.push(b'\n');
+    }
+    Ok(vec![Fix {
+        problem: ProblemKind::LateLines,
+        line: None,
+        slot: None,
+        repair: Repair::Append,
+        confidence: Confidence::Certain,
+        does: format!(
+            "add {} that an agent wrote into the file as it was before",
+            count(missing.len())
+        ),
+        helps: &[],
+        splices: vec![Splice::insert(session.log().bytes, with)],
+    }])
+}
+
+fn count(lines: usize) -> String {
+    if lines == 1 {
+        "a line".to_owned()
+    } else {
+        format!("{lines} lines")
+    }
+}

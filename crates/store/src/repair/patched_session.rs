@@ -1,0 +1,91 @@
+//! A session as a patch leaves it, with what is asked of it again and again.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Deref;
+
+use boswell_dialect::{IdSource, Fix, RepairInput};
+use boswell_model::{Repair, Result};
+
+use super::verify;
+use crate::Session;
+
+/// A session on the way to being mended. Answers are kept: reading every record anew for each
+/// question is what costs.
+#[derive(Debug)]
+pub(super) struct PatchedSession {
+    session: Session,
+    mends: OnceCell<Vec<Fix>>,
+    reach: OnceCell<(u64, u64)>,
+    records: OnceCell<HashSet<u64>>,
+}
+
+impl Deref for PatchedSession {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl PatchedSession {
+    pub(super) fn of(session: Session) -> Self {
+        PatchedSession {
+            session,
+            mends: OnceCell::new(),
+            reach: OnceCell::new(),
+            records: OnceCell::new(),
+        }
+    }
+
+    /// What a dialect is told of it.
+    pub(super) fn mending<'s>(&'s self, chance: &'s dyn IdSource) -> RepairInput<'s> {
+        RepairInput {
+            located: self.located(),
+            view: self.view(),
+            facts: self.facts(),
+            pairs: self.pairs().unwrap_or_default(),
+            chance,
+        }
+    }
+
+    /// The mends of one class that its dialect knows.
+    pub(super) fn fixes(&self, class: Repair, chance: &dyn IdSource) -> Result<Vec<Fix>> {
+        let all = kept(&self.mends, || self.dialect().fixes(&self.mending(chance)))?;
+        Ok(all
+            .iter()
+            .filter(|mend| mend.repair == class)
+            .cloned()
+            .collect())
+    }
+
+    /// Conversation entries that the agent reaches, and those in the file.
+    pub(super) fn reach(&self) -> Result<(u64, u64)> {
+        kept(&self.reach, || verify::reach(self)).copied()
+    }
+
+    /// Its records, as hashes.
+    pub(super) fn records(&self) -> Result<&HashSet<u64>> {
+        kept(&self.records, || {
+            let view = self.view();
+            let hashed = self.log().slots().map(|slot| {
+                let mut hasher = DefaultHasher::new();
+                view.payload(slot)?.hash(&mut hasher);
+                Ok(hasher.finish())
+            });
+            hashed.collect()
+        })
+    }
+}
+
+/// The answer of before, or a new one.
+fn kept<T>(cell: &OnceCell<T>, ask: impl FnOnce() -> Result<T>) -> Result<&T> {
+    match cell.get() {
+        Some(answer) => Ok(answer),
+        None => {
+            let answer = ask()?;
+            Ok(cell.get_or_init(|| answer))
+        }
+    }
+}

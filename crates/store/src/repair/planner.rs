@@ -1,0 +1,459 @@
+//! Puts mends together, round by round, on a patched view of the file.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use boswell_dialect::{Confidence, Depth, SessionLocation, Fix, Patch, Splice};
+use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
+
+use super::byte_fixes::Keep;
+use super::patched_reader::PatchedReader;
+use super::patched_session::PatchedSession;
+use super::{RepairPlan, RepairRequest, RepairStep, StillLost, byte_fixes, target_readers, late_lines, verify};
+use crate::{Session, Store};
+
+/// Mends can bring others forth, but not for ever.
+const MOST_ROUNDS: usize = 16;
+/// How many stages are kept: the one that is worked on, and the one that it is compared with.
+const MOST_STAGES: usize = 2;
+
+/// A session on the bench.
+pub(super) struct RepairPlanner<'a> {
+    store: &'a Store,
+    located: &'a SessionLocation,
+    request: &'a RepairRequest,
+    late: Vec<Vec<u8>>,
+    /// The session as it is.
+    pub(super) original: Rc<PatchedSession>,
+    stages: RefCell<Vec<(Patch, Rc<PatchedSession>)>>,
+    goals: Vec<&'static str>,
+}
+
+/// What a class of mends comes down to.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Worked {
+    pub(super) patch: Patch,
+    pub(super) steps: Vec<RepairStep>,
+    /// How many records were changed.
+    pub(super) changed: usize,
+}
+
+impl<'a> RepairPlanner<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        located: &'a SessionLocation,
+        request: &'a RepairRequest,
+        late: Vec<Vec<u8>>,
+    ) -> Result<Self> {
+        if located.framing != Framing::Lines || located.key.is_none() {
+            return Err(Error::new(ErrorKind::Unsupported, format!("session {} is no log of lines", located.id))
+                .because("only logs of one record a line can be repaired")
+                .hinting(
+                    "see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`",
+                ));
+        }
+        let original = Rc::new(PatchedSession::of(store.read(located, Depth::Pairs)?));
+        let wrote = original.facts().agent_version.as_deref();
+        let mut goals = target_readers::goals(store.dialect(), wrote, request)?;
+        let mending = original.mending(store.chance());
+        let mut excluded = store.dialect().exclusive(&mending, &goals)?;
+        if excluded.is_some() && request.installed.is_some() {
+            // Nobody asked for the installed one: it stands back.
+            goals = target_readers::goals(
+                store.dialect(),
+                wrote,
+                &RepairRequest {
+                    installed: None,
+                    ..request.clone()
+                },
+            )?;
+            excluded = store.dialect().exclusive(&mending, &goals)?;
+        }
+        if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
+            return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
+                .because(why)
+                .hinting("repair for one of them: leave out --for, or settle the branch first with `boswell branch`"));
+        }
+        Ok(RepairPlanner {
+            store,
+            located,
+            request,
+            late,
+            original,
+            stages: RefCell::default(),
+            goals,
+        })
+    }
+
+    /// Everything that could be done, and what it leaves.
+    pub(super) fn plan(&self) -> Result<RepairPlan> {
+        let whole = Patch::whole(self.original.log().bytes);
+        let placed = self.in_place(whole)?;
+        let changed = self.settled(placed.patch)?;
+        let after = self.session(&changed.patch)?;
+        let (reachable, total) = self.original.reach()?;
+        let mut steps = placed.steps;
+        steps.extend(changed.steps);
+        steps
+            .iter_mut()
+            .enumerate()
+            .for_each(|(at, step)| step.number = at + 1);
+        Ok(RepairPlan {
+            still_lost: self.still_lost(&after)?,
+            goals: self.goals.clone(),
+            reachable,
+            would_reach: after.reach()?.0,
+            total,
+            steps,
+        })
+    }
+
+    /// What is done in place: bytes moved, lines added.
+    pub(super) fn in_place(&self, patch: Patch) -> Result<Worked> {
+        let mut worked = self.work(patch, |session, patch| self.rewrites(session, patch))?;
+        let added = self.work(worked.patch, |session, _| {
+            let mut mends = late_lines::late_line_fixes(session, &self.late)?;
+            mends.extend(self.of_dialect(session, Repair::Append)?);
+            Ok(mends)
+        })?;
+        worked.steps.extend(added.steps);
+        Ok(Worked {
+            patch: added.patch,
+            steps: worked.steps,
+            changed: 0,
+        })
+    }
+
+    /// Whether what is done in place can stand alone. A record that is set free can cut the
+    /// conversation as long as its parent is missing: then all goes into the fork together.
+    pub(super) fn stands_alone(&self, placed: &Worked) -> Result<bool> {
+        let after = self.session(&placed.patch)?;
+        Ok(after.reach()?.0 >= self.original.reach()?.0 || verify::is_whole(&after)?)
+    }
+
+    /// Changes of records, and what can be put in order after them: two records that a link told
+    /// apart can become one.
+    pub(super) fn settled(&self, patch: Patch) -> Result<Worked> {
+        let mut worked = self.changes(patch)?;
+        for _ in 0..MOST_ROUNDS {
+            let placed = self.in_place(worked.patch.clone())?;
+            if placed.patch == worked.patch {
+                return Ok(worked);
+            }
+            let more = self.changes(placed.patch)?;
+            worked.steps.retain(|step| step.taken);
+            worked
+                .steps
+                .extend(placed.steps.into_iter().filter(|step| step.taken));
+            worked.steps.extend(more.steps);
+            worked.changed += more.changed;
+            worked.patch = more.patch;
+        }
+        Ok(worked)
+    }
+
+    /// What changes records.
+    pub(super) fn changes(&self, patch: Patch) -> Result<Worked> {
+        self.work(patch, |session, _| {
+            let mut mends = self.of_dialect(session, Repair::Fork)?;
+            mends.extend(byte_fixes::not_utf8(session)?);
+            Ok(mends)
+        })
+    }
+
+    /// Exactly the chosen mends of the first round.
+    pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Worked> {
+        let plan = self.plan()?;
+        let mut wanted = Vec::new();
+        for number in numbers {
+            let step = plan
+                .steps
+                .iter()
+                .find(|step| step.number == *number)
+                .ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::NotFound,
+                        format!("the plan has no step {number}"),
+                    )
+                    .hinting(format!(
+                        "see its steps with `boswell repair {}`",
+                        self.original.reference().to_argument()
+                    ))
+                })?;
+            wanted.push(step);
+        }
+        let pending = |step: &&RepairStep| step.repair != Repair::Fork && step.taken;
+        if wanted.iter().any(|step| step.repair == Repair::Fork)
+            && plan.steps.iter().any(|step| pending(&step))
+        {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "bytes must be put in order before records are changed",
+            )
+            .hinting(format!(
+                "first run `boswell repair {} --apply`",
+                self.original.reference().to_argument()
+            )));
+        }
+        let session = &self.original;
+        let whole = Patch::whole(session.log().bytes);
+        let mut mends = self.rewrites(session, &whole)?;
+        mends.extend(late_lines::late_line_fixes(session, &self.late)?);
+        mends.extend(self.of_dialect(session, Repair::Append)?);
+        mends.extend(self.of_dialect(session, Repair::Fork)?);
+        mends.extend(byte_fixes::not_utf8(session)?);
+        let is_it = |step: &RepairStep, mend: &Fix| {
+            (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
+                && step.does == mend.does
+                && step.entry == self.label(session, mend)
+        };
+        if let Some(step) = wanted
+            .iter()
+            .find(|step| !mends.iter().any(|mend| is_it(step, mend)))
+        {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("step {} follows from other steps", step.number),
+            )
+            .because("it is about what they leave")
+            .hinting(format!(
+                "take those before it first; `boswell repair {}` numbers them",
+                session.reference().to_argument()
+            )));
+        }
+        mends.retain(|mend| wanted.iter().any(|step| is_it(step, mend)));
+        let accepted = accept(&mends);
+        let splices: Vec<Splice> = accepted
+            .iter()
+            .flat_map(|mend| mend.splices.clone())
+            .collect();
+        Ok(Worked {
+            patch: whole.spliced(&splices),
+            steps: accepted
+                .iter()
+                .map(|mend| RepairStep {
+                    taken: true,
+                    ..self.step(session, mend)
+                })
+                .collect(),
+            changed: changed(&accepted),
+        })
+    }
+
+    /// The session as a patch would leave it.
+    pub(super) fn session(&self, patch: &Patch) -> Result<Rc<PatchedSession>> {
+        if patch.is_unchanged(self.original.log().bytes) {
+            return Ok(Rc::clone(&self.original));
+        }
+        if let Some((_, stage)) = self
+            .stages
+            .borrow()
+            .iter()
+            .find(|(known, _)| known == patch)
+        {
+            return Ok(Rc::clone(stage));
+        }
+        let (dialect, backend) = (self.store.dialect(), self.store.backend());
+        let object = backend.open(self.located.key.as_deref().unwrap_or_default())?;
+        let located = SessionLocation {
+            size: patch.len(),
+            ..self.located.clone()
+        };
+        let patched = Box::new(PatchedReader::new(object, patch));
+        let stage = Rc::new(PatchedSession::of(Session::over(
+            dialect,
+            backend,
+            patched,
+            &located,
+            Depth::Pairs,
+        )?));
+        let mut stages = self.stages.borrow_mut();
+        stages.insert(0, (patch.clone(), Rc::clone(&stage)));
+        stages.truncate(MOST_STAGES);
+        Ok(stage)
+    }
+
+    fn rewrites(&self, session: &PatchedSession, patch: &Patch) -> Result<Vec<Fix>> {
+        let mends = byte_fixes::lines(session);
+        if !mends.is_empty() {
+            return Ok(mends);
+        }
+        let mends = self.of_dialect(session, Repair::Rewrite)?;
+        if !mends.is_empty() {
+            return Ok(mends);
+        }
+        let first = byte_fixes::copies(session, Keep::First)?;
+        if first.is_empty() || self.can_drop(session, patch, &first)? {
+            return Ok(first);
+        }
+        let mut last = byte_fixes::copies(session, Keep::Last)?;
+        if !self.can_drop(session, patch, &last)? {
+            last.iter_mut()
+                .for_each(|mend| mend.confidence = Confidence::Guess);
+        }
+        Ok(last)
+    }
+
+    /// Whether without these copies the conversation stands where it stood, and no
+    /// less of it is reached.
+    fn can_drop(&self, session: &PatchedSession, patch: &Patch, copies: &[Fix]) -> Result<bool> {
+        let splices: Vec<Splice> = copies
+            .iter()
+            .flat_map(|mend| mend.splices.clone())
+            .collect();
+        let without = self.session(&patch.spliced(&splices))?;
+        let label = |session: &Session| -> Result<Option<String>> {
+            Ok(session
+                .tip()?
+                .slot()
+                .map(|slot| session.log().label(slot).into_owned()))
+        };
+        Ok(label(session)? == label(&without)? && session.reach()?.0 <= without.reach()?.0)
+    }
+
+    fn of_dialect(&self, session: &PatchedSession, class: Repair) -> Result<Vec<Fix>> {
+        let mut mends = session.fixes(class, self.store.chance())?;
+        // What is no damage is changed for readers that somebody named, and offered to nobody else.
+        let is_asked = |name: &&str| self.request.goals.iter().any(|goal| goal == name);
+        mends.retain(|mend| mend.problem.is_damage() || mend.helps.iter().any(is_asked));
+        Ok(mends)
+    }
+
+    fn work(
+        &self,
+        mut patch: Patch,
+        find: impl Fn(&PatchedSession, &Patch) -> Result<Vec<Fix>>,
+    ) -> Result<Worked> {
+        let mut steps = Vec::new();
+        let mut count = 0;
+        for _ in 0..MOST_ROUNDS {
+            let session = self.session(&patch)?;
+            let mends = find(&session, &patch)?;
+            let (taken, left): (Vec<Fix>, Vec<Fix>) =
+                mends.into_iter().partition(|mend| self.takes(mend));
+            if taken.is_empty() {
+                steps.extend(left.iter().map(|mend| self.step(&session, mend)));
+                return Ok(Worked {
+                    patch,
+                    steps,
+                    changed: count,
+                });
+            }
+            let accepted = accept(&taken);
+            let splices: Vec<Splice> = accepted
+                .iter()
+                .flat_map(|mend| mend.splices.clone())
+                .collect();
+            count += changed(&accepted);
+            steps.extend(accepted.iter().map(|mend| self.step(&session, mend)));
+            patch = patch.spliced(&splices);
+        }
+        let last = steps.last().map(|step: &RepairStep| {
+            let line = step.line.map(|line| line.to_string()).unwrap_or_default();
+            format!(
+                "line {line}, {}: {} comes up again and again",
+                step.problem.word(),
+                step.does
+            )
+        });
+        Err(Error::new(
+            ErrorKind::Internal,
+            format!(
+                "repairing session {} does not come to an end",
+                self.located.id
+            ),
+        )
+        .because(last.unwrap_or_default())
+        .hinting("take single steps with `--step N`, and please report this"))
+    }
+
+    fn takes(&self, mend: &Fix) -> bool {
+        let for_goal =
+            mend.helps.is_empty() || mend.helps.iter().any(|name| self.goals.contains(name));
+        for_goal && mend.confidence <= self.request.level
+    }
+
+    fn label(&self, session: &Session, mend: &Fix) -> Option<String> {
+        mend.slot.map(|slot| session.log().label(slot).into_owned())
+    }
+
+    fn step(&self, session: &Session, mend: &Fix) -> RepairStep {
+        RepairStep {
+            number: 0,
+            problem: mend.problem,
+            line: mend.line,
+            entry: self.label(session, mend),
+            repair: mend.repair,
+            confidence: mend.confidence,
+            does: mend.does.clone(),
+            taken: self.takes(mend),
+            helps: mend.helps,
+        }
+    }
+
+    /// What known readers lose to the problems that are left.
+    fn still_lost(&self, after: &Session) -> Result<Vec<StillLost>> {
+        let report = crate::check(after)?;
+        let mut lost = Vec::new();
+        for reader in self.store.dialect().readers() {
+            let mut losses: Vec<(ProblemKind, &'static str, usize)> = Vec::new();
+            for problem in &report.problems {
+                if !crate::check::hurt(after, problem).contains(&reader.name) {
+                    continue;
+                }
+                let Some(loss) = reader.loss(problem.kind) else {
+                    continue;
+                };
+                match losses.iter_mut().find(|(kind, _, _)| *kind == problem.kind) {
+                    Some((_, _, count)) => *count += 1,
+                    None => losses.push((problem.kind, loss, 1)),
+                }
+            }
+            if !losses.is_empty() {
+                let is_goal = self.goals.contains(&reader.name);
+                lost.push(StillLost {
+                    reader: reader.name,
+                    title: reader.title,
+                    is_goal,
+                    losses,
+                });
+            }
+        }
+        Ok(lost)
+    }
+}
+
+/// Mends that do not get in each other's way; the others wait for the next round.
+fn accept(mends: &[Fix]) -> Vec<&Fix> {
+    let mut accepted: Vec<&Fix> = Vec::new();
+    let mut taken: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
+    for mend in mends {
+        let clashes = |splice: &Splice| {
+            let before = taken.range(..splice.end().max(splice.at + 1)).next_back();
+            match before {
+                Some((at, end)) if splice.len == 0 => *at < splice.at && splice.at < *end,
+                Some((at, end)) => *end > splice.at || (*at == splice.at && splice.len > 0),
+                None => false,
+            }
+        };
+        if mend.splices.iter().any(clashes) {
+            continue;
+        }
+        taken.extend(
+            mend.splices
+                .iter()
+                .filter(|splice| splice.len > 0)
+                .map(|splice| (splice.at, splice.end())),
+        );
+        accepted.push(mend);
+    }
+    accepted
+}
+
+fn changed(mends: &[&Fix]) -> usize {
+    mends
+        .iter()
+        .flat_map(|mend| &mend.splices)
+        .filter(|splice| splice.len > 0 && !splice.with.is_empty())
+        .count()
+}

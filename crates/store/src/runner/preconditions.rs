@@ -1,0 +1,113 @@
+//! What must hold before the first step.
+
+use std::path::Path;
+
+use boswell_dialect::{Precondition, ExpectedState};
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::apply::changed;
+use super::change::{Change, State};
+use super::compile::read_state;
+use super::paths::{place, shown};
+use super::{Operation, Recovered, Runner};
+use crate::sha256::hash_file;
+
+/// Tells whether a program is at work on a file, for plans that need to know.
+pub trait Watcher: Send + Sync + std::fmt::Debug {
+    /// Who is at work on it, as the user would call them; none if nobody is.
+    fn active_process(&self, path: &Path) -> Result<Option<String>>;
+}
+
+impl Runner {
+    pub(crate) fn check(&self, root: &Path, conditions: &[Precondition]) -> Result<()> {
+        for condition in conditions {
+            match condition {
+                Precondition::Absent { key } => {
+                    if read_state(self.disk.as_ref(), &place(root, key)?)?.0 != State::Absent {
+                        return Err(Error::new(
+                            ErrorKind::Conflict,
+                            format!("{} is taken", shown(key)),
+                        ));
+                    }
+                }
+                Precondition::Unchanged { key, was } => self.check_unchanged(root, key, was)?,
+                Precondition::NotLive { key } => self.check_not_live(root, key)?,
+                other => {
+                    return Err(Error::new(
+                        ErrorKind::Unsupported,
+                        format!("nobody knows how to check: {other}"),
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_unchanged(&self, root: &Path, key: &str, was: &ExpectedState) -> Result<()> {
+        let path = place(root, key)?;
+        let (_, stat) = read_state(self.disk.as_ref(), &path)?;
+        let Some(stat) = stat else {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("`{}` is not there any more", path.display()),
+            ));
+        };
+        let same = was.len.is_none_or(|len| len == stat.len)
+            && was
+                .identity
+                .is_none_or(|identity| identity == stat.identity)
+            && match &was.sha256 {
+                Some(hex) => {
+                    hash_file(self.disk.as_ref(), &path, stat.len)?
+                        .finish()
+                        .to_string()
+                        == *hex
+                }
+                None => true,
+            };
+        if same { Ok(()) } else { Err(changed(&path)) }
+    }
+
+    fn check_not_live(&self, root: &Path, key: &str) -> Result<()> {
+        let path = place(root, key)?;
+        let who = match &self.watcher {
+            Some(watcher) => watcher.active_process(&path)?,
+            // Without one: whoever the system says has it open for writing.
+            None => {
+                let stat = self
+                    .disk
+                    .stat(&path)
+                    .map_err(|error| Error::io(path.display(), "look at", error))?;
+                let pids = stat
+                    .map(|stat| self.disk.writers_of(stat.identity))
+                    .unwrap_or_default();
+                pids.first().map(|pid| format!("process {pid}"))
+            }
+        };
+        match who {
+            None => Ok(()),
+            Some(who) => Err(Error::new(
+                ErrorKind::Busy,
+                format!("`{}` is in use", path.display()),
+            )
+            .because(format!("{} is at work on it", who.escape_debug()))
+            .hinting("try again when it has ended")),
+        }
+    }
+}
+
+/// Files that an unsettled operation is about are left alone until it is settled.
+pub(super) fn refuse_unsettled(op: &Operation, open: &[Recovered]) -> Result<()> {
+    for unsettled in open
+        .iter()
+        .filter_map(|recovered| recovered.unsettled.as_ref())
+    {
+        let mut keys = op.changes.iter().flat_map(Change::keys);
+        if unsettled.root == op.root && keys.any(|key| unsettled.initial.contains_key(key)) {
+            return Err(Error::new(ErrorKind::Conflict, format!("operation {} is unfinished", unsettled.id))
+                .because("it was interrupted, and somebody changed its files before it could be finished or taken back")
+                .hinting("see it with `boswell ops`"));
+        }
+    }
+    Ok(())
+}

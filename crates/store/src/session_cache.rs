@@ -1,0 +1,201 @@
+//! The sessions that were used last, kept in memory.
+//!
+//! A snapshot is handed out again while its log is the same file with the same length and time. The
+//! answer never depends on the cache: dropping it costs time and nothing else.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use boswell_dialect::{Depth, SessionLocation};
+use boswell_model::{Framing, Instant, Result};
+
+use crate::{ObjectReader, Session, Store};
+
+/// How much of the end of a log is compared before it counts as grown.
+const WINDOW: u64 = 64;
+
+/// Keeps snapshots of the sessions that were used last. May be shared by threads.
+#[derive(Debug)]
+pub struct SessionCache {
+    most: usize,
+    /// Used last is first.
+    kept: Mutex<VecDeque<CachedSession>>,
+}
+
+#[derive(Debug, Clone)]
+struct CachedSession {
+    dialect: &'static str,
+    root: PathBuf,
+    id: String,
+    key: String,
+    state: FileState,
+    /// The last bytes of the log as it was.
+    window: Vec<u8>,
+    session: Arc<Session>,
+}
+
+/// What tells whether a log is the one that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FileState {
+    identity: Option<(u64, u64)>,
+    len: u64,
+    modified: Option<Instant>,
+}
+
+impl SessionCache {
+    /// Keeps at most that many sessions.
+    pub fn new(most: usize) -> SessionCache {
+        SessionCache {
+            most,
+            kept: Mutex::default(),
+        }
+    }
+
+    /// How many sessions it holds.
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Whether it holds none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Forgets everything.
+    pub fn clear(&self) {
+        self.lock().clear();
+    }
+
+    /// The session as it is now: the snapshot that is kept if its log did not
+    /// change, else a new one.
+    pub fn session(&self, store: &Store, id: &str) -> Result<Arc<Session>> {
+        let before = self.take(store, id);
+        if let Some(before) = before
+            && let Some(now) = before.refreshed(store)?
+        {
+            return Ok(self.keep(now));
+        }
+        let Ok(located) = store.find(id) else {
+            return store.session(id).map(Arc::new);
+        };
+        let Some(key) = located.key.clone() else {
+            return store.read(&located, Depth::Facts).map(Arc::new);
+        };
+        let now = CachedSession::read(store, key, &located)?;
+        Ok(self.keep(now))
+    }
+
+    fn take(&self, store: &Store, id: &str) -> Option<CachedSession> {
+        let mut kept = self.lock();
+        let at = kept.iter().position(|it| {
+            it.id == id && it.dialect == store.dialect().name() && it.root == store.root()
+        })?;
+        kept.remove(at)
+    }
+
+    fn keep(&self, now: CachedSession) -> Arc<Session> {
+        let session = Arc::clone(&now.session);
+        let mut kept = self.lock();
+        // Another thread may have kept it meanwhile.
+        kept.retain(|it| (it.dialect, &it.root, &it.id) != (now.dialect, &now.root, &now.id));
+        kept.push_front(now);
+        kept.truncate(self.most);
+        session
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<CachedSession>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl CachedSession {
+    fn read(store: &Store, key: String, located: &SessionLocation) -> Result<CachedSession> {
+        // The state is taken before the log is read: what is added in between makes it read
+        // again, never too little.
+        let object = store.backend().open(&key)?;
+        let state = FileState::of(store, &key, object.as_ref())?;
+        let session = Arc::new(store.read(located, Depth::Facts)?);
+        CachedSession::new(store, key, state, session, object.as_ref())
+    }
+
+    fn new(
+        store: &Store,
+        key: String,
+        state: FileState,
+        session: Arc<Session>,
+        object: &dyn ObjectReader,
+    ) -> Result<CachedSession> {
+        let end = session.log().bytes;
+        let window = object.read(end.saturating_sub(WINDOW), WINDOW.min(end))?;
+        let (dialect, root) = (store.dialect().name(), store.root().to_owned());
+        Ok(CachedSession {
+            dialect,
+            root,
+            id: session.located().id.clone(),
+            key,
+            state,
+            window,
+            session,
+        })
+    }
+
+    /// What it is now; none if it must be looked for and read as a whole.
+    fn refreshed(self, store: &Store) -> Result<Option<CachedSession>> {
+        let object = match store.backend().open(&self.key) {
+            Err(error) if error.is_not_found() => return Ok(None),
+            opened => opened?,
+        };
+        let state = FileState::of(store, &self.key, object.as_ref())?;
+        if state == self.state {
+            return Ok(Some(self));
+        }
+        if !self.has_only_grown(store, &state, object.as_ref())? {
+            return Ok(None);
+        }
+        let located = SessionLocation {
+            size: state.len,
+            modified: state.modified,
+            ..self.session.located().clone()
+        };
+        let session = Arc::new(self.session.grown(object, located)?);
+        let object = store.backend().open(&self.key)?;
+        CachedSession::new(store, self.key, state, session, object.as_ref()).map(Some)
+    }
+
+    /// Whether what was read is still the beginning of the log, so that its end is
+    /// all that must be read.
+    ///
+    /// Other agents keep files beside their logs that may have changed too, so theirs
+    /// are read as a whole.
+    fn has_only_grown(
+        &self,
+        store: &Store,
+        now: &FileState,
+        object: &dyn ObjectReader,
+    ) -> Result<bool> {
+        let log = self.session.log();
+        let own = store.writing().is_ok() && self.session.located().framing == Framing::Lines;
+        if !own
+            || now.identity.is_none()
+            || now.identity != self.state.identity
+            || !log.ended
+            || now.len <= log.bytes
+        {
+            return Ok(false);
+        }
+        let len = self.window.len() as u64;
+        Ok(object.read(log.bytes - len, len)? == self.window)
+    }
+}
+
+impl FileState {
+    fn of(store: &Store, key: &str, object: &dyn ObjectReader) -> Result<FileState> {
+        let modified = store.backend().stat(key)?.and_then(|info| info.modified);
+        Ok(FileState {
+            identity: object.identity()?,
+            len: object.end()?,
+            modified,
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! The machine's own clock and chance.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that reads the clock"
+)]
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use boswell_dialect::IdSource;
+use boswell_model::Instant;
+
+/// The clock of the machine, and keys of the standard library's hasher, which the system seeds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemIds;
+
+impl IdSource for SystemIds {
+    fn now(&self) -> Instant {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Instant::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    fn random(&self) -> u64 {
+        RandomState::new().build_hasher().finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_ids_are_alike() {
+        let ids: std::collections::HashSet<_> = (0..10_000).map(|_| SystemIds.hex16()).collect();
+        assert_eq!(ids.len(), 10_000);
+    }
+}

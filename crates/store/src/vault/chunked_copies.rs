@@ -1,0 +1,482 @@
+//! Copies of files as they grow: what [`KeptFile`] records say, and how a file is kept without
+//! storing its beginning again.
+//!
+//! A file is cut into pieces of 1 MiB, each an object under its own hash. `vault/kept.jsonl` says
+//! which pieces make up which file. A log that grew shares all pieces but its last one with the
+//! copy before, so keeping it again costs what was added and at most one piece. A file that was
+//! changed otherwise gets a record of its own, and the copy before stays.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+
+use super::rewrite::{Become, RewrittenCopy};
+use super::{Theirs, Vault, names_one, session_ref};
+use crate::sha256::Digest;
+use crate::disk::{DiskFile, Stat, durable, read_full};
+use crate::journal::{self, LineFate};
+use crate::locks::Wait;
+use crate::runner::place;
+
+/// How much of a file one object holds.
+pub(super) const PIECE: u64 = 1 << 20;
+
+/// Below this many lines the record of copies is not tidied up.
+const TIDY: usize = 256;
+
+/// A file that the vault has a copy of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChunkedCopy {
+    /// The session that it belongs to.
+    pub session: SessionRef,
+    /// Root of the store that it came from.
+    pub root: PathBuf,
+    /// Its key there.
+    pub key: String,
+    /// How much of it is kept.
+    pub len: u64,
+    /// Its permission bits.
+    pub mode: u32,
+    /// Nanoseconds since 1970 of its last change.
+    pub modified: i64,
+    /// Device and number of the file.
+    pub identity: (u64, u64),
+    /// When the copy was made.
+    pub at: Instant,
+    /// Whether it is the copy before with something added.
+    grew: bool,
+    /// What it consists of.
+    pieces: Vec<Digest>,
+}
+
+/// Everything that is kept, as it was when it was read.
+#[derive(Debug, Clone, Default)]
+pub struct ChunkedCopies {
+    files: HashMap<(PathBuf, String), Vec<ChunkedCopy>>,
+    lines: usize,
+    /// Length of the record when it was read: if it has another one, somebody else kept something.
+    len: u64,
+}
+
+/// What keeping a file came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Keeping {
+    /// Bytes of the file that were read and stored now.
+    pub bytes: u64,
+    /// Whether all of the file is kept by now; false when time was up.
+    pub complete: bool,
+}
+
+impl ChunkedCopy {
+    /// Whether the copy is the file as it stands.
+    pub fn is_current(&self, stat: &Stat) -> bool {
+        self.len == stat.len
+            && i128::from(self.modified) == stat.modified
+            && self.identity == stat.identity
+    }
+
+    fn to_json(&self) -> Json {
+        let (device, number) = self.identity;
+        Json::object()
+            .with("ref", self.session.to_string())
+            .with("root", self.root.to_string_lossy())
+            .with("key", self.key.as_str())
+            .with("len", self.len)
+            .with("mode", self.mode)
+            .with("mtime", self.modified)
+            .with(
+                "file",
+                vec![
+                    Json::from(device.to_string()),
+                    Json::from(number.to_string()),
+                ],
+            )
+            .with("at", self.at.to_rfc3339())
+            .with_some("grew", self.grew.then_some(true))
+            .with(
+                "pieces",
+                self.pieces
+                    .iter()
+                    .map(|piece| Json::from(piece.to_string()))
+                    .collect::<Vec<_>>(),
+            )
+    }
+
+    fn from_json(raw: Raw<'_>) -> Option<Self> {
+        let text = |key: &str| raw.get(key)?.text().map(std::borrow::Cow::into_owned);
+        let file = raw.get("file")?;
+        let mut numbers = file.items().map(|number| number.text()?.parse().ok());
+        let pieces: Vec<Digest> = raw
+            .get("pieces")?
+            .items()
+            .map(|piece| Digest::parse(&piece.text()?))
+            .collect::<Option<_>>()?;
+        let len = raw.get("len")?.u64()?;
+        // A record whose pieces cannot make up its length is none.
+        (pieces.len() as u64 == len.div_ceil(PIECE)).then_some(())?;
+        Some(ChunkedCopy {
+            session: session_ref(&text("ref")?)?,
+            root: text("root")?.into(),
+            key: text("key")?,
+            len,
+            mode: u32::try_from(raw.get("mode")?.u64()?).ok()?,
+            modified: raw.get("mtime")?.i64()?,
+            identity: (numbers.next()??, numbers.next()??),
+            at: Instant::parse(&text("at")?)?,
+            grew: raw.get("grew").and_then(|grew| grew.bool()) == Some(true),
+            pieces,
+        })
+    }
+}
+
+impl ChunkedCopies {
+    /// The newest copy of a file.
+    pub fn file(&self, root: &Path, key: &str) -> Option<&ChunkedCopy> {
+        self.files.get(&(root.to_owned(), key.to_owned()))?.last()
+    }
+
+    /// The newest copy of every file.
+    pub fn files(&self) -> impl Iterator<Item = &ChunkedCopy> {
+        self.files.values().filter_map(|versions| versions.last())
+    }
+
+    /// The newest copies of a session's files, the one that was kept last first.
+    pub fn of(&self, session: &SessionRef) -> Vec<&ChunkedCopy> {
+        let mut files: Vec<&ChunkedCopy> = self
+            .files()
+            .filter(|file| file.session == *session)
+            .collect();
+        files.sort_by(|a, b| b.at.cmp(&a.at).then_with(|| a.key.cmp(&b.key)));
+        files
+    }
+
+    fn add(&mut self, file: ChunkedCopy) {
+        self.lines += 1;
+        let versions = self
+            .files
+            .entry((file.root.clone(), file.key.clone()))
+            .or_default();
+        if file.grew {
+            versions.pop();
+        }
+        versions.push(file);
+    }
+
+    fn versions(&self) -> impl Iterator<Item = &ChunkedCopy> {
+        self.files.values().flatten()
+    }
+}
+
+impl Vault {
+    /// What is kept by now.
+    pub fn kept(&self) -> Result<ChunkedCopies> {
+        let loaded = journal::load(self.disk.as_ref(), &self.kept_log(), ChunkedCopy::from_json)?;
+        let mut kept = ChunkedCopies {
+            len: self.kept_len()?,
+            ..ChunkedCopies::default()
+        };
+        loaded.items.into_iter().for_each(|file| kept.add(file));
+        Ok(kept)
+    }
+
+    fn kept_len(&self) -> Result<u64> {
+        let path = self.kept_log();
+        let stat = self
+            .disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))?;
+        Ok(stat.map_or(0, |stat| stat.len))
+    }
+
+    /// Keeps a file as it stands, as far as `go_on` allows; what is kept of it already
+    /// is not stored again.
+    ///
+    /// `wait` is for another process that writes to the vault. A file that is gone, empty, or kept
+    /// already costs one look.
+    pub fn keep_growing(
+        &self,
+        kept: &mut ChunkedCopies,
+        (root, key): (&Path, &str),
+        session: &SessionRef,
+        wait: Wait,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<Keeping> {
+        let path = place(root, key)?;
+        let fault = |error| Error::io(path.display(), "keep", error);
+        let file = match self.disk.open_below(root, key) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Keeping {
+                    bytes: 0,
+                    complete: true,
+                });
+            }
+            Err(error) => return Err(fault(error)),
+        };
+        let stat = file.stat().map_err(fault)?;
+        let is_kept = |kept: &ChunkedCopies| {
+            kept.file(root, key)
+                .is_some_and(|before| before.is_current(&stat))
+        };
+        if stat.len == 0 || is_kept(kept) {
+            return Ok(Keeping {
+                bytes: 0,
+                complete: true,
+            });
+        }
+        let _lock = self.lock_for(wait)?;
+        if self.kept_len()? != kept.len {
+            *kept = self.kept()?;
+            if is_kept(kept) {
+                return Ok(Keeping {
+                    bytes: 0,
+                    complete: true,
+                });
+            }
+        }
+        let grown = match kept.file(root, key) {
+            Some(before) if still_begins_with(file.as_ref(), before).map_err(fault)? => {
+                Some(before.clone())
+            }
+            _ => None,
+        };
+        let mut record = ChunkedCopy {
+            session: session.clone(),
+            root: root.to_owned(),
+            key: key.to_owned(),
+            len: 0,
+            mode: stat.mode,
+            modified: i64::try_from(stat.modified).unwrap_or_default(),
+            identity: stat.identity,
+            at: self.chance.now(),
+            grew: grown.is_some(),
+            pieces: Vec::new(),
+        };
+        if let Some(grown) = grown {
+            let whole = usize::try_from(grown.len / PIECE).unwrap_or(usize::MAX);
+            record.pieces.extend(grown.pieces.into_iter().take(whole));
+            record.len = record.pieces.len() as u64 * PIECE;
+        }
+        let done = self.store_pieces(file.as_ref(), &path, stat.len, &mut record, go_on)?;
+        if record.pieces.is_empty() {
+            return Ok(Keeping {
+                bytes: 0,
+                complete: false,
+            });
+        }
+        let complete = record.len == stat.len;
+        if !complete {
+            // The time belongs to the whole file: a part of it must not pass for current.
+            record.modified = 0;
+        }
+        journal::append(self.disk.as_ref(), &self.kept_log(), &[record.to_json()])?;
+        kept.add(record);
+        kept.len = self.kept_len()?;
+        if kept.lines > TIDY && kept.lines > 2 * kept.versions().count() {
+            self.tidy(kept)?;
+        }
+        Ok(Keeping {
+            bytes: done,
+            complete,
+        })
+    }
+
+    fn store_pieces(
+        &self,
+        file: &dyn DiskFile,
+        path: &Path,
+        len: u64,
+        record: &mut ChunkedCopy,
+        go_on: &dyn Fn() -> bool,
+    ) -> Result<u64> {
+        let mut done = 0;
+        while record.len < len && go_on() {
+            let mut bytes = vec![0; usize::try_from((len - record.len).min(PIECE)).unwrap_or(0)];
+            let got = read_full(file, &mut bytes, record.len)
+                .map_err(|error| Error::io(path.display(), "keep", error))?;
+            if got < bytes.len() {
+                return Err(Error::new(
+                    ErrorKind::Conflict,
+                    format!("`{}` shrank while it was kept", path.display()),
+                )
+                .hinting("try again"));
+            }
+            record.pieces.push(self.save_piece(&bytes)?);
+            record.len += got as u64;
+            done += got as u64;
+        }
+        Ok(done)
+    }
+
+    /// The bytes of a kept file, every piece verified.
+    pub fn read_kept(&self, file: &ChunkedCopy) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for piece in &file.pieces {
+            bytes.extend_from_slice(&self.get(*piece)?);
+        }
+        if bytes.len() as u64 == file.len {
+            return Ok(bytes);
+        }
+        Err(Error::new(
+            ErrorKind::Damaged,
+            format!("the copy of `{}` is damaged", file.key.escape_debug()),
+        )
+        .because(format!(
+            "its pieces have {} bytes instead of {}",
+            bytes.len(),
+            file.len
+        )))
+    }
+
+    /// Hashes of all pieces that some record names.
+    pub(super) fn pieces(&self) -> Result<std::collections::HashSet<Digest>> {
+        Ok(self
+            .kept()?
+            .versions()
+            .flat_map(|file| file.pieces.iter().copied())
+            .collect())
+    }
+
+    /// Hashes of the pieces that some files consist of.
+    pub(super) fn kept_of(&self, theirs: Theirs<'_>) -> Result<Vec<Digest>> {
+        let kept = self.kept()?;
+        let mine = kept
+            .versions()
+            .filter(|file| theirs(&file.session, &file.root, &file.key));
+        Ok(mine.flat_map(|file| file.pieces.iter().copied()).collect())
+    }
+
+    /// Drops the copies of sessions that must not be kept, and the pieces that only they consist
+    /// of. How many files that were.
+    pub fn drop_kept(&self, goes: &dyn Fn(&SessionRef, &Path) -> bool) -> Result<usize> {
+        if !self
+            .kept()?
+            .versions()
+            .any(|file| goes(&file.session, &file.root))
+        {
+            return Ok(0);
+        }
+        let _lock = self.lock_for(Wait::For(std::time::Duration::from_secs(30)))?;
+        let gone = self.forget_kept(&|session, root, _| goes(session, root), &[])?;
+        self.remove_orphans()?;
+        Ok(gone)
+    }
+
+    /// Forgets files. Lines that cannot be read stay unless they name one of the sessions: they may
+    /// be all that is left of a record.
+    pub(super) fn forget_kept(&self, theirs: Theirs<'_>, sessions: &[SessionRef]) -> Result<usize> {
+        let fate = |line: &[u8]| {
+            let file = Raw::parse(line).ok().and_then(ChunkedCopy::from_json);
+            let goes = |file: &ChunkedCopy| theirs(&file.session, &file.root, &file.key);
+            if file
+                .as_ref()
+                .map_or_else(|| names_one(line, sessions), goes)
+            {
+                LineFate::Goes
+            } else {
+                LineFate::Stays
+            }
+        };
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.kept_log(),
+            &self.chance.hex16(),
+            &fate,
+        )
+    }
+
+    /// Replaces kept files by what `change` makes of them; the caller holds the lock. Pieces that
+    /// nobody names any more stay until they are swept.
+    pub(super) fn rewrite_kept(&self, of: Theirs<'_>, change: Become<'_>) -> Result<usize> {
+        let mut lines: HashMap<Vec<u8>, Option<Json>> = HashMap::new();
+        let bytes = durable::read(self.disk.as_ref(), &self.kept_log())?.unwrap_or_default();
+        for line in bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii) {
+            let Some(mut file) = Raw::parse(line).ok().and_then(ChunkedCopy::from_json) else {
+                continue;
+            };
+            if !of(&file.session, &file.root, &file.key) {
+                continue;
+            }
+            // A copy that cannot be read any more can be restored by nobody, and what
+            // it holds is not known.
+            let becoming = self.read_kept(&file).map_or(RewrittenCopy::Goes, |bytes| {
+                change(&file.session, &file.key, &bytes)
+            });
+            match becoming {
+                RewrittenCopy::Stays => {}
+                RewrittenCopy::Goes => drop(lines.insert(line.to_vec(), None)),
+                RewrittenCopy::New(new) => {
+                    file.pieces.clear();
+                    for piece in new.chunks(usize::try_from(PIECE).unwrap_or(usize::MAX)) {
+                        file.pieces.push(self.save_piece(piece)?);
+                    }
+                    file.len = new.len() as u64;
+                    lines.insert(line.to_vec(), Some(file.to_json()));
+                }
+            }
+        }
+        if lines.is_empty() {
+            return Ok(0);
+        }
+        let fate = |line: &[u8]| match lines.get(line) {
+            None => LineFate::Stays,
+            Some(None) => LineFate::Goes,
+            Some(Some(json)) => LineFate::Becomes(json.to_bytes()),
+        };
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.kept_log(),
+            &self.chance.hex16(),
+            &fate,
+        )
+    }
+
+    /// Writes the record of copies anew without what was superseded, and removes pieces that
+    /// nobody names any more.
+    fn tidy(&self, kept: &mut ChunkedCopies) -> Result<()> {
+        let loaded = journal::load(self.disk.as_ref(), &self.kept_log(), ChunkedCopy::from_json)?;
+        if !loaded.damaged.is_empty() {
+            // Lines that cannot be read stay where they are: they may be all that
+            // is left of a record.
+            return Ok(());
+        }
+        let mut now = ChunkedCopies::default();
+        loaded.items.into_iter().for_each(|file| now.add(file));
+        // Without the line before it, a line must not take the place of another.
+        now.files
+            .values_mut()
+            .flatten()
+            .for_each(|file| file.grew = false);
+        now.lines = now.versions().count();
+        let lines: Vec<Json> = now.versions().map(ChunkedCopy::to_json).collect();
+        durable::put(
+            self.disk.as_ref(),
+            &self.kept_log(),
+            &journal::text(&lines),
+            &self.chance.hex16(),
+        )?;
+        self.remove_orphans()?;
+        now.len = self.kept_len()?;
+        *kept = now;
+        Ok(())
+    }
+}
+
+/// Whether the first and the last piece of the copy still stand where they stood.
+fn still_begins_with(file: &dyn DiskFile, before: &ChunkedCopy) -> std::io::Result<bool> {
+    if file.stat()?.len < before.len || before.pieces.is_empty() {
+        return Ok(false);
+    }
+    let last = before.pieces.len() - 1;
+    for index in [0, last] {
+        let at = index as u64 * PIECE;
+        let mut bytes = vec![0; usize::try_from((before.len - at).min(PIECE)).unwrap_or(0)];
+        let got = read_full(file, &mut bytes, at)?;
+        if got < bytes.len() || before.pieces.get(index) != Some(&Digest::of(&bytes)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,148 @@
+//! Files that were replaced or removed while a program may have had them open: they stay under a
+//! second name, so that what is written into them is found.
+
+use std::path::Path;
+
+use boswell_model::{Error, Result, SessionRef};
+
+use super::{Reason, Vault, VaultRecord};
+use crate::sha256::{Hasher, chunks};
+use crate::disk::{OpenMode, Stat, durable};
+use crate::journal;
+
+/// A log in doubt, as it stands when it is copied to a file of its own.
+#[derive(Debug)]
+pub(crate) struct Doubted<'a> {
+    pub(crate) session: &'a SessionRef,
+    /// Root of its store.
+    pub(crate) root: &'a Path,
+    /// Its key there.
+    pub(crate) key: &'a str,
+    pub(crate) path: &'a Path,
+    pub(crate) stat: Stat,
+    /// Length and hash of what is copied.
+    pub(crate) copied: &'a Hasher,
+}
+
+impl Vault {
+    /// Gives a log in doubt a second name before a copy takes its place. What lies beyond the
+    /// copied bytes was written late.
+    ///
+    /// The record comes before the name, so that a purge finds every name. There is no object:
+    /// the copy is the log.
+    pub(crate) fn keep_doubted(&self, log: &Doubted<'_>) -> Result<()> {
+        let _lock = self.lock()?;
+        // The copying may have been cut off before: the file has its second name then, and only
+        // what was copied changed.
+        let known = self
+            .doubted()?
+            .into_iter()
+            .filter_map(|record| record.inode);
+        let mut name = None;
+        for known in known {
+            if self
+                .stat_inode(&known)?
+                .is_some_and(|stat| stat.identity == log.stat.identity)
+            {
+                name = Some(known);
+            }
+        }
+        let name = name.unwrap_or_else(|| format!("doubt-{}", self.chance.hex16()));
+        let record = VaultRecord {
+            op: None,
+            reason: Reason::Before,
+            session: log.session.clone(),
+            root: log.root.to_owned(),
+            key: log.key.to_owned(),
+            sha256: log.copied.finish(),
+            len: log.copied.len(),
+            mode: log.stat.mode,
+            modified: i64::try_from(log.stat.modified).unwrap_or_default(),
+            at: self.chance.now(),
+            from: None,
+            inode: Some(name.clone()),
+            derived: false,
+        };
+        journal::append(self.disk.as_ref(), &self.log(), &[record.to_json()])?;
+        self.link_inode(log.path, &name).map(drop)
+    }
+
+    /// Logs that were copied because they were in doubt, in order; of each file only the
+    /// last copying counts.
+    pub(crate) fn doubted(&self) -> Result<Vec<VaultRecord>> {
+        let mut last: Vec<VaultRecord> = Vec::new();
+        for record in self
+            .list()?
+            .0
+            .into_iter()
+            .filter(|record| record.op.is_none() && record.inode.is_some())
+        {
+            last.retain(|before| before.inode != record.inode);
+            last.push(record);
+        }
+        Ok(last)
+    }
+
+    /// What a file that has a second name holds beyond what was known of it;
+    /// nothing if it is not there.
+    pub(crate) fn written_late(&self, name: &str, known: u64) -> Result<Vec<u8>> {
+        let path = self.inode(name);
+        let fault = |error| Error::io(path.display(), "read what was written late to", error);
+        let file = match self.disk.open(&path, OpenMode::Read) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fault(error)),
+        };
+        let mut bytes = Vec::new();
+        let read = chunks(file.as_ref(), known, u64::MAX, &mut |chunk| {
+            bytes.extend_from_slice(chunk);
+            Ok(())
+        });
+        read.map(|()| bytes).map_err(fault)
+    }
+
+    fn stat_inode(&self, name: &str) -> Result<Option<Stat>> {
+        let path = self.inode(name);
+        self.disk
+            .stat(&path)
+            .map_err(|error| Error::io(path.display(), "look at", error))
+    }
+
+    /// Gives a file a second name, under which it is found when its first name leads elsewhere.
+    /// False where the file system cannot do that.
+    pub(crate) fn link_inode(&self, path: &Path, name: &str) -> Result<bool> {
+        let to = self.inode(name);
+        if let Some(folder) = to.parent() {
+            durable::make_folders(self.disk.as_ref(), folder)?;
+        }
+        match self.disk.link(path, &to) {
+            Ok(()) => durable::sync_parent(self.disk.as_ref(), &to).map(|()| true),
+            // A crash came between this and the change that it was made for, perhaps before
+            // the name was durable.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                durable::sync_parent(self.disk.as_ref(), &to).map(|()| true)
+            }
+            // Another device, a file system without links: the copy is enough for
+            // everything but late lines.
+            Err(_) => Ok(false),
+        }
+    }
+
+    /// Gives a file its first name back and takes the second away; false if there is no such file.
+    pub(crate) fn unlink_inode(&self, name: &str, path: &Path) -> Result<bool> {
+        let from = self.inode(name);
+        let fault = |error| Error::io(path.display(), "put back", error);
+        let Some(old) = self.disk.stat(&from).map_err(fault)? else {
+            return Ok(false);
+        };
+        // Renaming a file onto itself does nothing, and both names would stay.
+        let moved = match self.disk.stat(path).map_err(fault)? {
+            Some(there) if there.identity == old.identity => self.disk.remove(&from),
+            _ => self.disk.rename(&from, path),
+        };
+        moved.map_err(fault)?;
+        durable::sync_parent(self.disk.as_ref(), path)?;
+        durable::sync_parent(self.disk.as_ref(), &from)?;
+        Ok(true)
+    }
+}
