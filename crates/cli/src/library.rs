@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_find::{By, Catalog, Entry, Filled, Index, StoreSources, Tally, Wanted};
+use boswell_find::{By, Catalog, CatalogRow, ReadLogs, Index, StoreSources, Tally, WantedRows};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
@@ -37,7 +37,7 @@ pub(crate) type Look<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
 #[derive(Debug)]
 pub(crate) struct Library {
     catalog: Catalog,
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<CatalogRow>,
     store_errors: Vec<(StoreId, Error)>,
     session_errors: Vec<(usize, Error)>,
     /// Why nothing is kept for the next time.
@@ -80,9 +80,9 @@ impl Library {
     pub(crate) fn fill(
         &mut self,
         machine: &Machine,
-        wanted: Wanted,
+        wanted: WantedRows,
         go_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Filled> {
+    ) -> Result<ReadLogs> {
         let filled = self.read(machine, wanted, go_on)?;
         match self.catalog.load_all(&mut self.entries) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
@@ -97,9 +97,9 @@ impl Library {
     pub(crate) fn read(
         &mut self,
         machine: &Machine,
-        wanted: Wanted,
+        wanted: WantedRows,
         go_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Filled> {
+    ) -> Result<ReadLogs> {
         let mut filled = match self.catalog.read_missing(
             &machine.stores,
             &mut self.entries,
@@ -136,7 +136,7 @@ impl Library {
         {
             Err(error) if error.kind() == ErrorKind::Damaged => {
                 self.make_anew(machine)?;
-                self.read(machine, Wanted::Whole, &|| true)?;
+                self.read(machine, WantedRows::Whole, &|| true)?;
                 let meant = choose(self)?;
                 self.catalog
                     .tally(&machine.stores, &self.entries, by, &meant)
@@ -156,8 +156,8 @@ impl Library {
     /// Reads what a list needs of every session; counts of large logs that there is no time
     /// to read are left out.
     pub(crate) fn read_for_list(&mut self, machine: &Machine) -> Result<()> {
-        self.read(machine, Wanted::Whole, &until(LISTING))?;
-        self.read(machine, Wanted::Glance, &|| true)?;
+        self.read(machine, WantedRows::Whole, &until(LISTING))?;
+        self.read(machine, WantedRows::Glance, &|| true)?;
         Ok(())
     }
 
@@ -209,7 +209,7 @@ impl Library {
             let entry = std::slice::from_mut(entry);
             let read =
                 self.catalog
-                    .read_missing(&machine.stores, entry, Wanted::Glance, 1, &|| true)?;
+                    .read_missing(&machine.stores, entry, WantedRows::Glance, 1, &|| true)?;
             if let Some((_, error)) = read.errors.into_iter().next() {
                 self.session_errors.push((index, error));
                 return Ok(None);
@@ -231,7 +231,7 @@ impl Library {
         machine: &Machine,
     ) -> Result<(Vec<Conversation>, Summaries)> {
         self.read_for_list(machine)?;
-        self.fill(machine, Wanted::Glance, &|| true)?;
+        self.fill(machine, WantedRows::Glance, &|| true)?;
         let sessions = self
             .summaries(machine)
             .into_iter()

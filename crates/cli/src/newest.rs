@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_find::{Entry, Wanted};
+use boswell_find::{CatalogRow, WantedRows};
 use boswell_model::{Instant, Result};
 use boswell_store::{Conversation, Resolved, Selector, Side};
 
@@ -30,7 +30,7 @@ pub(crate) fn in_catalog(machine: &Machine, selector: &Selector) -> Option<Resul
     }
     // Whatever is wrong with the catalog: it is derived, and the logs themselves can answer.
     let mut library = Library::open(machine, Create::No).ok().flatten()?;
-    library.read(machine, Wanted::Glance, &|| true).ok()?;
+    library.read(machine, WantedRows::Glance, &|| true).ok()?;
     let sorted = Sorted::of(machine, &mut library, &Noted::default()).ok()?;
     match choose(machine, selector, &library, sorted) {
         Ok(Chosen::Joined(conversation)) => Some(Ok(Newest {
@@ -105,7 +105,7 @@ fn folders<'e>(
         .entries
         .get(at)
         .filter(|_| joined.is_none())
-        .and_then(Entry::traits);
+        .and_then(CatalogRow::traits);
     joined
         .into_iter()
         .flat_map(Conversation::projects)
@@ -113,7 +113,7 @@ fn folders<'e>(
 }
 
 /// When a session was last active that is a conversation of its own; none if it is hidden.
-fn alone(machine: &Machine, entry: &Entry) -> Option<Option<Instant>> {
+fn alone(machine: &Machine, entry: &CatalogRow) -> Option<Option<Instant>> {
     let (glance, store) = (entry.glance()?, machine.stores.get(entry.store)?);
     let is_shown = !is_hidden(store.dialect().name(), entry, &glance);
     is_shown.then(|| glance.last_active().or(entry.located.modified))
@@ -142,7 +142,7 @@ impl Newest {
             }
         }
         let found = machine.stores.side_of(conversation, side, |dialect, id| {
-            let is_of = |entry: &&Entry| {
+            let is_of = |entry: &&CatalogRow| {
                 machine
                     .stores
                     .get(entry.store)

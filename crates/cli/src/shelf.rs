@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use boswell_find::{Entry, Glance};
+use boswell_find::{CatalogRow, SortKeys};
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
 use boswell_store::{Conversation, StoreId, Summaries, Summary};
 
@@ -122,7 +122,7 @@ impl<'m> Shelf<'m> {
             Row::Whole(conversation) => takes(conversation),
             Row::Glanced(index) => {
                 let (dialect, _) = self.reference(row);
-                let traits = self.entry(*index).and_then(Entry::traits);
+                let traits = self.entry(*index).and_then(CatalogRow::traits);
                 traits.is_some_and(|traits| takes_side(&Side::alone(dialect, traits)))
             }
         });
@@ -215,11 +215,11 @@ impl<'m> Shelf<'m> {
         Ok(page)
     }
 
-    fn entry(&self, index: usize) -> Option<&Entry> {
+    fn entry(&self, index: usize) -> Option<&CatalogRow> {
         self.library.as_ref()?.entries.get(index)
     }
 
-    fn glance(&self, index: usize) -> Option<(&Entry, Glance)> {
+    fn glance(&self, index: usize) -> Option<(&CatalogRow, SortKeys)> {
         let entry = self.entry(index)?;
         Some((entry, entry.glance()?))
     }
@@ -345,7 +345,7 @@ pub(crate) struct Sorted {
 
 impl Sorted {
     pub(crate) fn of(machine: &Machine, library: &mut Library, noted: &Noted) -> Result<Sorted> {
-        let dialect = |entry: &Entry| {
+        let dialect = |entry: &CatalogRow| {
             machine
                 .stores
                 .get(entry.store)
@@ -353,7 +353,7 @@ impl Sorted {
         };
         let (mut far, mut close): (Vec<usize>, Vec<usize>) =
             (0..library.entries.len()).partition(|index| {
-                let is_far = |entry: &Entry| {
+                let is_far = |entry: &CatalogRow| {
                     entry.glance().is_some_and(|glance| !glance.is_linked())
                         && !noted.speaks_of(dialect(entry), &entry.located.id)
                 };
@@ -366,7 +366,7 @@ impl Sorted {
             .map(|link| (link.dialect, link.id))
             .collect();
         if !links.is_empty() {
-            let is_side = |entry: &Entry| {
+            let is_side = |entry: &CatalogRow| {
                 entry.glance().is_some_and(|glance| glance.is_renamed())
                     || links.contains(&(dialect(entry), entry.located.id.clone()))
             };
@@ -380,7 +380,7 @@ impl Sorted {
 }
 
 /// Whether lists leave out a session that was only glanced at.
-pub(crate) fn is_hidden(dialect: &str, entry: &Entry, glance: &Glance) -> bool {
+pub(crate) fn is_hidden(dialect: &str, entry: &CatalogRow, glance: &SortKeys) -> bool {
     let located = &entry.located;
     let is_empty = || {
         let (records, talk) = (

@@ -11,29 +11,29 @@
 extern crate self as boswell_find;
 
 mod catalog;
-mod fold;
+mod normalize;
 mod index;
 mod prompt_history;
 mod query;
-mod runs;
+mod tokenizer;
 mod scrub;
 mod secrets;
 mod source;
 mod stats;
-mod stores_source;
-mod text;
+mod store_sources;
+mod extract;
 mod varint;
 
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, Entry, Filled, Ghost, Glance, Refreshed, Traits, Wanted};
+pub use catalog::{Catalog, CatalogRow, ReadLogs, DeletedSession, SortKeys, Refreshed, FilterKeys, WantedRows};
 pub use index::{Backlog, Index, Progress, Size};
 pub use prompt_history::{PromptHistory, Remembered, has_history, remember, remember_all};
-pub use query::{Count, Counting, Effort, Filters, Hit, Nearest, Order, Query, Results};
+pub use query::{Count, Counting, Effort, Filters, Hit, Suggestions, Order, Query, Results};
 pub use scrub::{Removal, is_removed, is_text, removals, replaced};
 pub use secrets::{Secret, SecretCount, Secrets};
 pub use source::{About, Form, Source, SourceReader};
 pub use stats::{By, PRICES_AS_OF, Price, Prices, Sum, Tally};
-pub use stores_source::{Memory, Origin, StoreSources};
-pub use text::{Field, extract};
+pub use store_sources::{MemorySource, Origin, StoreSources};
+pub use extract::{Field, extract};

@@ -7,7 +7,7 @@ use boswell_model::{
     Splitter,
 };
 
-use crate::text::Field;
+use crate::extract::Field;
 
 /// How much is read at once.
 const CHUNK: u64 = 1 << 20;
@@ -88,7 +88,7 @@ pub trait SourceReader: Sync {
 
 /// A place between two lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     pub(crate) at: u64,
     /// How many records stand before it.
     pub(crate) slot: u32,
@@ -96,8 +96,8 @@ pub(crate) struct Place {
     pub(crate) line: u64,
 }
 
-impl Place {
-    pub(crate) const START: Place = Place {
+impl TextPosition {
+    pub(crate) const START: TextPosition = TextPosition {
         at: 0,
         slot: 0,
         line: 1,
@@ -122,7 +122,7 @@ pub(crate) enum Body<'a> {
 pub(crate) enum Step<'a> {
     Record(Record<'a>),
     /// Everything before was handed over.
-    End(Place),
+    End(TextPosition),
 }
 
 /// Whether a last line that no newline ends yet is handed over.
@@ -136,7 +136,7 @@ pub(crate) enum Tail {
 pub(crate) fn walk(
     source: &Source,
     reader: &dyn SourceReader,
-    from: Place,
+    from: TextPosition,
     to: u64,
     tail: Tail,
     sink: &mut dyn FnMut(Step<'_>) -> bool,
@@ -170,7 +170,7 @@ impl Walker<'_> {
         &mut self,
         source: &Source,
         reader: &dyn SourceReader,
-        from: Place,
+        from: TextPosition,
         to: u64,
         tail: Tail,
     ) -> Result<()> {
@@ -202,7 +202,7 @@ impl Walker<'_> {
             self.piece(&piece)
         });
         self.splitter = splitter;
-        let after = Place {
+        let after = TextPosition {
             at: line.at + line.bytes.len() as u64,
             slot: self.slot,
             line: line.number + 1,
@@ -216,7 +216,7 @@ impl Walker<'_> {
         source: &Source,
         reader: &dyn SourceReader,
         framing: Framing,
-        from: Place,
+        from: TextPosition,
         to: u64,
     ) -> Result<()> {
         let bytes = whole(source, reader)?;
@@ -231,7 +231,7 @@ impl Walker<'_> {
             let end = piece.span.at + piece.span.len;
             if piece.span.at >= from.at && end <= to {
                 self.piece(&piece);
-                self.go_on &= (self.sink)(Step::End(Place {
+                self.go_on &= (self.sink)(Step::End(TextPosition {
                     at: end,
                     slot: self.slot,
                     line,
@@ -241,7 +241,7 @@ impl Walker<'_> {
             }
         });
         if self.go_on {
-            (self.sink)(Step::End(Place {
+            (self.sink)(Step::End(TextPosition {
                 at: to,
                 slot: self.slot,
                 line,
@@ -270,7 +270,7 @@ impl Walker<'_> {
             names: &self.names,
             body,
         }));
-        (self.sink)(Step::End(Place {
+        (self.sink)(Step::End(TextPosition {
             at: source.len,
             slot: 1,
             line: 1,

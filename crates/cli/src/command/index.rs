@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_find::Wanted;
+use boswell_find::WantedRows;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, RealDisk};
@@ -49,7 +49,7 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
     if let Some(error) = library.unkept.take() {
         return Err(error);
     }
-    library.read(machine, Wanted::Whole, &|| true)?;
+    library.read(machine, WantedRows::Whole, &|| true)?;
     let sources = library.sources_at_a_glance(machine, None)?;
     let index = library.index();
     let blocks: u64 = sources

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-use boswell_find::Traits;
+use boswell_find::FilterKeys;
 use boswell_model::{Instant, Result};
 use boswell_store::{Conversation, Summary};
 use clap::Args;
@@ -70,7 +70,7 @@ impl<'s> Side<'s> {
     }
 
     /// Of a session of which nothing but its log says anything.
-    pub(crate) fn alone(dialect: &'s str, traits: &'s Traits) -> Side<'s> {
+    pub(crate) fn alone(dialect: &'s str, traits: &'s FilterKeys) -> Side<'s> {
         Side {
             dialect,
             agent: traits.agent.as_deref(),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use boswell_dialect::Depth;
-use boswell_find::{Counting, Effort, Field, Order, Origin, Query, Wanted};
+use boswell_find::{Counting, Effort, Field, Order, Origin, Query, WantedRows};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::disk::RealDisk;
@@ -126,7 +126,7 @@ fn said(
     query.fields = vec![Field::Prompt];
     (query.order, query.counting, query.limit) = (Order::Newest, Counting::Quick, limit);
     (query.filters.since, query.filters.until) = (filter.since, filter.until);
-    library.fill(machine, Wanted::Hint, &|| true)?;
+    library.fill(machine, WantedRows::Hint, &|| true)?;
     let looked = library.summaries(machine);
     let all = library.sources(machine, &looked)?;
     let place = |index: usize| match all.origin(index) {

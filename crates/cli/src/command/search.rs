@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
 use boswell_find::{
-    Count, Effort, Field, Hit, Nearest, Order, Origin, Query, Results, StoreSources, Wanted,
+    Count, Effort, Field, Hit, Suggestions, Order, Origin, Query, Results, StoreSources, WantedRows,
 };
 use boswell_model::json::Json;
 use boswell_model::{EntryKind, Error, ErrorKind, Result, shell_option, shell_quote};
@@ -77,7 +77,7 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
     let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
     library.read(
         machine,
-        if chosen { Wanted::Glance } else { Wanted::Hint },
+        if chosen { WantedRows::Glance } else { WantedRows::Hint },
         &|| true,
     )?;
     let mut left_out = HashSet::new();
@@ -428,7 +428,7 @@ fn kind(kind: EntryKind) -> &'static str {
     }
 }
 
-fn nothing(nearest: &[Nearest], args: &SearchArgs) {
+fn nothing(nearest: &[Suggestions], args: &SearchArgs) {
     failure::say("nothing found");
     for near in nearest {
         failure::say(&format!(

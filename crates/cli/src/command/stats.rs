@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::process::ExitCode;
 
-use boswell_find::{By, Entry, PRICES_AS_OF, Prices, Sum, Wanted};
+use boswell_find::{By, CatalogRow, PRICES_AS_OF, Prices, Sum, WantedRows};
 use boswell_model::json::{Json, number_text};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::{Conversation, Resolved};
@@ -71,7 +71,7 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
             "the catalog was neither opened nor refused",
         ));
     };
-    library.read(machine, Wanted::Whole, &|| true)?;
+    library.read(machine, WantedRows::Whole, &|| true)?;
     let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
     let tally = library.tally(machine, by, &|library| match &only {
         Some(session) => Ok(one(machine, library, session)),
@@ -101,7 +101,7 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
 /// The conversation of a session, and its subagents.
 fn one(machine: &Machine, library: &Library, session: &Resolved) -> IsMeant<'static> {
     let (dialect, own) = (session.store.dialect().name(), &session.located);
-    let is_side = |entry: &Entry| {
+    let is_side = |entry: &CatalogRow| {
         let located = &entry.located;
         let is_meant = (located.key == own.key && located.id == own.id)
             || located.owner.as_deref() == Some(&own.id);
@@ -125,7 +125,7 @@ fn narrowed<'f>(
     library: &mut Library,
     filter: &'f Filter<'f>,
 ) -> Result<IsMeant<'f>> {
-    library.fill(machine, Wanted::Whole, &|| true)?;
+    library.fill(machine, WantedRows::Whole, &|| true)?;
     let noted = Noted::read(machine)?;
     let mut sides: HashMap<usize, (bool, Option<Instant>)> = HashMap::new();
     library.each_summary(machine, &mut |place, store, summary| {

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::OptionalExtension;
 
-use super::kept::Packed;
-use super::{Catalog, Entry};
+use super::packed_meta::Packed;
+use super::{Catalog, CatalogRow};
 
 impl Catalog {
     /// Loads what is kept of one session, if that is not done yet.
-    pub fn load(&self, entry: &mut Entry) -> Result<()> {
+    pub fn load(&self, entry: &mut CatalogRow) -> Result<()> {
         if !is_wanting(entry) {
             return Ok(());
         }
@@ -24,7 +24,7 @@ impl Catalog {
     }
 
     /// Loads what is kept of all sessions of which something is.
-    pub fn load_all(&self, entries: &mut [Entry]) -> Result<()> {
+    pub fn load_all(&self, entries: &mut [CatalogRow]) -> Result<()> {
         let mut wanting: HashMap<i64, usize> = (entries.iter().enumerate())
             .filter(|(_, entry)| is_wanting(entry))
             .map(|(index, entry)| (entry.row, index))
@@ -59,7 +59,7 @@ impl Catalog {
 
 /// A row that is not there any more was forgotten by somebody else meanwhile:
 /// then nothing is known.
-fn take(entry: &mut Entry, kept: Option<Vec<u8>>) -> Result<()> {
+fn take(entry: &mut CatalogRow, kept: Option<Vec<u8>>) -> Result<()> {
     let Some(bytes) = kept else {
         entry.forget();
         return Ok(());
@@ -73,7 +73,7 @@ fn take(entry: &mut Entry, kept: Option<Vec<u8>>) -> Result<()> {
 }
 
 /// Whether more is written down of it than is in memory.
-fn is_wanting(entry: &Entry) -> bool {
+fn is_wanting(entry: &CatalogRow) -> bool {
     entry.glance.is_some() && entry.kept.is_none() && entry.row != 0
 }
 

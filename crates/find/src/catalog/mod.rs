@@ -5,45 +5,45 @@
 //! that statistics count each once, in however many forks and copies it stands. Everything is
 //! derived: a file that is damaged or of another version is made anew.
 
-mod account;
-mod accounts;
-mod claims;
+mod session_totals;
+mod totals;
+mod message_owners;
 mod database;
-mod entry;
-mod fill;
-mod folders;
-mod ghosts;
-mod glance;
-mod kept;
-mod ledger;
-mod lineage;
-mod listed;
+mod row;
+mod read_logs;
+mod seen_folders;
+mod deleted;
+mod sort_keys;
+mod packed_meta;
+mod message_usage;
+mod fork_families;
+mod listing_match;
 mod load;
-mod packing;
+mod codec;
 mod refresh;
-mod roll;
-mod state;
-mod traits;
+mod listing_snapshot;
+mod file_state;
+mod filter_keys;
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, Result};
 use rusqlite::Connection;
 
-pub(crate) use account::{Group, Head, Marks, NO_MODEL, Sums, day_of};
-pub use entry::Entry;
-pub use fill::{Filled, Wanted};
-pub use ghosts::Ghost;
-pub use glance::Glance;
-pub(crate) use ledger::Item;
-pub(crate) use lineage::Family;
+pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, day_of};
+pub use row::CatalogRow;
+pub use read_logs::{ReadLogs, WantedRows};
+pub use deleted::DeletedSession;
+pub use sort_keys::SortKeys;
+pub(crate) use message_usage::Item;
+pub(crate) use fork_families::Family;
 pub use refresh::Refreshed;
-pub use traits::Traits;
+pub use filter_keys::FilterKeys;
 
 /// What every message of a session cost, by its log alone.
 #[cfg(test)]
-pub(crate) fn messages_of(store: &boswell_store::Store, entry: &Entry) -> Vec<Item> {
-    fill::read(store, entry, Wanted::Whole)
+pub(crate) fn messages_of(store: &boswell_store::Store, entry: &CatalogRow) -> Vec<Item> {
+    read_logs::read(store, entry, WantedRows::Whole)
         .map(|(_, items)| items)
         .unwrap_or_default()
 }

@@ -10,13 +10,13 @@ use boswell_store::{Store, StoreId, Stores};
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::database::PATIENCE;
-use super::entry::UNSETTLED;
-use super::folders::Folders;
-use super::listed::{Listed, place_name};
-use super::roll::{self, Line};
-use super::state::{Change, State, change, windows};
-use super::traits::Shared;
-use super::{Catalog, Entry};
+use super::row::UNSETTLED;
+use super::seen_folders::SeenFolders;
+use super::listing_match::{Listed, place_name};
+use super::listing_snapshot::{self, Line};
+use super::file_state::{Change, State, change, windows};
+use super::filter_keys::Shared;
+use super::{Catalog, CatalogRow};
 
 /// So many rows may be later than a roll, and one in thirty-two, before it is written anew.
 const MOST_LATER: usize = 64;
@@ -25,7 +25,7 @@ const MOST_LATER: usize = 64;
 #[derive(Debug, Default)]
 pub struct Refreshed {
     /// Every session of every store, in the order of the stores.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CatalogRow>,
     /// Stores that could not be listed, and folders of others.
     pub store_errors: Vec<(StoreId, Error)>,
     /// Why what was seen could not be written down; the answer is right all the same.
@@ -99,7 +99,7 @@ impl Catalog {
         let mut refreshed = Refreshed::default();
         let mut places = Places::new();
         for (id, store) in stores.iter_with_archived() {
-            match Folders::list(store) {
+            match SeenFolders::list(store) {
                 Ok((found, folders)) => {
                     let unseen = boswell_store::unlisted(&found.unlisted, store);
                     refreshed
@@ -111,7 +111,7 @@ impl Catalog {
                     let new = found
                         .sessions
                         .into_iter()
-                        .map(|it| Entry::new(id, it, &folders, &mut beside));
+                        .map(|it| CatalogRow::new(id, it, &folders, &mut beside));
                     refreshed.entries.extend(new);
                     // Two stores in one place have one set of rows.
                     places
@@ -147,12 +147,12 @@ impl Catalog {
     }
 
     /// Holds what was listed against what is written down.
-    fn compare(&self, entries: &mut [Entry], mut places: Places) -> Result<Compared> {
+    fn compare(&self, entries: &mut [CatalogRow], mut places: Places) -> Result<Compared> {
         let fault = |error| self.fault(error);
         // Rolls and the rows beside them must be of one moment.
         let moment = self.db.unchecked_transaction().map_err(fault)?;
         let mut compared = Compared {
-            rev: roll::rev(&moment).map_err(fault)?,
+            rev: listing_snapshot::rev(&moment).map_err(fault)?,
             ..Compared::default()
         };
         let mut names = moment
@@ -172,7 +172,7 @@ impl Catalog {
                 continue;
             };
             let here = entries.get_mut(range.clone()).unwrap_or_default();
-            match roll::compare(&moment, id, here).map_err(fault)? {
+            match listing_snapshot::compare(&moment, id, here).map_err(fault)? {
                 Some((changed, later)) => {
                     compared
                         .changed
@@ -182,7 +182,7 @@ impl Catalog {
                         .extend((later > MOST_LATER + range.len() / 32).then_some((id, range)));
                 }
                 None => {
-                    here.iter_mut().for_each(Entry::unsettle);
+                    here.iter_mut().for_each(CatalogRow::unsettle);
                     compared.without_roll.push((id, range));
                     unclear.push((id, listed));
                 }
@@ -205,13 +205,13 @@ impl Catalog {
     fn compare_rows(
         &self,
         moment: &Transaction<'_>,
-        entries: &mut [Entry],
+        entries: &mut [CatalogRow],
         mut stores: Vec<(i64, Listed)>,
         compared: &mut Compared,
     ) -> Result<()> {
         let fault = |error| self.fault(error);
         let (mut seen, mut shared) = (vec![false; entries.len()], Shared::default());
-        let sql = format!("SELECT {}, store, place FROM session", roll::COLUMNS);
+        let sql = format!("SELECT {}, store, place FROM session", listing_snapshot::COLUMNS);
         let mut all = moment.prepare_cached(&sql).map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
@@ -244,7 +244,7 @@ impl Catalog {
     /// Writes rolls where there are none of use, so that the next refresh need not look at
     /// every row. Whoever is at work on the catalog is not waited for, and not while much is
     /// about to change anyway.
-    fn keep_rolls(&mut self, entries: &[Entry], compared: &Compared) {
+    fn keep_rolls(&mut self, entries: &[CatalogRow], compared: &Compared) {
         let restless =
             compared.changed.len() + compared.gone.len() > MOST_LATER + entries.len() / 32;
         if compared.without_roll.is_empty() || restless || self.in_memory {
@@ -259,7 +259,7 @@ impl Catalog {
                 let here = range
                     .clone()
                     .filter(|index| compared.changed.binary_search(index).is_err());
-                roll::write(
+                listing_snapshot::write(
                     &tx,
                     *store,
                     compared.rev,
@@ -276,7 +276,7 @@ impl Catalog {
     fn write(
         &mut self,
         stores: &Stores,
-        entries: &mut [Entry],
+        entries: &mut [CatalogRow],
         compared: &Compared,
         now: Instant,
     ) -> Result<()> {
@@ -286,7 +286,7 @@ impl Catalog {
             .db
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(fault)?;
-        let rev = roll::next_rev(&tx).map_err(fault)?;
+        let rev = listing_snapshot::next_rev(&tx).map_err(fault)?;
         let mut names: HashMap<StoreId, i64> = HashMap::new();
         for index in &compared.changed {
             let Some(entry) = entries.get_mut(*index) else {
@@ -326,7 +326,7 @@ fn settle(
     tx: &Transaction<'_>,
     store: &Store,
     (store_row, rev): (i64, i64),
-    entry: &mut Entry,
+    entry: &mut CatalogRow,
     now: Instant,
 ) -> rusqlite::Result<()> {
     let state = State::of(&entry.located);

@@ -5,9 +5,9 @@
 //! to the last byte. A hash alone decides nothing.
 
 use super::segment::{BlockRow, SegmentWriter};
-use crate::runs;
-use crate::source::Place;
-use crate::text::Field;
+use crate::tokenizer;
+use crate::source::TextPosition;
+use crate::extract::Field;
 
 /// How much folded text a block holds before it ends with the line it is in.
 pub(crate) const BLOCK_TEXT: usize = 16 << 10;
@@ -114,7 +114,7 @@ impl Builder {
     }
 
     /// Opens a block at `place`, if none is open.
-    pub(crate) fn open(&mut self, place: Place) {
+    pub(crate) fn open(&mut self, place: TextPosition) {
         if self.open.is_none() {
             self.open = Some(BlockRow::at(place));
             self.open_text = 0;
@@ -129,7 +129,7 @@ impl Builder {
         self.open_text += folded.len() + 1;
         self.text += folded.len() as u64 + 1;
         let text = folded.as_bytes();
-        runs::terms(folded, &mut |from, to| {
+        tokenizer::terms(folded, &mut |from, to| {
             let prefix = prefix_of(text, from, to);
             let second = if to - from > 8 {
                 prefix_of(text, from + 8, to)
@@ -181,7 +181,7 @@ impl Builder {
     }
 
     /// Ends the open block at `end`.
-    pub(crate) fn close(&mut self, end: Place) {
+    pub(crate) fn close(&mut self, end: TextPosition) {
         let Some(mut row) = self.open.take() else {
             return;
         };

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use boswell_model::{Result, SessionRef};
 
-use super::pages::damaged;
-use crate::source::Place;
+use super::checksummed_pages::damaged;
+use crate::source::TextPosition;
 use crate::varint::{self, Reader};
 
 /// Name of its file.
@@ -99,7 +99,7 @@ pub(crate) struct SourceRow {
     name: Name,
     pub(crate) generation: u64,
     /// Everything before is in the index.
-    pub(crate) covered: Place,
+    pub(crate) covered: TextPosition,
     pub(crate) ranges: Ranges,
 }
 
@@ -187,7 +187,7 @@ impl Manifest {
                 self.sources.push(SourceRow {
                     name,
                     generation: 0,
-                    covered: Place::START,
+                    covered: TextPosition::START,
                     ranges,
                 });
                 index
@@ -222,7 +222,7 @@ impl Manifest {
     /// Its bytes.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
-        varint::put(&mut out, u64::from(super::pages::VERSION));
+        varint::put(&mut out, u64::from(super::checksummed_pages::VERSION));
         varint::put(&mut out, self.next);
         varint::put(&mut out, self.segments.len() as u64);
         for row in &self.segments {
@@ -250,7 +250,7 @@ impl Manifest {
             varint::put(out, text.len() as u64);
             out.extend_from_slice(text);
         }
-        let Place { at, slot, line } = row.covered;
+        let TextPosition { at, slot, line } = row.covered;
         for value in [
             row.generation,
             at,
@@ -291,7 +291,7 @@ impl Manifest {
 fn decode_body(body: &[u8]) -> Option<Manifest> {
     let mut reader = Reader::new(body);
     reader.bytes(MAGIC.len())?;
-    if reader.number()? != u64::from(super::pages::VERSION) {
+    if reader.number()? != u64::from(super::checksummed_pages::VERSION) {
         return None;
     }
     let next = reader.number()?;
@@ -332,7 +332,7 @@ fn decode_source(reader: &mut Reader<'_>, len: usize) -> Option<SourceRow> {
         id: part()?,
     };
     let generation = reader.number()?;
-    let covered = Place {
+    let covered = TextPosition {
         at: reader.number()?,
         slot: reader.small()?,
         line: reader.number()?,
@@ -372,7 +372,7 @@ mod tests {
         for id in ["a", "b", "c会"] {
             let row = manifest.source_mut(&SessionRef::new("claude", id));
             row.generation = 3;
-            row.covered = Place {
+            row.covered = TextPosition {
                 at: 1 << 33,
                 slot: 17,
                 line: 18,

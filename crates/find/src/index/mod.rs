@@ -13,7 +13,7 @@ mod builder;
 mod folder;
 mod manifest;
 mod merge;
-mod pages;
+mod checksummed_pages;
 mod segment;
 mod snapshot;
 mod update;

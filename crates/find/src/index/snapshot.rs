@@ -6,7 +6,7 @@ use boswell_model::{Error, Result};
 
 use super::folder::IndexFolder;
 use super::manifest::{self, Manifest, Range, SegmentRow, SourceRow};
-use super::pages::{Paged, damaged};
+use super::checksummed_pages::{Paged, damaged};
 use super::segment::Segment;
 use crate::source::Source;
 

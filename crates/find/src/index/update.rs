@@ -8,9 +8,9 @@ use super::builder::Builder;
 use super::manifest::{Range, SourceRow};
 use super::snapshot::Snapshot;
 use super::writer::Writer;
-use crate::fold;
-use crate::source::{Body, Place, Source, SourceReader, Step, Tail, walk};
-use crate::text;
+use crate::normalize;
+use crate::source::{Body, TextPosition, Source, SourceReader, Step, Tail, walk};
+use crate::extract;
 
 /// What an update did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -182,7 +182,7 @@ fn unless_damaged(done: Result<()>) -> Result<bool> {
 struct Claim {
     reference: SessionRef,
     generation: u64,
-    covered: Place,
+    covered: TextPosition,
     /// Whether its older blocks stay.
     keeps: bool,
     first: u32,
@@ -236,7 +236,7 @@ impl Work {
         &mut self,
         source: &Source,
         reader: &dyn SourceReader,
-        from: Place,
+        from: TextPosition,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<()> {
         let dialect = reader.dialect(source);
@@ -256,12 +256,12 @@ impl Work {
                     builder.saw(record.head.instant().map(|time| time.millis()));
                     let mut add = |field, text: &str| {
                         folded.clear();
-                        fold::fold_into(text, &mut folded);
+                        normalize::fold_into(text, &mut folded);
                         builder.add(field, &folded);
                     };
                     match record.body {
                         Body::Object(object) => {
-                            text::extract(
+                            extract::extract(
                                 dialect,
                                 object,
                                 record.head.kind,
@@ -286,7 +286,7 @@ impl Work {
             },
         );
         self.builder.close(covered);
-        if covered.at > from.at || from == Place::START {
+        if covered.at > from.at || from == TextPosition::START {
             let count = self.builder.blocks() - first;
             let (reference, generation, keeps) =
                 (source.reference.clone(), source.generation, from.at > 0);
@@ -333,14 +333,14 @@ impl Work {
 }
 
 /// Where to begin to read a source; none if everything is known already.
-fn start_of(source: &Source, snapshot: &Snapshot, next: &mut usize) -> Option<Place> {
+fn start_of(source: &Source, snapshot: &Snapshot, next: &mut usize) -> Option<TextPosition> {
     left_of(source, snapshot.known(source, next))
 }
 
 /// The same by what is known of the source.
-fn left_of(source: &Source, known: Option<&SourceRow>) -> Option<Place> {
+fn left_of(source: &Source, known: Option<&SourceRow>) -> Option<TextPosition> {
     match known {
         Some(row) => Some(row.covered).filter(|covered| covered.at < source.len),
-        None => Some(Place::START),
+        None => Some(TextPosition::START),
     }
 }

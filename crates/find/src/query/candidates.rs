@@ -3,7 +3,7 @@
 use boswell_model::Result;
 
 use super::clause::Tally;
-use super::need::Need;
+use super::required_terms::RequiredTerms;
 use super::{Clause, rank};
 use crate::index::{Fit, Segment};
 
@@ -72,11 +72,11 @@ impl Verdict {
     }
 }
 
-fn counts(segment: &Segment, need: &Need) -> Result<Counts> {
+fn counts(segment: &Segment, need: &RequiredTerms) -> Result<Counts> {
     match need {
-        Need::Anything => Ok(None),
-        Need::Term(stretch, fit) => term_counts(segment, stretch, *fit).map(Some),
-        Need::All(parts) => {
+        RequiredTerms::Anything => Ok(None),
+        RequiredTerms::Term(stretch, fit) => term_counts(segment, stretch, *fit).map(Some),
+        RequiredTerms::All(parts) => {
             let mut all: Counts = None;
             for part in parts {
                 let Some(one) = counts(segment, part)? else {
@@ -99,7 +99,7 @@ fn counts(segment: &Segment, need: &Need) -> Result<Counts> {
                     .collect()
             }))
         }
-        Need::Any(parts) => {
+        RequiredTerms::Any(parts) => {
             let mut any = vec![0u32; segment.blocks() as usize];
             for part in parts {
                 let Some(one) = counts(segment, part)? else {

@@ -6,8 +6,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use memchr::memmem::Finder;
 
 use super::literals;
-use super::need::{Edge, Need};
-use crate::runs::{Class, class_of};
+use super::required_terms::{Edge, RequiredTerms};
+use crate::tokenizer::{Class, class_of};
 
 /// A condition that an entry must fulfil, or must not.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub(crate) struct Clause {
     matcher: Matcher,
     pub(crate) negated: bool,
     /// What terms a block must have.
-    pub(crate) need: Need,
+    pub(crate) need: RequiredTerms,
     /// Whether the index alone decides it.
     pub(crate) decided: bool,
 }
@@ -54,7 +54,7 @@ fn finder(text: &str) -> Finder<'static> {
 
 impl Clause {
     pub(crate) fn text(folded: String) -> Clause {
-        let need = Need::of(&folded, Edge::Open, Edge::Open);
+        let need = RequiredTerms::of(&folded, Edge::Open, Edge::Open);
         let decided = need.decides(&folded);
         Clause {
             need,
@@ -65,7 +65,7 @@ impl Clause {
     }
 
     pub(crate) fn phrase(parts: Vec<String>) -> Clause {
-        let need = Need::of(&parts.join(" "), Edge::Open, Edge::Open);
+        let need = RequiredTerms::of(&parts.join(" "), Edge::Open, Edge::Open);
         let first = finder(parts.first().map_or("", String::as_str));
         Clause {
             need,
@@ -76,12 +76,12 @@ impl Clause {
     }
 
     pub(crate) fn prefix(folded: String) -> Clause {
-        let need = Need::of(&folded, Edge::Bounded, Edge::Open);
+        let need = RequiredTerms::of(&folded, Edge::Bounded, Edge::Open);
         // Where a pair of ideographs begins says nothing about where a word does.
         let need = if folded.chars().next().and_then(class_of) == Some(Class::Word) {
             need
         } else {
-            Need::of(&folded, Edge::Open, Edge::Open)
+            RequiredTerms::of(&folded, Edge::Open, Edge::Open)
         };
         Clause {
             need,
@@ -266,7 +266,7 @@ impl PartialEq for Clause {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fold::fold;
+    use crate::normalize::fold;
 
     fn tally(clause: &Clause, text: &str) -> Tally {
         clause.tally(

@@ -5,11 +5,11 @@ use boswell_model::{EntryKind, Instant, SessionRef, Slot};
 
 use super::clause::{Piece, Tally};
 use super::rank::{self, MOST_COUNT};
-use super::sieve::Sieve;
+use super::prefilter::Prefilter;
 use super::{Query, snippet};
-use crate::fold;
+use crate::normalize;
 use crate::source::{Body, Record, Source};
-use crate::text::{self, Field};
+use crate::extract::{self, Field};
 
 /// An entry, or the title of a session, that fulfils a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,7 +68,7 @@ impl Scratch {
 
     fn push(&mut self, field: Field, text: &str) {
         self.text.push_str(text);
-        fold::fold_into(text, &mut self.folded);
+        normalize::fold_into(text, &mut self.folded);
         self.pieces
             .push((field, self.text.len(), self.folded.len()));
     }
@@ -87,7 +87,7 @@ impl Scratch {
 }
 
 /// Whether a record is a hit, and if so what its rank is and in which piece it was found.
-pub(crate) struct Found {
+pub(crate) struct EntryMatch {
     pub(crate) rank: f64,
     pub(crate) at: Option<i64>,
     piece: usize,
@@ -96,12 +96,12 @@ pub(crate) struct Found {
 /// Checks a record against a query.
 pub(crate) fn check(
     query: &Query,
-    sieve: &Sieve,
+    sieve: &Prefilter,
     source: &Source,
     dialect: &dyn Dialect,
     record: &Record<'_>,
     scratch: &mut Scratch,
-) -> Option<Found> {
+) -> Option<EntryMatch> {
     let at = record
         .head
         .instant()
@@ -118,7 +118,7 @@ pub(crate) fn check(
                 return None;
             }
             let mut push = |field: Field, text: &str| scratch.push(field, text);
-            text::extract(dialect, object, head.kind, head.flags, &mut push);
+            extract::extract(dialect, object, head.kind, head.flags, &mut push);
             if query.filters.look_at_views()
                 && !query.filters.admit_view(dialect, &dialect.view(object))
             {
@@ -139,7 +139,7 @@ pub(crate) fn check_title(
     source: &Source,
     title: &str,
     scratch: &mut Scratch,
-) -> Option<Found> {
+) -> Option<EntryMatch> {
     let at = source.modified.map(|time| time.millis());
     let filters = &query.filters;
     let of_entries =
@@ -154,7 +154,7 @@ pub(crate) fn check_title(
     matches(query, scratch, at)
 }
 
-fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<Found> {
+fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<EntryMatch> {
     let wanted = |field: Field| query.fields.is_empty() || query.fields.contains(&field);
     let mut tallies = Vec::with_capacity(query.clauses.len());
     let mut best: Option<(usize, Field)> = None;
@@ -194,7 +194,7 @@ fn matches(query: &Query, scratch: &Scratch, at: Option<i64>) -> Option<Found> {
     };
     let (piece, field) = best.or_else(any)?;
     let rank = rank::rank(query.order, tallies.into_iter(), field, at.unwrap_or(0));
-    Some(Found { rank, at, piece })
+    Some(EntryMatch { rank, at, piece })
 }
 
 /// Makes a hit of what was found; the scratch still holds the text.
@@ -202,7 +202,7 @@ pub(crate) fn hit(
     query: &Query,
     source: &Source,
     index: usize,
-    found: &Found,
+    found: &EntryMatch,
     scratch: &Scratch,
 ) -> Hit {
     let (field, piece) = scratch.pieces().nth(found.piece).unwrap_or((

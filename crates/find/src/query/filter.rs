@@ -3,7 +3,7 @@
 use boswell_dialect::Dialect;
 use boswell_model::{Head, Instant, View};
 
-use crate::fold::fold;
+use crate::normalize::fold;
 use crate::source::Source;
 
 /// Restrictions. Several values of one kind mean any of them; several kinds mean all.

@@ -3,36 +3,36 @@
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-use super::need::{Edge, Need};
-use crate::fold::{self, fold};
+use super::required_terms::{Edge, RequiredTerms};
+use crate::normalize::{self, fold};
 
 /// More members than this, and a class is taken to be anything.
 const LARGEST_CLASS: usize = 8;
 
 /// The terms that a block must have to hold a match.
-pub(super) fn need(pattern: &str) -> Need {
+pub(super) fn need(pattern: &str) -> RequiredTerms {
     match regex_syntax::Parser::new().parse(pattern) {
         Ok(hir) => of(&hir),
-        Err(_) => Need::Anything,
+        Err(_) => RequiredTerms::Anything,
     }
 }
 
 // Nesting is limited by the parser, which refuses expressions more than 250 levels deep.
-fn of(hir: &Hir) -> Need {
+fn of(hir: &Hir) -> RequiredTerms {
     match hir.kind() {
-        HirKind::Alternation(parts) => Need::any(parts.iter().map(of).collect()),
+        HirKind::Alternation(parts) => RequiredTerms::any(parts.iter().map(of).collect()),
         HirKind::Repetition(repeated) if repeated.min > 0 => of(&repeated.sub),
         HirKind::Concat(parts) => concat(parts),
         HirKind::Capture(capture) => of(&capture.sub),
         HirKind::Literal(_) | HirKind::Class(_) => {
-            fixed(hir).map_or(Need::Anything, |text| stretch_need(&text))
+            fixed(hir).map_or(RequiredTerms::Anything, |text| stretch_need(&text))
         }
-        HirKind::Repetition(_) | HirKind::Look(_) | HirKind::Empty => Need::Anything,
+        HirKind::Repetition(_) | HirKind::Look(_) | HirKind::Empty => RequiredTerms::Anything,
     }
 }
 
 /// Neighbouring letters that can only be read in one way are one stretch.
-fn concat(parts: &[Hir]) -> Need {
+fn concat(parts: &[Hir]) -> RequiredTerms {
     let mut needs = Vec::new();
     let mut stretch = String::new();
     for part in parts {
@@ -45,7 +45,7 @@ fn concat(parts: &[Hir]) -> Need {
         }
     }
     needs.push(stretch_need(&stretch));
-    Need::all(needs)
+    RequiredTerms::all(needs)
 }
 
 /// The text of a part all of whose matches fold alike.
@@ -74,12 +74,12 @@ fn fixed(part: &Hir) -> Option<String> {
 
 /// In the text a mark may follow that changes how the last letter folds, and what begins the
 /// stretch may itself be a mark.
-fn stretch_need(stretch: &str) -> Need {
-    let inner = fold::inner_clusters(stretch);
+fn stretch_need(stretch: &str) -> RequiredTerms {
+    let inner = normalize::inner_clusters(stretch);
     if inner.is_empty() {
-        Need::Anything
+        RequiredTerms::Anything
     } else {
-        Need::of(&fold(inner), Edge::Open, Edge::Open)
+        RequiredTerms::of(&fold(inner), Edge::Open, Edge::Open)
     }
 }
 
@@ -88,8 +88,8 @@ mod tests {
     use super::*;
     use crate::index::Fit;
 
-    fn inside(text: &str) -> Need {
-        Need::Term(text.as_bytes().to_vec(), Fit::Inside)
+    fn inside(text: &str) -> RequiredTerms {
+        RequiredTerms::Term(text.as_bytes().to_vec(), Fit::Inside)
     }
 
     #[test]
@@ -98,10 +98,10 @@ mod tests {
         assert_eq!(need("(?i)DeadLocks"), inside("deadlock"));
         assert_eq!(
             need("x+(?:alpha|betas?)[0-9]"),
-            Need::Any(vec![inside("alph"), inside("bet")])
+            RequiredTerms::Any(vec![inside("alph"), inside("bet")])
         );
         assert_eq!(need("(foobar)+"), inside("fooba"));
-        assert_eq!(need("[a-z]+ed|x*"), Need::Anything);
-        assert_eq!(need(r"\d{4}-\d\d"), Need::Anything);
+        assert_eq!(need("[a-z]+ed|x*"), RequiredTerms::Anything);
+        assert_eq!(need(r"\d{4}-\d\d"), RequiredTerms::Anything);
     }
 }

@@ -11,22 +11,22 @@ mod cursor;
 mod entry;
 mod filter;
 mod literals;
-mod nearest;
-mod need;
+mod suggestions;
+mod required_terms;
 mod parse;
 mod rank;
 mod scan;
 mod search;
-mod sieve;
+mod prefilter;
 mod snippet;
 
 use boswell_model::Result;
 
-use crate::text::Field;
+use crate::extract::Field;
 
 pub(crate) use clause::Clause;
 pub use filter::Filters;
-pub use nearest::Nearest;
+pub use suggestions::Suggestions;
 pub use search::{Count, Effort, Hit, Results};
 
 /// In which order hits come.

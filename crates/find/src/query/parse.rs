@@ -3,7 +3,7 @@
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::{Clause, Filters, Query};
-use crate::fold::fold;
+use crate::normalize::fold;
 
 const FILTERS: [&str; 9] = [
     "agent", "project", "role", "tool", "file", "tag", "model", "since", "until",

@@ -6,7 +6,7 @@
 
 use super::Order;
 use super::clause::Tally;
-use crate::text::{Field, Weight};
+use crate::extract::{Field, Weight};
 
 /// More places than these do not make a hit better.
 pub(crate) const MOST_COUNT: u32 = 4;

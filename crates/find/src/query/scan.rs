@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::cursor::{Cursor, order};
 use super::entry::{self, Hit, Scratch};
-use super::sieve::Sieve;
+use super::prefilter::Prefilter;
 use super::{Effort, Query};
-use crate::source::{Place, Source, SourceReader, Step, Tail, walk};
+use crate::source::{TextPosition, Source, SourceReader, Step, Tail, walk};
 
 /// A stretch of a source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) source: usize,
-    pub(crate) from: Place,
+    pub(crate) from: TextPosition,
     pub(crate) to: u64,
     pub(crate) tail: Tail,
     /// How much of it is wanted.
@@ -34,7 +34,7 @@ pub(crate) enum Until {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'s> {
     pub(crate) query: &'s Query,
-    pub(crate) sieve: &'s Sieve,
+    pub(crate) sieve: &'s Prefilter,
     pub(crate) sources: &'s [&'s Source],
     pub(crate) reader: &'s dyn SourceReader,
     pub(crate) effort: &'s Effort<'s>,
@@ -43,7 +43,7 @@ pub(crate) struct Scope<'s> {
 
 /// What was found so far: the best hits of this page, and counts of all.
 #[derive(Debug, Default)]
-pub(crate) struct Pile {
+pub(crate) struct TopHits {
     pub(crate) hits: Vec<Hit>,
     pub(crate) found: HashSet<usize>,
     pub(crate) entries: u64,
@@ -53,11 +53,11 @@ pub(crate) struct Pile {
     limit: usize,
 }
 
-impl Pile {
-    pub(crate) fn new(limit: usize) -> Pile {
-        Pile {
+impl TopHits {
+    pub(crate) fn new(limit: usize) -> TopHits {
+        TopHits {
             limit,
-            ..Pile::default()
+            ..TopHits::default()
         }
     }
 
@@ -81,7 +81,7 @@ impl Pile {
         self.hits.truncate(self.limit);
     }
 
-    fn absorb(&mut self, other: Pile) {
+    fn absorb(&mut self, other: TopHits) {
         self.found.extend(other.found);
         self.entries += other.entries;
         self.unfinished |= other.unfinished;
@@ -94,7 +94,7 @@ impl Pile {
 const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Checks everything in `jobs`.
-pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut Pile) {
+pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut TopHits) {
     let bytes: u64 = jobs
         .iter()
         .map(|job| job.to.saturating_sub(job.from.at))
@@ -111,7 +111,7 @@ pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut Pile) {
     }
     let piles = std::thread::scope(|threads| {
         let one = || {
-            let mut pile = Pile::new(scope.query.limit);
+            let mut pile = TopHits::new(scope.query.limit);
             work(scope, jobs, &next, &mut pile);
             pile
         };
@@ -129,7 +129,7 @@ pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut Pile) {
     }
 }
 
-fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, pile: &mut Pile) {
+fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, pile: &mut TopHits) {
     let mut scratch = Scratch::default();
     while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
         if !(scope.effort.go_on)() {
@@ -142,7 +142,7 @@ fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, pile: &mut Pile) {
     }
 }
 
-fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut Pile) {
+fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut TopHits) {
     let Some(source) = scope.sources.get(job.source) else {
         return;
     };
@@ -182,7 +182,7 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut Pile) {
 }
 
 /// Checks the titles that stand outside of logs.
-pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile: &mut Pile) {
+pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile: &mut TopHits) {
     let mut scratch = Scratch::default();
     for index in wanted {
         let Some(source) = scope.sources.get(index) else {

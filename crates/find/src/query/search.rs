@@ -6,12 +6,12 @@ use boswell_model::Result;
 
 use super::candidates::Verdict;
 use super::cursor::Cursor;
-use super::nearest::{self, Nearest};
-use super::scan::{self, Job, Pile, Scope, Until};
-use super::sieve::Sieve;
+use super::suggestions::{self, Suggestions};
+use super::scan::{self, Job, TopHits, Scope, Until};
+use super::prefilter::Prefilter;
 use super::{Counting, Order, Query, rank};
 use crate::index::{BlockRow, Index, Rows, Snapshot};
-use crate::source::{Place, Source, SourceReader, Tail};
+use crate::source::{TextPosition, Source, SourceReader, Tail};
 
 pub use super::entry::Hit;
 
@@ -63,7 +63,7 @@ pub struct Results {
     /// Bytes that were read because the index does not cover them.
     pub scanned: u64,
     /// When nothing was found: words that come near.
-    pub nearest: Vec<Nearest>,
+    pub nearest: Vec<Suggestions>,
 }
 
 impl Index {
@@ -92,7 +92,7 @@ impl Index {
             .as_deref()
             .map(|text| Cursor::decode(text, query))
             .transpose()?;
-        let sieve = Sieve::of(&query.clauses);
+        let sieve = Prefilter::of(&query.clauses);
         let scope = Scope {
             query,
             sieve: &sieve,
@@ -203,7 +203,7 @@ impl<'p> Plan<'p> {
 
     fn add(&mut self, index: usize, source: &Source, next: &mut usize) {
         let row = self.snapshot.known(source, next);
-        let covered = row.map_or(Place::START, |row| row.covered);
+        let covered = row.map_or(TextPosition::START, |row| row.covered);
         if covered.at < source.len {
             let (from, to) = (covered, source.len);
             self.tails.push(Job {
@@ -302,7 +302,7 @@ impl<'p> Plan<'p> {
 
     fn answer(self, mut candidates: Candidates) -> Results {
         let query = self.scope.query;
-        let mut pile = Pile::new(query.limit);
+        let mut pile = TopHits::new(query.limit);
         scan::titles(self.scope, self.wanted.iter().copied(), &mut pile);
         scan::run(self.scope, &self.tails, &mut pile);
         let scanned = pile.bytes;
@@ -333,14 +333,14 @@ impl<'p> Plan<'p> {
             && !query.filters.look_at_entries()
     }
 
-    fn time_is_up(&self, pile: &Pile) -> bool {
+    fn time_is_up(&self, pile: &TopHits) -> bool {
         pile.unfinished && !(self.scope.effort.go_on)()
     }
 
     /// Reads candidates until none that is left can be better than what was found. Gives
     /// how many were dealt with, and whether some of them were passed over because they
     /// came on earlier pages.
-    fn best(&self, candidates: &mut Candidates, pile: &mut Pile) -> (usize, bool) {
+    fn best(&self, candidates: &mut Candidates, pile: &mut TopHits) -> (usize, bool) {
         let (mut done, mut skipped) = (0, false);
         while let [next, ..] = candidates.best(done, BATCH) {
             if pile.floor().is_some_and(|floor| floor > next.bound) || self.time_is_up(pile) {
@@ -374,7 +374,7 @@ impl<'p> Plan<'p> {
     }
 
     /// Reads the candidates of sources in which nothing was found yet.
-    fn count(&self, candidates: &mut Candidates, mut done: usize, pile: &mut Pile) {
+    fn count(&self, candidates: &mut Candidates, mut done: usize, pile: &mut TopHits) {
         while done < candidates.all.len() && !self.time_is_up(pile) {
             let batch = candidates.best(done, BATCH * 32);
             let is_new =
@@ -408,7 +408,7 @@ impl<'p> Plan<'p> {
 
     fn results(
         &self,
-        pile: Pile,
+        pile: TopHits,
         scanned: u64,
         sessions_counted: bool,
         entries_counted: bool,
@@ -431,7 +431,7 @@ impl<'p> Plan<'p> {
             .filter(|clause| nothing && !clause.negated)
             .filter_map(|clause| clause.word());
         let nearest = words
-            .filter_map(|word| nearest::nearest(self.snapshot, word))
+            .filter_map(|word| suggestions::nearest(self.snapshot, word))
             .collect();
         let complete = !pile.unfinished;
         Results {

@@ -2,7 +2,7 @@
 
 use super::Clause;
 use super::clause::Piece;
-use crate::fold::Traced;
+use crate::normalize::Traced;
 
 /// How many bytes are shown before the first place, and in all.
 const BEFORE: usize = 60;

@@ -26,7 +26,7 @@ use assign::{NAMES, Name};
 use class::Runs;
 use context::{CONTEXTS, Context, Seen};
 use escape::Unescaped;
-use rule::{Place, Rule, Vendor};
+use rule::{RulePosition, Rule, Vendor};
 pub use secret_count::SecretCount;
 
 /// A secret that was found.
@@ -147,7 +147,7 @@ impl Secrets {
                 let Some(rule) = self.rules.get(index) else {
                     return;
                 };
-                let place = Place {
+                let place = RulePosition {
                     start: range.start,
                     end: range.end,
                     cut,

@@ -141,7 +141,7 @@ fn run(token: &str) -> Option<(Class, usize, usize)> {
 }
 
 /// A part of a text that a rule may match, and what is known of its surroundings.
-pub(super) struct Place {
+pub(super) struct RulePosition {
     /// Where the literal starts.
     pub(super) start: usize,
     /// Where it ends.
@@ -160,7 +160,7 @@ impl Rule {
     }
 
     /// The secret whose literal is here, if the rest of the form is here too.
-    pub(super) fn matches(&self, runs: &mut Runs<'_>, place: &Place) -> Option<Range<usize>> {
+    pub(super) fn matches(&self, runs: &mut Runs<'_>, place: &RulePosition) -> Option<Range<usize>> {
         let mut secret = (place.start, place.end);
         let start = self.backwards(runs.text, place.start, &mut secret)?;
         if self.word && !value::begins_a_word(runs.text, start) {
@@ -207,7 +207,7 @@ impl Rule {
     fn forwards(
         &self,
         runs: &mut Runs<'_>,
-        place: &Place,
+        place: &RulePosition,
         secret: &mut (usize, usize),
     ) -> Option<usize> {
         let mut at = place.end;

@@ -5,22 +5,22 @@
 //! transcripts of their own. Of a conversation that is kept in two places, the place that knows
 //! messages by name counts. A cost that the agent recorded wins over one that is computed.
 
-mod exact;
+mod exact_sum;
 mod price_list;
 mod prices;
-mod reckoning;
-mod spent;
+mod aggregate;
+mod usage_sum;
 mod tally;
 
 use std::collections::BTreeMap;
 
 use boswell_model::Usage;
 
-pub(crate) use exact::Exact;
+pub(crate) use exact_sum::ExactSum;
 pub use price_list::PRICES_AS_OF;
 pub use prices::{Price, Prices};
-pub(crate) use reckoning::Reckoning;
-pub(crate) use spent::Spent;
+pub(crate) use aggregate::Aggregate;
+pub(crate) use usage_sum::UsageSum;
 pub use tally::Tally;
 
 /// What sums are made by.

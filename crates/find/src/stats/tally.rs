@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use boswell_model::Usage;
 
-use super::spent::Spent;
+use super::usage_sum::UsageSum;
 use super::{Prices, Sum};
 use crate::catalog::{Group, Sums};
 
@@ -22,9 +22,9 @@ struct Row {
     /// What sessions hold, without what they cost.
     held: Sum,
     /// By model what was spent at a cost that the agent recorded.
-    recorded: BTreeMap<String, Spent>,
+    recorded: BTreeMap<String, UsageSum>,
     /// The same where prices tell.
-    priced: BTreeMap<String, Spent>,
+    priced: BTreeMap<String, UsageSum>,
 }
 
 /// Changes what stands under a key, which is copied only if nothing does.

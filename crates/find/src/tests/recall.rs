@@ -9,10 +9,10 @@ use super::support::{FolderSources, Shelf};
 use super::{
     Counting, Index, Order, Query, Source, SourceReader, all, build, key, ordered, search, sessions,
 };
-use crate::fold::fold;
-use crate::runs;
-use crate::source::{Body, Place, Step, Tail, walk};
-use crate::text::extract;
+use crate::normalize::fold;
+use crate::tokenizer;
+use crate::source::{Body, TextPosition, Step, Tail, walk};
+use crate::extract::extract;
 
 /// Pieces of text, as written and folded.
 type Pieces = Vec<(String, String)>;
@@ -29,7 +29,7 @@ impl Truth {
             walk(
                 source,
                 reader,
-                Place::START,
+                TextPosition::START,
                 source.len,
                 Tail::Whole,
                 &mut |step| {
@@ -105,7 +105,7 @@ fn draw(rng: &mut Rng, truth: &Truth, class: &str) -> Option<(Query, Vec<(usize,
     match class {
         "word" => {
             let words: Vec<&str> = folded
-                .split(|c| runs::class_of(c).is_none())
+                .split(|c| tokenizer::class_of(c).is_none())
                 .filter(|w| !w.is_empty())
                 .collect();
             let word = (*words.get(rng.below(words.len().max(1)))?).to_owned();
@@ -148,7 +148,7 @@ fn draw(rng: &mut Rng, truth: &Truth, class: &str) -> Option<(Query, Vec<(usize,
         _ => {
             let len = rng.between(1, 6);
             let part = stretch(rng, folded, len, |part| {
-                part.chars().all(runs::is_ideograph)
+                part.chars().all(tokenizer::is_ideograph)
             })?;
             Some((
                 unlimited(Query::parse(&part, None).ok()?),

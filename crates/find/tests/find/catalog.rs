@@ -5,7 +5,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use boswell_find::{By, Catalog, Entry, Prices, Wanted};
+use boswell_find::{By, Catalog, CatalogRow, Prices, WantedRows};
 use boswell_model::Instant;
 use boswell_store::Stores;
 use boswell_testkit::{bench_corpus, corpus, disk};
@@ -42,14 +42,14 @@ impl Lab {
             .collect()
     }
 
-    fn look(&self, catalog: &mut Catalog) -> Vec<Entry> {
+    fn look(&self, catalog: &mut Catalog) -> Vec<CatalogRow> {
         let mut refreshed = catalog.refresh(&self.stores, later(60)).unwrap();
         assert!(refreshed.unwritten.is_none());
         catalog
             .fill(
                 &self.stores,
                 &mut refreshed.entries,
-                Wanted::Whole,
+                WantedRows::Whole,
                 2,
                 &|| true,
             )
@@ -57,14 +57,14 @@ impl Lab {
         refreshed.entries
     }
 
-    fn summary(&self, entry: &Entry) -> boswell_store::Summary {
+    fn summary(&self, entry: &CatalogRow) -> boswell_store::Summary {
         entry
             .summary(self.stores.get(entry.store).unwrap())
             .unwrap()
     }
 }
 
-fn generation(entries: &[Entry], path: &Path) -> u64 {
+fn generation(entries: &[CatalogRow], path: &Path) -> u64 {
     let name = path.file_name().unwrap().to_str().unwrap();
     entries
         .iter()
@@ -87,7 +87,7 @@ fn what_was_read_is_known_without_reading_again_and_equals_a_fresh_look() {
     let mut catalog = lab.catalog();
     let mut entries = catalog.refresh(&lab.stores, later(70)).unwrap().entries;
     let filled = catalog
-        .fill(&lab.stores, &mut entries, Wanted::Whole, 2, &|| true)
+        .fill(&lab.stores, &mut entries, WantedRows::Whole, 2, &|| true)
         .unwrap();
     assert_eq!((filled.read, filled.complete), (0, true));
     for entry in &entries {
@@ -207,10 +207,10 @@ fn what_is_too_young_is_looked_at_again() {
     // The clock says the file changed this very moment.
     let first = catalog.refresh(&lab.stores, later(0)).unwrap().entries;
     catalog
-        .fill(&lab.stores, &mut first.clone(), Wanted::Whole, 1, &|| true)
+        .fill(&lab.stores, &mut first.clone(), WantedRows::Whole, 1, &|| true)
         .unwrap();
     let again = catalog.refresh(&lab.stores, later(60)).unwrap().entries;
-    let young = |entries: &[Entry]| entries.iter().filter(|entry| !entry.is_current()).count();
+    let young = |entries: &[CatalogRow]| entries.iter().filter(|entry| !entry.is_current()).count();
     assert!(
         young(&again) >= 1,
         "a file that was too young is read again once"
@@ -238,7 +238,7 @@ fn garbage_and_other_versions_are_replaced() {
         let mut catalog = lab.catalog();
         let after = lab.look(&mut catalog);
         assert_eq!(after.len(), before.len());
-        assert!(after.iter().all(Entry::is_current));
+        assert!(after.iter().all(CatalogRow::is_current));
         assert_ne!(
             after[0].generation, before[0].generation,
             "numbers given out before are not given out again"
@@ -268,7 +268,7 @@ fn pages_damaged_after_opening_are_noticed_and_made_anew() {
 #[test]
 fn two_at_once_agree() {
     let lab = Lab::new(40);
-    let both: Vec<(Vec<Entry>, _)> = std::thread::scope(|scope| {
+    let both: Vec<(Vec<CatalogRow>, _)> = std::thread::scope(|scope| {
         let one = || {
             let mut catalog = lab.catalog();
             let entries = lab.look(&mut catalog);
@@ -284,7 +284,7 @@ fn two_at_once_agree() {
             .map(|thread| thread.join().unwrap())
             .collect()
     });
-    let generations = |entries: &[Entry]| {
+    let generations = |entries: &[CatalogRow]| {
         entries
             .iter()
             .map(|e| (e.located.key.clone(), e.generation))
@@ -417,7 +417,7 @@ fn pi_output(folder: &Path, dialect: &str) -> u64 {
     let mut catalog = Catalog::in_memory().unwrap();
     let mut entries = catalog.refresh(&stores, later(60)).unwrap().entries;
     catalog
-        .fill(&stores, &mut entries, Wanted::Whole, 2, &|| true)
+        .fill(&stores, &mut entries, WantedRows::Whole, 2, &|| true)
         .unwrap();
     let tally = catalog
         .tally(&stores, &entries, By::Total, &|_| true)

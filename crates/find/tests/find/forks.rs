@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use boswell_find::{By, Catalog, Prices, Wanted};
+use boswell_find::{By, Catalog, Prices, WantedRows};
 use boswell_model::{Instant, Usage};
 use boswell_store::Stores;
 use boswell_testkit::files::Made;
@@ -57,7 +57,7 @@ fn counted(folder: &Path) -> (Spent, Vec<(String, Spent)>) {
     let mut catalog = Catalog::in_memory().unwrap();
     let mut entries = catalog.refresh(&stores, now).unwrap().entries;
     catalog
-        .fill(&stores, &mut entries, Wanted::Whole, 2, &|| true)
+        .fill(&stores, &mut entries, WantedRows::Whole, 2, &|| true)
         .unwrap();
     let summaries: Vec<_> = entries
         .iter()
@@ -227,7 +227,7 @@ fn copies_of_other_agents_count_once_beside_forks() {
         .unwrap()
         .entries;
     catalog
-        .fill(&stores, &mut entries, Wanted::Whole, 1, &|| true)
+        .fill(&stores, &mut entries, WantedRows::Whole, 1, &|| true)
         .unwrap();
     assert_eq!(entries.len(), 3);
     let sums = catalog

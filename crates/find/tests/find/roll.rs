@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use boswell_find::{Catalog, Entry, Glance, Traits, Wanted};
+use boswell_find::{Catalog, CatalogRow, SortKeys, FilterKeys, WantedRows};
 use boswell_model::{Instant, SessionRef};
 use boswell_store::Stores;
 use boswell_testkit::disk;
@@ -101,7 +101,7 @@ impl Lab {
         let mut entries = catalog.refresh(&self.stores, now).unwrap().entries;
         if fill {
             catalog
-                .read_missing(&self.stores, &mut entries, Wanted::Whole, 1, &|| true)
+                .read_missing(&self.stores, &mut entries, WantedRows::Whole, 1, &|| true)
                 .unwrap();
         }
         let gone = catalog
@@ -126,9 +126,9 @@ impl Lab {
     }
 }
 
-type Seen = (Option<String>, u64, bool, Option<Glance>, Option<Traits>);
+type Seen = (Option<String>, u64, bool, Option<SortKeys>, Option<FilterKeys>);
 
-fn seen(entry: &Entry) -> Seen {
+fn seen(entry: &CatalogRow) -> Seen {
     let located = &entry.located;
     (
         located.key.clone(),

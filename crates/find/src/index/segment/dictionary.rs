@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::GROUP;
-use crate::index::pages::number;
+use crate::index::checksummed_pages::number;
 use crate::varint;
 
 /// What a stretch of text must be to a term.

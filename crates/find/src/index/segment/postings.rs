@@ -5,7 +5,7 @@ use std::ops::Range;
 use boswell_model::Result;
 
 use super::dictionary::{Dictionary, Term};
-use crate::index::pages::{Paged, damaged};
+use crate::index::checksummed_pages::{Paged, damaged};
 use crate::varint;
 
 /// Reads postings and keeps the pages it read last.

@@ -9,7 +9,7 @@ use super::HEADER;
 use super::dictionary::{Dictionary, Fit, Term};
 use super::postings::Postings;
 use super::row::{ROW, Rows};
-use crate::index::pages::{Paged, damaged, number};
+use crate::index::checksummed_pages::{Paged, damaged, number};
 
 /// A segment that was opened.
 #[derive(Debug)]

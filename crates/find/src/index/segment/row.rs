@@ -1,8 +1,8 @@
 //! Where the text of a block came from, forty bytes each.
 
-use crate::index::pages::number;
-use crate::source::Place;
-use crate::text::{Field, Weight};
+use crate::index::checksummed_pages::number;
+use crate::source::TextPosition;
+use crate::extract::{Field, Weight};
 
 /// Bytes of a row.
 pub(super) const ROW: usize = 40;
@@ -24,7 +24,7 @@ pub(crate) struct BlockRow {
 const LEN_BITS: u32 = 56;
 
 impl BlockRow {
-    pub(crate) fn at(place: Place) -> BlockRow {
+    pub(crate) fn at(place: TextPosition) -> BlockRow {
         let line = u32::try_from(place.line).unwrap_or(u32::MAX);
         BlockRow {
             at: place.at,
@@ -57,8 +57,8 @@ impl BlockRow {
         }
     }
 
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn place(&self) -> TextPosition {
+        TextPosition {
             at: self.at,
             slot: self.slot,
             line: u64::from(self.line),

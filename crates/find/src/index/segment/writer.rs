@@ -2,7 +2,7 @@
 
 use super::GROUP;
 use super::row::{BlockRow, ROW};
-use crate::index::pages;
+use crate::index::checksummed_pages;
 use crate::varint;
 
 /// Takes terms in byte order and gives the bytes of a segment.
@@ -78,6 +78,6 @@ impl SegmentWriter {
         {
             body.extend_from_slice(&value.to_le_bytes());
         }
-        pages::seal(body)
+        checksummed_pages::seal(body)
     }
 }

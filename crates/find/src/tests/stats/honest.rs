@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use boswell_model::{Instant, Usage};
 use boswell_store::{Stores, Summary};
 
-use crate::catalog::{Entry, Family, Item, messages_of};
+use crate::catalog::{CatalogRow, Family, Item, messages_of};
 use crate::stats::{By, Prices, Sum};
 
 struct One {
@@ -25,10 +25,10 @@ pub(super) struct Honest {
 impl Honest {
     pub(super) fn new(
         stores: &Stores,
-        entries: &[Entry],
+        entries: &[CatalogRow],
         meant: &dyn Fn(&[usize]) -> bool,
     ) -> Honest {
-        let summary = |entry: &Entry| {
+        let summary = |entry: &CatalogRow| {
             let store = stores.get(entry.store).unwrap();
             let summary = store.summary(&entry.located).unwrap();
             assert!(summary.complete, "the test makes small logs");

@@ -10,7 +10,7 @@ use boswell_model::Instant;
 use boswell_store::Stores;
 use proptest::prelude::*;
 
-use crate::catalog::{Catalog, Entry, Wanted};
+use crate::catalog::{Catalog, CatalogRow, WantedRows};
 use crate::stats::{By, Prices, Sum};
 use honest::Honest;
 use world::{Change, World};
@@ -24,7 +24,7 @@ const PRICES: &str = r#"{"m0":{"input":1e6,"output":2e6,"cache_write":4e6,"cache
 /// Which conversations are asked for, by the places of their sides.
 type Meant<'w> = Box<dyn Fn(&[usize]) -> bool + 'w>;
 
-fn filters<'w>(stores: &'w Stores, entries: &'w [Entry]) -> Vec<(&'static str, Meant<'w>)> {
+fn filters<'w>(stores: &'w Stores, entries: &'w [CatalogRow]) -> Vec<(&'static str, Meant<'w>)> {
     let of_dialect = |name: &'static str| -> Meant<'w> {
         Box::new(move |sides| {
             sides
@@ -48,12 +48,12 @@ fn filters<'w>(stores: &'w Stores, entries: &'w [Entry]) -> Vec<(&'static str, M
     ]
 }
 
-fn look(catalog: &mut Catalog, stores: &Stores, at: i64) -> Vec<Entry> {
+fn look(catalog: &mut Catalog, stores: &Stores, at: i64) -> Vec<CatalogRow> {
     let refreshed = catalog.refresh(stores, Instant::from_millis(at)).unwrap();
     assert!(refreshed.unwritten.is_none());
     let mut entries = refreshed.entries;
     catalog
-        .read_missing(stores, &mut entries, Wanted::Whole, 1, &|| true)
+        .read_missing(stores, &mut entries, WantedRows::Whole, 1, &|| true)
         .unwrap();
     entries
 }
@@ -64,7 +64,7 @@ const LATER: i64 = 4_000_000_000_000;
 fn answers(
     catalog: &Catalog,
     stores: &Stores,
-    entries: &[Entry],
+    entries: &[CatalogRow],
 ) -> BTreeMap<String, BTreeMap<String, Sum>> {
     let prices = Prices::parse(PRICES.as_bytes()).unwrap();
     let mut out = BTreeMap::new();
@@ -77,7 +77,7 @@ fn answers(
     out
 }
 
-fn honest(stores: &Stores, entries: &[Entry]) -> BTreeMap<String, BTreeMap<String, Sum>> {
+fn honest(stores: &Stores, entries: &[CatalogRow]) -> BTreeMap<String, BTreeMap<String, Sum>> {
     let prices = Prices::parse(PRICES.as_bytes()).unwrap();
     let mut out = BTreeMap::new();
     for (name, meant) in filters(stores, entries) {

@@ -4,7 +4,7 @@ use boswell_dialect::ReadSession;
 use boswell_model::{Instant, Usage};
 use rusqlite::{Transaction, params};
 
-use super::packing::{Out, time, usage};
+use super::codec::{Out, time, usage};
 use crate::varint::Reader;
 
 /// What a message cost, and where it was said.

@@ -10,15 +10,15 @@ use boswell_dialect::by_name;
 use boswell_model::{Instant, Symbol, Interner, Usage};
 use boswell_store::{LinkedElsewhere, Stores, LinkGraph};
 
-use super::spent::Spent;
+use super::usage_sum::UsageSum;
 use super::{By, Tally};
-use crate::catalog::{Entry, Family, Group, Head, Item, Marks, NO_MODEL, Sums, day_of};
+use crate::catalog::{CatalogRow, Family, Group, Head, Item, Marks, NO_MODEL, Sums, day_of};
 
 /// Sums in the making.
 #[derive(Debug)]
-pub(crate) struct Reckoning<'e> {
+pub(crate) struct Aggregate<'e> {
     stores: &'e Stores,
-    entries: &'e [Entry],
+    entries: &'e [CatalogRow],
     keys: Keys,
     /// What is known of the session at each place; none of those that were not read.
     sides: Vec<Option<Side>>,
@@ -91,9 +91,9 @@ impl Side {
     }
 }
 
-impl<'e> Reckoning<'e> {
-    pub(crate) fn new(stores: &'e Stores, entries: &'e [Entry], by: By) -> Reckoning<'e> {
-        Reckoning {
+impl<'e> Aggregate<'e> {
+    pub(crate) fn new(stores: &'e Stores, entries: &'e [CatalogRow], by: By) -> Aggregate<'e> {
+        Aggregate {
             stores,
             entries,
             keys: Keys {
@@ -334,7 +334,7 @@ impl<'e> Reckoning<'e> {
                 day: at.map(day_of),
                 model,
                 relayed: false,
-                spent: Spent::of(&usage),
+                spent: UsageSum::of(&usage),
             };
             self.tally
                 .spend(self.keys.of(&side, group.day, model), &group);
@@ -394,6 +394,6 @@ fn stated<'s>(side: &Side, sums: &Sums<'s>) -> Option<Group<'s>> {
         day,
         model,
         relayed: false,
-        spent: Spent::of(&usage),
+        spent: UsageSum::of(&usage),
     })
 }

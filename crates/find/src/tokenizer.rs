@@ -317,7 +317,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::fold::fold;
+    use crate::normalize::fold;
 
     fn cut(text: &str) -> Vec<String> {
         let folded = fold(text);

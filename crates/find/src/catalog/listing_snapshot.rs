@@ -10,17 +10,17 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, Row, Transaction, params};
 
-use super::Entry;
-use super::glance::{self, Glance};
-use super::listed::{place_name, place_sum};
-use super::state::{Change, State, change};
-use super::traits::{Shared, Traits};
+use super::CatalogRow;
+use super::sort_keys::{self, SortKeys};
+use super::listing_match::{place_name, place_sum};
+use super::file_state::{Change, State, change};
+use super::filter_keys::{Shared, FilterKeys};
 use crate::varint::{self, Reader};
 
 /// How many sessions a part holds.
 const PART: usize = 512;
 /// Nine numbers, two small ones, and what is known at a glance.
-const LINE: usize = 9 * 8 + 2 * 4 + glance::LEN;
+const LINE: usize = 9 * 8 + 2 * 4 + sort_keys::LEN;
 /// In the place of the number of traits where nothing is known at a glance.
 const NONE: u32 = u32::MAX;
 
@@ -45,7 +45,7 @@ pub(super) struct Line {
     generation: i64,
     upto: i64,
     pub(super) gone: bool,
-    glance: Option<(Glance, Arc<Traits>)>,
+    glance: Option<(SortKeys, Arc<FilterKeys>)>,
 }
 
 /// The columns of a line.
@@ -65,12 +65,12 @@ impl Line {
                 .get_ref(11)?
                 .as_blob()
                 .ok()
-                .and_then(|bytes| Glance::from_bytes(bytes, shared)),
+                .and_then(|bytes| SortKeys::from_bytes(bytes, shared)),
         })
     }
 
     /// Says of an entry what is written down of it; whether it is still what it was.
-    pub(super) fn claim(self, entry: &mut Entry) -> bool {
+    pub(super) fn claim(self, entry: &mut CatalogRow) -> bool {
         let now = State::of(&entry.located);
         (entry.row, entry.generation) = (self.row, self.generation.cast_unsigned());
         entry.upto = u64::try_from(self.upto).ok();
@@ -84,7 +84,7 @@ impl Line {
 pub(super) fn compare(
     db: &Connection,
     store: i64,
-    entries: &mut [Entry],
+    entries: &mut [CatalogRow],
 ) -> rusqlite::Result<Option<(Vec<usize>, usize)>> {
     let mut parts = db.prepare_cached("SELECT bytes FROM roll WHERE store=?1 ORDER BY part")?;
     let mut parts = parts.query([store])?;
@@ -128,7 +128,7 @@ pub(super) fn compare(
 
 /// Goes through entries and lines side by side.
 struct Caller<'e> {
-    entries: &'e mut [Entry],
+    entries: &'e mut [CatalogRow],
     later: Later,
     next: usize,
     changed: Vec<usize>,
@@ -223,7 +223,7 @@ impl Later {
 struct Head {
     rev: i64,
     count: usize,
-    traits: Vec<Arc<Traits>>,
+    traits: Vec<Arc<FilterKeys>>,
 }
 
 impl Head {
@@ -246,7 +246,7 @@ fn sound(part: &[u8]) -> Option<&[u8]> {
     (crc32fast::hash(body).to_le_bytes() == *sum).then_some(body)
 }
 
-fn decode(line: &[u8; LINE], traits: &[Arc<Traits>]) -> Option<(u32, Line)> {
+fn decode(line: &[u8; LINE], traits: &[Arc<FilterKeys>]) -> Option<(u32, Line)> {
     let (numbers, rest) = line.split_first_chunk::<72>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
     let (which, glance) = rest.split_first_chunk::<4>()?;
@@ -269,7 +269,7 @@ fn decode(line: &[u8; LINE], traits: &[Arc<Traits>]) -> Option<(u32, Line)> {
     let glance = match u32::from_le_bytes(*which) {
         NONE => None,
         which => Some((
-            Glance::take(glance.first_chunk()?),
+            SortKeys::take(glance.first_chunk()?),
             Arc::clone(traits.get(which as usize)?),
         )),
     };
@@ -292,7 +292,7 @@ pub(super) fn write<'e>(
     tx: &Transaction<'_>,
     store: i64,
     rev: i64,
-    unchanged: impl Iterator<Item = &'e Entry>,
+    unchanged: impl Iterator<Item = &'e CatalogRow>,
 ) -> rusqlite::Result<()> {
     let (mut traits, mut numbers) = (Vec::new(), HashMap::new());
     let (mut parts, mut part) = (Vec::new(), Vec::with_capacity(PART * LINE + 4));
@@ -330,7 +330,7 @@ pub(super) fn write<'e>(
     Ok(())
 }
 
-fn encode(entry: &Entry, which: u32, out: &mut Vec<u8>) {
+fn encode(entry: &CatalogRow, which: u32, out: &mut Vec<u8>) {
     let state = State::of(&entry.located);
     let upto = entry
         .upto

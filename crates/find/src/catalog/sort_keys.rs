@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use boswell_model::{SessionMeta, Instant};
 
-use super::kept::Kept;
-use super::traits::{Shared, Traits};
+use super::packed_meta::PackedMeta;
+use super::filter_keys::{Shared, FilterKeys};
 
 /// The few things of a session that are known without unpacking what is kept of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Glance {
+pub struct SortKeys {
     /// When something last happened and when it began, messages counted and messages
     /// stated: there is one glance for each of many thousand sessions, so what is unknown
     /// takes no room of its own.
@@ -30,8 +30,8 @@ pub(super) const LEN: usize = 1 + 4 * 8;
 /// Stands for an unknown number: none that is kept comes near it.
 const UNKNOWN: i64 = i64::MIN;
 
-impl Glance {
-    pub(super) fn of(kept: &Kept, id: &str) -> Glance {
+impl SortKeys {
+    pub(super) fn of(kept: &PackedMeta, id: &str) -> SortKeys {
         let facts: &SessionMeta = &kept.facts;
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
@@ -40,7 +40,7 @@ impl Glance {
                 .and_then(|count| i64::try_from(count).ok())
                 .unwrap_or(UNKNOWN)
         };
-        Glance {
+        SortKeys {
             parts: [
                 millis(facts.last_active),
                 millis(facts.created),
@@ -124,20 +124,20 @@ impl Glance {
     }
 
     /// What [`Glance::put`] wrote.
-    pub(super) fn take(bytes: &[u8; LEN]) -> Glance {
+    pub(super) fn take(bytes: &[u8; LEN]) -> SortKeys {
         let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
         let mut parts = [UNKNOWN; 4];
         for (part, bytes) in parts.iter_mut().zip(rest.as_chunks::<8>().0) {
             *part = i64::from_le_bytes(*bytes);
         }
-        Glance {
+        SortKeys {
             parts,
             flags: *flags,
         }
     }
 
     /// With traits behind it and a checksum, to be written down.
-    pub(super) fn to_bytes(self, traits: &Traits) -> Vec<u8> {
+    pub(super) fn to_bytes(self, traits: &FilterKeys) -> Vec<u8> {
         let mut out = Vec::with_capacity(LEN + 64);
         self.put(&mut out);
         out.extend_from_slice(&traits.pack());
@@ -146,13 +146,13 @@ impl Glance {
     }
 
     /// None for what [`Glance::to_bytes`] did not write.
-    pub(super) fn from_bytes(bytes: &[u8], shared: &mut Shared) -> Option<(Glance, Arc<Traits>)> {
+    pub(super) fn from_bytes(bytes: &[u8], shared: &mut Shared) -> Option<(SortKeys, Arc<FilterKeys>)> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         if crc32fast::hash(body).to_le_bytes() != *sum {
             return None;
         }
         let (glance, traits) = body.split_first_chunk::<LEN>()?;
-        Some((Glance::take(glance), shared.unpack(traits)?))
+        Some((SortKeys::take(glance), shared.unpack(traits)?))
     }
 }
 
@@ -162,23 +162,23 @@ mod tests {
 
     #[test]
     fn a_glance_reads_back_and_a_changed_byte_is_noticed() {
-        let mut kept = Kept {
+        let mut kept = PackedMeta {
             complete: true,
             records: 2,
-            ..Kept::default()
+            ..PackedMeta::default()
         };
         kept.facts.last_active = Some(Instant::from_millis(-7));
         kept.facts.messages = 3;
         kept.facts.hidden = Some("subagent");
-        let glance = Glance::of(&kept, "x");
-        let traits = Traits {
+        let glance = SortKeys::of(&kept, "x");
+        let traits = FilterKeys {
             project: Some("/p".into()),
-            ..Traits::default()
+            ..FilterKeys::default()
         };
         let bytes = glance.to_bytes(&traits);
         let mut shared = Shared::default();
         assert_eq!(
-            Glance::from_bytes(&bytes, &mut shared),
+            SortKeys::from_bytes(&bytes, &mut shared),
             Some((glance, Arc::new(traits)))
         );
         assert_eq!(
@@ -191,8 +191,8 @@ mod tests {
         for at in 0..bytes.len() {
             let mut hurt = bytes.clone();
             hurt[at] ^= 1;
-            assert_eq!(Glance::from_bytes(&hurt, &mut shared), None, "byte {at}");
+            assert_eq!(SortKeys::from_bytes(&hurt, &mut shared), None, "byte {at}");
         }
-        assert_eq!(Glance::from_bytes(&bytes[1..], &mut shared), None);
+        assert_eq!(SortKeys::from_bytes(&bytes[1..], &mut shared), None);
     }
 }

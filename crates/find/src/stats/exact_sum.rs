@@ -2,17 +2,17 @@
 
 /// A sum of dollars, or of requests that count in part, in steps so small that adding never rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Exact(i128);
+pub(crate) struct ExactSum(i128);
 
 /// How many steps make a whole: those of the smallest cost that a log states are far larger.
 const WHOLE: f64 = (1_u64 << 60) as f64;
 
-impl Exact {
-    pub(crate) fn of(value: f64) -> Exact {
-        Exact((value * WHOLE).round() as i128)
+impl ExactSum {
+    pub(crate) fn of(value: f64) -> ExactSum {
+        ExactSum((value * WHOLE).round() as i128)
     }
 
-    pub(crate) fn add(&mut self, more: Exact) {
+    pub(crate) fn add(&mut self, more: ExactSum) {
         self.0 = self.0.saturating_add(more.0);
     }
 
@@ -24,8 +24,8 @@ impl Exact {
         self.0.to_le_bytes()
     }
 
-    pub(crate) fn from_bytes(bytes: [u8; 16]) -> Exact {
-        Exact(i128::from_le_bytes(bytes))
+    pub(crate) fn from_bytes(bytes: [u8; 16]) -> ExactSum {
+        ExactSum(i128::from_le_bytes(bytes))
     }
 }
 
@@ -39,22 +39,22 @@ mod tests {
         #[test]
         fn any_order_gives_one_sum_and_one_value_stays_itself(values in proptest::collection::vec(0.01_f64..9e9, 1..40)) {
             let sum = |values: &mut dyn Iterator<Item = &f64>| {
-                let mut sum = Exact::default();
-                values.for_each(|value| sum.add(Exact::of(*value)));
+                let mut sum = ExactSum::default();
+                values.for_each(|value| sum.add(ExactSum::of(*value)));
                 sum
             };
             prop_assert_eq!(sum(&mut values.iter()), sum(&mut values.iter().rev()));
-            prop_assert_eq!(Exact::of(values[0]).value(), values[0]);
-            prop_assert_eq!(Exact::from_bytes(Exact::of(values[0]).to_bytes()), Exact::of(values[0]));
+            prop_assert_eq!(ExactSum::of(values[0]).value(), values[0]);
+            prop_assert_eq!(ExactSum::from_bytes(ExactSum::of(values[0]).to_bytes()), ExactSum::of(values[0]));
         }
     }
 
     #[test]
     fn what_is_no_amount_does_no_harm() {
-        let mut sum = Exact::of(f64::MAX);
-        sum.add(Exact::of(f64::INFINITY));
-        sum.add(Exact::of(f64::NAN));
+        let mut sum = ExactSum::of(f64::MAX);
+        sum.add(ExactSum::of(f64::INFINITY));
+        sum.add(ExactSum::of(f64::NAN));
         assert!(sum.value() > 1e19);
-        assert_eq!(Exact::of(0.1).value(), 0.1);
+        assert_eq!(ExactSum::of(0.1).value(), 0.1);
     }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use boswell_model::{Error, ErrorKind, SessionMeta, Result, SessionRef};
 
 use super::Catalog;
-use super::kept::Packed;
+use super::packed_meta::Packed;
 
 /// A session whose log is gone.
 #[derive(Debug, Clone)]
-pub struct Ghost {
+pub struct DeletedSession {
     /// Which session it was.
     pub reference: SessionRef,
     /// The root of its store.
@@ -20,7 +20,7 @@ pub struct Ghost {
 
 impl Catalog {
     /// Sessions that were seen once and are gone.
-    pub fn ghosts(&self) -> Result<Vec<Ghost>> {
+    pub fn ghosts(&self) -> Result<Vec<DeletedSession>> {
         let fault = |error| self.fault(error);
         let mut all = self
             .db
@@ -38,7 +38,7 @@ impl Catalog {
                 .map(|kept| *kept.unpack().facts)
                 .unwrap_or_default();
             let root = store.split_once('\n').map_or("", |(_, root)| root).into();
-            Ok(Ghost {
+            Ok(DeletedSession {
                 reference: SessionRef::new(dialect, name),
                 root,
                 facts,

@@ -3,17 +3,17 @@
 
 use std::collections::HashSet;
 
-use super::ledger::Item;
+use super::message_usage::Item;
 
 /// The sums of the names of a session's messages, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Claims(Vec<u64>);
+pub(super) struct MessageOwners(Vec<u64>);
 
-impl Claims {
-    pub(super) fn of(items: &[Item]) -> Claims {
+impl MessageOwners {
+    pub(super) fn of(items: &[Item]) -> MessageOwners {
         let mut sums: Vec<u64> = items.iter().filter_map(claim).collect();
         sums.sort_unstable();
-        Claims(sums)
+        MessageOwners(sums)
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = u64> {
@@ -41,8 +41,8 @@ impl Claims {
         self.0.iter().flat_map(|sum| sum.to_le_bytes()).collect()
     }
 
-    pub(super) fn from_bytes(bytes: &[u8]) -> Claims {
-        Claims(claims_in(bytes).collect())
+    pub(super) fn from_bytes(bytes: &[u8]) -> MessageOwners {
+        MessageOwners(claims_in(bytes).collect())
     }
 }
 
@@ -84,7 +84,7 @@ pub(super) struct Fresh {
 
 impl Fresh {
     /// Adds what a session claims now and did not claim before.
-    pub(super) fn add(&mut self, now: &Claims, before: &Claims) {
+    pub(super) fn add(&mut self, now: &MessageOwners, before: &MessageOwners) {
         self.shared.extend(now.doubled());
         let mut last = None;
         for claim in now.iter().filter(|claim| !before.has(*claim)) {
@@ -117,12 +117,12 @@ impl Fresh {
 mod tests {
     use super::*;
 
-    fn claims(keys: &[&str]) -> Claims {
+    fn claims(keys: &[&str]) -> MessageOwners {
         let item = |key: &&str| Item {
             key: Some((*key).to_owned()),
             ..Item::default()
         };
-        Claims::of(&keys.iter().map(item).collect::<Vec<_>>())
+        MessageOwners::of(&keys.iter().map(item).collect::<Vec<_>>())
     }
 
     fn one(key: &str) -> u64 {
@@ -133,7 +133,7 @@ mod tests {
     fn what_two_claim_is_shared_and_what_was_claimed_before_is_not_new() {
         let mut fresh = Fresh::default();
         fresh.add(&claims(&["a", "b", "c"]), &claims(&["a"]));
-        fresh.add(&claims(&["c", "d", "d"]), &Claims::default());
+        fresh.add(&claims(&["c", "d", "d"]), &MessageOwners::default());
         let shared = |fresh: &Fresh, keys: [&str; 4]| keys.map(|key| fresh.is_shared(one(key)));
         assert_eq!(
             shared(&fresh, ["a", "b", "c", "d"]),
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn claims_read_back_and_families_have_their_own() {
         let some = claims(&["a", "b"]);
-        assert_eq!(Claims::from_bytes(&some.to_bytes()), some);
+        assert_eq!(MessageOwners::from_bytes(&some.to_bytes()), some);
         let of_family = Item {
             key: Some("a".into()),
             lineage: Some("root".into()),

@@ -9,16 +9,16 @@ use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
 use boswell_store::{ObjectReader, Store, Stores, Summary};
 use rusqlite::{TransactionBehavior, params};
 
-use super::glance::Glance;
-use super::kept::{Kept, Packed};
-use super::ledger::{self, Item};
-use super::roll::next_rev;
-use super::traits::Traits;
-use super::{Catalog, Entry};
+use super::sort_keys::SortKeys;
+use super::packed_meta::{PackedMeta, Packed};
+use super::message_usage::{self, Item};
+use super::listing_snapshot::next_rev;
+use super::filter_keys::FilterKeys;
+use super::{Catalog, CatalogRow};
 
 /// How much of each log is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum WantedRows {
     /// Something, even if it is of an earlier state.
     Hint,
     /// What the log says now: the ends of large ones do.
@@ -29,7 +29,7 @@ pub enum Wanted {
 
 /// What filling in gave.
 #[derive(Debug, Default)]
-pub struct Filled {
+pub struct ReadLogs {
     /// How many logs were read.
     pub read: usize,
     /// Logs that could not be read, by their place among the entries.
@@ -51,11 +51,11 @@ impl Catalog {
     pub fn fill(
         &mut self,
         stores: &Stores,
-        entries: &mut [Entry],
-        wanted: Wanted,
+        entries: &mut [CatalogRow],
+        wanted: WantedRows,
         workers: usize,
         go_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Filled> {
+    ) -> Result<ReadLogs> {
         let filled = self.read_missing(stores, entries, wanted, workers, go_on)?;
         self.load_all(entries)?;
         Ok(filled)
@@ -65,25 +65,25 @@ impl Catalog {
     pub fn read_missing(
         &mut self,
         stores: &Stores,
-        entries: &mut [Entry],
-        wanted: Wanted,
+        entries: &mut [CatalogRow],
+        wanted: WantedRows,
         workers: usize,
         go_on: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Filled> {
+    ) -> Result<ReadLogs> {
         let mut work: Vec<usize> = (entries.iter().enumerate())
             .filter(|(_, entry)| match wanted {
-                Wanted::Hint => !entry.is_known(),
-                Wanted::Glance => !entry.is_fresh(),
-                Wanted::Whole => !entry.is_current(),
+                WantedRows::Hint => !entry.is_known(),
+                WantedRows::Glance => !entry.is_fresh(),
+                WantedRows::Whole => !entry.is_current(),
             })
             .map(|(index, _)| index)
             .collect();
         work.sort_by_key(|index| {
             std::cmp::Reverse(entries.get(*index).and_then(|entry| entry.located.modified))
         });
-        let mut filled = Filled {
+        let mut filled = ReadLogs {
             complete: true,
-            ..Filled::default()
+            ..ReadLogs::default()
         };
         for batch in work.chunks(BATCH) {
             let mut done = read_batch(stores, entries, batch, wanted, workers, go_on);
@@ -100,9 +100,9 @@ impl Catalog {
     /// Writes down what was read, and puts it into the entries.
     fn keep(
         &mut self,
-        entries: &mut [Entry],
+        entries: &mut [CatalogRow],
         done: &mut Vec<Done>,
-        filled: &mut Filled,
+        filled: &mut ReadLogs,
     ) -> Result<()> {
         let mut fine: Vec<Fine> = Vec::new();
         for (index, result) in done.drain(..) {
@@ -110,7 +110,7 @@ impl Catalog {
                 Ok((kept, items)) => {
                     let id = entries.get(index).map_or("", |entry| &entry.located.id);
                     let (glance, traits) =
-                        (Glance::of(&kept, id), Arc::new(Traits::of(&kept.facts)));
+                        (SortKeys::of(&kept, id), Arc::new(FilterKeys::of(&kept.facts)));
                     fine.push(Fine {
                         index,
                         glance,
@@ -152,7 +152,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn write_kept(&mut self, entries: &[Entry], fine: &[Fine]) -> Result<Vec<Written>> {
+    fn write_kept(&mut self, entries: &[CatalogRow], fine: &[Fine]) -> Result<Vec<Written>> {
         let mut written = Vec::with_capacity(fine.len());
         let path = self.path.clone();
         let fault = |error| super::database::fault(&path, error);
@@ -194,7 +194,7 @@ impl Catalog {
                 tx.prepare_cached("INSERT OR REPLACE INTO kept VALUES(?1,?2)")
                     .and_then(|mut keep| keep.execute(params![entry.row, kept.to_bytes()]))
                     .map_err(fault)?;
-                ledger::write(&tx, entry.row, items).map_err(fault)?;
+                message_usage::write(&tx, entry.row, items).map_err(fault)?;
             }
         }
         tx.commit().map_err(fault)?;
@@ -216,19 +216,19 @@ enum Written {
 /// What was read of a session, ready to be written down.
 struct Fine {
     index: usize,
-    glance: Glance,
-    traits: Arc<Traits>,
+    glance: SortKeys,
+    traits: Arc<FilterKeys>,
     kept: Packed,
     items: Vec<Item>,
 }
 
-type Done = (usize, Result<(Kept, Vec<Item>)>);
+type Done = (usize, Result<(PackedMeta, Vec<Item>)>);
 
 fn read_batch(
     stores: &Stores,
-    entries: &[Entry],
+    entries: &[CatalogRow],
     batch: &[usize],
-    wanted: Wanted,
+    wanted: WantedRows,
     workers: usize,
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Vec<Done> {
@@ -260,12 +260,12 @@ fn read_batch(
     })
 }
 
-pub(super) fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept, Vec<Item>)> {
+pub(super) fn read(store: &Store, entry: &CatalogRow, wanted: WantedRows) -> Result<(PackedMeta, Vec<Item>)> {
     let located = &entry.located;
-    if wanted != Wanted::Whole && located.framing == Framing::Lines && located.size > SMALL {
+    if wanted != WantedRows::Whole && located.framing == Framing::Lines && located.size > SMALL {
         let seen = store.summary(located)?;
         let (records, gaps, conversation) = (seen.records, seen.gaps, seen.conversation);
-        let kept = Kept {
+        let kept = PackedMeta {
             facts: seen.facts,
             records,
             gaps,
@@ -290,7 +290,7 @@ pub(super) fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept
         }
     }
     let read = reader.finish();
-    let items = ledger::items(&read);
+    let items = message_usage::items(&read);
     let leaf = object.as_deref().and_then(|object| {
         let payloads = Open(object);
         let view = read.view(&payloads);
@@ -307,7 +307,7 @@ pub(super) fn read(store: &Store, entry: &Entry, wanted: Wanted) -> Result<(Kept
         .any(|head| head.kind.is_conversation());
     let gaps = read.log.gaps.len() as u64;
     Ok((
-        Kept {
+        PackedMeta {
             facts: Box::new(read.facts),
             records,
             gaps,

@@ -8,24 +8,24 @@ use boswell_model::EntryKind;
 use memchr::memmem::Finder;
 
 use super::Clause;
-use super::need::Need;
+use super::required_terms::RequiredTerms;
 
 /// What the raw bytes of every hit hold.
 #[derive(Debug, Default)]
-pub(crate) struct Sieve {
+pub(crate) struct Prefilter {
     needles: Vec<Finder<'static>>,
 }
 
-impl Sieve {
+impl Prefilter {
     /// What all clauses that must be fulfilled ask for.
-    pub(crate) fn of(clauses: &[Clause]) -> Sieve {
+    pub(crate) fn of(clauses: &[Clause]) -> Prefilter {
         let mut stretches = Vec::new();
         for clause in clauses.iter().filter(|clause| !clause.negated) {
             gather(&clause.need, &mut stretches);
         }
         stretches.sort_by_key(|stretch| std::cmp::Reverse(stretch.len()));
         stretches.truncate(4);
-        Sieve {
+        Prefilter {
             needles: stretches
                 .iter()
                 .map(|stretch| Finder::new(stretch).into_owned())
@@ -55,14 +55,14 @@ impl Sieve {
 }
 
 /// The stretches that a record must hold: of ASCII, or of Han characters that have one form only.
-fn gather<'n>(need: &'n Need, stretches: &mut Vec<&'n [u8]>) {
+fn gather<'n>(need: &'n RequiredTerms, stretches: &mut Vec<&'n [u8]>) {
     let has_one_form = |stretch: &[u8]| {
         let lead = |byte: &u8| matches!(byte, 0..0x80 | 0x80..0xC0 | 0xE4..=0xE9);
         stretch.is_ascii() || stretch.iter().all(lead)
     };
     match need {
-        Need::Term(stretch, _) if has_one_form(stretch) => stretches.push(stretch),
-        Need::All(parts) => parts.iter().for_each(|part| gather(part, stretches)),
+        RequiredTerms::Term(stretch, _) if has_one_form(stretch) => stretches.push(stretch),
+        RequiredTerms::All(parts) => parts.iter().for_each(|part| gather(part, stretches)),
         _ => {}
     }
 }
@@ -106,10 +106,10 @@ fn is_plain_char(lead: u8, second: u8, third: u8) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fold::fold;
+    use crate::normalize::fold;
 
     fn lets_through(query: &str, raw: &str) -> bool {
-        let sieve = Sieve::of(&[Clause::text(fold(query))]);
+        let sieve = Prefilter::of(&[Clause::text(fold(query))]);
         sieve.lets_through(EntryKind::User, raw.as_bytes(), &mut Vec::new())
     }
 

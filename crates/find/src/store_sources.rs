@@ -4,9 +4,9 @@ use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary, is_packed};
 
-use crate::catalog::{Entry, Traits};
+use crate::catalog::{CatalogRow, FilterKeys};
 use crate::source::{About, Form, Source, SourceReader};
-use crate::text::Field;
+use crate::extract::Field;
 
 /// Where a source comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,12 +14,12 @@ pub enum Origin {
     /// A session: the place that it was added with.
     Session(usize),
     /// A file that an agent remembers things in.
-    Memory(Box<Memory>),
+    Memory(Box<MemorySource>),
 }
 
 /// A file that an agent remembers things in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Memory {
+pub struct MemorySource {
     /// The agent.
     pub dialect: &'static str,
     /// Its path.
@@ -36,12 +36,12 @@ pub struct Memory {
 pub struct StoreSources {
     sources: Vec<Source>,
     /// Beside the sources.
-    places: Vec<Place>,
+    places: Vec<SourceLocation>,
     stores: Vec<Held>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct SourceLocation {
     origin: Origin,
     store: usize,
     /// How long its key is: the name of a source ends with it.
@@ -73,7 +73,7 @@ impl StoreSources {
     /// log is its name here.
     ///
     /// A title other than the one that stands in the log is searched beside it.
-    pub fn add_session(&mut self, place: usize, store: &Store, summary: &Summary, entry: &Entry) {
+    pub fn add_session(&mut self, place: usize, store: &Store, summary: &Summary, entry: &CatalogRow) {
         let facts = &summary.facts;
         let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
         let title_in_log = entry.title_in_log();
@@ -92,7 +92,7 @@ impl StoreSources {
     }
 
     /// Adds a session of which nothing but its log says anything.
-    pub fn add_alone(&mut self, place: usize, store: &Store, traits: &Traits, entry: &Entry) {
+    pub fn add_alone(&mut self, place: usize, store: &Store, traits: &FilterKeys, entry: &CatalogRow) {
         self.add(place, store, entry, || {
             Some(About {
                 agent: agent_name(
@@ -108,7 +108,7 @@ impl StoreSources {
     }
 
     /// Adds a session of which nothing is asked but what its log says.
-    pub fn add_log(&mut self, place: usize, store: &Store, entry: &Entry) {
+    pub fn add_log(&mut self, place: usize, store: &Store, entry: &CatalogRow) {
         self.add(place, store, entry, || None);
     }
 
@@ -118,7 +118,7 @@ impl StoreSources {
         &mut self,
         place: usize,
         store: &Store,
-        entry: &Entry,
+        entry: &CatalogRow,
         about: impl FnOnce() -> Option<About>,
     ) {
         let located = &entry.located;
@@ -140,7 +140,7 @@ impl StoreSources {
         };
         self.push(
             source,
-            Place {
+            SourceLocation {
                 origin: Origin::Session(place),
                 store: held,
                 key: key.len(),
@@ -151,7 +151,7 @@ impl StoreSources {
 
     /// Adds the memory files that a store's agent keeps. An entry of the store, if there is one,
     /// says which folders are not there.
-    pub fn add_memory(&mut self, store: &Store, entry: Option<&Entry>) -> Result<()> {
+    pub fn add_memory(&mut self, store: &Store, entry: Option<&CatalogRow>) -> Result<()> {
         let files = match entry {
             // A folder that cannot be listed was reported when the store was.
             Some(entry) => store.memory_in(&entry.files(store))?.0,
@@ -189,14 +189,14 @@ impl StoreSources {
             about: Some(Box::new(about)),
             ..Source::log(reference, stamp, info.size)
         };
-        let origin = Origin::Memory(Box::new(Memory {
+        let origin = Origin::Memory(Box::new(MemorySource {
             dialect,
             path,
             project,
         }));
         self.push(
             source,
-            Place {
+            SourceLocation {
                 origin,
                 store: held,
                 key: info.key.len(),
@@ -232,7 +232,7 @@ impl StoreSources {
         [self.stores.get(held).map_or("", |held| &held.root), key].concat()
     }
 
-    fn push(&mut self, source: Source, place: Place) {
+    fn push(&mut self, source: Source, place: SourceLocation) {
         self.places.push(place);
         self.sources.push(Source {
             number: self.sources.len(),

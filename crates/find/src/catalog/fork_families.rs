@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::ledger::Item;
+use super::message_usage::Item;
 
 /// A parent of a parent is looked for so many times, in case a family goes round in a circle.
 const DEPTH: usize = 1000;

@@ -5,19 +5,19 @@
 //! run is answered by the index alone.
 
 use crate::index::Fit;
-use crate::runs::{self, Class, LONGEST, Run, WINDOW};
+use crate::tokenizer::{self, Class, LONGEST, Run, WINDOW};
 
 /// A condition on the terms of a block. It may let through too much, never too little.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Need {
+pub(crate) enum RequiredTerms {
     /// Nothing is known.
     Anything,
     /// A term that this stretch fits.
     Term(Vec<u8>, Fit),
     /// All of these.
-    All(Vec<Need>),
+    All(Vec<RequiredTerms>),
     /// One of these.
-    Any(Vec<Need>),
+    Any(Vec<RequiredTerms>),
 }
 
 /// Whether a stretch may go on in the text at an end.
@@ -29,12 +29,12 @@ pub(crate) enum Edge {
     Bounded,
 }
 
-impl Need {
+impl RequiredTerms {
     /// What a text must hold so that `folded` can stand in it.
-    pub(crate) fn of(folded: &str, left: Edge, right: Edge) -> Need {
+    pub(crate) fn of(folded: &str, left: Edge, right: Edge) -> RequiredTerms {
         let mut needs = Vec::new();
         let mut at = 0;
-        while let Some(run) = runs::next_run(folded, at) {
+        while let Some(run) = tokenizer::next_run(folded, at) {
             at = run.end;
             let left = if run.start == 0 { left } else { Edge::Bounded };
             let right = if run.end == folded.len() {
@@ -44,41 +44,41 @@ impl Need {
             };
             of_run(folded, run, left, right, &mut needs);
         }
-        Need::all(needs)
+        RequiredTerms::all(needs)
     }
 
     /// All of these, simplified.
-    pub(crate) fn all(mut needs: Vec<Need>) -> Need {
-        needs.retain(|need| *need != Need::Anything);
+    pub(crate) fn all(mut needs: Vec<RequiredTerms>) -> RequiredTerms {
+        needs.retain(|need| *need != RequiredTerms::Anything);
         needs.dedup();
         match needs.len() {
-            0 => Need::Anything,
+            0 => RequiredTerms::Anything,
             1 => needs.swap_remove(0),
-            _ => Need::All(needs),
+            _ => RequiredTerms::All(needs),
         }
     }
 
     /// One of these, simplified.
-    pub(crate) fn any(mut needs: Vec<Need>) -> Need {
-        if needs.contains(&Need::Anything) || needs.is_empty() {
-            return Need::Anything;
+    pub(crate) fn any(mut needs: Vec<RequiredTerms>) -> RequiredTerms {
+        if needs.contains(&RequiredTerms::Anything) || needs.is_empty() {
+            return RequiredTerms::Anything;
         }
         if needs.len() == 1 {
             needs.swap_remove(0)
         } else {
-            Need::Any(needs)
+            RequiredTerms::Any(needs)
         }
     }
 
     /// Whether blocks that fulfil it hold the stretch for certain.
     pub(crate) fn decides(&self, folded: &str) -> bool {
         let one_run =
-            runs::next_run(folded, 0).is_some_and(|run| run.start == 0 && run.end == folded.len());
-        one_run && matches!(self, Need::Term(stretch, _) if stretch.len() == folded.len())
+            tokenizer::next_run(folded, 0).is_some_and(|run| run.start == 0 && run.end == folded.len());
+        one_run && matches!(self, RequiredTerms::Term(stretch, _) if stretch.len() == folded.len())
     }
 }
 
-fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<Need>) {
+fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<RequiredTerms>) {
     let stretch = text.as_bytes().get(run.start..run.end).unwrap_or(b"");
     let fit = match (left, right) {
         (Edge::Bounded, Edge::Bounded) => Fit::Whole,
@@ -87,14 +87,14 @@ fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<Need>) 
         (Edge::Open, Edge::Open) => Fit::Inside,
     };
     match run.class {
-        Class::Symbol => needs.push(Need::Term(stretch.to_vec(), Fit::Whole)),
+        Class::Symbol => needs.push(RequiredTerms::Term(stretch.to_vec(), Fit::Whole)),
         Class::Ideographs => {
             let inside = text.get(run.start..run.end).unwrap_or("");
             let alone = inside.chars().nth(1).is_none();
             let fit = if alone { fit } else { Fit::Whole };
             // The same cut as the text's own: pairs, or the one character.
-            runs::terms(inside, &mut |from, to| {
-                needs.push(Need::Term(
+            tokenizer::terms(inside, &mut |from, to| {
+                needs.push(RequiredTerms::Term(
                     inside.as_bytes().get(from..to).unwrap_or(b"").to_vec(),
                     fit,
                 ));
@@ -103,18 +103,18 @@ fn of_run(text: &str, run: Run, left: Edge, right: Edge, needs: &mut Vec<Need>) 
         Class::Word
             if stretch.len() <= WINDOW || (left == Edge::Bounded && stretch.len() <= LONGEST) =>
         {
-            needs.push(Need::Term(stretch.to_vec(), fit));
+            needs.push(RequiredTerms::Term(stretch.to_vec(), fit));
         }
         Class::Word => windows(stretch, needs),
     }
 }
 
 /// Parts of a long run that each lie inside one term, wherever the text was cut.
-fn windows(stretch: &[u8], needs: &mut Vec<Need>) {
+fn windows(stretch: &[u8], needs: &mut Vec<RequiredTerms>) {
     let last = stretch.len() - WINDOW;
     for start in (0..last).step_by(WINDOW - 1).chain([last]) {
         let part = stretch.get(start..start + WINDOW).unwrap_or(b"");
-        needs.push(Need::Term(part.to_vec(), Fit::Inside));
+        needs.push(RequiredTerms::Term(part.to_vec(), Fit::Inside));
     }
 }
 
@@ -122,12 +122,12 @@ fn windows(stretch: &[u8], needs: &mut Vec<Need>) {
 mod tests {
     use super::*;
 
-    fn term(text: &str, fit: Fit) -> Need {
-        Need::Term(text.as_bytes().to_vec(), fit)
+    fn term(text: &str, fit: Fit) -> RequiredTerms {
+        RequiredTerms::Term(text.as_bytes().to_vec(), fit)
     }
 
-    fn open(text: &str) -> Need {
-        Need::of(text, Edge::Open, Edge::Open)
+    fn open(text: &str) -> RequiredTerms {
+        RequiredTerms::of(text, Edge::Open, Edge::Open)
     }
 
     #[test]
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(open("lock"), term("lock", Fit::Inside));
         assert_eq!(
             open("a_b.c"),
-            Need::All(vec![
+            RequiredTerms::All(vec![
                 term("a", Fit::End),
                 term("b", Fit::Whole),
                 term("c", Fit::Start)
@@ -143,7 +143,7 @@ mod tests {
         );
         assert_eq!(open(".a."), term("a", Fit::Whole));
         assert_eq!(open("…"), term("…", Fit::Whole));
-        assert_eq!(open("->"), Need::Anything);
+        assert_eq!(open("->"), RequiredTerms::Anything);
     }
 
     #[test]
@@ -152,11 +152,11 @@ mod tests {
         assert_eq!(open("会话"), term("会话", Fit::Whole));
         assert_eq!(
             open("会话恢"),
-            Need::All(vec![term("会话", Fit::Whole), term("话恢", Fit::Whole)])
+            RequiredTerms::All(vec![term("会话", Fit::Whole), term("话恢", Fit::Whole)])
         );
         assert_eq!(
             open("用x"),
-            Need::All(vec![term("用", Fit::End), term("x", Fit::Start)])
+            RequiredTerms::All(vec![term("用", Fit::End), term("x", Fit::Start)])
         );
     }
 

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use boswell_dialect::{Dialect, SessionLocation};
 use boswell_model::{Instant, Usage};
 
-use super::kept::Kept;
-use super::ledger::Item;
-use super::packing::{Out, time, usage};
-use crate::stats::{Exact, Spent};
+use super::packed_meta::PackedMeta;
+use super::message_usage::Item;
+use super::codec::{Out, time, usage};
+use crate::stats::{ExactSum, UsageSum};
 use crate::varint::{self, Reader};
 
 const DAY: i64 = 86_400_000;
@@ -87,7 +87,7 @@ pub(crate) struct Group<'a> {
     pub(crate) day: Option<Instant>,
     pub(crate) model: &'a str,
     pub(crate) relayed: bool,
-    pub(crate) spent: Spent,
+    pub(crate) spent: UsageSum,
 }
 
 /// The beginning of the day of a moment.
@@ -100,21 +100,21 @@ pub(crate) const NO_MODEL: &str = "unknown";
 
 /// A session's account, ready to be written down.
 #[derive(Debug)]
-pub(super) struct Account {
+pub(super) struct SessionTotals {
     pub(super) head: Vec<u8>,
     pub(super) sums: Vec<u8>,
 }
 
-impl Account {
+impl SessionTotals {
     /// Makes it of what the log says and of its messages: those that stand in this session
     /// alone, and the others.
     pub(super) fn of(
         dialect: &dyn Dialect,
         located: &SessionLocation,
-        kept: &Kept,
+        kept: &PackedMeta,
         alone: &[Item],
         shared: &[Item],
-    ) -> Account {
+    ) -> SessionTotals {
         let facts = &kept.facts;
         let last_active = facts.last_active.or(located.modified);
         let mut marks = Marks::default();
@@ -171,7 +171,7 @@ impl Account {
             stated: facts.stated.usage,
             groups: groups(alone, last_active),
         };
-        Account {
+        SessionTotals {
             head: head.pack(),
             sums: sums.pack(),
         }
@@ -179,7 +179,7 @@ impl Account {
 }
 
 fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
-    let mut groups: BTreeMap<(Option<Instant>, &str, bool, bool), Spent> = BTreeMap::new();
+    let mut groups: BTreeMap<(Option<Instant>, &str, bool, bool), UsageSum> = BTreeMap::new();
     for item in items {
         let day = item.at.or(last_active).map(day_of);
         let which = (
@@ -191,7 +191,7 @@ fn groups(items: &[Item], last_active: Option<Instant>) -> Vec<Group<'_>> {
         groups
             .entry(which)
             .or_default()
-            .add(&Spent::of(&item.usage));
+            .add(&UsageSum::of(&item.usage));
     }
     groups
         .into_iter()
@@ -304,7 +304,7 @@ impl<'a> Sums<'a> {
                         day: None,
                         model,
                         relayed,
-                        spent: Spent::default(),
+                        spent: UsageSum::default(),
                     });
                 }
                 letter => sums
@@ -321,8 +321,8 @@ impl Group<'_> {
     fn take(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
         match letter {
             b'a' => self.day = Some(time(from)?),
-            b'$' => self.spent.cost = Some(Exact::from_bytes(from.bytes(16)?.try_into().ok()?)),
-            b'#' => self.spent.requests = Some(Exact::from_bytes(from.bytes(16)?.try_into().ok()?)),
+            b'$' => self.spent.cost = Some(ExactSum::from_bytes(from.bytes(16)?.try_into().ok()?)),
+            b'#' => self.spent.requests = Some(ExactSum::from_bytes(from.bytes(16)?.try_into().ok()?)),
             b'u' => self.spent.tokens = usage(from)?,
             _ => return None,
         }
@@ -367,7 +367,7 @@ mod tests {
             day,
             model: "m",
             relayed,
-            spent: Spent::of(&usage),
+            spent: UsageSum::of(&usage),
         };
         let sums = Sums {
             turns: 7,

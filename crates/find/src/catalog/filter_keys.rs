@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use boswell_model::SessionMeta;
 
-use super::packing::Out;
+use super::codec::Out;
 use crate::varint::Reader;
 
 /// What a log says that filters ask for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Traits {
+pub struct FilterKeys {
     /// The agent, where the log names one.
     pub agent: Option<String>,
     /// The folder it was held in.
@@ -26,9 +26,9 @@ pub struct Traits {
     pub models: Vec<String>,
 }
 
-impl Traits {
-    pub(super) fn of(facts: &SessionMeta) -> Traits {
-        Traits {
+impl FilterKeys {
+    pub(super) fn of(facts: &SessionMeta) -> FilterKeys {
+        FilterKeys {
             agent: facts.agent.clone(),
             project: facts.project.clone(),
             status: facts.status.clone(),
@@ -52,8 +52,8 @@ impl Traits {
     }
 
     /// None for what [`Traits::pack`] did not write.
-    fn unpack(bytes: &[u8]) -> Option<Traits> {
-        let (mut reader, mut traits) = (Reader::new(bytes), Traits::default());
+    fn unpack(bytes: &[u8]) -> Option<FilterKeys> {
+        let (mut reader, mut traits) = (Reader::new(bytes), FilterKeys::default());
         while let Some(letter) = reader.bytes(1) {
             let text = reader.text()?.to_owned();
             match letter {
@@ -73,15 +73,15 @@ impl Traits {
 /// The traits that were met so far, each once.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    known: HashMap<Vec<u8>, Arc<Traits>>,
+    known: HashMap<Vec<u8>, Arc<FilterKeys>>,
 }
 
 impl Shared {
-    pub(super) fn unpack(&mut self, bytes: &[u8]) -> Option<Arc<Traits>> {
+    pub(super) fn unpack(&mut self, bytes: &[u8]) -> Option<Arc<FilterKeys>> {
         if let Some(known) = self.known.get(bytes) {
             return Some(Arc::clone(known));
         }
-        let traits = Arc::new(Traits::unpack(bytes)?);
+        let traits = Arc::new(FilterKeys::unpack(bytes)?);
         self.known.insert(bytes.to_owned(), Arc::clone(&traits));
         Some(traits)
     }
@@ -102,7 +102,7 @@ mod tests {
         facts.git_branch = Some("main".into());
         facts.tags = vec!["a".into(), "b".into()];
         facts.models = vec!["m".into()];
-        let bytes = Traits::of(&facts).pack();
+        let bytes = FilterKeys::of(&facts).pack();
         let mut shared = Shared::default();
         let one = shared.unpack(&bytes).unwrap();
         assert_eq!(
@@ -115,8 +115,8 @@ mod tests {
         );
         assert!(Arc::ptr_eq(&one, &shared.unpack(&bytes).unwrap()));
         assert_eq!(
-            *shared.unpack(&Traits::default().pack()).unwrap(),
-            Traits::default()
+            *shared.unpack(&FilterKeys::default().pack()).unwrap(),
+            FilterKeys::default()
         );
         assert_eq!(shared.unpack(&bytes[..bytes.len() - 1]), None);
         assert_eq!(shared.unpack(b"?\x01a"), None);

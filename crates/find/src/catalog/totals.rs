@@ -11,13 +11,13 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::account::{Account, Head, Sums};
-use super::claims::{Claims, Fresh, claim, claims_in, sum_of};
-use super::kept::Packed;
-use super::ledger::{self, Item};
-use super::state::State;
-use super::{Catalog, Entry, database};
-use crate::stats::{By, Reckoning, Tally};
+use super::session_totals::{SessionTotals, Head, Sums};
+use super::message_owners::{MessageOwners, Fresh, claim, claims_in, sum_of};
+use super::packed_meta::Packed;
+use super::message_usage::{self, Item};
+use super::file_state::State;
+use super::{Catalog, CatalogRow, database};
+use crate::stats::{By, Aggregate, Tally};
 
 impl Catalog {
     /// The sums over all conversations that are `meant`. A conversation is told by the places of
@@ -26,12 +26,12 @@ impl Catalog {
     pub fn tally(
         &self,
         stores: &Stores,
-        entries: &[Entry],
+        entries: &[CatalogRow],
         by: By,
         meant: &dyn Fn(&[usize]) -> bool,
     ) -> Result<Tally> {
         let unwritten =
-            |entry: &Entry| entry.is_current() && (entry.row == 0 || !entry.items.is_empty());
+            |entry: &CatalogRow| entry.is_current() && (entry.row == 0 || !entry.items.is_empty());
         if !entries.iter().any(unwritten) {
             let books = Books::new(self, &self.db, stores, entries, Numbers::OfRows);
             match books.tally(by, meant) {
@@ -59,7 +59,7 @@ struct Books<'c> {
     /// Where the accounts are; what sessions say is always in the catalog.
     db: &'c Connection,
     stores: &'c Stores,
-    entries: &'c [Entry],
+    entries: &'c [CatalogRow],
     /// By its number the place of each session that was read.
     places: HashMap<i64, usize>,
 }
@@ -77,14 +77,14 @@ impl<'c> Books<'c> {
         catalog: &'c Catalog,
         db: &'c Connection,
         stores: &'c Stores,
-        entries: &'c [Entry],
+        entries: &'c [CatalogRow],
         numbers: Numbers,
     ) -> Books<'c> {
         let read = entries
             .iter()
             .enumerate()
             .filter(|(_, entry)| entry.is_current());
-        let number = |(place, entry): (usize, &Entry)| match numbers {
+        let number = |(place, entry): (usize, &CatalogRow)| match numbers {
             Numbers::OfRows => (entry.row, place),
             Numbers::OfPlaces => (i64::try_from(place).unwrap_or(i64::MAX), place),
         };
@@ -109,7 +109,7 @@ impl<'c> Books<'c> {
         }
         let mut fresh = Fresh::default();
         for (number, place) in &stale.changed {
-            fresh.add(&Claims::of(&self.items(*place)?), &self.claims(*number)?);
+            fresh.add(&MessageOwners::of(&self.items(*place)?), &self.claims(*number)?);
         }
         let mut changed = stale.changed;
         for number in self.affected(&mut fresh)? {
@@ -128,7 +128,7 @@ impl<'c> Books<'c> {
 
     /// Tells of every session, and finds the accounts that are not those of the
     /// sessions as they are now.
-    fn enter(&self, reckoning: &mut Reckoning<'_>) -> Result<Stale> {
+    fn enter(&self, reckoning: &mut Aggregate<'_>) -> Result<Stale> {
         let fault = |error| self.fault(error);
         let (mut fresh, mut strange) = (vec![false; self.entries.len()], HashSet::new());
         let mut all = self
@@ -207,14 +207,14 @@ impl<'c> Books<'c> {
     }
 
     /// What a session claimed when it was last accounted for.
-    fn claims(&self, number: i64) -> Result<Claims> {
+    fn claims(&self, number: i64) -> Result<MessageOwners> {
         let keys: Option<Vec<u8>> = (self
             .db
             .prepare_cached("SELECT keys FROM claim WHERE session=?1"))
         .and_then(|mut one| one.query_row([number], |row| row.get(0)).optional())
         .map_err(|error| self.fault(error))?;
         Ok(keys
-            .map(|keys| Claims::from_bytes(&keys))
+            .map(|keys| MessageOwners::from_bytes(&keys))
             .unwrap_or_default())
     }
 
@@ -257,7 +257,7 @@ impl<'c> Books<'c> {
         };
         let kept = self.kept(entry)?.unpack();
         let mut items = self.items(place)?;
-        let claims = Claims::of(&items);
+        let claims = MessageOwners::of(&items);
         // A cost that is stated stands for all messages of its session.
         if kept.facts.stated.usage.cost.is_some() {
             items
@@ -267,7 +267,7 @@ impl<'c> Books<'c> {
         let is_shared =
             |item: &Item| claim(item).is_some_and(|it| fresh.is_shared(it) || before.contains(&it));
         let (mut shared, alone): (Vec<Item>, Vec<Item>) = items.into_iter().partition(is_shared);
-        let account = Account::of(store.dialect(), &entry.located, &kept, &alone, &shared);
+        let account = SessionTotals::of(store.dialect(), &entry.located, &kept, &alone, &shared);
         (self
             .db
             .prepare_cached("INSERT INTO account VALUES(?1,?2,?3,?4)"))
@@ -289,14 +289,14 @@ impl<'c> Books<'c> {
                 .db
                 .prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)"))
             .and_then(|mut add| {
-                add.execute(params![claim.cast_signed(), number, ledger::pack(same)])
+                add.execute(params![claim.cast_signed(), number, message_usage::pack(same)])
             })
             .map_err(fault)?;
         }
         Ok(())
     }
 
-    fn kept(&self, entry: &Entry) -> Result<Packed> {
+    fn kept(&self, entry: &CatalogRow) -> Result<Packed> {
         if let Some(kept) = &entry.kept {
             return Ok(kept.clone());
         }
@@ -315,11 +315,11 @@ impl<'c> Books<'c> {
         }
         let bytes = self.in_catalog("SELECT items FROM usage WHERE session=?1", entry)?;
         bytes.map_or(Ok(Vec::new()), |bytes| {
-            ledger::unpack(&bytes).ok_or_else(damaged)
+            message_usage::unpack(&bytes).ok_or_else(damaged)
         })
     }
 
-    fn in_catalog(&self, sql: &str, entry: &Entry) -> Result<Option<Vec<u8>>> {
+    fn in_catalog(&self, sql: &str, entry: &CatalogRow) -> Result<Option<Vec<u8>>> {
         (self.catalog.db.prepare_cached(sql))
             .and_then(|mut one| one.query_row([entry.row], |row| row.get(0)).optional())
             .map_err(|error| self.fault(error))
@@ -332,13 +332,13 @@ impl<'c> Books<'c> {
                 .map_err(|error| self.fault(error))
         };
         let mut tx = begin()?;
-        let mut reckoning = Reckoning::new(self.stores, self.entries, by);
+        let mut reckoning = Aggregate::new(self.stores, self.entries, by);
         let stale = self.enter(&mut reckoning)?;
         if !stale.changed.is_empty() || !stale.gone.is_empty() {
             drop(tx);
             self.bring_up_to_date(stale)?;
             tx = begin()?;
-            reckoning = Reckoning::new(self.stores, self.entries, by);
+            reckoning = Aggregate::new(self.stores, self.entries, by);
             self.enter(&mut reckoning)?;
         }
         reckoning.choose(meant);
@@ -388,7 +388,7 @@ impl<'c> Books<'c> {
             let Some(place) = self.places.get(&number) else {
                 continue;
             };
-            let items = ledger::unpack(row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b""))
+            let items = message_usage::unpack(row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b""))
                 .ok_or_else(damaged)?;
             held.extend(items.into_iter().map(|item| (*place, item)));
         }
@@ -400,7 +400,7 @@ impl<'c> Books<'c> {
 }
 
 /// A sum of all that tells one state of a session from another.
-fn state_of(entry: &Entry) -> i64 {
+fn state_of(entry: &CatalogRow) -> i64 {
     let State {
         size,
         mtime,
@@ -423,7 +423,7 @@ mod tests {
     use boswell_model::Instant;
     use boswell_testkit::{bench_corpus, corpus};
 
-    use super::super::Wanted;
+    use super::super::WantedRows;
     use super::*;
 
     struct Lab {
@@ -450,7 +450,7 @@ mod tests {
             let now = Instant::from_millis(4_000_000_000_000);
             let mut entries = self.catalog.refresh(&self.stores, now)?.entries;
             self.catalog
-                .read_missing(&self.stores, &mut entries, Wanted::Whole, 1, &|| true)?;
+                .read_missing(&self.stores, &mut entries, WantedRows::Whole, 1, &|| true)?;
             self.catalog
                 .tally(&self.stores, &entries, By::Day, &|_| true)
         }

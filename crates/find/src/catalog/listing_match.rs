@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use boswell_dialect::SessionLocation;
 
-use super::Entry;
-use super::state::State;
+use super::CatalogRow;
+use super::file_state::State;
 
 /// How a session is written down within its store.
 pub(super) fn place_name(located: &SessionLocation) -> String {
@@ -59,7 +59,7 @@ impl Listed {
     }
 
     /// The session that is written down under a name, if it is there.
-    pub(super) fn find(&mut self, entries: &[Entry], state: &State, name: &str) -> Option<usize> {
+    pub(super) fn find(&mut self, entries: &[CatalogRow], state: &State, name: &str) -> Option<usize> {
         let all = || {
             self.ranges
                 .iter()
@@ -68,7 +68,7 @@ impl Listed {
                 .filter_map(|index| Some((index, entries.get(index)?)))
         };
         let by_file = self.by_file.get_or_insert_with(|| {
-            let filed = |(index, entry): (usize, &Entry)| {
+            let filed = |(index, entry): (usize, &CatalogRow)| {
                 let state = State::of(&entry.located);
                 ((state.dev, state.ino), index)
             };

@@ -1,14 +1,14 @@
 //! Words of the index that look like one that was not found.
 
 use crate::index::Snapshot;
-use crate::runs;
+use crate::tokenizer;
 
 /// How many are offered for a word.
 const OFFERED: usize = 3;
 
 /// A word that stands nowhere, and those that come near it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nearest {
+pub struct Suggestions {
     /// The word that was asked for, folded.
     pub word: String,
     /// Words that do occur, nearest first.
@@ -16,9 +16,9 @@ pub struct Nearest {
 }
 
 /// The nearest words for one that is a single run; none if it occurs, or nothing comes near.
-pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Nearest> {
-    let run = runs::next_run(word, 0).filter(|run| run.class == runs::Class::Word)?;
-    if run.start != 0 || run.end != word.len() || word.len() > runs::WINDOW {
+pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Suggestions> {
+    let run = tokenizer::next_run(word, 0).filter(|run| run.class == tokenizer::Class::Word)?;
+    if run.start != 0 || run.end != word.len() || word.len() > tokenizer::WINDOW {
         return None;
     }
     let wanted: Vec<char> = word.chars().collect();
@@ -46,7 +46,7 @@ pub(crate) fn nearest(snapshot: &Snapshot, word: &str) -> Option<Nearest> {
     found.dedup();
     found.truncate(OFFERED);
     let near: Vec<String> = found.into_iter().map(|(_, term)| term).collect();
-    (!near.is_empty()).then(|| Nearest {
+    (!near.is_empty()).then(|| Suggestions {
         word: word.to_owned(),
         near,
     })

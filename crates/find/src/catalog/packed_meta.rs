@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 
 use boswell_model::SessionMeta;
 
-use super::packing::{Out, time, usage};
+use super::codec::{Out, time, usage};
 use crate::varint::{self, Reader};
 
 /// What was read of a session, as far as it was read.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Kept {
+pub(super) struct PackedMeta {
     pub(super) facts: Box<SessionMeta>,
     pub(super) records: u64,
     pub(super) gaps: u64,
@@ -64,14 +64,14 @@ impl Packed {
     }
 
     /// Everything; as much as can be read of what an older version wrote.
-    pub(super) fn unpack(&self) -> Kept {
+    pub(super) fn unpack(&self) -> PackedMeta {
         let Some((flags, rest)) = self.0.split_first() else {
-            return Kept::default();
+            return PackedMeta::default();
         };
-        let mut kept = Kept {
+        let mut kept = PackedMeta {
             complete: flags & COMPLETE != 0,
             conversation: flags & CONVERSATION != 0,
-            ..Kept::default()
+            ..PackedMeta::default()
         };
         (kept.facts.pinned, kept.facts.archived) = (flags & PINNED != 0, flags & ARCHIVED != 0);
         let mut reader = Reader::new(rest);
@@ -87,7 +87,7 @@ impl Packed {
     }
 }
 
-impl Kept {
+impl PackedMeta {
     pub(super) fn pack(&self) -> Packed {
         let facts = self.facts.as_ref();
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
@@ -244,12 +244,12 @@ mod tests {
 
     use super::*;
 
-    fn some() -> Kept {
-        let mut kept = Kept {
+    fn some() -> PackedMeta {
+        let mut kept = PackedMeta {
             records: 7,
             leaf: Some("x\"y".into()),
             complete: true,
-            ..Kept::default()
+            ..PackedMeta::default()
         };
         let facts = &mut kept.facts;
         facts.title = Some("会话\n".into());
@@ -288,9 +288,9 @@ mod tests {
 
     #[test]
     fn unknown_stays_unknown() {
-        let back = Kept::default().pack().unpack();
-        assert_eq!(format!("{back:?}"), format!("{:?}", Kept::default()));
-        assert_eq!(Kept::default().pack().title(), None);
+        let back = PackedMeta::default().pack().unpack();
+        assert_eq!(format!("{back:?}"), format!("{:?}", PackedMeta::default()));
+        assert_eq!(PackedMeta::default().pack().title(), None);
     }
 
     #[test]

@@ -6,18 +6,18 @@ use boswell_dialect::{Files, SessionLocation};
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
-use super::folders::Folders;
-use super::glance::Glance;
-use super::kept::Packed;
-use super::ledger::Item;
-use super::traits::Traits;
+use super::seen_folders::SeenFolders;
+use super::sort_keys::SortKeys;
+use super::packed_meta::Packed;
+use super::message_usage::Item;
+use super::filter_keys::FilterKeys;
 
 /// The generation of what could not be written down: the index must not rely on it.
 pub(super) const UNSETTLED: u64 = u64::MAX >> 1;
 
 /// A session that a listing found, with what the catalog knows of it.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct CatalogRow {
     /// The store that holds it.
     pub store: StoreId,
     /// Where it is there.
@@ -26,9 +26,9 @@ pub struct Entry {
     pub generation: u64,
     pub(super) row: i64,
     /// The few things that are known without reading the rest; none if nothing is.
-    pub(super) glance: Option<Glance>,
+    pub(super) glance: Option<SortKeys>,
     /// What it can be chosen by; known if the glance is.
-    pub(super) traits: Option<Arc<Traits>>,
+    pub(super) traits: Option<Arc<FilterKeys>>,
     /// The rest, once it was loaded.
     pub(super) kept: Option<Packed>,
     /// For which length of the log both hold; none if for none.
@@ -38,21 +38,21 @@ pub struct Entry {
     /// Whether its log is all that says something of it.
     alone: bool,
     /// The folders that the listing saw.
-    pub(super) folders: Arc<Folders>,
+    pub(super) folders: Arc<SeenFolders>,
 }
 
-impl Entry {
+impl CatalogRow {
     /// A session about which nothing is written down.
     pub(super) fn new(
         store: StoreId,
         located: SessionLocation,
-        folders: &Arc<Folders>,
+        folders: &Arc<SeenFolders>,
         beside: &mut dyn FnMut(&str) -> bool,
-    ) -> Entry {
+    ) -> CatalogRow {
         let folders = Arc::clone(folders);
         let key = located.key.as_deref().filter(|_| located.row.is_none());
         let alone = key.is_some_and(|key| !beside(key));
-        Entry {
+        CatalogRow {
             store,
             located,
             generation: UNSETTLED,
@@ -79,17 +79,17 @@ impl Entry {
     }
 
     fn is_whole(&self) -> bool {
-        self.glance.as_ref().is_some_and(Glance::is_complete)
+        self.glance.as_ref().is_some_and(SortKeys::is_complete)
     }
 
     /// What is known of it at a glance; none where only a summary tells, because files
     /// beside the log have a say.
-    pub fn glance(&self) -> Option<Glance> {
+    pub fn glance(&self) -> Option<SortKeys> {
         self.glance.filter(|_| self.stands_alone())
     }
 
     /// What it can be chosen by, under the same condition.
-    pub fn traits(&self) -> Option<&Traits> {
+    pub fn traits(&self) -> Option<&FilterKeys> {
         self.traits.as_deref().filter(|_| self.stands_alone())
     }
 

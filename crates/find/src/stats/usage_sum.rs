@@ -2,32 +2,32 @@
 
 use boswell_model::Usage;
 
-use super::exact::Exact;
+use super::exact_sum::ExactSum;
 
 /// Tokens, money and requests of several messages; what nobody stated is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Spent {
+pub(crate) struct UsageSum {
     /// The tokens; money and requests stand below.
     pub(crate) tokens: Usage,
-    pub(crate) cost: Option<Exact>,
-    pub(crate) requests: Option<Exact>,
+    pub(crate) cost: Option<ExactSum>,
+    pub(crate) requests: Option<ExactSum>,
 }
 
-impl Spent {
-    pub(crate) fn of(usage: &Usage) -> Spent {
+impl UsageSum {
+    pub(crate) fn of(usage: &Usage) -> UsageSum {
         let tokens = Usage {
             cost: None,
             premium_requests: None,
             ..*usage
         };
-        Spent {
+        UsageSum {
             tokens,
-            cost: usage.cost.map(Exact::of),
-            requests: usage.premium_requests.map(Exact::of),
+            cost: usage.cost.map(ExactSum::of),
+            requests: usage.premium_requests.map(ExactSum::of),
         }
     }
 
-    pub(crate) fn add(&mut self, more: &Spent) {
+    pub(crate) fn add(&mut self, more: &UsageSum) {
         self.tokens.add(&more.tokens);
         for (sum, more) in [
             (&mut self.cost, more.cost),
@@ -41,7 +41,7 @@ impl Spent {
 
     pub(crate) fn usage(&self) -> Usage {
         let (cost, premium_requests) =
-            (self.cost.map(Exact::value), self.requests.map(Exact::value));
+            (self.cost.map(ExactSum::value), self.requests.map(ExactSum::value));
         Usage {
             cost,
             premium_requests,

@@ -13,13 +13,13 @@ use boswell_store::{Backend, Store};
 
 /// The folders that stood in each folder which was listed.
 #[derive(Debug, Default)]
-pub(super) struct Folders {
+pub(super) struct SeenFolders {
     listed: HashMap<String, HashSet<String>>,
 }
 
-impl Folders {
+impl SeenFolders {
     /// Lists a store and remembers what was seen.
-    pub(super) fn list(store: &Store) -> Result<(Discovered, Folders)> {
+    pub(super) fn list(store: &Store) -> Result<(Discovered, SeenFolders)> {
         let walk = Walk {
             backend: store.backend(),
             seen: RefCell::default(),
@@ -27,7 +27,7 @@ impl Folders {
         let found = store.discover(&walk)?;
         Ok((
             found,
-            Folders {
+            SeenFolders {
                 listed: walk.seen.into_inner(),
             },
         ))
@@ -101,7 +101,7 @@ impl Files for Walk<'_> {
 
 struct Known<'f> {
     backend: &'f dyn Backend,
-    folders: &'f Folders,
+    folders: &'f SeenFolders,
 }
 
 impl Files for Known<'_> {
