@@ -12,7 +12,7 @@ use boswell_store::Exclusion;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use crate::when;
+use crate::time;
 
 /// A setting that there is.
 #[derive(Debug)]
@@ -239,7 +239,7 @@ impl Config {
                 };
             }
             (Kind::Bool, Value::Boolean(_)) | (Kind::Table, Value::Table(_)) => true,
-            (Kind::Span, Value::String(text)) => text == "never" || when::span(text).is_ok(),
+            (Kind::Span, Value::String(text)) => text == "never" || time::span(text).is_ok(),
             (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
             (Kind::Globs, Value::Array(items)) => {
                 let fits = |item: &Value| match item.as_str() {
@@ -335,7 +335,7 @@ impl Config {
             .iter()
             .find(|it| it.key == key)
             .map(|it| it.default);
-        when::span(self.word(key).or(built_in)?).ok()
+        time::span(self.word(key).or(built_in)?).ok()
     }
 
     /// A setting as it is shown, and whether the file sets it.
@@ -474,7 +474,7 @@ fn place(env: &Environment) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> std::io::Result<String> {
-    crate::machine::read_text(path)
+    crate::app::read_text(path)
 }
 
 #[cfg(test)]
@@ -578,7 +578,7 @@ mod tests {
             .iter()
             .filter(|it| it.kind == Kind::Span && it.default != "never")
         {
-            assert!(when::span(setting.default).is_ok(), "{}", setting.key);
+            assert!(time::span(setting.default).is_ok(), "{}", setting.key);
         }
     }
 }

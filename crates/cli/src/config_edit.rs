@@ -12,10 +12,10 @@ use toml::Value;
 use toml::de::DeTable;
 
 use crate::config::Config;
-use crate::machine::{Machine, read_text};
+use crate::app::{App, read_text};
 
 /// Adds patterns to `exclude` and takes others out. Gives the settings as they are then.
-pub(crate) fn exclude(machine: &Machine, add: &[String], remove: &[String]) -> Result<Config> {
+pub(crate) fn exclude(machine: &App, add: &[String], remove: &[String]) -> Result<Config> {
     machine.may_write()?;
     let Some(path) = machine.config.path.clone() else {
         return Err(

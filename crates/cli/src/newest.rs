@@ -12,26 +12,26 @@ use boswell_find::{CatalogRow, WantedRows};
 use boswell_model::{Instant, Result};
 use boswell_store::{Conversation, Resolved, Selector, Side};
 
-use crate::library::{Create, Library};
-use crate::machine::Machine;
-use crate::noted::Noted;
-use crate::shelf::{Sorted, is_hidden};
+use crate::session_index::{Create, SessionIndex};
+use crate::app::App;
+use crate::notes_overlay::NotesOverlay;
+use crate::session_list::{Sorted, is_hidden};
 
 /// The conversation that was meant, and the catalog that knows the others.
 pub(crate) struct Newest {
-    library: Library,
+    library: SessionIndex,
     conversation: Conversation,
 }
 
 /// What `@last` or `@here` means. None for other selectors, and where the catalog is of no use.
-pub(crate) fn in_catalog(machine: &Machine, selector: &Selector) -> Option<Result<Newest>> {
+pub(crate) fn in_catalog(machine: &App, selector: &Selector) -> Option<Result<Newest>> {
     if !matches!(selector, Selector::Last | Selector::Here) {
         return None;
     }
     // Whatever is wrong with the catalog: it is derived, and the logs themselves can answer.
-    let mut library = Library::open(machine, Create::No).ok().flatten()?;
+    let mut library = SessionIndex::open(machine, Create::No).ok().flatten()?;
     library.read(machine, WantedRows::Glance, &|| true).ok()?;
-    let sorted = Sorted::of(machine, &mut library, &Noted::default()).ok()?;
+    let sorted = Sorted::of(machine, &mut library, &NotesOverlay::default()).ok()?;
     match choose(machine, selector, &library, sorted) {
         Ok(Chosen::Joined(conversation)) => Some(Ok(Newest {
             library,
@@ -60,9 +60,9 @@ enum Chosen {
 }
 
 fn choose(
-    machine: &Machine,
+    machine: &App,
     selector: &Selector,
-    library: &Library,
+    library: &SessionIndex,
     sorted: Sorted,
 ) -> Result<Chosen> {
     let Sorted { far, near } = sorted;
@@ -96,7 +96,7 @@ fn choose(
 
 /// The folders of the conversation at a place among the entries.
 fn folders<'e>(
-    library: &'e Library,
+    library: &'e SessionIndex,
     joined: &'e BTreeMap<usize, Conversation>,
     at: usize,
 ) -> impl Iterator<Item = &'e str> + use<'e> {
@@ -113,7 +113,7 @@ fn folders<'e>(
 }
 
 /// When a session was last active that is a conversation of its own; none if it is hidden.
-fn alone(machine: &Machine, entry: &CatalogRow) -> Option<Option<Instant>> {
+fn alone(machine: &App, entry: &CatalogRow) -> Option<Option<Instant>> {
     let (glance, store) = (entry.glance()?, machine.stores.get(entry.store)?);
     let is_shown = !is_hidden(store.dialect().name(), entry, &glance);
     is_shown.then(|| glance.last_active().or(entry.located.modified))
@@ -121,7 +121,7 @@ fn alone(machine: &Machine, entry: &CatalogRow) -> Option<Option<Instant>> {
 
 impl Newest {
     /// The side of it that is meant.
-    pub(crate) fn side(self, machine: &Machine, side: Side<'_>) -> Result<Resolved> {
+    pub(crate) fn side(self, machine: &App, side: Side<'_>) -> Result<Resolved> {
         let Newest {
             library,
             mut conversation,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use boswell_model::json::{Json, is_printable};
 use boswell_model::{Error, ErrorKind, Result, is_hostile};
 
-use crate::machine::Machine;
+use crate::app::App;
 use crate::pager::Pager;
 use crate::terminal::Style;
 
@@ -22,7 +22,7 @@ pub(crate) struct Output {
 
 impl Output {
     /// An answer that a person may page through.
-    pub(crate) fn paged(machine: &Machine) -> Output {
+    pub(crate) fn paged(machine: &App) -> Output {
         let mut pager = Pager::start(!machine.json);
         Output {
             writer: pager.writer(),
@@ -35,8 +35,8 @@ impl Output {
     }
 
     /// An answer that goes to a new file of the owner's alone.
-    pub(crate) fn to_file(machine: &Machine, path: &std::path::Path) -> Result<Output> {
-        let file = crate::machine::new_file(path)?;
+    pub(crate) fn to_file(machine: &App, path: &std::path::Path) -> Result<Output> {
+        let file = crate::app::new_file(path)?;
         Ok(Output {
             writer: Box::new(io::BufWriter::new(file)),
             _pager: Pager::start(false),

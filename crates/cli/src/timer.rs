@@ -7,9 +7,9 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{IdSource, Store, SystemIds};
 
-use crate::command::whole_store::step;
-use crate::keep_state::Trigger;
-use crate::machine::Machine;
+use crate::command::store_change::step;
+use crate::keep_config::Trigger;
+use crate::app::App;
 use crate::output::Output;
 
 /// File name of the timer.
@@ -18,7 +18,7 @@ const SERVICE: &str = "boswell-keep.service";
 
 /// Writes the timer and starts it.
 pub(crate) fn install(
-    machine: &Machine,
+    machine: &App,
     store: &Store,
     command: &str,
     dry_run: bool,
@@ -56,7 +56,7 @@ pub(crate) fn install(
 }
 
 /// Stops the timer and removes its files.
-pub(crate) fn remove(machine: &Machine, folder: &Path, out: &mut Output) -> Result<()> {
+pub(crate) fn remove(machine: &App, folder: &Path, out: &mut Output) -> Result<()> {
     systemctl(machine, &["disable", "--now", TIMER]);
     for name in [TIMER, SERVICE] {
         let path = folder.join(name);
@@ -73,7 +73,7 @@ pub(crate) fn remove(machine: &Machine, folder: &Path, out: &mut Output) -> Resu
     Ok(())
 }
 
-fn folder(machine: &Machine) -> Result<PathBuf> {
+fn folder(machine: &App) -> Result<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Err(
             Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
@@ -92,7 +92,7 @@ fn folder(machine: &Machine) -> Result<PathBuf> {
         })
 }
 
-fn systemctl(machine: &Machine, words: &[&str]) {
+fn systemctl(machine: &App, words: &[&str]) {
     let quiet = |command: &mut Command| {
         command
             .stdin(Stdio::null())
@@ -102,7 +102,7 @@ fn systemctl(machine: &Machine, words: &[&str]) {
             .is_ok_and(|s| s.success())
     };
     if !quiet(Command::new("systemctl").arg("--user").args(words)) && !machine.quiet {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "systemd did not answer; say `systemctl --user {}` yourself",
             words.join(" ")
         ));

@@ -13,11 +13,11 @@ use boswell_store::{
 use clap::{Args, ValueEnum};
 
 use super::attachments::base64;
-use super::{change, receipt};
-use crate::history::OwnHistory;
-use crate::machine::Machine;
+use super::{planned_change, receipt};
+use crate::agent_history::AgentHistory;
+use crate::app::App;
 use crate::output::Output;
-use crate::when;
+use crate::time;
 
 /// Append entries from stdin: JSON Lines in the dialect's own shape, or {"role","text"}
 #[derive(Debug, Args)]
@@ -60,8 +60,8 @@ enum Level {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &AppendArgs) -> Result<ExitCode> {
-    let wait = match when::span(&args.wait)? {
+pub(crate) fn run(machine: &App, args: &AppendArgs) -> Result<ExitCode> {
+    let wait = match time::span(&args.wait)? {
         span if span.is_zero() => Wait::No,
         span => Wait::For(span),
     };
@@ -74,7 +74,7 @@ pub(crate) fn run(machine: &Machine, args: &AppendArgs) -> Result<ExitCode> {
         result?;
         return Ok(ExitCode::SUCCESS);
     }
-    let history = OwnHistory::of(machine, &found)?;
+    let history = AgentHistory::of(machine, &found)?;
     let writer = found.store.writer(&found.located.id, wait)?;
     let mut appender = Appender::new(args, writer, history);
     let result = feed(args, &mut appender, &mut out);
@@ -188,14 +188,14 @@ struct Appender<'m> {
     parent: Option<Parent>,
     expect: Expect,
     open: Vec<(Ticket, Option<String>)>,
-    history: Option<OwnHistory<'m>>,
+    history: Option<AgentHistory<'m>>,
 }
 
 impl<'m> Appender<'m> {
     fn new(
         args: &AppendArgs,
         writer: SessionWriter,
-        history: Option<OwnHistory<'m>>,
+        history: Option<AgentHistory<'m>>,
     ) -> Appender<'m> {
         let expect = match (&args.expect_revision, &args.expect_leaf) {
             (Some(revision), _) => Expect::Revision(revision.clone()),
@@ -253,7 +253,7 @@ impl Sink for Appender<'_> {
 
 /// Appends by plans, where an agent keeps more than a log: whatever is there goes into one plan.
 struct Planner<'m> {
-    machine: &'m Machine,
+    machine: &'m App,
     runner: Runner,
     found: Resolved,
     parent: Option<Parent>,
@@ -263,7 +263,7 @@ struct Planner<'m> {
 
 impl<'m> Planner<'m> {
     fn new(
-        machine: &'m Machine,
+        machine: &'m App,
         args: &AppendArgs,
         found: Resolved,
         wait: Wait,
@@ -313,7 +313,7 @@ impl Sink for Planner<'_> {
         let done = self
             .runner
             .execute(&self.found.store, &self.found.located, &intention)?;
-        change::remark(self.machine, &done.planned);
+        planned_change::remark(self.machine, &done.planned);
         let id = self.found.located.id.clone();
         self.found.located = self.found.store.find(&id)?;
         for (number, entry) in done.planned.entries.iter().enumerate() {

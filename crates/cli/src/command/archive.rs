@@ -10,10 +10,10 @@ use clap::Args;
 use super::clean::would;
 use super::delete::{can_remove, files_of, hold};
 use super::list::{last_active, sides};
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
-use crate::shape;
-use crate::when;
+use crate::json_shape;
+use crate::time;
 
 /// Move sessions into the vault, where they can be read; a plan unless --apply
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct ArchiveArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ArchiveArgs) -> Result<ExitCode> {
     if args.apply {
         machine.may_write()?;
     }
@@ -60,14 +60,14 @@ pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
             Ok(operation) => report(&summary.reference, &operation, &mut out)?,
             // Of many that are old, one that somebody has just taken up must not keep the others.
             Err(error) if args.older_than.is_some() => {
-                crate::failure::pass_over(error, &mut failed)
+                crate::error_report::pass_over(error, &mut failed)
             }
             Err(error) => return Err(error),
         }
     }
     out.finish()?;
     if !args.apply && !machine.quiet {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "{} sessions; `--apply` moves them into the vault",
             chosen.len()
         ));
@@ -78,7 +78,7 @@ pub(crate) fn run(machine: &Machine, args: &ArchiveArgs) -> Result<ExitCode> {
 
 /// A session that was named, if it may go.
 fn named(
-    machine: &Machine,
+    machine: &App,
     conversations: &[Conversation],
     session: &str,
 ) -> Result<(Resolved, Summary)> {
@@ -102,12 +102,12 @@ fn named(
 
 /// Every session that was not used for so long, wherever the conversation is kept, and may go.
 fn old(
-    machine: &Machine,
+    machine: &App,
     conversations: &[Conversation],
     span: &str,
     dialect: Option<&str>,
 ) -> Result<Vec<(Resolved, Summary)>> {
-    let span = i64::try_from(when::span(span)?.as_millis()).unwrap_or(i64::MAX);
+    let span = i64::try_from(time::span(span)?.as_millis()).unwrap_or(i64::MAX);
     let before = Instant::from_millis(machine.now.millis().saturating_sub(span));
     let mut chosen = Vec::new();
     let is_pinned = |it: &Conversation| sides(it).any(|side| side.facts.is_pinned());
@@ -177,7 +177,7 @@ fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static st
     None
 }
 
-fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
+fn put_away(machine: &App, found: &Resolved) -> Result<String> {
     let found = Resolved {
         store: machine.writable(found.store.clone())?,
         located: found.located.clone(),
@@ -185,7 +185,7 @@ fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
     let runner = machine.runner()?;
     if found.store.dialect().plans(Capability::Delete) {
         let done = runner.archive(&found.store, &found.located)?;
-        super::change::remark(machine, &done.planned);
+        super::planned_change::remark(machine, &done.planned);
         return Ok(done.operation.id);
     }
     let keys = files_of(&found)?;
@@ -201,7 +201,7 @@ fn put_away(machine: &Machine, found: &Resolved) -> Result<String> {
 
 fn report(session: &SessionRef, operation: &str, out: &mut Output) -> Result<()> {
     if out.json {
-        return out.object(&shape::op(operation, "archive", session));
+        return out.object(&json_shape::op(operation, "archive", session));
     }
     out.line(&format!(
         "{session} is archived; `boswell restore {}` puts it back",

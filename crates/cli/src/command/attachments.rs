@@ -9,7 +9,7 @@ use boswell_model::{Block, Error, ErrorKind, MediaSource, Result, shell_quote};
 use clap::Args;
 
 use super::stores::size;
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
 
@@ -44,7 +44,7 @@ enum Content {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &AttachmentsArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     let session = found.store.read(&found.located, Depth::Heads)?;
     let mut out = Output::paged(machine);
@@ -124,7 +124,7 @@ pub(crate) fn run(machine: &Machine, args: &AttachmentsArgs) -> Result<ExitCode>
     }
     out.finish()?;
     if count == 0 && !machine.quiet {
-        crate::failure::say(&format!("{} has no attachments", session.reference()));
+        crate::error_report::say(&format!("{} has no attachments", session.reference()));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,8 +7,8 @@ use boswell_model::{Error, ErrorKind, Result, Tip};
 use boswell_store::{Outcome, Wait};
 use clap::Args;
 
-use super::{change, receipt};
-use crate::machine::Machine;
+use super::{planned_change, receipt};
+use crate::app::App;
 use crate::output::Output;
 
 /// Move the leaf: the next entry attaches to this one
@@ -31,7 +31,7 @@ pub(crate) struct BranchArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &BranchArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &BranchArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let session = found
         .store
@@ -68,9 +68,9 @@ pub(crate) fn run(machine: &Machine, args: &BranchArgs) -> Result<ExitCode> {
             .map(|name| session.find(name))
             .transpose()?
             .map_or(Tip::Root, Tip::At);
-        let done = change::carry_out(machine, &found, &EditRequest::Stand(tip))?;
+        let done = planned_change::execute(machine, &found, &EditRequest::Stand(tip))?;
         let mut out = Output::paged(machine);
-        change::report(&done, &session.reference(), &mut out)?;
+        planned_change::report(&done, &session.reference(), &mut out)?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }

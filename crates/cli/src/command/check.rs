@@ -11,9 +11,9 @@ use boswell_store::{Backend, BlobId, FsBackend, Store};
 use clap::Args;
 
 use super::check_store::{MEND_INDEX, StoreFindings};
-use super::checked::{Checked, Finding, Findings, Looking, in_parallel};
-use crate::fate::Fates;
-use crate::machine::Machine;
+use super::check_session::{Checked, Finding, Findings, Looking, in_parallel};
+use crate::expiry::Fates;
+use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, escape, one_line};
@@ -29,7 +29,7 @@ pub(crate) struct CheckArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &CheckArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &CheckArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     let mut tally = Tally::default();
     let targets = if args.sessions.is_empty() {
@@ -127,7 +127,7 @@ impl Tally {
 
 /// Links that lead out of the stores of these sessions, and of all others that were looked at.
 fn links(
-    machine: &Machine,
+    machine: &App,
     targets: &[(Store, SessionLocation)],
     out: &mut Output,
     tally: &mut Tally,
@@ -176,7 +176,7 @@ impl NamedBlobs {
 }
 
 fn everything(
-    machine: &Machine,
+    machine: &App,
     out: &mut Output,
     tally: &mut Tally,
 ) -> Result<Vec<(Store, SessionLocation)>> {
@@ -208,7 +208,7 @@ fn everything(
 }
 
 /// Sessions of these stores that are archived, each with nothing unpacked yet.
-fn archived(machine: &Machine) -> Result<Vec<Store>> {
+fn archived(machine: &App) -> Result<Vec<Store>> {
     let known: Vec<_> = machine
         .stores
         .iter_with_archived()
@@ -233,7 +233,7 @@ fn archived(machine: &Machine) -> Result<Vec<Store>> {
 }
 
 fn named(
-    machine: &Machine,
+    machine: &App,
     sessions: &[String],
     out: &mut Output,
     tally: &mut Tally,

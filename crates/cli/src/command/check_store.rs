@@ -8,8 +8,8 @@ use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Result};
 use boswell_store::{BlobId, Leftovers, Listing, Store, StoreId};
 
-use crate::fate::Fates;
-use crate::machine::Machine;
+use crate::expiry::Fates;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, one_line};
 
@@ -39,7 +39,7 @@ struct Finding {
 impl<'s> StoreFindings<'s> {
     /// What listing a store tells about it.
     pub(super) fn of(
-        machine: &Machine,
+        machine: &App,
         fates: &Fates,
         (id, store): (StoreId, &'s Store),
         listing: &Listing,
@@ -65,7 +65,7 @@ impl<'s> StoreFindings<'s> {
 
     /// What is wrong with boswell's own folder: changes that were begun and neither
     /// finished nor taken back.
-    pub(super) fn of_home(machine: &Machine, store: &'s Store) -> StoreFindings<'s> {
+    pub(super) fn of_home(machine: &App, store: &'s Store) -> StoreFindings<'s> {
         let mut findings = StoreFindings {
             store,
             found: Vec::new(),
@@ -179,7 +179,7 @@ impl<'s> StoreFindings<'s> {
         });
     }
 
-    fn lost_soon(&mut self, machine: &Machine, fates: &Fates, id: StoreId, located: &SessionLocation) {
+    fn lost_soon(&mut self, machine: &App, fates: &Fates, id: StoreId, located: &SessionLocation) {
         let days = fates
             .days_left(id, located, machine.now)
             .unwrap_or_default();

@@ -14,8 +14,8 @@ use boswell_store::disk::RealDisk;
 use boswell_store::{Blobs, IdSource, Checkpoints, Resolved, Session, SystemIds};
 use clap::Args;
 
-use super::file_copies::Copies;
-use crate::machine::Machine;
+use super::agent_file_history::AgentFileHistory;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
 
@@ -40,7 +40,7 @@ pub(crate) struct CheckoutArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &CheckoutArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &CheckoutArgs) -> Result<ExitCode> {
     let found = if args.dry_run {
         machine.resolve(&args.session)?
     } else {
@@ -49,7 +49,7 @@ pub(crate) fn run(machine: &Machine, args: &CheckoutArgs) -> Result<ExitCode> {
     let session = found.store.read(&found.located, Depth::Facts)?;
     let paths: Vec<&str> = args.paths.iter().map(String::as_str).collect();
     let mut out = Output::paged(machine);
-    if let Some(copies) = Copies::at(&found, &session, &args.entry, &paths)? {
+    if let Some(copies) = AgentFileHistory::at(&found, &session, &args.entry, &paths)? {
         copies.show_diff(&session, &mut out)?;
         let restored = if args.dry_run {
             Ok(ExitCode::SUCCESS)
@@ -80,7 +80,7 @@ pub(crate) struct Files {
 impl Files {
     /// Gathers them. Fails where the session has no checkpoints or its folder is gone.
     pub(crate) fn at(
-        machine: &Machine,
+        machine: &App,
         session: &Session,
         entry: &str,
         paths: &[&str],
@@ -103,7 +103,7 @@ impl Files {
         }
         let found = State::in_session(session, entry)?;
         for (entry, error) in &found.damaged {
-            crate::failure::warn(
+            crate::error_report::warn(
                 &Error::new(
                     ErrorKind::Damaged,
                     format!("the checkpoint at {entry} cannot be read"),
@@ -183,7 +183,7 @@ impl Files {
     /// it can be taken back.
     pub(crate) fn restore(
         &self,
-        machine: &Machine,
+        machine: &App,
         found: &Resolved,
         force: bool,
         out: &mut Output,
@@ -227,7 +227,7 @@ impl Files {
                 )?
                 .entry;
             if !machine.quiet {
-                crate::failure::say(&format!(
+                crate::error_report::say(&format!(
                     "what the files were before is kept at entry {entry}"
                 ));
             }

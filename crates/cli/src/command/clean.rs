@@ -8,10 +8,10 @@ use boswell_store::{Resolved, Retention, Summary};
 use clap::Args;
 
 use super::delete::{can_remove, remove_session};
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
-use crate::when;
+use crate::time;
 
 /// Delete sessions that were not used for long; shows what it would do unless --apply
 #[derive(Debug, Args)]
@@ -39,14 +39,14 @@ pub(crate) struct CleanArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &CleanArgs) -> Result<ExitCode> {
     if args.leftovers {
-        return super::leftovers::run(machine, &args.dialect, args.apply);
+        return super::clean_leftovers::run(machine, &args.dialect, args.apply);
     }
     let Some(older_than) = args.older_than.as_ref().filter(|_| !args.vault) else {
         return vault(machine, args.apply);
     };
-    let span = when::span(older_than)?;
+    let span = time::span(older_than)?;
     let before = Instant::from_millis(
         machine
             .now
@@ -84,7 +84,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
             };
             match remove_session(machine, &found, &mut out) {
                 Ok(()) => {}
-                Err(error) => crate::failure::pass_over(error, &mut failed),
+                Err(error) => crate::error_report::pass_over(error, &mut failed),
             }
         } else {
             can_remove(&found)?;
@@ -93,7 +93,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     if !args.apply && !machine.quiet {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "{count} sessions; `--apply` moves them into the vault"
         ));
     }
@@ -102,7 +102,7 @@ pub(crate) fn run(machine: &Machine, args: &CleanArgs) -> Result<ExitCode> {
 }
 
 /// Drops copies that were kept long enough.
-fn vault(machine: &Machine, apply: bool) -> Result<ExitCode> {
+fn vault(machine: &App, apply: bool) -> Result<ExitCode> {
     let days = |key: &str| {
         let span = machine.config.span(&format!("retention.{key}"))?;
         u32::try_from(span.as_secs() / 86_400).ok()
@@ -144,7 +144,7 @@ fn vault(machine: &Machine, apply: bool) -> Result<ExitCode> {
     }
     out.finish()?;
     if !apply && !machine.quiet {
-        crate::failure::say(
+        crate::error_report::say(
             "`--apply` does it; how long copies are kept is set under `retention`: `boswell config`",
         );
     }
@@ -160,7 +160,7 @@ fn is_old(summary: &Summary, before: Instant) -> bool {
 
 /// Says what would be done to a session.
 pub(crate) fn would(
-    machine: &Machine,
+    machine: &App,
     what: &str,
     summary: &Summary,
     out: &mut Output,
@@ -177,7 +177,7 @@ pub(crate) fn would(
         );
     }
     let ago = active
-        .map(|at| when::ago(at, machine.now))
+        .map(|at| time::ago(at, machine.now))
         .unwrap_or_default();
     out.line(&format!(
         "would {what} {}  {ago}  {}",

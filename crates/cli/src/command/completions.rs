@@ -7,7 +7,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use super::list::last_active;
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
 
@@ -40,8 +40,8 @@ enum Known {
 pub(crate) struct OfferArgs {}
 
 /// Runs `completions`.
-pub(crate) fn run(machine: &Machine, args: &CompletionsArgs) -> Result<ExitCode> {
-    let mut command = crate::typed::whole();
+pub(crate) fn run(machine: &App, args: &CompletionsArgs) -> Result<ExitCode> {
+    let mut command = crate::parse::whole();
     let shell = match args.shell {
         Known::Bash => Shell::Bash,
         Known::Zsh => Shell::Zsh,
@@ -83,7 +83,7 @@ fn live(shell: Known, script: String) -> String {
 }
 
 /// Runs the hidden command behind the scripts: an id and a name a line, last active first.
-pub(crate) fn offer(machine: &Machine) -> Result<ExitCode> {
+pub(crate) fn offer(machine: &App) -> Result<ExitCode> {
     let (mut conversations, _) = machine.conversations()?;
     conversations.retain(|conversation| conversation.front.1.hidden().is_none());
     conversations.sort_by_key(|conversation| std::cmp::Reverse(last_active(conversation)));

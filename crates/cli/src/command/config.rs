@@ -9,8 +9,8 @@ use clap::Args;
 
 use crate::config::SETTINGS;
 use crate::config_edit;
-use crate::excluded::Purge;
-use crate::machine::Machine;
+use crate::exclusion_args::Purge;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
@@ -37,7 +37,7 @@ pub(crate) struct ConfigArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
     if !args.exclude.is_empty() || !args.include.is_empty() {
         return exclude(machine, args);
     }
@@ -81,7 +81,7 @@ pub(crate) fn run(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
 }
 
 /// Changes what is excluded, and removes what was derived of it.
-fn exclude(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
+fn exclude(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
     let config = config_edit::exclude(machine, &args.exclude, &args.include)?;
     let exclusion = config.exclusion(&machine.env)?.map(Arc::new);
     let mut hidden = 0;
@@ -112,7 +112,7 @@ fn exclude(machine: &Machine, args: &ConfigArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     if !machine.quiet {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "{hidden} sessions are excluded; what boswell had derived of them is removed"
         ));
     }

@@ -9,10 +9,10 @@ use boswell_store::Session;
 use clap::Args;
 
 use super::show::warn_about_gaps;
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape};
-use crate::transcript;
+use crate::linked_transcript;
 
 /// Show the messages that a model would be sent, and the recorded settings
 #[derive(Debug, Args)]
@@ -31,8 +31,8 @@ pub(crate) struct ContextArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ContextArgs) -> Result<ExitCode> {
-    let found = transcript::followed(machine, machine.resolve(&args.session)?)?;
+pub(crate) fn run(machine: &App, args: &ContextArgs) -> Result<ExitCode> {
+    let found = linked_transcript::followed(machine, machine.resolve(&args.session)?)?;
     let (session, tip) = found
         .store
         .read_for_context(&found.located, args.leaf.as_deref())?;

@@ -8,10 +8,10 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Resolved, Runner, Selector, SessionWriter, Side, Wait};
 use clap::Args;
 
-use super::{change, purge};
-use crate::machine::Machine;
+use super::{planned_change, purge};
+use crate::app::App;
 use crate::output::Output;
-use crate::shape;
+use crate::json_shape;
 use crate::terminal::one_line;
 
 /// Delete sessions; the vault keeps a copy unless --purge
@@ -52,7 +52,7 @@ pub(crate) struct RestoreArgs {
 const STAND_ALONE: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
 
 /// Runs `delete`.
-pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &DeleteArgs) -> Result<ExitCode> {
     if args.purge {
         let wanted = purge::Wanted {
             apply: args.apply,
@@ -81,14 +81,14 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
             remove_session(machine, it, &mut out)?;
         } else if it.store.dialect().plans(Capability::Delete) {
             let store = machine.planning(it.store.clone());
-            change::show(&store.plan(&it.located, &EditRequest::Delete)?, &mut out)?;
+            planned_change::show(&store.plan(&it.located, &EditRequest::Delete)?, &mut out)?;
         } else {
             for key in &files_of(it)? {
                 step(&mut out, "would remove", &it.store.backend().describe(key))?;
             }
         }
         for other in staying.iter().filter(|_| !machine.quiet) {
-            crate::failure::say(&format!(
+            crate::error_report::say(&format!(
                 "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {}` removes it too",
                 other.to_argument()
             ));
@@ -99,7 +99,7 @@ pub(crate) fn run(machine: &Machine, args: &DeleteArgs) -> Result<ExitCode> {
 }
 
 /// Transcripts of the same conversation in other stores that this command does not delete.
-fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
+fn transcripts(machine: &App, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
     // What cannot be read says nothing of others, and can be deleted all the same.
     let Ok(session) = it.store.read(&it.located, Depth::Facts) else {
         return Vec::new();
@@ -128,9 +128,9 @@ fn transcripts(machine: &Machine, it: &Resolved, deleted: &[Resolved]) -> Vec<Se
 }
 
 /// Removes a session in the way of its dialect; the vault keeps a copy. Gives the operation's id.
-pub(super) fn take_away(machine: &Machine, found: &Resolved) -> Result<String> {
+pub(super) fn take_away(machine: &App, found: &Resolved) -> Result<String> {
     if found.store.dialect().plans(Capability::Delete) {
-        return Ok(change::carry_out(machine, found, &EditRequest::Delete)?
+        return Ok(planned_change::execute(machine, found, &EditRequest::Delete)?
             .operation
             .id);
     }
@@ -148,11 +148,11 @@ pub(super) fn take_away(machine: &Machine, found: &Resolved) -> Result<String> {
 }
 
 /// The same, acknowledged.
-pub(crate) fn remove_session(machine: &Machine, found: &Resolved, out: &mut Output) -> Result<()> {
+pub(crate) fn remove_session(machine: &App, found: &Resolved, out: &mut Output) -> Result<()> {
     let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
     let operation = take_away(machine, found)?;
     if out.json {
-        return out.object(&shape::op(&operation, "delete", &reference));
+        return out.object(&json_shape::op(&operation, "delete", &reference));
     }
     out.line(&format!(
         "{reference} is in the vault; `boswell restore {}` puts it back",
@@ -214,7 +214,7 @@ pub(super) fn step(out: &mut Output, done: &str, path: &str) -> Result<()> {
 }
 
 /// Runs `restore`.
-pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode> {
+pub(crate) fn restore(machine: &App, args: &RestoreArgs) -> Result<ExitCode> {
     machine.may_write()?;
     let runner = machine.runner()?;
     let mut out = Output::paged(machine);
@@ -223,12 +223,12 @@ pub(crate) fn restore(machine: &Machine, args: &RestoreArgs) -> Result<ExitCode>
         let restored = runner.restore(&reference)?;
         let operation = restored.operation;
         if out.json {
-            out.object(&shape::op(&operation.id, "restore", &reference))?;
+            out.object(&json_shape::op(&operation.id, "restore", &reference))?;
         } else {
             out.line(&format!("{reference} is back"))?;
         }
         if restored.renewed > 0 && !machine.quiet {
-            crate::failure::say(&format!(
+            crate::error_report::say(&format!(
                 "{} files have the time of now: by their own, their agent would soon delete them again",
                 restored.renewed
             ));

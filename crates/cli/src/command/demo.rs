@@ -8,8 +8,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{IdSource, SystemIds};
 use clap::Args;
 
-use crate::demo::{Place, TOUR};
-use crate::machine::{Machine, is_new_or_empty, program};
+use crate::demo::{DemoLayout, TOUR};
+use crate::app::{App, is_new_or_empty, program};
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
@@ -28,7 +28,7 @@ pub(crate) struct DemoArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &DemoArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &DemoArgs) -> Result<ExitCode> {
     machine.may_write()?;
     let root = match &args.folder {
         Some(folder) => machine.env.cwd.join(folder),
@@ -45,7 +45,7 @@ pub(crate) fn run(machine: &Machine, args: &DemoArgs) -> Result<ExitCode> {
         .because("a demo is made where nothing is yet")
         .hinting("name another folder, or none for a new temporary one"));
     }
-    let place = Place::at(root);
+    let place = DemoLayout::at(root);
     place.build(&program()?)?;
     let mut out = Output::paged(machine);
     if out.json {
@@ -57,7 +57,7 @@ pub(crate) fn run(machine: &Machine, args: &DemoArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn shape(place: &Place) -> Json {
+fn shape(place: &DemoLayout) -> Json {
     let commands: Vec<Json> = TOUR
         .iter()
         .map(|(typed, what)| Json::object().with("command", *typed).with("shows", *what))
@@ -71,7 +71,7 @@ fn shape(place: &Place) -> Json {
         .with("commands", commands)
 }
 
-fn print(place: &Place, out: &mut Output) -> Result<()> {
+fn print(place: &DemoLayout, out: &mut Output) -> Result<()> {
     out.line(&format!(
         "a home to try is in {}",
         one_line(&place.root().display().to_string())

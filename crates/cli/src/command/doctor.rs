@@ -12,7 +12,7 @@ use clap::Args;
 
 use super::stores::size;
 use crate::config::SETTINGS;
-use crate::machine::{Machine, free_space, new_file};
+use crate::app::{App, free_space, new_file};
 use crate::output::{Output, json_line};
 use crate::terminal::{Style, fit, one_line};
 
@@ -33,7 +33,7 @@ pub(crate) struct DoctorArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &DoctorArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &DoctorArgs) -> Result<ExitCode> {
     if let Some(path) = &args.bundle {
         return write(
             machine,
@@ -52,7 +52,7 @@ pub(crate) fn run(machine: &Machine, args: &DoctorArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(machine: &Machine, report: &Report, path: &Path) -> Result<ExitCode> {
+fn write(machine: &App, report: &Report, path: &Path) -> Result<ExitCode> {
     use std::io::Write;
     machine.may_write()?;
     let mut file = new_file(path)?;
@@ -60,7 +60,7 @@ fn write(machine: &Machine, report: &Report, path: &Path) -> Result<ExitCode> {
     file.write_all(text.as_bytes())
         .map_err(|error| Error::io(path.display(), "write the report", error))?;
     if !machine.quiet {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "written to {}: look at it before you send it",
             path.display()
         ));
@@ -100,7 +100,7 @@ struct StoreReport {
 }
 
 impl Report {
-    fn take(machine: &Machine, eyes: Eyes) -> Report {
+    fn take(machine: &App, eyes: Eyes) -> Report {
         let mut report = Report {
             eyes,
             facts: vec![
@@ -130,7 +130,7 @@ impl Report {
         report
     }
 
-    fn look_at_home(&mut self, machine: &Machine) {
+    fn look_at_home(&mut self, machine: &App) {
         let Some(home) = &machine.home else {
             self.facts.push((
                 "home",
@@ -180,7 +180,7 @@ impl Report {
         }
     }
 
-    fn look_at_settings(&mut self, machine: &Machine) {
+    fn look_at_settings(&mut self, machine: &App) {
         let path = machine.config.path.as_deref();
         self.facts.push((
             "config",
@@ -200,7 +200,7 @@ impl Report {
         ));
     }
 
-    fn look_at_store(&mut self, machine: &Machine, store: &Store) {
+    fn look_at_store(&mut self, machine: &App, store: &Store) {
         let can = Capability::ALL
             .iter()
             .map(|operation| (operation.word(), store.support(*operation)))
@@ -234,7 +234,7 @@ impl Report {
         self.stores.push(found);
     }
 
-    fn named(&self, machine: &Machine, path: &Path) -> String {
+    fn named(&self, machine: &App, path: &Path) -> String {
         match self.eyes {
             Eyes::Own => path.display().to_string(),
             Eyes::Strangers => tame(machine, path),
@@ -372,7 +372,7 @@ fn kind_of_lock(name: &str) -> &str {
 
 /// A path that says nothing of its owner: the home folder is `~`, and what is neither there nor a
 /// well-known name is left out.
-fn tame(machine: &Machine, path: &Path) -> String {
+fn tame(machine: &App, path: &Path) -> String {
     let below_home = machine
         .env
         .home

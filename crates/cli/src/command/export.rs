@@ -13,10 +13,10 @@ use clap::{Args, ValueEnum};
 
 use super::attachments::without_log;
 use super::show::warn_about_gaps;
-use crate::export::{Hidden, Transcript, document, html, markdown};
-use crate::machine::Machine;
+use crate::export::{Redactor, Transcript, document, html, markdown};
+use crate::app::App;
 use crate::output::Output;
-use crate::shape;
+use crate::json_shape;
 
 /// Write a session to stdout or a file: exact, or as a page for people
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub(crate) enum Format {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ExportArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     if found.located.key.is_none() {
         return Err(without_log(&format!(
@@ -86,16 +86,16 @@ pub(crate) fn run(machine: &Machine, args: &ExportArgs) -> Result<ExitCode> {
     out.finish()?;
     // Rules do not know every secret, so this line is there even if nothing was found.
     if !machine.quiet {
-        crate::failure::say(&format!("removed {removed}; review before sharing"));
+        crate::error_report::say(&format!("removed {removed}; review before sharing"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn warn_about_secrets(machine: &Machine, session: &SessionRef, count: usize) {
+fn warn_about_secrets(machine: &App, session: &SessionRef, count: usize) {
     if count == 0 || machine.quiet {
         return;
     }
-    crate::failure::warn(
+    crate::error_report::warn(
         &Error::new(
             ErrorKind::Denied,
             format!("what was written holds {count} keys or passwords"),
@@ -111,16 +111,16 @@ fn warn_about_secrets(machine: &Machine, session: &SessionRef, count: usize) {
 /// Writes every byte but those that the agent's dialect hides, and gives how many
 /// of those there were.
 fn exact(
-    machine: &Machine,
+    machine: &App,
     args: &ExportArgs,
     found: &Resolved,
     out: &mut Output,
 ) -> Result<SecretCount> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let hidden = if args.no_redact {
-        Hidden::default()
+        Redactor::default()
     } else {
-        Hidden::of(&session)?
+        Redactor::of(&session)?
     };
     let secrets = Secrets::new()?;
     let removed = hidden.count();
@@ -133,7 +133,7 @@ fn exact(
         }
     };
     if args.format == Format::Json {
-        let shape = shape::session(
+        let shape = json_shape::session(
             &found.store.summary(&found.located)?,
             Some(&found.store),
             &[],
@@ -166,7 +166,7 @@ fn exact(
     warn_about_secrets(machine, &session.reference(), left.borrow().0);
     if removed.total() > 0 && !machine.quiet {
         let session = session.reference();
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "keys that the agent keeps in {session} are hidden; `boswell export {} --no-redact` writes every byte",
             session.to_argument()
         ));

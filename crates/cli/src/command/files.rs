@@ -9,8 +9,8 @@ use boswell_model::json::Json;
 use clap::Args;
 
 use super::checkout::Files;
-use super::file_copies::Copies;
-use crate::machine::Machine;
+use super::agent_file_history::AgentFileHistory;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
 
@@ -38,12 +38,12 @@ struct Touched {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &FilesArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     if let Some(entry) = &args.at {
         let session = found.store.read(&found.located, Depth::Facts)?;
         let mut out = Output::paged(machine);
-        if let Some(copies) = Copies::at(&found, &session, entry, &[])? {
+        if let Some(copies) = AgentFileHistory::at(&found, &session, entry, &[])? {
             if args.diff {
                 copies.show_diff(&session, &mut out)?
             } else {
@@ -128,7 +128,7 @@ pub(crate) fn run(machine: &Machine, args: &FilesArgs) -> Result<ExitCode> {
         }
     }
     if touched.is_empty() && !machine.quiet {
-        crate::failure::say("no tool of this session read or changed a file");
+        crate::error_report::say("no tool of this session read or changed a file");
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -9,10 +9,10 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
 use boswell_store::{Outcome, Resolved};
 use clap::{Args, ValueEnum};
 
-use super::change;
-use crate::machine::Machine;
+use super::planned_change;
+use crate::app::App;
 use crate::output::Output;
-use crate::shape;
+use crate::json_shape;
 
 /// Make a new session from a branch, with lineage
 #[derive(Debug, Args)]
@@ -49,7 +49,7 @@ enum Style {
 }
 
 impl ForkArgs {
-    fn new_session(&self, machine: &Machine) -> NewSession {
+    fn new_session(&self, machine: &App) -> NewSession {
         let project = self.project.as_ref().map(|project| {
             let project = machine.env.cwd.join(project);
             project
@@ -78,7 +78,7 @@ impl ForkArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ForkArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let dialect = found.store.dialect().name();
     if args.style == Style::Sdk && dialect != "claude" {
@@ -101,7 +101,7 @@ pub(crate) fn run(machine: &Machine, args: &ForkArgs) -> Result<ExitCode> {
     print(machine, &found, &reference)
 }
 
-fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitCode> {
+fn by_plan(machine: &App, args: &ForkArgs, found: &Resolved) -> Result<ExitCode> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let at = match &args.at {
         Some(entry) => Tip::At(session.find(entry)?),
@@ -123,7 +123,7 @@ fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitC
         parent: Some(found.store.lineage(&session, new.copies)),
         ..new
     };
-    let done = change::carry_out(machine, found, &EditRequest::Fork { at, new })?;
+    let done = planned_change::execute(machine, found, &EditRequest::Fork { at, new })?;
     let id = done.planned.session.unwrap_or_default();
     print(
         machine,
@@ -132,11 +132,11 @@ fn by_plan(machine: &Machine, args: &ForkArgs, found: &Resolved) -> Result<ExitC
     )
 }
 
-fn print(machine: &Machine, found: &Resolved, reference: &SessionRef) -> Result<ExitCode> {
+fn print(machine: &App, found: &Resolved, reference: &SessionRef) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     if out.json {
         let summary = found.store.summary(&found.store.find(&reference.id)?)?;
-        out.object(&shape::session(&summary, Some(&found.store), &[], None))?;
+        out.object(&json_shape::session(&summary, Some(&found.store), &[], None))?;
     } else {
         out.line(&reference.to_string())?;
     }

@@ -13,7 +13,7 @@ use boswell_store::{
 };
 use clap::Args;
 
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 
 /// A longer document is refused: it is held in memory.
@@ -46,7 +46,7 @@ pub(crate) struct ImportArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ImportArgs) -> Result<ExitCode> {
     if !args.dry_run {
         machine.may_write()?;
     }
@@ -154,7 +154,7 @@ pub(crate) fn run(machine: &Machine, args: &ImportArgs) -> Result<ExitCode> {
             .iter()
             .map(|it| named(&it.file).with("why", it.why.to_string()))
             .collect();
-        let shape = crate::shape::session(&own.summary(&located)?, Some(&own), &[], None);
+        let shape = crate::json_shape::session(&own.summary(&located)?, Some(&own), &[], None);
         out.object(&shape.with("brought", came).with("left", stayed))?;
     } else {
         out.line(&reference.to_string())?;
@@ -177,7 +177,7 @@ fn tell_files(from: &Store, brought: &[SideFile], left: &[LeftBehind]) {
             .iter()
             .map(|(kind, count)| format!("{kind}×{count}"))
             .collect();
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "files beside the source came along: {}",
             kinds.join(", ")
         ));
@@ -185,19 +185,19 @@ fn tell_files(from: &Store, brought: &[SideFile], left: &[LeftBehind]) {
     if left.is_empty() {
         return;
     }
-    crate::failure::say(&format!(
+    crate::error_report::say(&format!(
         "{} files beside the source were not brought over:",
         left.len()
     ));
     for LeftBehind { file, why } in left.iter().take(NAMED) {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "  {}  {}: {why}",
             file.kind.word(),
             from.backend().describe(&file.key)
         ));
     }
     if left.len() > NAMED {
-        crate::failure::say(&format!("  and {} more", left.len() - NAMED));
+        crate::error_report::say(&format!("  and {} more", left.len() - NAMED));
     }
 }
 

@@ -9,8 +9,8 @@ use boswell_store::disk::{Disk, RealDisk};
 use clap::Args;
 
 use super::list::warn_about;
-use crate::library::{Create, Library};
-use crate::machine::Machine;
+use crate::session_index::{Create, SessionIndex};
+use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 
@@ -32,15 +32,15 @@ pub(crate) struct IndexArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &IndexArgs) -> Result<ExitCode> {
     if args.native {
-        return super::native_index::run(machine, args.apply);
+        return super::index_native::run(machine, args.apply);
     }
     machine.may_write()?;
     if args.rebuild {
         throw_away(machine)?;
     }
-    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
@@ -50,7 +50,7 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
         return Err(error);
     }
     library.read(machine, WantedRows::Whole, &|| true)?;
-    let sources = library.sources_at_a_glance(machine, None)?;
+    let sources = library.sources_by_filter_keys(machine, None)?;
     let index = library.index();
     let blocks: u64 = sources
         .sources()
@@ -96,7 +96,7 @@ pub(crate) fn run(machine: &Machine, args: &IndexArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn throw_away(machine: &Machine) -> Result<()> {
+fn throw_away(machine: &App) -> Result<()> {
     let home = machine.home()?;
     let remove = |path: &std::path::Path| match RealDisk.remove(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -13,13 +13,13 @@ use boswell_store::{Digest, KeepRun, KeepWhich, ChunkedCopies, Reason, Store, Wa
 use clap::{Args, Subcommand};
 
 use super::stores::size;
-use super::whole_store::step;
-use crate::fate::{AHEAD, Fates};
-use crate::keep_state::{KeepState, Trigger};
-use crate::machine::{Machine, program, until};
+use super::store_change::step;
+use crate::expiry::{AHEAD, Fates};
+use crate::keep_config::{KeepConfig, Trigger};
+use crate::app::{App, program, until};
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::{excluded, failure, timer};
+use crate::{exclusion_args, error_report, timer};
 
 /// How long a command goes on keeping after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
@@ -56,7 +56,7 @@ enum What {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &KeepArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &KeepArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     let left_out = match args.what {
         What::On { timer, dry_run } => on(machine, timer, dry_run, &mut out)?,
@@ -68,16 +68,16 @@ pub(crate) fn run(machine: &Machine, args: &KeepArgs) -> Result<ExitCode> {
         }
     };
     out.finish()?;
-    Ok(failure::left_out(machine, &left_out))
+    Ok(error_report::left_out(machine, &left_out))
 }
 
 /// Keeps a little of what changed, once a command has answered. What fails here is
 /// tried again next time.
-pub(crate) fn afterwards(machine: &Machine) {
+pub(crate) fn afterwards(machine: &App) {
     let Some(home) = machine.home.as_ref().filter(|_| !machine.is_read_only()) else {
         return;
     };
-    if !matches!(KeepState::load(home), Ok(Some(_))) {
+    if !matches!(KeepConfig::load(home), Ok(Some(_))) {
         return;
     }
     let time = until(AFTERWARDS);
@@ -92,7 +92,7 @@ pub(crate) fn afterwards(machine: &Machine) {
     // What the command itself did is done: that copies are missing is a warning, and the
     // next one tries again.
     if let Some(error) = failed.filter(|_| !machine.quiet) {
-        failure::warn(&error.hinting(
+        error_report::warn(&error.hinting(
             "what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`",
         ));
     }
@@ -106,7 +106,7 @@ fn is_of_disk(error: &Error) -> bool {
 
 /// Stores whose agents delete sessions. Settings that cannot be read do not say that
 /// an agent deletes none.
-fn keepable(machine: &Machine) -> Vec<&Store> {
+fn keepable(machine: &App) -> Vec<&Store> {
     let stores = machine.stores.iter().map(|(_, store)| store);
     stores
         .filter(|store| !matches!(store.deletes_after(), Ok(None)))
@@ -114,12 +114,12 @@ fn keepable(machine: &Machine) -> Vec<&Store> {
 }
 
 fn each_store(
-    machine: &Machine,
+    machine: &App,
     which: KeepWhich,
     wait: Wait,
     go_on: &dyn Fn() -> bool,
 ) -> Result<KeepRun> {
-    excluded::settle_or_warn(machine);
+    exclusion_args::settle_or_warn(machine);
     let runner = machine.reading_runner()?;
     let mut kept = runner.vault().kept()?;
     let mut all = KeepRun::default();
@@ -146,7 +146,7 @@ fn each_store(
 }
 
 /// Keeps everything. What could not be kept, and why.
-fn keep_all(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
+fn keep_all(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
     let run = each_store(
         machine,
         KeepWhich::All,
@@ -187,7 +187,7 @@ fn keep_all(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
     Ok(failed)
 }
 
-fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<Vec<Error>> {
+fn on(machine: &App, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<Vec<Error>> {
     if !dry_run {
         machine.may_write()?;
     }
@@ -203,10 +203,10 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
     let lock = if dry_run {
         None
     } else {
-        Some(KeepState::lock(machine.home()?)?)
+        Some(KeepConfig::lock(machine.home()?)?)
     };
     let mut state =
-        KeepState::load(machine.home()?)?.unwrap_or_else(|| KeepState::since(machine.now));
+        KeepConfig::load(machine.home()?)?.unwrap_or_else(|| KeepConfig::since(machine.now));
     for store in stores {
         if state
             .triggers
@@ -241,7 +241,7 @@ fn on(machine: &Machine, by_timer: bool, dry_run: bool, out: &mut Output) -> Res
 
 /// Puts a hook into the agent's settings; none where they take none, and a timer must do.
 fn hook(
-    machine: &Machine,
+    machine: &App,
     store: &Store,
     command: &str,
     dry_run: bool,
@@ -251,7 +251,7 @@ fn hook(
     let hooked = match settings::add_hook(before.as_deref(), command) {
         Ok(hooked) => hooked,
         Err(error) => {
-            failure::warn(&error);
+            error_report::warn(&error);
             return Ok(None);
         }
     };
@@ -272,7 +272,7 @@ fn hook(
         // Settings that are not ours to change, or lie behind a link, need a timer; a disk
         // that failed is an error.
         Err(error) if is_refusal(&error) || is_link(store) => {
-            failure::warn(&error);
+            error_report::warn(&error);
             Ok(None)
         }
         Err(error) => Err(error),
@@ -294,7 +294,7 @@ fn is_link(store: &Store) -> bool {
 
 /// Replaces the agent's settings, through the runner; an empty file goes.
 fn write(
-    machine: &Machine,
+    machine: &App,
     store: &Store,
     before: Option<&[u8]>,
     after: &[u8],
@@ -325,7 +325,7 @@ fn write(
 }
 
 /// The words that keep this store, for a shell.
-fn command(machine: &Machine, store: &Store) -> Result<String> {
+fn command(machine: &App, store: &Store) -> Result<String> {
     let mut words = vec![shell_literal(&program()?.display().to_string())];
     words.extend([
         "--home".to_owned(),
@@ -343,21 +343,21 @@ fn command(machine: &Machine, store: &Store) -> Result<String> {
     Ok(words.join(" "))
 }
 
-fn off(machine: &Machine, out: &mut Output) -> Result<()> {
+fn off(machine: &App, out: &mut Output) -> Result<()> {
     machine.may_write()?;
     let home = machine.home()?;
     // A first look without the lock, which would make a home where there is none.
-    let lock = KeepState::load(home)?
-        .map(|_| KeepState::lock(home))
+    let lock = KeepConfig::load(home)?
+        .map(|_| KeepConfig::lock(home))
         .transpose()?;
     let state = if lock.is_some() {
-        KeepState::load(home)?
+        KeepConfig::load(home)?
     } else {
         None
     };
     let Some(mut state) = state else {
         if !machine.quiet {
-            failure::say("keeping is off already");
+            error_report::say("keeping is off already");
         }
         return Ok(());
     };
@@ -376,7 +376,7 @@ fn off(machine: &Machine, out: &mut Output) -> Result<()> {
             state.save(home)?;
         }
     }
-    KeepState::forget(home)?;
+    KeepConfig::forget(home)?;
     step(
         out,
         "keeping is off; copies that were kept stay in the vault",
@@ -384,7 +384,7 @@ fn off(machine: &Machine, out: &mut Output) -> Result<()> {
 }
 
 fn unhook(
-    machine: &Machine,
+    machine: &App,
     root: &Path,
     command: &str,
     inserted: &str,
@@ -413,11 +413,11 @@ fn unhook(
 }
 
 /// Shows what is kept. What could not be looked at, and why: whether it is kept is not known.
-fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
+fn status(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
     let state = machine
         .home
         .as_deref()
-        .map(KeepState::load)
+        .map(KeepConfig::load)
         .transpose()?
         .flatten();
     let fates = Fates::read(machine)?;
@@ -532,7 +532,7 @@ fn status(machine: &Machine, out: &mut Output) -> Result<Vec<Error>> {
         }
     }
     if keepable(machine).is_empty() && !machine.quiet {
-        failure::say(
+        error_report::say(
             "no agent on this machine deletes sessions by itself, so there is nothing to keep",
         );
     }

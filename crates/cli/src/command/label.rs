@@ -8,7 +8,7 @@ use boswell_store::NoteKind;
 use clap::Args;
 
 use super::note::annotate_or_note;
-use crate::machine::Machine;
+use crate::app::App;
 
 /// Name an entry, or take its name away
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(crate) struct LabelArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &LabelArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &LabelArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let session = found.store.read(&found.located, Depth::Heads)?;
     let target = session.log().label(session.find(&args.entry)?).into_owned();

@@ -7,13 +7,13 @@ use boswell_model::{Error, ErrorKind, Framing, Instant, Result};
 use boswell_store::{Conversation, Summaries, Summary};
 use clap::{Args, ValueEnum};
 
-use super::narrow::{Filter, Narrow};
-use crate::fate::Fates;
-use crate::machine::Machine;
+use super::filter_args::{Filter, FilterArgs};
+use crate::expiry::Fates;
+use crate::app::App;
 use crate::output::Output;
-use crate::shelf::{Look, Shelf, cursor_of};
+use crate::session_list::{Look, SessionList, cursor_of};
 use crate::terminal::{Style, cut, fit, one_line};
-use crate::{failure, shape, when};
+use crate::{error_report, json_shape, time};
 
 /// List sessions, last active first
 #[derive(Debug, Args, Default)]
@@ -22,7 +22,7 @@ use crate::{failure, shape, when};
   boswell list --agent claude --match flaky  Claude Code sessions that speak of `flaky`")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    narrow: Narrow,
+    narrow: FilterArgs,
     /// Only sessions whose name, prompts, project, tags or id hold this text
     #[arg(long = "match", value_name = "TEXT")]
     matching: Option<String>,
@@ -59,7 +59,7 @@ pub(crate) enum Sort {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ListArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
     let matching = args.matching.as_ref().map(|text| text.to_lowercase());
     let matches = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
@@ -68,7 +68,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
         (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Glance,
         _ => Look::Close,
     };
-    let mut shelf = Shelf::open(machine, look)?;
+    let mut shelf = SessionList::open(machine, look)?;
     let found_any = shelf.len() > 0;
     if !args.hidden {
         shelf.without_hidden();
@@ -90,7 +90,7 @@ pub(crate) fn run(machine: &Machine, args: &ListArgs) -> Result<ExitCode> {
     if out.json {
         let fates = Fates::read(machine)?;
         for conversation in &page {
-            out.object(&shape::conversation(machine, conversation, &fates))?;
+            out.object(&json_shape::conversation(machine, conversation, &fates))?;
         }
         out.object(&page_line(&page, args.sort, total, more, machine.now))?;
     } else if page.is_empty() {
@@ -155,7 +155,7 @@ fn matches(side: &Summary, text: &str) -> bool {
     all.any(|t| t.to_lowercase().contains(text))
 }
 
-fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<()> {
+fn table(machine: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
     let id_width = unique_width(page);
     let agent_width = page
         .iter()
@@ -183,7 +183,7 @@ fn table(machine: &Machine, page: &[Conversation], out: &mut Output) -> Result<(
     for conversation in page {
         let summary = &conversation.front.1;
         let active = last_active(conversation)
-            .map_or_else(|| "-".to_owned(), |at| when::ago(at, machine.now));
+            .map_or_else(|| "-".to_owned(), |at| time::ago(at, machine.now));
         let count = sides(conversation)
             .filter(|s| s.complete && s.located.key.is_some())
             .map(|s| s.facts.messages)
@@ -228,7 +228,7 @@ fn unique_width(page: &[Conversation]) -> usize {
     ids.windows(2).map(alike).max().unwrap_or(8).clamp(8, 20)
 }
 
-fn agent_of(machine: &Machine, conversation: &Conversation) -> String {
+fn agent_of(machine: &App, conversation: &Conversation) -> String {
     let (store, summary) = &conversation.front;
     let dialect = &summary.reference.dialect;
     let own = machine
@@ -258,7 +258,7 @@ fn agent_of(machine: &Machine, conversation: &Conversation) -> String {
 }
 
 /// A path with the home folder as `~`.
-pub(crate) fn short_path(machine: &Machine, path: &str) -> String {
+pub(crate) fn short_path(machine: &App, path: &str) -> String {
     let home = machine
         .env
         .home
@@ -291,7 +291,7 @@ fn cut_left(text: &str, width: usize) -> String {
 }
 
 #[expect(clippy::print_stderr, reason = "what was looked for is no answer")]
-fn nothing(machine: &Machine, found_any: bool) -> Result<()> {
+fn nothing(machine: &App, found_any: bool) -> Result<()> {
     if found_any {
         eprintln!("no session fits");
         eprintln!("hint: see all of them with `boswell list --hidden`");
@@ -319,15 +319,15 @@ fn nothing(machine: &Machine, found_any: bool) -> Result<()> {
 }
 
 /// Warns about stores and sessions that could not be looked at.
-pub(crate) fn warn_about(machine: &Machine, rest: &Summaries) {
+pub(crate) fn warn_about(machine: &App, rest: &Summaries) {
     if machine.quiet {
         return;
     }
     for (_, error) in &rest.store_errors {
-        failure::warn(error);
+        error_report::warn(error);
     }
     for (_, _, error) in rest.session_errors.iter().take(10) {
-        failure::warn(error);
+        error_report::warn(error);
     }
     if rest.session_errors.len() > 10 {
         let more = Error::new(
@@ -338,6 +338,6 @@ pub(crate) fn warn_about(machine: &Machine, rest: &Summaries) {
             ),
         )
         .hinting("see each with `boswell check`");
-        failure::warn(&more);
+        error_report::warn(&more);
     }
 }

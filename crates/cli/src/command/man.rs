@@ -8,7 +8,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{RealDisk, durable};
 use clap::Args;
 
-use crate::machine::{Machine, new_file};
+use crate::app::{App, new_file};
 use crate::output::Output;
 
 /// Print the manual page, or write one for every command into a folder
@@ -25,8 +25,8 @@ pub(crate) struct ManArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ManArgs) -> Result<ExitCode> {
-    let program = crate::typed::whole();
+pub(crate) fn run(machine: &App, args: &ManArgs) -> Result<ExitCode> {
+    let program = crate::parse::whole();
     if let Some(folder) = &args.output {
         durable::make_folders(&RealDisk, folder)?;
         for command in program

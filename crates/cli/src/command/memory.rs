@@ -13,8 +13,8 @@ use boswell_store::{IdSource, Memories, Store, SystemIds};
 use clap::Args;
 
 use super::{memory_change, memory_check};
-use crate::checkout_of;
-use crate::machine::Machine;
+use crate::git_repository;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
 
@@ -54,7 +54,7 @@ pub(crate) enum Action<'a> {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &MemoryArgs) -> Result<ExitCode> {
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let (project, action) = parse(&words)?;
     let folder = match args.project.as_deref().or(project) {
@@ -77,7 +77,7 @@ pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
     };
     out.finish()?;
     if shown > 0 || !left_out.is_empty() {
-        return Ok(crate::failure::left_out(machine, &left_out));
+        return Ok(crate::error_report::left_out(machine, &left_out));
     }
     if !machine.quiet {
         let place = folder.map_or_else(
@@ -89,7 +89,7 @@ pub(crate) fn run(machine: &Machine, args: &MemoryArgs) -> Result<ExitCode> {
         } else {
             "nothing like that is remembered of"
         };
-        crate::failure::warn(
+        crate::error_report::warn(
             &Error::new(ErrorKind::NotFound, format!("{what} {place}"))
                 .hinting("see all of it with `boswell memory all`"),
         );
@@ -123,13 +123,13 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
 
 /// Memory files of agents. How many were shown.
 fn agents_pages(
-    machine: &Machine,
+    machine: &App,
     folder: Option<&PathBuf>,
     action: &Action<'_>,
     out: &mut Output,
     left_out: &mut Vec<Error>,
 ) -> Result<usize> {
-    let keys = folder.map(|folder| checkout_of::keys(folder));
+    let keys = folder.map(|folder| git_repository::keys(folder));
     let mut shown = 0;
     for (_, store) in machine.stores.iter() {
         for file in pages(store, left_out) {
@@ -181,7 +181,7 @@ fn agents_page(
 
 /// Boswell's own pages of a project. How many were shown.
 fn own_pages(
-    machine: &Machine,
+    machine: &App,
     folder: Option<&PathBuf>,
     action: &Action<'_>,
     out: &mut Output,

@@ -11,13 +11,13 @@ use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{Digest, Reason, memory};
 
 use super::memory::Action;
-use crate::checkout_of;
-use crate::machine::Machine;
+use crate::git_repository;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::escape;
 
 /// A memory that is changed.
-struct Place {
+struct MemoryTarget {
     dialect: &'static str,
     root: PathBuf,
     /// Key of its folder below the root.
@@ -28,7 +28,7 @@ struct Place {
 
 /// Carries out a change of one page.
 pub(crate) fn run(
-    machine: &Machine,
+    machine: &App,
     folder: Option<PathBuf>,
     dialect: &str,
     action: &Action<'_>,
@@ -41,7 +41,7 @@ pub(crate) fn run(
         )
         .hinting("name it with `--project DIR`"));
     };
-    let place = Place::find(machine, &folder, dialect)?;
+    let place = MemoryTarget::find(machine, &folder, dialect)?;
     let name = place.page(action)?;
     let path = place.root.join(&place.folder).join(&name);
     let (session, locks) = (SessionRef::new(place.dialect, "*"), place.lock.as_slice());
@@ -72,8 +72,8 @@ pub(crate) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-impl Place {
-    fn find(machine: &Machine, folder: &Path, dialect: &str) -> Result<Place> {
+impl MemoryTarget {
+    fn find(machine: &App, folder: &Path, dialect: &str) -> Result<MemoryTarget> {
         let project = folder.display().to_string();
         if dialect == "boswell" {
             let key = memory::project_key(&project);
@@ -81,7 +81,7 @@ impl Place {
                 name: format!("memory-{key}"),
             });
             let root = machine.home()?.to_owned();
-            return Ok(Place {
+            return Ok(MemoryTarget {
                 dialect: "boswell",
                 root,
                 folder: format!("memory/{key}"),
@@ -103,9 +103,9 @@ impl Place {
             .hinting("known are `boswell` and `claude`; see the stores with `boswell stores`"));
         };
         // All checkouts of a repository share the memory of the main one.
-        let main = checkout_of::main_checkout(folder).unwrap_or_else(|| folder.to_owned());
+        let main = git_repository::main_checkout(folder).unwrap_or_else(|| folder.to_owned());
         let key = project_key(&main.display().to_string());
-        let place = Place {
+        let place = MemoryTarget {
             dialect: "claude",
             root: store.root().to_owned(),
             folder: format!("projects/{key}/memory"),

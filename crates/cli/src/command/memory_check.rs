@@ -11,8 +11,8 @@ use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Memory, Page};
 use boswell_store::{IdSource, Memories, Store, SystemIds};
 
-use crate::checkout_of;
-use crate::machine::Machine;
+use crate::git_repository;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::one_line;
 
@@ -21,7 +21,7 @@ const LARGEST: u64 = 16 << 20;
 
 /// Checks the memory of a project, or of all; gives how many problems there are.
 pub(crate) fn run(
-    machine: &Machine,
+    machine: &App,
     folder: Option<&Path>,
     out: &mut Output,
     left_out: &mut Vec<Error>,
@@ -31,7 +31,7 @@ pub(crate) fn run(
     } else {
         BTreeSet::new()
     };
-    let keys = folder.map(checkout_of::keys);
+    let keys = folder.map(git_repository::keys);
     let mut found = 0;
     for (_, store) in machine.stores.iter() {
         for (key, memory) in memories(store, left_out) {
@@ -70,7 +70,7 @@ pub(crate) fn run(
 }
 
 /// Folders that sessions were held in.
-fn known_projects(machine: &Machine) -> Result<BTreeSet<String>> {
+fn known_projects(machine: &App) -> Result<BTreeSet<String>> {
     let (conversations, _) = machine.conversations()?;
     let mut projects: BTreeSet<String> = conversations
         .into_iter()
@@ -78,7 +78,7 @@ fn known_projects(machine: &Machine) -> Result<BTreeSet<String>> {
         .collect();
     let mains: Vec<String> = projects
         .iter()
-        .filter_map(|path| checkout_of::main_checkout(Path::new(path)))
+        .filter_map(|path| git_repository::main_checkout(Path::new(path)))
         .map(|main| main.display().to_string())
         .collect();
     projects.extend(mains);
@@ -159,7 +159,7 @@ impl Problems<'_> {
     fn orphan(&self, place: Option<&Path>, orphans: bool) -> Option<String> {
         match place {
             Some(place) => {
-                let main = checkout_of::main_checkout(place)?;
+                let main = git_repository::main_checkout(place)?;
                 let loaded = project_key(&main.display().to_string());
                 (loaded != self.key).then(|| {
                     format!("is not loaded: for this folder the agent loads the memory of `{}`", main.display())

@@ -6,8 +6,8 @@ use boswell_dialect::EditRequest;
 use boswell_model::{Result, SessionRef};
 use clap::Args;
 
-use super::change;
-use crate::machine::Machine;
+use super::planned_change;
+use crate::app::App;
 use crate::output::Output;
 
 /// Bring a session to the newest version of its format
@@ -24,25 +24,25 @@ pub(crate) struct MigrateArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &MigrateArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &MigrateArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     if args.apply {
         let found = machine.resolve_for_writing(&args.session)?;
-        let done = change::carry_out(machine, &found, &EditRequest::Migrate)?;
+        let done = planned_change::execute(machine, &found, &EditRequest::Migrate)?;
         let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
         if !done.planned.plan.steps.is_empty() {
-            change::report(&done, &reference, &mut out)?;
+            planned_change::report(&done, &reference, &mut out)?;
         }
     } else {
         let found = machine.resolve(&args.session)?;
         let planned = machine
             .planning(found.store)
             .plan(&found.located, &EditRequest::Migrate)?;
-        change::remark(machine, &planned);
+        planned_change::remark(machine, &planned);
         if !planned.plan.steps.is_empty() {
-            change::show(&planned, &mut out)?;
+            planned_change::show(&planned, &mut out)?;
             if !machine.quiet {
-                crate::failure::say("nothing was changed; `--apply` does it");
+                crate::error_report::say("nothing was changed; `--apply` does it");
             }
         }
     }

@@ -4,10 +4,10 @@ pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod attachments;
 pub(crate) mod branch;
-pub(crate) mod change;
+pub(crate) mod planned_change;
 pub(crate) mod check;
 mod check_store;
-mod checked;
+mod check_session;
 pub(crate) mod checkout;
 pub(crate) mod clean;
 pub(crate) mod completions;
@@ -17,23 +17,23 @@ pub(crate) mod delete;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod export;
-pub(crate) mod file_copies;
+pub(crate) mod agent_file_history;
 pub(crate) mod files;
 pub(crate) mod fork;
 pub(crate) mod import;
 pub(crate) mod index;
 pub(crate) mod keep;
 pub(crate) mod label;
-mod leftovers;
+mod clean_leftovers;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod memory;
 pub(crate) mod memory_change;
 pub(crate) mod memory_check;
 pub(crate) mod migrate;
-pub(crate) mod moving;
-pub(crate) mod narrow;
-pub(crate) mod native_index;
+pub(crate) mod move_project;
+pub(crate) mod filter_args;
+pub(crate) mod index_native;
 pub(crate) mod new;
 pub(crate) mod note;
 pub(crate) mod ops;
@@ -44,7 +44,7 @@ pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod resume;
-pub(crate) mod resume_last;
+pub(crate) mod continue_last;
 pub(crate) mod rewind;
 pub(crate) mod scrub;
 mod scrub_plan;
@@ -58,7 +58,7 @@ pub(crate) mod summarize;
 pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
-pub(crate) mod whole_store;
+pub(crate) mod store_change;
 
 use std::process::ExitCode;
 
@@ -66,11 +66,11 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::StoreId;
 
 use crate::args::{Args, Command};
-use crate::machine::Machine;
+use crate::app::App;
 
 /// Runs what was typed.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
-    let machine = Machine::new(&args.global)?;
+    let machine = App::new(&args.global)?;
     let done = match &args.command {
         None => list::run(&machine, &list::ListArgs::default()),
         Some(Command::Stores(args)) => stores::run(&machine, args),
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Stats(args)) => stats::run(&machine, args),
         Some(Command::Prompts(args)) => prompts::run(&machine, args),
         Some(Command::Watch(args)) => watch::run(&machine, args),
-        Some(Command::Continue(args)) => resume_last::run(&machine, args),
+        Some(Command::Continue(args)) => continue_last::run(&machine, args),
         Some(Command::Summarize(args)) => summarize::run(&machine, args),
         Some(Command::Doctor(args)) => doctor::run(&machine, args),
         Some(Command::Demo(args)) => demo::run(&machine, args),
@@ -120,11 +120,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Completions(args)) => completions::run(&machine, args),
         Some(Command::Offer(_)) => completions::offer(&machine),
         Some(Command::Undo(args)) => ops::undo(&machine, args),
-        Some(Command::Move(args)) => moving::run(&machine, args),
+        Some(Command::Move(args)) => move_project::run(&machine, args),
         Some(Command::Keep(args)) => keep::run(&machine, args),
     };
     if !matches!(args.command, Some(Command::Offer(_))) {
-        crate::purging::tell(&machine);
+        crate::purge_copies::tell(&machine);
     }
     // `config` may have excluded a project since the settings of this machine were read.
     let keeps_nothing = matches!(
@@ -148,7 +148,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 /// Says once which links of the stores were met and not followed: what is behind them is
 /// missing from the answer.
-fn warn_of_links(machine: &Machine) {
+fn warn_of_links(machine: &App) {
     let links = machine.stores.outside_links();
     let named =
         |(id, key): &(StoreId, String)| Some(machine.stores.get(*id)?.backend().describe(key));
@@ -163,7 +163,7 @@ fn warn_of_links(machine: &Machine) {
         ),
     };
     let because = "a link that leads out of a store could put any file into a session";
-    crate::failure::warn(
+    crate::error_report::warn(
         &Error::new(ErrorKind::Denied, what)
             .because(because)
             .hinting("`boswell check` names them all"),

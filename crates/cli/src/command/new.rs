@@ -7,10 +7,10 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Store};
 use clap::Args;
 
-use super::change;
-use crate::machine::Machine;
+use super::planned_change;
+use crate::app::App;
 use crate::output::Output;
-use crate::shape;
+use crate::json_shape;
 
 /// Make a session and print its ref
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct NewArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &NewArgs) -> Result<ExitCode> {
     machine.may_write()?;
     let store = store_for(machine, &args.dialect)?;
     let project = machine.env.cwd.join(&args.project);
@@ -64,7 +64,7 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     if out.json {
         let summary = store.summary(&store.find(&reference.id)?)?;
-        out.object(&shape::session(&summary, Some(&store), &[], None))?;
+        out.object(&json_shape::session(&summary, Some(&store), &[], None))?;
     } else {
         out.line(&reference.to_string())?;
     }
@@ -72,11 +72,11 @@ pub(crate) fn run(machine: &Machine, args: &NewArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn by_plan(machine: &Machine, store: &Store, new: NewSession) -> Result<SessionRef> {
+fn by_plan(machine: &App, store: &Store, new: NewSession) -> Result<SessionRef> {
     let done = machine
         .runner()?
         .execute_store(store, &StoreRequest::Create(new))?;
-    change::remark(machine, &done.planned);
+    planned_change::remark(machine, &done.planned);
     Ok(SessionRef::new(
         store.dialect().name(),
         done.planned.session.unwrap_or_default(),
@@ -85,7 +85,7 @@ fn by_plan(machine: &Machine, store: &Store, new: NewSession) -> Result<SessionR
 
 /// The store of a dialect that a new session goes to: the one named or found; for
 /// boswell's own, its home.
-pub(crate) fn store_for(machine: &Machine, dialect: &str) -> Result<Store> {
+pub(crate) fn store_for(machine: &App, dialect: &str) -> Result<Store> {
     if let Some((_, store)) = machine
         .stores
         .iter()

@@ -7,13 +7,13 @@ use boswell_model::json::Json;
 use boswell_model::{ErrorKind, SessionMeta, Result, SessionRef};
 use boswell_store::{NoteKind, Receipt, Resolved};
 
-use super::{change, receipt};
-use crate::machine::Machine;
+use super::{planned_change, receipt};
+use crate::app::App;
 use crate::output::Output;
 
 /// Writes it into the session if the dialect has a place for it; else leaves notes and says so.
 pub(crate) fn annotate_or_note(
-    machine: &Machine,
+    machine: &App,
     found: &Resolved,
     intention: &EditRequest,
     notes: Vec<NoteKind>,
@@ -30,7 +30,7 @@ pub(crate) fn annotate_or_note(
 /// that change it at once neither change is lost: a plan calls `anew` under its locks, and
 /// `annotate` appends what changed, not what came of it.
 pub(crate) fn annotate_or_note_anew(
-    machine: &Machine,
+    machine: &App,
     found: &Resolved,
     anew: &dyn Fn(&SessionMeta) -> EditRequest,
     annotate: &dyn Fn() -> Result<Receipt>,
@@ -49,7 +49,7 @@ pub(crate) fn annotate_or_note_anew(
 }
 
 fn say(
-    machine: &Machine,
+    machine: &App,
     found: &Resolved,
     intention: &EditRequest,
     anew: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
@@ -62,7 +62,7 @@ fn say(
     let operation = intention.operation();
     let support = operation.map_or(Support::No, |operation| found.store.support(operation));
     let has_plan = operation.is_some_and(|operation| dialect.plans(operation));
-    let planned = has_plan.then(|| change::carry_out_anew(machine, found, intention, anew));
+    let planned = has_plan.then(|| planned_change::execute_again(machine, found, intention, anew));
     // What a plan cannot say, such as a second tag, is said by a note like all that has no place.
     let planned = planned.filter(|done| {
         !done
@@ -77,7 +77,7 @@ fn say(
     if let Some(done) = planned {
         let done = done?;
         outdate(machine, &reference, &notes)?;
-        change::report(&done, &reference, &mut out)?;
+        planned_change::report(&done, &reference, &mut out)?;
     } else if let Some(receipt) = native {
         receipt::print(&receipt, &mut out)?;
     } else {
@@ -97,7 +97,7 @@ fn say(
             out.line(&reference.to_string())?;
         }
         if !machine.quiet {
-            crate::failure::say(&format!(
+            crate::error_report::say(&format!(
                 "kept as a note of boswell's: {} itself is not told",
                 dialect.title()
             ));
@@ -108,7 +108,7 @@ fn say(
 }
 
 /// Takes back what earlier notes say of the same matter: notes come before what a log says.
-fn outdate(machine: &Machine, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
+fn outdate(machine: &App, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
     if !machine.home()?.join("notes.jsonl").is_file() {
         return Ok(());
     }

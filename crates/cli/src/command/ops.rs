@@ -7,10 +7,10 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{ListedOperation, Operation, Runner};
 use clap::Args;
 
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
-use crate::when;
+use crate::time;
 
 /// List changes that boswell made in stores, and what `undo` can take back
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct UndoArgs {
 }
 
 /// Runs `ops`.
-pub(crate) fn run(machine: &Machine, _args: &OpsArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, _args: &OpsArgs) -> Result<ExitCode> {
     let mut out = Output::paged(machine);
     if machine
         .home
@@ -46,7 +46,7 @@ pub(crate) fn run(machine: &Machine, _args: &OpsArgs) -> Result<ExitCode> {
             print(machine, it, &mut out)?;
         }
         if !damaged.is_empty() {
-            crate::failure::warn(&Error::new(
+            crate::error_report::warn(&Error::new(
                 ErrorKind::Damaged,
                 format!("{} lines of ops.jsonl cannot be read", damaged.len()),
             ));
@@ -56,7 +56,7 @@ pub(crate) fn run(machine: &Machine, _args: &OpsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(machine: &Machine, it: &ListedOperation, out: &mut Output) -> Result<()> {
+fn print(machine: &App, it: &ListedOperation, out: &mut Output) -> Result<()> {
     let op = &it.operation;
     if out.json {
         return out.object(
@@ -74,7 +74,7 @@ fn print(machine: &Machine, it: &ListedOperation, out: &mut Output) -> Result<()
     let line = format!(
         "{}  {}  {}  {}",
         out.paint(Style::Strong, &short),
-        fit(&when::ago(op.at, machine.now), 10),
+        fit(&time::ago(op.at, machine.now), 10),
         fit(state, 13),
         one_line(&op.title)
     );
@@ -106,7 +106,7 @@ fn shape(op: &Operation) -> Json {
 }
 
 /// Runs `undo`.
-pub(crate) fn undo(machine: &Machine, args: &UndoArgs) -> Result<ExitCode> {
+pub(crate) fn undo(machine: &App, args: &UndoArgs) -> Result<ExitCode> {
     machine.may_write()?;
     let runner = machine.runner()?;
     let (listed, _) = runner.operations()?;

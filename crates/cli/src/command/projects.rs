@@ -8,10 +8,10 @@ use boswell_model::{Instant, Result};
 use clap::Args;
 
 use super::list::{last_active, short_path, warn_about};
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
-use crate::when;
+use crate::time;
 
 /// List folders with their sessions, agents and last activity
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ struct Project {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, _args: &ProjectsArgs) -> Result<ExitCode> {
     let (conversations, rest) = machine.conversations()?;
     let mut projects: BTreeMap<String, Project> = BTreeMap::new();
     for conversation in conversations
@@ -75,7 +75,7 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
             };
             let active = project
                 .last_active
-                .map_or_else(|| "-".to_owned(), |at| when::ago(at, machine.now));
+                .map_or_else(|| "-".to_owned(), |at| time::ago(at, machine.now));
             let of = repository(folder)
                 .map(|main| format!("  (of {})", one_line(&short_path(machine, &main))));
             let line = format!(
@@ -96,7 +96,7 @@ pub(crate) fn run(machine: &Machine, _args: &ProjectsArgs) -> Result<ExitCode> {
 
 /// The main checkout of the repository that a folder belongs to, where that is another folder.
 fn repository(folder: &str) -> Option<String> {
-    let main = crate::checkout_of::main_checkout(
+    let main = crate::git_repository::main_checkout(
         std::path::Path::new(folder).canonicalize().ok()?.as_path(),
     )?;
     Some(main.display().to_string()).filter(|main| main != folder)

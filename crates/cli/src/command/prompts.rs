@@ -14,12 +14,12 @@ use boswell_store::{Prompts, Session};
 use clap::Args;
 
 use super::list::{short_path, warn_about};
-use super::narrow::{Filter, Narrow, Side};
-use crate::library::{Create, Library, say_unkept};
-use crate::machine::{Machine, workers};
+use super::filter_args::{Filter, FilterArgs, Side};
+use crate::session_index::{Create, SessionIndex, say_unkept};
+use crate::app::{App, workers};
 use crate::output::Output;
 use crate::terminal::{Style, cut, one_line};
-use crate::{failure, history, when};
+use crate::{error_report, agent_history, time};
 
 /// Show what was asked, of every agent, newest first
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ pub(crate) struct PromptsArgs {
     /// Only prompts that hold these words
     query: Vec<String>,
     #[command(flatten)]
-    narrow: Narrow,
+    narrow: FilterArgs,
     /// At most this many
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
@@ -47,10 +47,10 @@ struct Prompt {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &PromptsArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
     let text = args.query.join(" ");
-    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
@@ -99,7 +99,7 @@ pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     if prompts.is_empty() && !machine.quiet && !machine.json {
-        failure::say("nothing like that was asked");
+        error_report::say("nothing like that was asked");
     }
     say_unkept(machine, library.unkept.as_ref());
     warn_about(machine, &library.rest());
@@ -112,8 +112,8 @@ pub(crate) fn run(machine: &Machine, args: &PromptsArgs) -> Result<ExitCode> {
 
 /// Prompts that stand in sessions.
 fn said(
-    machine: &Machine,
-    library: &mut Library,
+    machine: &App,
+    library: &mut SessionIndex,
     filter: &Filter<'_>,
     text: &str,
     limit: usize,
@@ -197,13 +197,13 @@ fn said(
 }
 
 /// Prompts that agents and boswell keep beside sessions.
-fn beside(machine: &Machine) -> Result<Vec<Prompt>> {
+fn beside(machine: &App) -> Result<Vec<Prompt>> {
     let mut prompts = Vec::new();
     for (_, store) in machine.stores.iter() {
         let dialect = store.dialect().name();
-        let asked = history::read(store)?
+        let asked = agent_history::read(store)?
             .into_iter()
-            .chain(history::database(machine, store)?);
+            .chain(agent_history::database(machine, store)?);
         prompts.extend(asked.map(|asked| Prompt {
             text: asked.text,
             at: asked.at,
@@ -229,7 +229,7 @@ fn beside(machine: &Machine) -> Result<Vec<Prompt>> {
     Ok(prompts)
 }
 
-fn print(machine: &Machine, prompt: &Prompt, out: &mut Output) -> Result<()> {
+fn print(machine: &App, prompt: &Prompt, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(
             &Json::object()
@@ -244,7 +244,7 @@ fn print(machine: &Machine, prompt: &Prompt, out: &mut Output) -> Result<()> {
                 .with("source", prompt.source),
         );
     }
-    let at = prompt.at.map_or_else(|| "-".to_owned(), when::minute);
+    let at = prompt.at.map_or_else(|| "-".to_owned(), time::minute);
     let project = prompt
         .project
         .as_deref()

@@ -11,13 +11,13 @@ use boswell_store::{
 
 use super::delete::{deleted, files_of, step, take_away};
 use super::list::sides;
-use super::{change, whole_store};
-use crate::agree::{Agreed, ask};
-use crate::library::{Create, Library};
-use crate::machine::Machine;
+use super::{planned_change, store_change};
+use crate::confirm::{Agreed, ask};
+use crate::session_index::{Create, SessionIndex};
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::{purging, shape};
+use crate::{purge_copies, json_shape};
 
 /// What is wanted of the command.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ struct Target {
 }
 
 /// Shows what would go, and removes it if that is wanted.
-pub(crate) fn run(machine: &Machine, sessions: &[String], wanted: Wanted) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, sessions: &[String], wanted: Wanted) -> Result<ExitCode> {
     if wanted.apply {
         machine.may_write()?;
     }
@@ -65,7 +65,7 @@ pub(crate) fn run(machine: &Machine, sessions: &[String], wanted: Wanted) -> Res
     let runner = machine.runner()?;
     let _lock = runner
         .locks()
-        .exclusive(purging::LOCK, Wait::No)
+        .exclusive(purge_copies::LOCK, Wait::No)
         .map_err(|error| {
             error
                 .because("another process is purging a session")
@@ -81,7 +81,7 @@ pub(crate) fn run(machine: &Machine, sessions: &[String], wanted: Wanted) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn purge(machine: &Machine, runner: &Runner, target: &Target, out: &mut Output) -> Result<()> {
+fn purge(machine: &App, runner: &Runner, target: &Target, out: &mut Output) -> Result<()> {
     let purging = &target.purging;
     runner.begin_purge(purging)?;
     if let Some(found) = &target.found {
@@ -97,7 +97,7 @@ fn purge(machine: &Machine, runner: &Runner, target: &Target, out: &mut Output) 
             return Err(error);
         }
     }
-    let purged = purging::finish(machine, runner, purging).map_err(|error| {
+    let purged = purge_copies::finish(machine, runner, purging).map_err(|error| {
         error.because(format!(
             "the files of {} are gone, and copies or notes of it may be left; any command that writes finishes the purge",
             purging.session()
@@ -106,7 +106,7 @@ fn purge(machine: &Machine, runner: &Runner, target: &Target, out: &mut Output) 
     let copies = purged.objects + purged.inodes;
     if out.json {
         return out
-            .object(&shape::op(&purging.id, "purge", &purging.session()).with("purged", copies));
+            .object(&json_shape::op(&purging.id, "purge", &purging.session()).with("purged", copies));
     }
     out.line(&format!(
         "{} is gone, and {copies} copies of it",
@@ -115,16 +115,16 @@ fn purge(machine: &Machine, runner: &Runner, target: &Target, out: &mut Output) 
 }
 
 /// The session that is meant: in its store, in the vault, or only remembered.
-fn target(machine: &Machine, name: &str) -> Result<Target> {
+fn target(machine: &App, name: &str) -> Result<Target> {
     match machine.resolve_front(name) {
         Ok(found) => {
             let id = found.located.id.clone();
             let session = SessionRef::new(found.store.dialect().name(), &id);
             let mut logs = vec![found.located.clone()];
-            logs.extend(purging::subagents(&found.store, &id)?);
+            logs.extend(purge_copies::subagents(&found.store, &id)?);
             let is_archived = found.store.archived().is_some();
             let mut purging = begun(session, found.store.root().to_owned(), &found.store, &logs);
-            (purging.blobs, purging.wholes) = purging::named(machine, &found.store, &logs)?;
+            (purging.blobs, purging.wholes) = purge_copies::named(machine, &found.store, &logs)?;
             add_copies(machine, &mut purging)?;
             Ok(Target {
                 found: (!is_archived).then_some(found),
@@ -186,7 +186,7 @@ fn begun(session: SessionRef, root: PathBuf, store: &Store, logs: &[SessionLocat
 }
 
 /// A session of which only copies in the vault, or what the catalog remembers, are left.
-fn left_over(machine: &Machine, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
+fn left_over(machine: &App, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
     if machine.home.is_none() {
         return Ok(None);
     }
@@ -207,7 +207,7 @@ fn left_over(machine: &Machine, name: &str) -> Result<Option<(SessionRef, PathBu
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Err(_) => {}
     }
-    let Some(library) = Library::open(machine, Create::No)? else {
+    let Some(library) = SessionIndex::open(machine, Create::No)? else {
         return Ok(None);
     };
     let fits = |session: &SessionRef| session.to_string() == name || session.id == name;
@@ -229,7 +229,7 @@ fn left_over(machine: &Machine, name: &str) -> Result<Option<(SessionRef, PathBu
 }
 
 /// Adds the blobs that copies in the vault name.
-fn add_copies(machine: &Machine, purging: &mut Purging) -> Result<()> {
+fn add_copies(machine: &App, purging: &mut Purging) -> Result<()> {
     if machine.home.is_none()
         || !matches!(
             purging.session().dialect.as_str(),
@@ -278,16 +278,16 @@ fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<
     targets
 }
 
-fn show(machine: &Machine, target: &Target, out: &mut Output) -> Result<()> {
+fn show(machine: &App, target: &Target, out: &mut Output) -> Result<()> {
     let (purging, session) = (&target.purging, target.purging.session());
-    whole_store::step(
+    store_change::step(
         out,
         &format!("purge {session}: every copy goes, and it cannot be undone"),
     )?;
     match &target.found {
         Some(found) if found.store.dialect().plans(Capability::Delete) => {
             let store = machine.planning(found.store.clone());
-            change::show(&store.plan(&found.located, &EditRequest::Delete)?, out)?;
+            planned_change::show(&store.plan(&found.located, &EditRequest::Delete)?, out)?;
         }
         Some(found) => {
             for key in &files_of(found)? {
@@ -307,26 +307,26 @@ fn show(machine: &Machine, target: &Target, out: &mut Output) -> Result<()> {
         .iter()
         .filter(|note| purging.sessions.contains(&note.session))
         .count();
-    whole_store::step(
+    store_change::step(
         out,
         &format!(
             "remove {copies} copies in the vault, {notes} notes, and what operations, catalog and index hold of it"
         ),
     )?;
     for other in &purging.linked {
-        whole_store::step(out, &format!("{other} is the same conversation, and stays"))?;
+        store_change::step(out, &format!("{other} is the same conversation, and stays"))?;
     }
     Ok(())
 }
 
 /// Names what holds text of the session and cannot be told from the text of others.
-fn tell_what_stays(machine: &Machine, target: &Target) {
+fn tell_what_stays(machine: &App, target: &Target) {
     if machine.quiet {
         return;
     }
     let purging = &target.purging;
     for other in &purging.linked {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "its other side {other} stays; `boswell delete --purge {other}` removes it too"
         ));
     }
@@ -344,7 +344,7 @@ fn tell_what_stays(machine: &Machine, target: &Target) {
         _ => &[],
     };
     for (name, what) in stays.iter().filter(|(name, _)| there(name)) {
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "not looked into: {what} in `{}`, which nothing ties to a session",
             one_line(&purging.root.join(name).display().to_string())
         ));

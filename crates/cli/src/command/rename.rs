@@ -8,7 +8,7 @@ use boswell_store::NoteKind;
 use clap::Args;
 
 use super::note::annotate_or_note;
-use crate::machine::Machine;
+use crate::app::App;
 
 /// Give a session a title
 #[derive(Debug, Args)]
@@ -23,7 +23,7 @@ pub(crate) struct RenameArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &RenameArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &RenameArgs) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(&args.session)?;
     let intention = EditRequest::Title(args.title.clone());
     annotate_or_note(

@@ -8,10 +8,10 @@ use boswell_model::{Repair, Result, SessionRef, shell_quote};
 use boswell_store::{Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved};
 use clap::Args;
 
-use crate::installed;
-use crate::machine::Machine;
+use crate::agent_version;
+use crate::app::App;
 use crate::output::Output;
-use crate::shape;
+use crate::json_shape;
 use crate::terminal::{Style, one_line};
 
 /// Mend a damaged session; shows what it would do unless --apply
@@ -44,7 +44,7 @@ pub(crate) struct RepairArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &RepairArgs) -> Result<ExitCode> {
     let level = if args.likely {
         Confidence::Likely
     } else {
@@ -59,7 +59,7 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
     };
     if !args.apply {
         let found = machine.resolve(&args.session)?;
-        request.installed = installed::version(&machine.env, found.store.dialect().name());
+        request.installed = agent_version::version(&machine.env, found.store.dialect().name());
         let mut out = Output::paged(machine);
         let store = machine.planning(found.store.clone());
         let plan = match &machine.home {
@@ -71,12 +71,12 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
         show(&plan, &reference(&found), &mut out)?;
         out.finish()?;
         if !machine.quiet {
-            crate::failure::say(&next(&plan, args));
+            crate::error_report::say(&next(&plan, args));
         }
         return Ok(ExitCode::SUCCESS);
     }
     let found = machine.resolve_for_writing(&args.session)?;
-    request.installed = installed::version(&machine.env, found.store.dialect().name());
+    request.installed = agent_version::version(&machine.env, found.store.dialect().name());
     let runner = machine.runner()?;
     // Builds before this one noted the fork beside the operation.
     let noted = machine.notes()?.of(&reference(&found)).repaired_as;
@@ -88,7 +88,7 @@ pub(crate) fn run(machine: &Machine, args: &RepairArgs) -> Result<ExitCode> {
             .or(noted)
     {
         // The fork is the repaired session; making another each time would only leave copies about.
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "already repaired as {}:{before}; delete that first to have it made anew, or take single steps with --step",
             found.store.dialect().name()
         ));
@@ -259,7 +259,7 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
     }
 }
 
-fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCode> {
+fn report(machine: &App, found: &Resolved, done: &Repaired) -> Result<ExitCode> {
     let session = reference(found);
     let mut out = Output::paged(machine);
     let fork = done
@@ -300,7 +300,7 @@ fn report(machine: &Machine, found: &Resolved, done: &Repaired) -> Result<ExitCo
             ),
             (None, _) => "the file was put in order".to_owned(),
         };
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "{what}; take it back with `boswell undo {}`",
             short(operation)
         ));
@@ -313,5 +313,5 @@ fn short(operation: &Operation) -> &str {
 }
 
 fn op_shape(operation: &Operation, session: &SessionRef, made: Option<String>) -> Json {
-    shape::op(&operation.id, &operation.kind, session).with("made", made)
+    json_shape::op(&operation.id, &operation.kind, session).with("made", made)
 }

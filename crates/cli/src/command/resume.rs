@@ -14,9 +14,9 @@ use boswell_store::{Conversation, Resolved, Selector, Side, Store};
 use clap::Args;
 
 use super::list::last_active;
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
-use crate::transcript::{self, Transcript};
+use crate::linked_transcript::{self, LinkedTranscript};
 
 /// A command, and what has to be in its environment.
 pub(crate) type Starting = (ResumeCommand, StoreEnvironment);
@@ -50,7 +50,7 @@ impl ResumeArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ResumeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     machine.refuse_archived(&found.store)?;
     let permissions = if args.same_permissions {
@@ -64,7 +64,7 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
             let command = command_of(machine, &other, permissions)?;
             if !machine.quiet {
                 let passed = SessionRef::new(found.store.dialect().name(), &found.located.id);
-                crate::failure::say(&format!(
+                crate::error_report::say(&format!(
                     "passed over {passed}, which no agent would take up"
                 ));
             }
@@ -72,8 +72,8 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
         }
         command => (found, command?),
     };
-    if let (Transcript::Gone(other), false) = (transcript::of(machine, &found)?, machine.quiet) {
-        crate::failure::say(&transcript::gone(&found.located.id, &other));
+    if let (LinkedTranscript::Gone(other), false) = (linked_transcript::of(machine, &found)?, machine.quiet) {
+        crate::error_report::say(&linked_transcript::gone(&found.located.id, &other));
     }
     if machine.json {
         let mut out = Output::paged(machine);
@@ -111,7 +111,7 @@ pub(crate) fn run(machine: &Machine, args: &ResumeArgs) -> Result<ExitCode> {
 /// What the agent of a session has to find in its environment to use the store
 /// that the session is in.
 pub(crate) fn environment_of(
-    machine: &Machine,
+    machine: &App,
     store: &Store,
     located: &SessionLocation,
 ) -> StoreEnvironment {
@@ -157,7 +157,7 @@ fn assignments(env: &StoreEnvironment) -> String {
     }
 }
 
-fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> Result<Starting> {
+fn command_of(machine: &App, found: &Resolved, permissions: Permissions) -> Result<Starting> {
     let session = found.store.read(&found.located, Depth::Facts)?;
     if let Some(command) =
         session
@@ -219,7 +219,7 @@ fn command_of(machine: &Machine, found: &Resolved, permissions: Permissions) -> 
 
 /// Whether an engine's store holds a session, and what leads the engine there. A store that is
 /// not there holds none.
-fn probe(machine: &Machine, link: &SessionLink) -> (Probe, StoreEnvironment) {
+fn probe(machine: &App, link: &SessionLink) -> (Probe, StoreEnvironment) {
     let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
     match machine
         .stores
@@ -239,7 +239,7 @@ fn probe(machine: &Machine, link: &SessionLink) -> (Probe, StoreEnvironment) {
 }
 
 /// The last conversation that an agent would take up: of this project, else of any.
-fn last_that_resumes(machine: &Machine) -> Option<Resolved> {
+fn last_that_resumes(machine: &App) -> Option<Resolved> {
     let cwd = machine.env.cwd.canonicalize().ok();
     let here = |conversation: &Conversation| {
         let project = conversation
@@ -264,7 +264,7 @@ fn last_that_resumes(machine: &Machine) -> Option<Resolved> {
 }
 
 /// The command for a conversation of a list: of its first side that has one.
-pub(crate) fn command_for(machine: &Machine, conversation: &Conversation) -> Option<Starting> {
+pub(crate) fn command_for(machine: &App, conversation: &Conversation) -> Option<Starting> {
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)
         .filter_map(|(store, summary)| {

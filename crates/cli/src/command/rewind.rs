@@ -8,10 +8,10 @@ use boswell_model::{Result, Tip};
 use boswell_store::{Outcome, Resolved, Wait};
 use clap::Args;
 
-use super::change;
+use super::planned_change;
 use super::checkout::Files;
-use super::file_copies::Copies;
-use crate::machine::Machine;
+use super::agent_file_history::AgentFileHistory;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::escape;
 
@@ -34,7 +34,7 @@ pub(crate) struct RewindArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &RewindArgs) -> Result<ExitCode> {
     let found = machine.resolve_for_writing(&args.session)?;
     let mut out = Output::paged(machine);
     let rewrites = found.store.support(Capability::Rewind) == Support::Rewrites;
@@ -44,7 +44,7 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
     if args.files {
         // Before the leaf moves: afterwards the checkpoints lie on a branch that was left.
         let before = found.store.read(&found.located, Depth::Facts)?;
-        match Copies::at(&found, &before, &args.entry, &[])? {
+        match AgentFileHistory::at(&found, &before, &args.entry, &[])? {
             Some(copies) => copies.restore(machine, &before, false, &mut out)?,
             None => Files::at(machine, &before, &args.entry, &[])?
                 .restore(machine, &found, false, &mut out)?,
@@ -68,19 +68,19 @@ pub(crate) fn run(machine: &Machine, args: &RewindArgs) -> Result<ExitCode> {
 fn show(found: &Resolved, args: &RewindArgs, mut out: Output) -> Result<ExitCode> {
     let session = found.store.read(&found.located, Depth::Heads)?;
     let slot = session.prompt(&args.entry)?;
-    change::show(
+    planned_change::show(
         &found
             .store
             .plan(&found.located, &EditRequest::Rewind(Tip::At(slot)))?,
         &mut out,
     )?;
     out.finish()?;
-    crate::failure::say("nothing was changed: add --apply to do it");
+    crate::error_report::say("nothing was changed: add --apply to do it");
     Ok(ExitCode::SUCCESS)
 }
 
 fn by_plan(
-    machine: &Machine,
+    machine: &App,
     args: &RewindArgs,
     found: &Resolved,
     out: Output,
@@ -92,7 +92,7 @@ fn by_plan(
         .view
         .map(|view| view.text())
         .unwrap_or_default();
-    change::carry_out(machine, found, &EditRequest::Rewind(Tip::At(slot)))?;
+    planned_change::execute(machine, found, &EditRequest::Rewind(Tip::At(slot)))?;
     let now = found
         .store
         .read(&found.store.find(&found.located.id)?, Depth::Heads)?;

@@ -10,10 +10,10 @@ use boswell_model::{Error, Result, SessionRef};
 use boswell_store::{BlobId, Digest, Resolved, Runner, Scrubbed, Wait};
 
 use super::scrub_plan::{FileScrub, Target, blobs_of, target, with_scrubbing};
-use crate::agree::{Agreed, ask};
-use crate::machine::Machine;
+use crate::confirm::{Agreed, ask};
+use crate::app::App;
 use crate::output::Output;
-use crate::purging;
+use crate::purge_copies;
 use crate::terminal::{Style, one_line};
 
 /// What is replaced in the lines of a file that names blobs.
@@ -21,7 +21,7 @@ const SCHEME: &str = "blob:sha256:";
 
 /// Shows what would be replaced in these sessions, and does so if that is wanted.
 pub(crate) fn run(
-    machine: &Machine,
+    machine: &App,
     secrets: &Secrets,
     found: Vec<Resolved>,
     all: bool,
@@ -30,7 +30,7 @@ pub(crate) fn run(
     if apply {
         machine.may_write()?;
     }
-    crate::failure::say(
+    crate::error_report::say(
         "secrets are replaced for good: this cannot be undone, and no copy of them is kept",
     );
     let mut out = Output::paged(machine);
@@ -42,7 +42,7 @@ pub(crate) fn run(
             // Of many, one that is in use or cannot be read must not keep the others.
             Err(error) if all => {
                 refused = true;
-                crate::failure::warn(&error);
+                crate::error_report::warn(&error);
             }
             Err(error) => return Err(error),
         }
@@ -84,7 +84,7 @@ pub(crate) fn run(
     }
     out.finish()?;
     if !machine.quiet {
-        crate::failure::say(
+        crate::error_report::say(
             "not reached: what was sent to the provider, your project's files and git, exports, and sessions that were made from these ones; change the secrets themselves",
         );
     }
@@ -94,7 +94,7 @@ pub(crate) fn run(
 /// Replaces everything that was found. Gives the id of the operation that changed
 /// files, if there were any.
 fn scrub(
-    machine: &Machine,
+    machine: &App,
     secrets: &Secrets,
     runner: &Runner,
     target: &Target,
@@ -131,7 +131,7 @@ fn scrub(
             |it: &SessionRef, key: &str| target.sessions.contains(it) || key.starts_with(stem);
         let path = target.found.store.backend().describe(stem);
         let is_own = |dialect: &str, it: &str| dialect == session.dialect && it.starts_with(&path);
-        crate::library::forget(home, &is_gone, &is_own)?;
+        crate::session_index::forget(home, &is_gone, &is_own)?;
         runner.end_scrub(&session)
     };
     rest().map_err(unfinished)?;
@@ -139,7 +139,7 @@ fn scrub(
 }
 
 /// Writes blobs, then the files that name them: one operation that keeps no copy.
-fn change_files(machine: &Machine, runner: &Runner, target: &Target) -> Result<Option<String>> {
+fn change_files(machine: &App, runner: &Runner, target: &Target) -> Result<Option<String>> {
     let kept = blobs_of(target.found.store.root());
     for bytes in &target.fresh {
         kept.put(bytes)?;
@@ -222,7 +222,7 @@ fn splices(file: &FileScrub) -> Vec<Splice> {
 }
 
 /// Removes blobs that were replaced, unless another session names them.
-fn remove_blobs(machine: &Machine, target: &Target) -> Result<()> {
+fn remove_blobs(machine: &App, target: &Target) -> Result<()> {
     if target.stale.is_empty() && target.wholes.is_empty() {
         return Ok(());
     }
@@ -233,7 +233,7 @@ fn remove_blobs(machine: &Machine, target: &Target) -> Result<()> {
         .iter()
         .filter(|(_, store)| store.root() == root)
     {
-        let (ids, wholes) = purging::named(machine, store, &store.list()?.sessions)?;
+        let (ids, wholes) = purge_copies::named(machine, store, &store.list()?.sessions)?;
         still.extend(ids);
         names.extend(wholes);
     }
@@ -249,7 +249,7 @@ fn remove_blobs(machine: &Machine, target: &Target) -> Result<()> {
     let kept = blobs_of(root);
     for (blobs, id) in target.stale.iter().map(|id| (&kept, *id)).chain(whole) {
         if still.contains(&id) {
-            crate::failure::say(&format!(
+            crate::error_report::say(&format!(
                 "the blob {id} stays: another session names it and holds the same secret"
             ));
         } else {
@@ -314,7 +314,7 @@ fn tell_unreached(target: &Target) {
     target
         .unreached
         .iter()
-        .for_each(|it| crate::failure::say(&format!("not reached: {it}")));
+        .for_each(|it| crate::error_report::say(&format!("not reached: {it}")));
     let databases: &[&str] = match target.found.store.dialect().name() {
         "xcsh" | "omp" => &["history.db"],
         "codex" => &["state_5.sqlite", "logs_2.sqlite"],
@@ -325,7 +325,7 @@ fn tell_unreached(target: &Target) {
         .filter(|name| target.found.store.root().join(name).exists())
     {
         let path = target.found.store.root().join(name);
-        crate::failure::say(&format!(
+        crate::error_report::say(&format!(
             "not reached: the database `{}` of its agent",
             one_line(&path.display().to_string())
         ));

@@ -14,8 +14,8 @@ use boswell_store::{
 };
 
 use super::delete::files_of;
-use crate::machine::Machine;
-use crate::purging;
+use crate::app::App;
+use crate::purge_copies;
 
 /// A file that is larger is not held in memory, and left alone.
 const LARGEST: u64 = 4 << 30;
@@ -94,10 +94,10 @@ impl Target {
 }
 
 /// Looks at everything that belongs to a session.
-pub(super) fn target(machine: &Machine, secrets: &Secrets, found: Resolved) -> Result<Target> {
+pub(super) fn target(machine: &App, secrets: &Secrets, found: Resolved) -> Result<Target> {
     let session = SessionRef::new(found.store.dialect().name(), &found.located.id);
     refuse_live(&found, &session)?;
-    let subagents = purging::subagents(&found.store, &found.located.id)?;
+    let subagents = purge_copies::subagents(&found.store, &found.located.id)?;
     let mut sessions = vec![session.clone()];
     sessions.extend(
         subagents
@@ -153,7 +153,7 @@ fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
 }
 
 /// Every file of the session: what deleting it would remove.
-fn own_files(machine: &Machine, found: &Resolved) -> Result<Vec<String>> {
+fn own_files(machine: &App, found: &Resolved) -> Result<Vec<String>> {
     if !found.store.dialect().plans(Capability::Delete) {
         return files_of(found);
     }
@@ -197,7 +197,7 @@ fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
 
 /// Records of a log that boswell keeps whole in its own home.
 fn look_at_wholes(
-    machine: &Machine,
+    machine: &App,
     secrets: &Secrets,
     target: &mut Target,
     key: &str,

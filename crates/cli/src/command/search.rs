@@ -12,12 +12,12 @@ use boswell_store::{StoreId, Summary};
 use clap::{Args, ValueEnum};
 
 use super::list::{short_path, warn_about};
-use super::narrow::{Filter, Narrow, Side};
-use crate::library::{Create, Library, say_unkept};
-use crate::machine::{Machine, workers};
+use super::filter_args::{Filter, FilterArgs, Side};
+use crate::session_index::{Create, SessionIndex, say_unkept};
+use crate::app::{App, workers};
 use crate::output::Output;
 use crate::terminal::{Style, cut, escape, one_line};
-use crate::{failure, when};
+use crate::{error_report, time};
 
 /// Find any text in any session
 #[derive(Debug, Args)]
@@ -43,7 +43,7 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     regex: bool,
     #[command(flatten)]
-    narrow: Narrow,
+    narrow: FilterArgs,
     /// Order
     #[arg(long, value_enum, default_value_t = Sort::Relevance)]
     sort: Sort,
@@ -64,10 +64,10 @@ enum Sort {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &SearchArgs) -> Result<ExitCode> {
     let query = query(machine, args)?;
     let filter = Filter::new(machine, &args.narrow)?;
-    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
@@ -86,7 +86,7 @@ pub(crate) fn run(machine: &Machine, args: &SearchArgs) -> Result<ExitCode> {
             left_out.insert(place);
         }
     };
-    let all = library.sources_at_a_glance(machine, if chosen { Some(&mut look) } else { None })?;
+    let all = library.sources_by_filter_keys(machine, if chosen { Some(&mut look) } else { None })?;
     let wanted = |index: usize| match all.origin(index) {
         Some(Origin::Session(place)) => !left_out.contains(place),
         Some(Origin::Memory(memory)) => filter.takes_memory(memory.dialect, &memory.project),
@@ -136,8 +136,8 @@ type Looked = HashMap<usize, (StoreId, Summary)>;
 
 /// The sessions that hold hits.
 fn found(
-    machine: &Machine,
-    library: &mut Library,
+    machine: &App,
+    library: &mut SessionIndex,
     all: &StoreSources,
     places: &[usize],
     results: &Results,
@@ -160,7 +160,7 @@ fn found(
     Ok(found)
 }
 
-fn query(machine: &Machine, args: &SearchArgs) -> Result<Query> {
+fn query(machine: &App, args: &SearchArgs) -> Result<Query> {
     let text = args.query.join(" ");
     let mut query = match (args.substring, args.regex) {
         (true, _) => Query::substring(&text)?,
@@ -180,7 +180,7 @@ fn query(machine: &Machine, args: &SearchArgs) -> Result<Query> {
     }
     let time = |text: &Option<String>| {
         text.as_deref()
-            .map(|t| when::parse(t, machine.now))
+            .map(|t| time::parse(t, machine.now))
             .transpose()
     };
     query.filters.since = time(&args.narrow.since)?.or(query.filters.since);
@@ -196,7 +196,7 @@ fn query(machine: &Machine, args: &SearchArgs) -> Result<Query> {
 }
 
 struct Shown<'a> {
-    machine: &'a Machine,
+    machine: &'a App,
     looked: &'a Looked,
     all: &'a StoreSources,
     places: &'a [usize],
@@ -335,7 +335,7 @@ impl Shown<'_> {
             .as_deref()
             .map(|entry| cut(&one_line(entry), 13))
             .unwrap_or_default();
-        let when = hit.at.map(when::minute).unwrap_or_default();
+        let when = hit.at.map(time::minute).unwrap_or_default();
         let lead = format!("  {} {} {place}: ", when, hit.field.word());
         format!(
             "{}{}",
@@ -429,15 +429,15 @@ fn kind(kind: EntryKind) -> &'static str {
 }
 
 fn nothing(nearest: &[Suggestions], args: &SearchArgs) {
-    failure::say("nothing found");
+    error_report::say("nothing found");
     for near in nearest {
-        failure::say(&format!(
+        error_report::say(&format!(
             "  `{}` occurs nowhere; near it: {}",
             near.word,
             near.near.join(", ")
         ));
     }
     if args.query.len() > 1 && nearest.is_empty() && !args.substring && !args.regex {
-        failure::say("hint: all words must stand in one entry; try fewer of them");
+        error_report::say("hint: all words must stand in one entry; try fewer of them");
     }
 }

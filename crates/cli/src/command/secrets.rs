@@ -9,7 +9,7 @@ use boswell_model::{Error, ErrorKind, Result, Slot};
 use boswell_store::{Resolved, Session};
 use clap::Args;
 
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, fit, one_line};
@@ -41,7 +41,7 @@ pub(crate) struct SecretsArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &SecretsArgs) -> Result<ExitCode> {
     let secrets = Secrets::new()?;
     if args.scrub && !args.all && args.sessions.is_empty() {
         return Err(Error::new(
@@ -56,7 +56,7 @@ pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
         let (held, errors) = machine.stores.held();
         errors
             .iter()
-            .for_each(|(_, error)| crate::failure::warn(error));
+            .for_each(|(_, error)| crate::error_report::warn(error));
         let with_store = |held: boswell_store::StoredSession| {
             Some(Resolved {
                 store: machine.stores.get(held.store)?.clone(),
@@ -91,7 +91,7 @@ pub(crate) fn run(machine: &Machine, args: &SecretsArgs) -> Result<ExitCode> {
         }
         match it.store.read(&it.located, Depth::Heads) {
             Ok(session) => total += look(&secrets, &session, &mut out)?,
-            Err(error) => crate::failure::warn(&error),
+            Err(error) => crate::error_report::warn(&error),
         }
     }
     drop(progress);

@@ -10,11 +10,11 @@ use boswell_model::{
 use boswell_store::{Session, Store};
 use clap::{Args, ValueEnum};
 
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
-use crate::shape::{EntryPlace, entry};
+use crate::json_shape::{EntryPlace, entry};
 use crate::terminal::{Style, cut, escape, one_line};
-use crate::{failure, transcript, when};
+use crate::{error_report, linked_transcript, time};
 
 /// Show the transcript of a session's current branch
 #[derive(Debug, Args)]
@@ -64,14 +64,14 @@ pub(crate) enum Tools {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &ShowArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &ShowArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     // Records and entries are those of the file that was named; the conversation may be elsewhere.
     let of_file = args.records || args.raw || args.entry.is_some();
     let found = if of_file {
         found
     } else {
-        transcript::followed(machine, found)?
+        linked_transcript::followed(machine, found)?
     };
     let session = found.store.read(&found.located, Depth::Heads)?;
     let mut out = Output::paged(machine);
@@ -99,7 +99,7 @@ pub(crate) fn run(machine: &Machine, args: &ShowArgs) -> Result<ExitCode> {
 
 /// Tells a session, and its subagents where they were started.
 struct Telling<'a> {
-    machine: &'a Machine,
+    machine: &'a App,
     store: &'a Store,
     args: &'a ShowArgs,
     subagents: Vec<Subagent>,
@@ -292,7 +292,7 @@ fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slo
 }
 
 struct Shown<'a> {
-    machine: &'a Machine,
+    machine: &'a App,
     session: &'a Session,
     args: &'a ShowArgs,
     everything: bool,
@@ -345,7 +345,7 @@ impl Shown<'_> {
         };
         let mut parts = vec![out.paint(style, &who)];
         parts.extend(view.model.as_deref().map(one_line));
-        parts.extend(time.map(when::minute));
+        parts.extend(time.map(time::minute));
         parts.push(one_line(&log.label(slot)));
         parts.join(&out.paint(Style::Faint, " · "))
     }
@@ -444,7 +444,7 @@ fn page(session: &Session, mut all: Vec<Slot>, args: &ShowArgs) -> Result<Vec<Sl
 }
 
 /// Says how much of a log could not be read as records. The answer itself is whole.
-pub(crate) fn warn_about_gaps(machine: &Machine, session: &Session) {
+pub(crate) fn warn_about_gaps(machine: &App, session: &Session) {
     let gaps = session
         .log()
         .gaps
@@ -462,7 +462,7 @@ pub(crate) fn warn_about_gaps(machine: &Machine, session: &Session) {
     } else {
         &format!("{gaps} stretches are")
     };
-    failure::warn(
+    error_report::warn(
         &Error::new(
             ErrorKind::Damaged,
             format!("{plural} no record in `{name}`"),

@@ -10,13 +10,13 @@ use boswell_store::{Conversation, Resolved};
 use clap::{Args, ValueEnum};
 
 use super::list::{short_path, warn_about};
-use super::narrow::{Filter, Narrow, Side};
-use crate::library::{Create, IsMeant, Library, say_unkept};
-use crate::machine::Machine;
-use crate::noted::Noted;
+use super::filter_args::{Filter, FilterArgs, Side};
+use crate::session_index::{Create, IsMeant, SessionIndex, say_unkept};
+use crate::app::App;
+use crate::notes_overlay::NotesOverlay;
 use crate::output::Output;
 use crate::terminal::{Style, cut, fit, one_line};
-use crate::{failure, shape};
+use crate::{error_report, json_shape};
 
 /// Count messages, turns, tool calls, tokens and cost
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_enum)]
     by: Option<ByArg>,
     #[command(flatten)]
-    narrow: Narrow,
+    narrow: FilterArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -57,7 +57,7 @@ impl ByArg {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &StatsArgs) -> Result<ExitCode> {
     let filter = Filter::new(machine, &args.narrow)?;
     let prices = prices(machine)?;
     let only = args
@@ -65,7 +65,7 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
         .as_deref()
         .map(|session| machine.resolve(session))
         .transpose()?;
-    let Some(mut library) = Library::open(machine, Create::Yes)? else {
+    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
@@ -88,7 +88,7 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
     let unpriced: BTreeSet<&String> = sums.values().flat_map(|sum| &sum.unpriced).collect();
     if !machine.quiet && !machine.json && !unpriced.is_empty() {
         let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
-        failure::say(&format!(
+        error_report::say(&format!(
             "the cost leaves out {}: no price is known",
             models.join(", ")
         ));
@@ -99,7 +99,7 @@ pub(crate) fn run(machine: &Machine, args: &StatsArgs) -> Result<ExitCode> {
 }
 
 /// The conversation of a session, and its subagents.
-fn one(machine: &Machine, library: &Library, session: &Resolved) -> IsMeant<'static> {
+fn one(machine: &App, library: &SessionIndex, session: &Resolved) -> IsMeant<'static> {
     let (dialect, own) = (session.store.dialect().name(), &session.located);
     let is_side = |entry: &CatalogRow| {
         let located = &entry.located;
@@ -121,12 +121,12 @@ fn one(machine: &Machine, library: &Library, session: &Resolved) -> IsMeant<'sta
 
 /// The conversations that are asked for.
 fn narrowed<'f>(
-    machine: &Machine,
-    library: &mut Library,
+    machine: &App,
+    library: &mut SessionIndex,
     filter: &'f Filter<'f>,
 ) -> Result<IsMeant<'f>> {
     library.fill(machine, WantedRows::Whole, &|| true)?;
-    let noted = Noted::read(machine)?;
+    let noted = NotesOverlay::read(machine)?;
     let mut sides: HashMap<usize, (bool, Option<Instant>)> = HashMap::new();
     library.each_summary(machine, &mut |place, store, summary| {
         let mut alone = Conversation {
@@ -152,7 +152,7 @@ fn narrowed<'f>(
 }
 
 /// The prices of the table, and those that the user set.
-fn prices(machine: &Machine) -> Result<Prices> {
+fn prices(machine: &App) -> Result<Prices> {
     let Some(set) = machine.config.get("prices").and_then(toml::Value::as_table) else {
         return Ok(Prices::default());
     };
@@ -207,7 +207,7 @@ fn shape_of(by: &str, key: Option<&str>, sum: &Sum, prices: &Prices) -> Json {
                 Json::Object(kinds)
             },
         )
-        .with("tokens", shape::tokens(&sum.usage))
+        .with("tokens", json_shape::tokens(&sum.usage))
         .with("cost_usd", sum.usage.cost)
         .with("premium_requests", sum.usage.premium_requests)
         .with("unpriced_models", sum.unpriced.clone())
@@ -264,7 +264,7 @@ fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
 }
 
 fn table(
-    machine: &Machine,
+    machine: &App,
     by: &str,
     sums: &BTreeMap<String, Sum>,
     prices: &Prices,

@@ -8,7 +8,7 @@ use boswell_store::NoteKind;
 use clap::{Args, ValueEnum};
 
 use super::note::annotate_or_note;
-use crate::machine::Machine;
+use crate::app::App;
 
 /// Set the status of a session
 #[derive(Debug, Args)]
@@ -56,17 +56,17 @@ impl Status {
 }
 
 /// Runs `status`.
-pub(crate) fn run(machine: &Machine, args: &StatusArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &StatusArgs) -> Result<ExitCode> {
     set(machine, &args.session, args.status, args.message.as_deref())
 }
 
 /// Runs `close`.
-pub(crate) fn close(machine: &Machine, args: &CloseArgs) -> Result<ExitCode> {
+pub(crate) fn close(machine: &App, args: &CloseArgs) -> Result<ExitCode> {
     set(machine, &args.session, Status::Completed, None)
 }
 
 fn set(
-    machine: &Machine,
+    machine: &App,
     session: &str,
     status: Status,
     message: Option<&str>,

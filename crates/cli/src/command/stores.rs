@@ -8,9 +8,9 @@ use boswell_model::json::Json;
 use boswell_store::{Conversation, Listing, Store, drift};
 use clap::Args;
 
-use crate::failure;
-use crate::fate::{AHEAD, Fates};
-use crate::machine::Machine;
+use crate::error_report;
+use crate::expiry::{AHEAD, Fates};
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
 
@@ -26,7 +26,7 @@ pub(crate) struct StoresArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &StoresArgs) -> Result<ExitCode> {
     if args.pairs {
         return pairs(machine);
     }
@@ -57,7 +57,7 @@ pub(crate) fn run(machine: &Machine, args: &StoresArgs) -> Result<ExitCode> {
     }
     out.finish()?;
     for error in &failures {
-        failure::warn(error);
+        error_report::warn(error);
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -150,7 +150,7 @@ fn lost_soon(count: usize) -> String {
     )
 }
 
-fn pairs(machine: &Machine) -> Result<ExitCode> {
+fn pairs(machine: &App) -> Result<ExitCode> {
     let (conversations, rest) = machine.conversations()?;
     let mut out = Output::paged(machine);
     for (id, store) in machine.stores.iter() {

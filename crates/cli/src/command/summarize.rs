@@ -8,12 +8,12 @@ use boswell_model::{Result, SessionRef};
 use boswell_store::{Conversation, Note, NoteKind, Resolved};
 use clap::Args;
 
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::summary::{Gist, Program, Summed, extract};
+use crate::summary::{SummaryInput, ExternalProgram, Summed, extract};
 use crate::terminal::{Style, one_line};
-use crate::transcript::{self, Transcript};
+use crate::linked_transcript::{self, LinkedTranscript};
 
 /// Give sessions a title of at most 8 words and a summary of at most 3 sentences
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ struct Wanted {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &SummarizeArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &SummarizeArgs) -> Result<ExitCode> {
     if !args.dry_run {
         machine.may_write()?;
     }
@@ -76,13 +76,13 @@ pub(crate) fn run(machine: &Machine, args: &SummarizeArgs) -> Result<ExitCode> {
             Ok(None) => {}
             Err(error) => {
                 failed = true;
-                crate::failure::warn(&error);
+                crate::error_report::warn(&error);
             }
         }
     }
     drop(progress);
     if wanted.is_empty() && !machine.quiet {
-        crate::failure::say("every session has a summary");
+        crate::error_report::say("every session has a summary");
     }
     out.finish()?;
     Ok(if failed {
@@ -94,7 +94,7 @@ pub(crate) fn run(machine: &Machine, args: &SummarizeArgs) -> Result<ExitCode> {
 
 /// Sums up a session that was closed, if the settings say so. The session is closed
 /// whether or not that works.
-pub(crate) fn at_close(machine: &Machine, found: &Resolved) {
+pub(crate) fn at_close(machine: &App, found: &Resolved) {
     if !machine.config.is_on("summary.at_close") {
         return;
     }
@@ -107,11 +107,11 @@ pub(crate) fn at_close(machine: &Machine, found: &Resolved) {
         }
     };
     if let Err(error) = done() {
-        crate::failure::warn(&error);
+        crate::error_report::warn(&error);
     }
 }
 
-fn missing(machine: &Machine, conversations: &[Conversation]) -> Vec<Wanted> {
+fn missing(machine: &App, conversations: &[Conversation]) -> Vec<Wanted> {
     let mut bare: Vec<&Conversation> = conversations
         .iter()
         .filter(|it| it.front.1.located.hidden.is_none() && it.front.1.facts.summary.is_none())
@@ -141,22 +141,22 @@ fn wanted(found: Resolved, conversations: &[Conversation]) -> Wanted {
     Wanted { found, sides }
 }
 
-fn summed(machine: &Machine, it: &Wanted, secrets: &Secrets) -> Result<Option<Summed>> {
-    let gist = match transcript::of(machine, &it.found)? {
-        Transcript::There(there) => Gist::read(&there, secrets)?,
-        _ => Gist::read(&it.found, secrets)?,
+fn summed(machine: &App, it: &Wanted, secrets: &Secrets) -> Result<Option<Summed>> {
+    let gist = match linked_transcript::of(machine, &it.found)? {
+        LinkedTranscript::There(there) => SummaryInput::read(&there, secrets)?,
+        _ => SummaryInput::read(&it.found, secrets)?,
     };
     if gist.is_empty() {
         return Ok(None);
     }
-    match Program::of(&machine.config) {
+    match ExternalProgram::of(&machine.config) {
         Some(program) => program.sum_up(&gist).map(Some),
         None => Ok(Some(extract(&gist))),
     }
 }
 
 /// Keeps it for every side of the conversation, in one write.
-fn keep(machine: &Machine, it: &Wanted, summed: &Summed) -> Result<()> {
+fn keep(machine: &App, it: &Wanted, summed: &Summed) -> Result<()> {
     let note = |session: &SessionRef, kind| Note {
         session: session.clone(),
         at: machine.now,

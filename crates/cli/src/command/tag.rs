@@ -8,7 +8,7 @@ use boswell_store::NoteKind;
 use clap::Args;
 
 use super::note::annotate_or_note_anew;
-use crate::machine::Machine;
+use crate::app::App;
 
 /// Tag a session
 #[derive(Debug, Args)]
@@ -41,16 +41,16 @@ pub(crate) struct UntagArgs {
 }
 
 /// Runs `tag`.
-pub(crate) fn tag(machine: &Machine, args: &TagArgs) -> Result<ExitCode> {
+pub(crate) fn tag(machine: &App, args: &TagArgs) -> Result<ExitCode> {
     change(machine, &args.session, &args.tags, &[])
 }
 
 /// Runs `untag`.
-pub(crate) fn untag(machine: &Machine, args: &UntagArgs) -> Result<ExitCode> {
+pub(crate) fn untag(machine: &App, args: &UntagArgs) -> Result<ExitCode> {
     change(machine, &args.session, &[], &args.tags)
 }
 
-fn change(machine: &Machine, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
+fn change(machine: &App, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
     let found = machine.resolve_front_for_writing(session)?;
     let retagged = |facts: &SessionMeta| {
         let mut tags: Vec<String> = facts

@@ -10,10 +10,10 @@ use boswell_store::Session;
 use clap::Args;
 
 use super::show::warn_about_gaps;
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, cut, one_line};
-use crate::when;
+use crate::time;
 
 /// Show branch points, leaves, labels and compactions
 #[derive(Debug, Args)]
@@ -35,7 +35,7 @@ struct Node {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &TreeArgs) -> Result<ExitCode> {
+pub(crate) fn run(machine: &App, args: &TreeArgs) -> Result<ExitCode> {
     let found = machine.resolve(&args.session)?;
     let session = found.store.read(&found.located, Depth::Facts)?;
     let leaf = session.leaf()?;
@@ -183,7 +183,7 @@ fn shape(
 }
 
 fn line(
-    machine: &Machine,
+    machine: &App,
     session: &Session,
     node: &Node,
     leaf: Option<Slot>,
@@ -216,7 +216,7 @@ fn line(
     let time = log
         .head(node.slot)
         .and_then(|h| h.instant())
-        .map(when::minute)
+        .map(time::minute)
         .unwrap_or_default();
     let lead = format!(
         "{}{mark} {between}{who}{label} {} {time} ",

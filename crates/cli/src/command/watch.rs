@@ -12,11 +12,11 @@ use boswell_model::{Flags, Framing, Result, SessionRef};
 use boswell_store::{Follower, StoredSession, Resolved, Store, StoreId, is_packed};
 use clap::Args;
 
-use crate::machine::{Machine, until};
+use crate::app::{App, until};
 use crate::output::Output;
-use crate::shape::{EntryParts, EntryPlace};
+use crate::json_shape::{EntryParts, EntryPlace};
 use crate::terminal::{Style, cut, one_line};
-use crate::when;
+use crate::time;
 
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -37,8 +37,8 @@ pub(crate) struct WatchArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &Machine, args: &WatchArgs) -> Result<ExitCode> {
-    let limit = args.limit.as_deref().map(when::span).transpose()?;
+pub(crate) fn run(machine: &App, args: &WatchArgs) -> Result<ExitCode> {
+    let limit = args.limit.as_deref().map(time::span).transpose()?;
     let only = args
         .session
         .as_deref()
@@ -56,7 +56,7 @@ pub(crate) fn run(machine: &Machine, args: &WatchArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(machine: &Machine, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
+fn print(machine: &App, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&entry.shape(false));
     }
@@ -98,7 +98,7 @@ fn print(machine: &Machine, entry: &EntryParts<'_>, out: &mut Output) -> Result<
 type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 
 struct Watch<'m> {
-    machine: &'m Machine,
+    machine: &'m App,
     only: Option<Resolved>,
     /// Stores that could be listed once, at least in part. Before that nobody knows
     /// what is new in them.
@@ -117,7 +117,7 @@ struct Watched {
 
 impl<'m> Watch<'m> {
     /// Remembers how long each log is now.
-    fn start(machine: &'m Machine, only: Option<Resolved>) -> Watch<'m> {
+    fn start(machine: &'m App, only: Option<Resolved>) -> Watch<'m> {
         let mut watch = Watch {
             machine,
             only,

@@ -3,10 +3,10 @@
 //! Texts, times and ids are fixed, so that whoever reads the tour sees what it shows. It is not a
 //! test bench: that makes thousands of odd shapes, and is not part of the program.
 
-mod own;
-mod place;
-mod planted;
+mod native_session;
+mod layout;
+mod agent_files;
 mod tour;
 
-pub(crate) use place::Place;
+pub(crate) use layout::DemoLayout;
 pub(crate) use tour::TOUR;

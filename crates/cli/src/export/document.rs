@@ -8,7 +8,7 @@ use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Hasher, Resolved, Session};
 
-use super::Hidden;
+use super::Redactor;
 use crate::command::attachments::base64;
 use crate::output::{Output, json_line};
 
@@ -19,7 +19,7 @@ const PIECE: usize = 1 << 20;
 /// of secrets at its end.
 pub(crate) fn write(
     found: &Resolved,
-    (session, hidden): (&Session, &Hidden),
+    (session, hidden): (&Session, &Redactor),
     shape: &Json,
     watch: &mut dyn FnMut(&[u8]),
     last: &dyn Fn() -> Json,

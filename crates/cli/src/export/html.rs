@@ -5,12 +5,12 @@ use boswell_model::json::Json;
 use boswell_model::{Block, MediaSource, Result, Slot, View};
 use boswell_store::Session;
 
-use super::prose::push_text;
-use super::{Part, Transcript, prose};
+use super::sanitize_markdown::push_text;
+use super::{Part, Transcript, sanitize_markdown};
 use crate::command::attachments::base64;
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::when;
+use crate::time;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -63,7 +63,7 @@ fn facts(transcript: &Transcript) -> String {
     );
     rows.extend(facts.agent.clone().map(|it| ("agent", it)));
     rows.extend((!facts.models.is_empty()).then(|| ("models", facts.models.join(", "))));
-    rows.extend(facts.created.map(|at| ("begun", when::minute(at))));
+    rows.extend(facts.created.map(|at| ("begun", time::minute(at))));
     let rows: Vec<String> = rows
         .iter()
         .map(|(word, value)| format!("<dt>{word}</dt><dd>{}</dd>", text(&transcript.label(value))))
@@ -144,7 +144,7 @@ fn write_entry(
         .log()
         .head(slot)
         .and_then(|head| head.instant())
-        .map(when::minute)
+        .map(time::minute)
         .unwrap_or_default();
     let class = match who.as_str() {
         "User" => "user",
@@ -185,7 +185,7 @@ fn block_html(transcript: &Transcript, block: &Block) -> String {
     match block {
         Block::Text(it) => format!(
             "<div class=\"text\">{}</div>",
-            prose::html(&transcript.text(it))
+            sanitize_markdown::html(&transcript.text(it))
         ),
         Block::Thinking(it) => folded("thinking", "thinking", it),
         Block::Call { name, input, .. } => folded(

@@ -3,18 +3,18 @@
 use boswell_model::{Block, Result, Slot};
 use boswell_store::Session;
 
-use super::prose::Tail;
-use super::{Part, Transcript, prose};
+use super::sanitize_markdown::Tail;
+use super::{Part, Transcript, sanitize_markdown};
 use crate::output::Output;
-use crate::when;
+use crate::time;
 
 /// Writes the page.
 pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
     let facts = transcript.session.facts();
-    out.line(&format!("# {}\n", prose::plain(&transcript.label(name))))?;
+    out.line(&format!("# {}\n", sanitize_markdown::plain(&transcript.label(name))))?;
     out.line(&format!(
         "- session: {}",
-        prose::code(&transcript.label(&transcript.session.reference().to_string()))
+        sanitize_markdown::code(&transcript.label(&transcript.session.reference().to_string()))
     ))?;
     for (word, value) in [
         ("project", facts.project.as_deref()),
@@ -23,12 +23,12 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             out.line(&format!(
                 "- {word}: {}",
-                prose::code(&transcript.label(value))
+                sanitize_markdown::code(&transcript.label(value))
             ))?;
         }
     }
     if let Some(created) = facts.created {
-        out.line(&format!("- begun: {}", when::minute(created)))?;
+        out.line(&format!("- begun: {}", time::minute(created)))?;
     }
     out.line("")?;
     for part in &transcript.parts {
@@ -42,12 +42,12 @@ fn write_part(transcript: &Transcript, part: &Part, out: &mut Output) -> Result<
     let leaves = part.from.map(|slot| {
         format!(
             " (leaves the conversation after {})",
-            prose::code(&transcript.label(&session.log().label(slot)))
+            sanitize_markdown::code(&transcript.label(&session.log().label(slot)))
         )
     });
     out.line(&format!(
         "## {}{}\n",
-        prose::plain(&transcript.label(&part.title)),
+        sanitize_markdown::plain(&transcript.label(&part.title)),
         leaves.unwrap_or_default()
     ))?;
     for slot in &part.slots {
@@ -72,11 +72,11 @@ fn write_entry(
         .log()
         .head(slot)
         .and_then(|head| head.instant())
-        .map(when::minute)
+        .map(time::minute)
         .unwrap_or_default();
     out.line(&format!(
         "### {} {at}\n",
-        prose::plain(&transcript.who(session, slot))
+        sanitize_markdown::plain(&transcript.who(session, slot))
     ))?;
     if let Some(remark) = &view.remark {
         marked("*", &transcript.text(remark), out)?;
@@ -90,11 +90,11 @@ fn write_entry(
                 tail = before;
                 out.line(&format!(
                     "{}\n",
-                    prose::markdown(&transcript.text(text), &mut tail)
+                    sanitize_markdown::markdown(&transcript.text(text), &mut tail)
                 ))?;
             }
             Block::Thinking(text) => {
-                let text = prose::markdown(&transcript.text(text), &mut Tail::default());
+                let text = sanitize_markdown::markdown(&transcript.text(text), &mut Tail::default());
                 text.lines().try_for_each(|line| {
                     out.line(&if line.is_empty() {
                         ">".to_owned()
@@ -132,7 +132,7 @@ fn write_entry(
 
 /// A short text between marks, as a paragraph.
 fn marked(marks: &str, text: &str, out: &mut Output) -> Result<()> {
-    match prose::plain(text) {
+    match sanitize_markdown::plain(text) {
         words if words.is_empty() => Ok(()),
         words => out.line(&format!("{marks}{words}{marks}\n")),
     }
@@ -141,5 +141,5 @@ fn marked(marks: &str, text: &str, out: &mut Output) -> Result<()> {
 /// A text that is shown as it is, below a lead.
 fn fenced(lead: &str, text: &str, out: &mut Output) -> Result<()> {
     marked("**", lead, out)?;
-    out.line(&format!("{}\n", prose::fenced("", text)))
+    out.line(&format!("{}\n", sanitize_markdown::fenced("", text)))
 }

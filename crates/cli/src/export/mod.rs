@@ -1,11 +1,11 @@
 //! Sessions handed on: as pages for people, or as documents that lose nothing.
 
 pub(crate) mod document;
-mod hidden;
+mod redact;
 pub(crate) mod html;
 pub(crate) mod markdown;
-mod prose;
+mod sanitize_markdown;
 mod transcript;
 
-pub(crate) use hidden::Hidden;
+pub(crate) use redact::Redactor;
 pub(crate) use transcript::{Part, Transcript};

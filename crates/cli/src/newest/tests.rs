@@ -10,7 +10,7 @@ use boswell_testkit::disk;
 use boswell_testkit::home::Home;
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
-use crate::machine::Machine;
+use crate::app::App;
 
 const DIALECTS: [&str; 8] = [
     "claude",
@@ -86,8 +86,8 @@ impl World {
         self.temp.path().join(name)
     }
 
-    fn machine(&self, cwd: &Path) -> Machine {
-        Machine::of_test(self.stores.clone(), self.path("boswell"), cwd.to_path_buf())
+    fn machine(&self, cwd: &Path) -> App {
+        App::of_test(self.stores.clone(), self.path("boswell"), cwd.to_path_buf())
     }
 
     /// A Claude session that was held in a folder and says something at each of these minutes.
@@ -129,7 +129,7 @@ fn told(found: boswell_model::Result<Resolved>) -> String {
     }
 }
 
-fn by_catalog(machine: &Machine, selector: &Selector, side: Side<'_>) -> String {
+fn by_catalog(machine: &App, selector: &Selector, side: Side<'_>) -> String {
     let newest = super::in_catalog(machine, selector).expect("the catalog can be used");
     told(newest.and_then(|it| it.side(machine, side)))
 }
@@ -251,7 +251,7 @@ fn once_the_catalog_knows_the_logs_only_those_that_changed_are_opened() {
         world.machine(&world.path("here")),
         world.machine(Path::new("/elsewhere")),
     );
-    let last = |machine: &Machine| by_catalog(machine, &Selector::Last, Side::Fuller);
+    let last = |machine: &App| by_catalog(machine, &Selector::Last, Side::Fuller);
     let (opened, first) = world.opened.while_running(|| last(&here));
     assert_eq!(
         (opened, first.contains(&uuid(49))),

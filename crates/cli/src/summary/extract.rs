@@ -1,7 +1,7 @@
 //! A summary that takes its words from the session.
 
 use super::sentence::{at_most, first_words, is_chinese, sentences};
-use super::{Gist, SENTENCES, Summed, TITLE_WORDS};
+use super::{SummaryInput, SENTENCES, Summed, TITLE_WORDS};
 
 /// Longest sentence that is taken over whole.
 const LONGEST: usize = 200;
@@ -9,7 +9,7 @@ const LONGEST: usize = 200;
 const NAMED: usize = 3;
 
 /// Sums up: the first prompt, what was done, what came of it.
-pub(crate) fn extract(gist: &Gist) -> Summed {
+pub(crate) fn extract(gist: &SummaryInput) -> Summed {
     let asked = gist
         .prompts
         .first()
@@ -70,7 +70,7 @@ fn joined(said: &[String], chinese: bool) -> String {
 }
 
 /// The key operations as one sentence, in the language of the prompt.
-fn done(gist: &Gist, chinese: bool) -> Option<String> {
+fn done(gist: &SummaryInput, chinese: bool) -> Option<String> {
     let quoted: Vec<String> = gist
         .ran
         .iter()
@@ -107,9 +107,9 @@ fn named(all: &[String], chinese: bool) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn gist(prompt: &str, edited: &[&str], ran: &[&str], answer: &str) -> Gist {
+    fn gist(prompt: &str, edited: &[&str], ran: &[&str], answer: &str) -> SummaryInput {
         let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect();
-        Gist {
+        SummaryInput {
             prompts: vec![prompt.to_owned()],
             edited: owned(edited),
             ran: owned(ran),

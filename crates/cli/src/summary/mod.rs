@@ -4,13 +4,13 @@
 //! may write them instead.
 
 mod extract;
-mod gist;
-mod program;
+mod input;
+mod external;
 mod sentence;
 
 pub(crate) use extract::extract;
-pub(crate) use gist::Gist;
-pub(crate) use program::Program;
+pub(crate) use input::SummaryInput;
+pub(crate) use external::ExternalProgram;
 
 /// Most words of a title.
 const TITLE_WORDS: usize = 8;

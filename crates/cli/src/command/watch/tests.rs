@@ -13,9 +13,9 @@ use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
 
 use super::Watch;
-use crate::machine::Machine;
+use crate::app::App;
 use crate::output::json_line;
-use crate::shape::{EntryPlace, entry};
+use crate::json_shape::{EntryPlace, entry};
 
 /// Counts bytes that are read, and lets listings fail while it is told to.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Hook for Eyes {
 struct World {
     temp: tempfile::TempDir,
     eyes: Arc<Eyes>,
-    machine: Machine,
+    machine: App,
 }
 
 impl World {
@@ -61,7 +61,7 @@ impl World {
                 root,
             ));
         }
-        let mut machine = Machine::of_test(
+        let mut machine = App::of_test(
             stores,
             temp.path().join("boswell"),
             temp.path().to_path_buf(),
@@ -235,7 +235,7 @@ fn one_line_more_in_a_long_log_costs_less_than_a_megabyte_of_reading() {
 /// The objects of a look, by session and id.
 fn objects(watch: &mut Watch<'_>) -> BTreeMap<String, String> {
     let mut seen = BTreeMap::new();
-    let mut sink = |it: &crate::shape::EntryParts<'_>| {
+    let mut sink = |it: &crate::json_shape::EntryParts<'_>| {
         let object = it.shape(false);
         seen.insert(text(&object, "id"), json_line(&object));
         Ok(())

@@ -1,0 +1,149 @@
+//! Prompt histories that agents keep beside their sessions.
+
+use std::path::PathBuf;
+
+use boswell_find::PromptHistory;
+use boswell_model::json::Raw;
+use boswell_model::{Instant, Result};
+use boswell_store::{IdSource, Resolved, Store, SystemIds};
+
+use crate::app::App;
+
+/// A history longer than this is left unread.
+const LARGEST: u64 = 256 << 20;
+
+/// A prompt of an agent's own history.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) text: String,
+    pub(crate) at: Option<Instant>,
+    pub(crate) project: Option<String>,
+    pub(crate) session: Option<String>,
+}
+
+/// The prompts that a store's `history.jsonl` holds, oldest first; lines that cannot be
+/// read are passed over.
+pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
+    if !matches!(store.dialect().name(), "claude" | "codex") {
+        return Ok(Vec::new());
+    }
+    let bytes = store.file("history.jsonl", LARGEST)?.unwrap_or_default();
+    Ok(bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(asked)
+        .collect())
+}
+
+/// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot
+/// be read is told, not fatal.
+pub(crate) fn database(machine: &App, store: &Store) -> Result<Vec<Asked>> {
+    let Some(home) = machine
+        .home
+        .as_ref()
+        .filter(|_| matches!(store.dialect().name(), "xcsh" | "omp"))
+    else {
+        return Ok(Vec::new());
+    };
+    // A link that leads elsewhere is not a database of this agent.
+    if !store
+        .backend()
+        .stat("history.db")?
+        .is_some_and(|info| info.is_file())
+    {
+        return Ok(Vec::new());
+    }
+    let found = PromptHistory::open(
+        &store.root().join("history.db"),
+        &home.join("cache"),
+        &SystemIds.hex16(),
+    )
+    .and_then(|history| {
+        history.map_or_else(|| Ok(Vec::new()), |history| history.recent(usize::MAX))
+    });
+    match found {
+        Ok(prompts) => Ok(prompts
+            .into_iter()
+            .map(|it| Asked {
+                text: it.text,
+                at: it.at,
+                project: it.project,
+                session: None,
+            })
+            .collect()),
+        Err(error) => {
+            if !machine.quiet {
+                crate::error_report::warn(&error);
+            }
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// The history that xcsh keeps of what its user asks: prompts that we write into a session go there
+/// too, as if they had been typed. That of today's oh-my-pi has rules of its own and is left alone.
+#[derive(Debug)]
+pub(crate) struct AgentHistory<'m> {
+    machine: &'m App,
+    database: PathBuf,
+    project: Option<String>,
+}
+
+impl<'m> AgentHistory<'m> {
+    /// The history of the store that a session is in; none where its agent keeps none.
+    pub(crate) fn of(machine: &'m App, found: &Resolved) -> Result<Option<AgentHistory<'m>>> {
+        let database = found.store.root().join("history.db");
+        if found.store.dialect().name() != "xcsh" || !boswell_find::has_history(&database) {
+            return Ok(None);
+        }
+        let project = found.store.summary(&found.located)?.facts.project;
+        Ok(Some(AgentHistory {
+            machine,
+            database,
+            project,
+        }))
+    }
+
+    /// Adds prompts. They stand in the session already, so a history that cannot take them is
+    /// told and no failure.
+    pub(crate) fn remember(&self, prompts: &[String]) {
+        let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+        let added = boswell_find::remember_all(
+            &self.database,
+            &prompts,
+            self.project.as_deref(),
+            SystemIds.now(),
+        );
+        if let Err(error) = added
+            && !self.machine.quiet
+        {
+            crate::error_report::warn(&error);
+        }
+    }
+}
+
+fn asked(line: &[u8]) -> Option<Asked> {
+    let record = Raw::parse(line.trim_ascii()).ok()?;
+    let text = |key: &str| {
+        record
+            .get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
+    // Claude Code counts milliseconds, Codex seconds.
+    let millis = |key: &str, unit: f64| {
+        record
+            .get(key)
+            .and_then(|value| value.f64())
+            .map(|n| (n * unit) as i64)
+    };
+    Some(Asked {
+        text: text("display")
+            .or_else(|| text("text"))
+            .filter(|text| !text.trim().is_empty())?,
+        at: millis("timestamp", 1.0)
+            .or_else(|| millis("ts", 1000.0))
+            .map(Instant::from_millis),
+        project: text("project"),
+        session: text("sessionId").or_else(|| text("session_id")),
+    })
+}

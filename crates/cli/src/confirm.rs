@@ -1,0 +1,45 @@
+//! Asks before something that cannot be undone.
+
+#![expect(
+    clippy::print_stderr,
+    reason = "a question is not an answer, so it does not go to stdout"
+)]
+
+use std::io::BufRead;
+use std::process::ExitCode;
+
+use boswell_model::{Error, Result};
+
+use crate::app::App;
+
+/// What came of asking.
+#[derive(Debug)]
+pub(crate) enum Agreed {
+    /// The user wants it.
+    Yes,
+    /// The user does not, or nobody could be asked: the command ends with this code.
+    No(ExitCode),
+}
+
+/// Whether the plan that was shown is to be carried out: `--apply` says so, on a
+/// terminal the user is asked.
+pub(crate) fn ask(machine: &App, apply: bool, question: &str) -> Result<Agreed> {
+    if apply {
+        return Ok(Agreed::Yes);
+    }
+    if machine.env.terminal.is_none() {
+        crate::error_report::say("nothing was changed; do it with `--apply`");
+        return Ok(Agreed::No(ExitCode::from(2)));
+    }
+    eprint!("{question} [y/N] ");
+    let mut answer = String::new();
+    std::io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Error::io("the terminal", "read", error))?;
+    if matches!(answer.trim(), "y" | "Y" | "yes" | "Yes") {
+        return Ok(Agreed::Yes);
+    }
+    crate::error_report::say("nothing was changed");
+    Ok(Agreed::No(ExitCode::SUCCESS))
+}

@@ -1,0 +1,106 @@
+//! Where a demo lies, and how it is laid out there.
+
+use std::path::{Path, PathBuf};
+
+use boswell_model::Result;
+use boswell_store::disk::{RealDisk, durable};
+
+use super::{native_session, agent_files};
+use crate::app::new_script;
+
+/// Dialects, and where their agents keep sessions below a home folder.
+const STORES: &[(&str, &str)] = &[
+    ("claude", "home/.claude"),
+    ("pi", "home/.pi/agent"),
+    ("omp", "home/.omp/agent"),
+    ("xcsh", "home/.xcsh/agent"),
+    ("myagents", "home/.myagents"),
+    ("clinvoker", "home/.clinvk"),
+    ("oas", "home/.open-agent"),
+    ("codex", "home/.codex"),
+    ("boswell", "own"),
+];
+
+/// The folder of a demo.
+#[derive(Debug)]
+pub(crate) struct DemoLayout {
+    root: PathBuf,
+}
+
+impl DemoLayout {
+    /// A demo in this folder, which is absolute.
+    pub(crate) fn at(root: PathBuf) -> DemoLayout {
+        DemoLayout { root }
+    }
+
+    /// The folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The script that runs boswell on these stores and no others.
+    pub(crate) fn script(&self) -> PathBuf {
+        self.root.join("try")
+    }
+
+    /// A project that its sessions are about.
+    pub(super) fn project(&self, name: &str) -> String {
+        self.root.join("projects").join(name).display().to_string()
+    }
+
+    /// Boswell's own folder there.
+    pub(super) fn own(&self) -> PathBuf {
+        self.root.join("own")
+    }
+
+    /// The options that make boswell see these stores and no others.
+    pub(crate) fn options(&self) -> Vec<String> {
+        let mut options = vec!["--home".to_owned(), self.own().display().to_string()];
+        for (dialect, path) in STORES {
+            options.push("--store".to_owned());
+            options.push(format!("{dialect}={}", self.root.join(path).display()));
+        }
+        options
+    }
+
+    /// Writes everything.
+    pub(crate) fn build(&self, program: &Path) -> Result<()> {
+        for file in agent_files::FILES {
+            let path = self.root.join(file.path(self));
+            if let Some(folder) = path.parent() {
+                durable::make_folders(&RealDisk, folder)?;
+            }
+            durable::create(&RealDisk, &path, file.text(self).as_bytes())?;
+        }
+        native_session::write(self)?;
+        let words = std::iter::once(program.display().to_string()).chain(self.options());
+        let line: Vec<String> = words.map(|word| quoted(&word)).collect();
+        let text = format!(
+            "#!/bin/sh\n# The stores of this demo, and no others.\nexec {} \"$@\"\n",
+            line.join(" ")
+        );
+        new_script(&self.script(), &text)
+    }
+}
+
+/// A word as any POSIX shell takes it literally, in a file that nobody needs to look at.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:@+,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_reach_the_shell_as_they_are() {
+        assert_eq!(quoted("claude=/a/b.c"), "claude=/a/b.c");
+        assert_eq!(quoted("it's 会"), r"'it'\''s 会'");
+        assert_eq!(quoted(""), "''");
+    }
+}

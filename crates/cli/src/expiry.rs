@@ -1,0 +1,83 @@
+//! What becomes of sessions: whether a copy is kept, and when their agent deletes them.
+
+use std::collections::HashMap;
+
+use boswell_dialect::SessionLocation;
+use boswell_model::{Instant, Result};
+use boswell_store::{ChunkedCopies, Store, StoreId};
+
+use crate::app::App;
+
+const DAY: i64 = 86_400_000;
+/// How many days ahead people are warned.
+pub(crate) const AHEAD: i64 = 7;
+
+/// What is known about the future of every session.
+#[derive(Debug, Default)]
+pub(crate) struct Fates {
+    kept: ChunkedCopies,
+    days: HashMap<StoreId, u64>,
+}
+
+impl Fates {
+    /// Reads what is kept, and how long each agent keeps sessions.
+    pub(crate) fn read(machine: &App) -> Result<Fates> {
+        let kept = match &machine.home {
+            Some(home) if home.join("vault/kept.jsonl").is_file() => {
+                machine.reading_runner()?.vault().kept()?
+            }
+            _ => ChunkedCopies::default(),
+        };
+        // Settings that cannot be read say nothing about when sessions go.
+        let days = machine
+            .stores
+            .iter()
+            .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
+            .collect();
+        Ok(Fates { kept, days })
+    }
+
+    /// Whether a copy of the session as it stands is kept; none where sessions are not kept at all.
+    pub(crate) fn is_kept(&self, id: StoreId, store: &Store, located: &SessionLocation) -> Option<bool> {
+        self.days
+            .contains_key(&id)
+            .then(|| self.kept.has(store, located))
+    }
+
+    /// When its agent deletes the session, if it is not used before.
+    pub(crate) fn expires(&self, id: StoreId, located: &SessionLocation) -> Option<Instant> {
+        let days = i64::try_from(*self.days.get(&id)?).ok()?;
+        let at = located
+            .modified?
+            .millis()
+            .checked_add(days.checked_mul(DAY)?)?;
+        located.key.is_some().then(|| Instant::from_millis(at))
+    }
+
+    /// In how many days that is; none left if it is due.
+    pub(crate) fn days_left(&self, id: StoreId, located: &SessionLocation, now: Instant) -> Option<i64> {
+        let left = (self.expires(id, located)?.millis() - now.millis()).max(0);
+        Some((left + DAY - 1) / DAY)
+    }
+
+    /// Sessions that their agent deletes soon and of which no copy is kept.
+    pub(crate) fn lost_soon<'l>(
+        &self,
+        id: StoreId,
+        store: &Store,
+        sessions: &'l [SessionLocation],
+        now: Instant,
+    ) -> Vec<&'l SessionLocation> {
+        let soon = |located: &&SessionLocation| {
+            let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
+            self.expires(id, located).is_some_and(|at| at <= by)
+        };
+        let sessions = sessions
+            .iter()
+            .filter(|located| located.owner.is_none() && located.size > 0);
+        sessions
+            .filter(soon)
+            .filter(|located| !self.kept.has(store, located))
+            .collect()
+    }
+}

@@ -1,0 +1,75 @@
+//! Follows a session that holds no messages to the one that does.
+
+use boswell_dialect::{Depth, Capability, Support};
+use boswell_model::{Result, SessionRef};
+use boswell_store::{Resolved, Selector, Side};
+
+use crate::app::App;
+
+/// What following a link came to.
+pub(crate) enum LinkedTranscript {
+    /// The session speaks for itself, or `--side` chose it.
+    Own,
+    /// It is kept here.
+    There(Box<Resolved>),
+    /// It should be there, and is not.
+    Gone(SessionRef),
+}
+
+/// Where the conversation of a session is kept, if the session itself is only about it.
+pub(crate) fn of(machine: &App, found: &Resolved) -> Result<LinkedTranscript> {
+    let dialect = found.store.dialect();
+    if machine.side.is_some() || dialect.capabilities().support(Capability::Context) != Support::No {
+        return Ok(LinkedTranscript::Own);
+    }
+    let session = found.store.read(&found.located, Depth::Facts)?;
+    let Some(link) = dialect
+        .links(session.facts(), &found.located.id)
+        .into_iter()
+        .next()
+    else {
+        return Ok(LinkedTranscript::Own);
+    };
+    let other = SessionRef::new(link.dialect, &link.id);
+    let selector = Selector::Ref(link.dialect.to_owned(), link.id);
+    match machine
+        .stores
+        .resolve(&selector, &machine.env.cwd, Side::Fuller)
+    {
+        Ok(there) if there.located.id == other.id => Ok(LinkedTranscript::There(Box::new(there))),
+        _ => Ok(LinkedTranscript::Gone(other)),
+    }
+}
+
+/// The session to read: its transcript where it is only about one. Says which one it went to,
+/// or that there is none.
+pub(crate) fn followed(machine: &App, found: Resolved) -> Result<Resolved> {
+    let (title, id) = (found.store.dialect().title(), found.located.id.clone());
+    match of(machine, &found)? {
+        LinkedTranscript::Own => Ok(found),
+        LinkedTranscript::There(there) => {
+            if !machine.quiet {
+                let reference = SessionRef::new(there.store.dialect().name(), &there.located.id);
+                crate::error_report::say(&format!(
+                    "{title} keeps no messages; this is {reference}, where they are"
+                ));
+            }
+            Ok(*there)
+        }
+        LinkedTranscript::Gone(other) => {
+            if !machine.quiet {
+                crate::error_report::say(&gone(&id, &other));
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// The sentence about a transcript that is not there.
+pub(crate) fn gone(id: &str, other: &SessionRef) -> String {
+    let other = other.to_string();
+    format!(
+        "the transcript {} of session {id} is not there: resume will start empty",
+        other.escape_debug()
+    )
+}

@@ -1,0 +1,47 @@
+//! What was typed, understood with as little of the grammar as that takes.
+//!
+//! Most of what it costs to start is telling the parser of fifty commands when one is run. So
+//! the version is answered first, then the line is read by a grammar that knows only the
+//! names of commands until one is met; and only what that cannot answer, help and mistakes,
+//! is read again by the whole.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::args::Args;
+use crate::error_report;
+
+/// What was asked for; else how the program ends, for all that needs no command.
+pub(crate) fn read(line: &[OsString]) -> Result<Args, ExitCode> {
+    if asks_version(line) {
+        // Whoever closed the stream does not want the answer.
+        let _ = std::io::stdout()
+            .write_all(concat!("boswell ", env!("CARGO_PKG_VERSION"), "\n").as_bytes());
+        return Err(ExitCode::SUCCESS);
+    }
+    if let Ok(args) = parse(Args::command(), line) {
+        return Ok(args);
+    }
+    parse(whole(), line).map_err(|error| error_report::usage(&error))
+}
+
+/// The grammar with every command in it, for those who show or complete it.
+pub(crate) fn whole() -> clap::Command {
+    let mut command = Args::command();
+    command.build();
+    command
+}
+
+fn asks_version(line: &[OsString]) -> bool {
+    matches!(line, [_, word] if *word == OsStr::new("--version") || *word == OsStr::new("-V"))
+}
+
+fn parse(mut command: clap::Command, line: &[OsString]) -> Result<Args, clap::Error> {
+    let found = command.try_get_matches_from_mut(line);
+    found
+        .and_then(|mut found| Args::from_arg_matches_mut(&mut found))
+        .map_err(|error| error.format(&mut command))
+}

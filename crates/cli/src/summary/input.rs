@@ -1,0 +1,170 @@
+//! What a summary is made of: the first prompt, the key operations, the last answer. Secrets are
+//! blackened here, before anybody sees them.
+
+use std::fmt::Write as _;
+
+use boswell_dialect::Depth;
+use boswell_find::{SecretCount, Secrets};
+use boswell_model::json::Raw;
+use boswell_model::{EntryKind, Flags, Result, View};
+use boswell_store::{Resolved, Session};
+
+/// No more of a text than this is looked at: summaries are short, and logs may hold anything.
+const LONGEST: usize = 4_000;
+/// So many prompts, answers, files and commands are kept.
+const MOST: usize = 200;
+
+/// The gist of a session.
+#[derive(Debug, Default)]
+pub(crate) struct SummaryInput {
+    /// What was asked, in order.
+    pub(crate) prompts: Vec<String>,
+    /// Files that tools changed, each once.
+    pub(crate) edited: Vec<String>,
+    /// Commands that were run, each once.
+    pub(crate) ran: Vec<String>,
+    /// What was answered last.
+    pub(crate) answer: Option<String>,
+}
+
+impl SummaryInput {
+    /// Reads the current branch of a session.
+    pub(crate) fn read(found: &Resolved, secrets: &Secrets) -> Result<SummaryInput> {
+        let session = found.store.read(&found.located, Depth::Facts)?;
+        let mut gist = SummaryInput::default();
+        let shown = |text: &str| {
+            let kept = short(text);
+            // What was cut may end in the beginning of a key.
+            secrets
+                .redact_into(kept, kept.len() < text.len(), &mut SecretCount::default())
+                .into_owned()
+        };
+        let first = |text: &str| {
+            secrets
+                .redact_into(short(text), true, &mut SecretCount::default())
+                .into_owned()
+        };
+        for slot in session.branch(session.tip()?)? {
+            let Some(head) = session.log().head(slot) else {
+                continue;
+            };
+            if head.flags.has(Flags::HIDDEN) || !head.kind.is_conversation() {
+                continue;
+            }
+            let Some(view) = session.entry(slot)?.view.filter(|view| !view.hidden) else {
+                continue;
+            };
+            gist.note_calls(&session, &view, &shown);
+            let text = view.text();
+            if text.trim().is_empty() {
+                continue;
+            }
+            match head.kind {
+                EntryKind::User => keep(&mut gist.prompts, shown(text.trim())),
+                EntryKind::Assistant => gist.answer = Some(shown(text.trim())),
+                _ => {}
+            }
+        }
+        // Behind a compaction the branch begins with a summary; the catalog's facts still know
+        // what was asked first.
+        if let Some(first) = session.facts().first_prompt.as_deref().map(first)
+            && !gist
+                .prompts
+                .iter()
+                .any(|prompt| begins_alike(prompt, &first))
+        {
+            gist.prompts.insert(0, first);
+        }
+        Ok(gist)
+    }
+
+    fn note_calls(&mut self, session: &Session, view: &View, shown: &dyn Fn(&str) -> String) {
+        for (path, tool) in session.dialect().touched_files(view) {
+            if changes_files(&tool) {
+                let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
+                keep(&mut self.edited, shown(name));
+            }
+        }
+        for (_, _, input) in view.calls() {
+            let command = Raw::parse(input.as_bytes()).ok().and_then(|raw| {
+                ["command", "cmd"]
+                    .iter()
+                    .find_map(|key| raw.get(key)?.text().map(|text| text.into_owned()))
+            });
+            if let Some(command) = command
+                .as_deref()
+                .and_then(|command| command.lines().next())
+            {
+                keep(&mut self.ran, shown(command.trim()));
+            }
+        }
+    }
+
+    /// Whether there is nothing to sum up.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.prompts.is_empty() && self.answer.is_none()
+    }
+
+    /// All of it as text, at most so many bytes: what a program is handed.
+    pub(crate) fn text(&self, limit: usize) -> String {
+        let mut text = String::new();
+        let answer = self.answer.iter().map(|answer| ("last answer", answer));
+        // The answer comes before what may be long, so that it is not what is cut off.
+        let first = self.prompts.first().map(|prompt| ("first prompt", prompt));
+        let rest = self
+            .prompts
+            .iter()
+            .skip(1)
+            .map(|prompt| ("later prompt", prompt));
+        let edited = self.edited.iter().map(|name| ("file changed", name));
+        let ran = self.ran.iter().map(|command| ("command run", command));
+        for (what, said) in first
+            .into_iter()
+            .chain(answer)
+            .chain(edited)
+            .chain(ran)
+            .chain(rest)
+        {
+            let _ = writeln!(text, "{what}: {said}");
+        }
+        let mut end = text.len().min(limit);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        text.truncate(end);
+        text
+    }
+}
+
+/// Tools that change what they name. Names differ by agent; these words stand in all of them.
+fn changes_files(tool: &str) -> bool {
+    let tool = tool.to_lowercase();
+    ["edit", "write", "patch", "create", "replace"]
+        .iter()
+        .any(|word| tool.contains(word))
+}
+
+fn keep(kept: &mut Vec<String>, text: String) {
+    if !text.is_empty() && kept.len() < MOST && !kept.contains(&text) {
+        kept.push(text);
+    }
+}
+
+fn short(text: &str) -> &str {
+    let mut end = text.len().min(LONGEST);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or(text)
+}
+
+/// Facts keep only the beginning of a prompt, on one line.
+fn begins_alike(prompt: &str, first: &str) -> bool {
+    let letters = |text: &str| {
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .take(20)
+            .collect::<String>()
+    };
+    letters(prompt) == letters(first)
+}
