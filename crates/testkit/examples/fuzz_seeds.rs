@@ -23,10 +23,10 @@ fn main() {
         }
     };
     for shape in [
-        claude::Shape::Branched,
-        claude::Shape::Compacted,
-        claude::Shape::Traps,
-        claude::Shape::V2_0_76,
+        claude::ClaudeShape::Branched,
+        claude::ClaudeShape::Compacted,
+        claude::ClaudeShape::Traps,
+        claude::ClaudeShape::V2_0_76,
     ] {
         write(
             "claude",
@@ -34,23 +34,23 @@ fn main() {
             claude::file(shape, "/proj/app", 1).bytes(),
         );
     }
-    for shape in codex::Shape::ALL {
+    for shape in codex::CodexShape::ALL {
         write(
             "codex",
             format!("{shape:?}"),
             codex::rollout(*shape, "/proj/app", None, 1).bytes(),
         );
     }
-    for flavour in pi::Flavour::ALL {
+    for flavour in pi::PiFlavour::ALL {
         for shape in [
-            pi::Shape::V1,
-            pi::Shape::EveryEntry,
-            pi::Shape::TwoCompactions,
-            pi::Shape::Cycle,
+            pi::PiShape::V1,
+            pi::PiShape::EveryEntry,
+            pi::PiShape::TwoCompactions,
+            pi::PiShape::Cycle,
         ] {
-            let made = pi::file(shape, *flavour, pi::Place::of("/proj/app"), 1);
+            let made = pi::file(shape, *flavour, pi::PiLayout::of("/proj/app"), 1);
             write(flavour.name(), format!("{shape:?}"), made.bytes());
-            if *flavour == pi::Flavour::Pi {
+            if *flavour == pi::PiFlavour::Pi {
                 write("boswell", format!("{shape:?}"), made.bytes());
             }
         }
@@ -63,10 +63,10 @@ fn main() {
             write(target, file.path.replace('/', "-"), &file.bytes);
         }
     };
-    each("myagents", &myagents::store(myagents::Shape::ALL[0], 1));
+    each("myagents", &myagents::store(myagents::MyAgentsShape::ALL[0], 1));
     each(
         "clinvoker",
-        &clinvoker::store(clinvoker::IndexState::ALL[0], 1),
+        &clinvoker::store(clinvoker::ClinvokerIndexState::ALL[0], 1),
     );
-    each("oas", &oas::store(oas::IndexState::ALL[0], "/proj/app", 1));
+    each("oas", &oas::store(oas::OasIndexState::ALL[0], "/proj/app", 1));
 }

@@ -29,7 +29,7 @@ pub struct ClaudeClient {
 /// Where a client runs: its home, its configuration, its working folder, and the
 /// model that it talks to.
 #[derive(Debug)]
-pub struct Place<'p> {
+pub struct ClientHome<'p> {
     /// The user's home folder.
     pub home: &'p Path,
     /// The client's own folder.
@@ -59,7 +59,7 @@ impl ClaudeClient {
     }
 
     /// The command for these arguments, ready to start.
-    pub fn command<S: AsRef<str>>(&self, place: &Place<'_>, args: &[S]) -> Command {
+    pub fn command<S: AsRef<str>>(&self, place: &ClientHome<'_>, args: &[S]) -> Command {
         let (program, before) = self.words.split_first().expect("a client has a program");
         let mut command = Command::new(program);
         command.args(before).args(args.iter().map(AsRef::as_ref));
@@ -72,7 +72,7 @@ impl ClaudeClient {
     }
 
     /// Starts the client.
-    pub fn start<S: AsRef<str>>(&self, place: &Place<'_>, args: &[S]) -> Child {
+    pub fn start<S: AsRef<str>>(&self, place: &ClientHome<'_>, args: &[S]) -> Child {
         self.command(place, args)
             .spawn()
             .expect("the client starts")
@@ -80,14 +80,14 @@ impl ClaudeClient {
 
     /// Says something in a session without a screen, with tools but without questions,
     /// and waits for the end.
-    pub fn say(&self, place: &Place<'_>, prompt: &str, more: &[&str]) -> Output {
+    pub fn say(&self, place: &ClientHome<'_>, prompt: &str, more: &[&str]) -> Output {
         self.start(place, &words_to_say(prompt, more))
             .wait_with_output()
             .expect("the client ends")
     }
 
     /// The same, without waiting.
-    pub fn start_saying(&self, place: &Place<'_>, prompt: &str, more: &[&str]) -> Child {
+    pub fn start_saying(&self, place: &ClientHome<'_>, prompt: &str, more: &[&str]) -> Child {
         self.start(place, &words_to_say(prompt, more))
     }
 }
@@ -109,7 +109,7 @@ fn words_to_say(prompt: &str, more: &[&str]) -> Vec<String> {
 }
 
 /// Lets a command see nothing of the machine but the place that it runs in.
-pub fn isolate(command: &mut Command, place: &Place<'_>) {
+pub fn isolate(command: &mut Command, place: &ClientHome<'_>) {
     let path = std::env::var_os("PATH").unwrap_or_default();
     command
         .env_clear()

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use boswell_store::disk::{Disk, OpenMode};
 
 use crate::Rng;
-use crate::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use crate::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 
 /// How often a read or append is interrupted, and how often it is short.
 const INTERRUPTED: f64 = 0.2;
@@ -157,58 +157,58 @@ impl Tally {
         note(self.lock().traffic.entry(path.to_owned()).or_default());
     }
 
-    fn sync_of(&self, path: &Path) -> Verdict {
+    fn sync_of(&self, path: &Path) -> HookVerdict {
         self.note(path, |traffic| traffic.syncs += 1);
         let mut shared = self.lock();
         let Some(left) = shared.until_failure else {
-            return Verdict::Proceed;
+            return HookVerdict::Proceed;
         };
         shared.until_failure = left.checked_sub(1).filter(|left| *left > 0);
         if shared.until_failure.is_some() {
-            return Verdict::Proceed;
+            return HookVerdict::Proceed;
         }
         shared.struck = Some(path.to_owned());
-        Verdict::Fail((shared.failure)())
+        HookVerdict::Fail((shared.failure)())
     }
 
     /// How many of `len` bytes a call handles.
-    fn portion(&self, len: usize) -> Verdict {
+    fn portion(&self, len: usize) -> HookVerdict {
         let mut shared = self.lock();
         let Some(rng) = &mut shared.rng else {
-            return Verdict::Proceed;
+            return HookVerdict::Proceed;
         };
         if rng.chance(INTERRUPTED) {
-            return Verdict::Fail(ErrorKind::Interrupted.into());
+            return HookVerdict::Fail(ErrorKind::Interrupted.into());
         }
         if len > 1 && rng.chance(SHORT) {
-            Verdict::Partial(rng.between(1, len))
+            HookVerdict::Partial(rng.between(1, len))
         } else {
-            Verdict::Proceed
+            HookVerdict::Proceed
         }
     }
 }
 
 impl Hook for Tally {
-    fn before(&self, call: &Call<'_>) -> Verdict {
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
         match call {
-            Call::Read { len, .. } => self.portion(*len),
-            Call::Append { bytes, .. } => self.portion(bytes.len()),
-            Call::Sync { path } | Call::SyncFolder { path } => self.sync_of(path),
-            _ => Verdict::Proceed,
+            DiskCall::Read { len, .. } => self.portion(*len),
+            DiskCall::Append { bytes, .. } => self.portion(bytes.len()),
+            DiskCall::Sync { path } | DiskCall::SyncFolder { path } => self.sync_of(path),
+            _ => HookVerdict::Proceed,
         }
     }
 
-    fn after(&self, call: &Call<'_>, bytes: usize) {
+    fn after(&self, call: &DiskCall<'_>, bytes: usize) {
         let bytes = bytes as u64;
-        if let Call::Rename { from, .. } = call {
+        if let DiskCall::Rename { from, .. } = call {
             self.note(from, |traffic| traffic.changes += 1);
         }
         self.note(call.path(), |traffic| match call {
-            Call::Open { how, .. } => {
+            DiskCall::Open { how, .. } => {
                 traffic.opens += 1;
                 traffic.changes += u64::from(*how == OpenMode::CreateNew);
             }
-            Call::Read { at, .. } => {
+            DiskCall::Read { at, .. } => {
                 traffic.read += bytes;
                 traffic.read_from = traffic
                     .read_from
@@ -216,8 +216,8 @@ impl Hook for Tally {
                     .chain((bytes > 0).then_some(*at))
                     .min();
             }
-            Call::Append { .. } => traffic.written += bytes,
-            Call::Sync { .. } | Call::SyncFolder { .. } | Call::WriteAgain { .. } => {}
+            DiskCall::Append { .. } => traffic.written += bytes,
+            DiskCall::Sync { .. } | DiskCall::SyncFolder { .. } | DiskCall::WriteAgain { .. } => {}
             _ => traffic.changes += u64::from(call.changes()),
         });
     }

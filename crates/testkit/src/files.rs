@@ -19,15 +19,15 @@ pub struct FileSpec {
 
 /// An ordered list of files below one root.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Files {
+pub struct FileList {
     /// The files, in the order in which they are written.
     pub list: Vec<FileSpec>,
 }
 
-impl Files {
+impl FileList {
     /// Starts an empty list.
-    pub fn new() -> Files {
-        Files::default()
+    pub fn new() -> FileList {
+        FileList::default()
     }
 
     /// Adds a file with default mode and time.
@@ -42,7 +42,7 @@ impl Files {
     }
 
     /// Adds all files of another list.
-    pub fn extend(&mut self, other: Files) {
+    pub fn extend(&mut self, other: FileList) {
         self.list.extend(other.list);
     }
 
@@ -82,7 +82,7 @@ pub struct Made {
     /// Path of the main file below the store's root.
     pub main: String,
     /// Every file, the main one included.
-    pub files: Files,
+    pub files: FileList,
 }
 
 impl Made {
@@ -102,7 +102,7 @@ impl Made {
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// What belongs to no session alone.
-    pub shared: Files,
+    pub shared: FileList,
     /// The sessions, each with its own files.
     pub sessions: Vec<Made>,
 }

@@ -19,7 +19,7 @@ use boswell_store::disk::{Disk, DiskFile, LockMode, OpenMode, RealDisk, Stat};
     missing_docs,
     reason = "the calls are documented at `Disk` and `DiskFile`"
 )]
-pub enum Call<'c> {
+pub enum DiskCall<'c> {
     Open {
         path: &'c Path,
         how: OpenMode,
@@ -85,54 +85,54 @@ pub enum Call<'c> {
     },
 }
 
-impl<'c> Call<'c> {
+impl<'c> DiskCall<'c> {
     /// The path that is read or changed; of a rename or a link the new name.
     pub fn path(&self) -> &'c Path {
         match *self {
-            Call::Open { path, .. }
-            | Call::Stat { path }
-            | Call::List { path }
-            | Call::MakeFolder { path }
-            | Call::Rename { to: path, .. }
-            | Call::Link { to: path, .. }
-            | Call::Remove { path }
-            | Call::RemoveFolder { path }
-            | Call::SyncFolder { path }
-            | Call::WriteAgain { path, .. }
-            | Call::FileStat { path }
-            | Call::Read { path, .. }
-            | Call::Append { path, .. }
-            | Call::Truncate { path, .. }
-            | Call::Sync { path }
-            | Call::SetModeAndTime { path }
-            | Call::TryLock { path }
-            | Call::Unlock { path } => path,
+            DiskCall::Open { path, .. }
+            | DiskCall::Stat { path }
+            | DiskCall::List { path }
+            | DiskCall::MakeFolder { path }
+            | DiskCall::Rename { to: path, .. }
+            | DiskCall::Link { to: path, .. }
+            | DiskCall::Remove { path }
+            | DiskCall::RemoveFolder { path }
+            | DiskCall::SyncFolder { path }
+            | DiskCall::WriteAgain { path, .. }
+            | DiskCall::FileStat { path }
+            | DiskCall::Read { path, .. }
+            | DiskCall::Append { path, .. }
+            | DiskCall::Truncate { path, .. }
+            | DiskCall::Sync { path }
+            | DiskCall::SetModeAndTime { path }
+            | DiskCall::TryLock { path }
+            | DiskCall::Unlock { path } => path,
         }
     }
 
     /// Whether the call changes or syncs something. Opening a lock may create its file.
     pub fn changes(&self) -> bool {
         match self {
-            Call::Open { how, .. } => matches!(how, OpenMode::CreateNew | OpenMode::Lock),
-            Call::Stat { .. }
-            | Call::List { .. }
-            | Call::FileStat { .. }
-            | Call::Read { .. }
-            | Call::TryLock { .. }
-            | Call::Unlock { .. } => false,
+            DiskCall::Open { how, .. } => matches!(how, OpenMode::CreateNew | OpenMode::Lock),
+            DiskCall::Stat { .. }
+            | DiskCall::List { .. }
+            | DiskCall::FileStat { .. }
+            | DiskCall::Read { .. }
+            | DiskCall::TryLock { .. }
+            | DiskCall::Unlock { .. } => false,
             _ => true,
         }
     }
 
     /// Whether the call makes data or names durable.
     pub fn syncs(&self) -> bool {
-        matches!(self, Call::Sync { .. } | Call::SyncFolder { .. })
+        matches!(self, DiskCall::Sync { .. } | DiskCall::SyncFolder { .. })
     }
 }
 
 /// What becomes of a call.
 #[derive(Debug)]
-pub enum Verdict {
+pub enum HookVerdict {
     /// It is passed on.
     Proceed,
     /// It is not passed on, and reports success. Only for calls that return nothing.
@@ -150,12 +150,12 @@ pub enum Verdict {
 /// Looks at every call. Hooks are shared by all handles of a disk, also across threads.
 pub trait Hook: Send + Sync + fmt::Debug {
     /// Decides about a call that is about to be made.
-    fn before(&self, _call: &Call<'_>) -> Verdict {
-        Verdict::Proceed
+    fn before(&self, _call: &DiskCall<'_>) -> HookVerdict {
+        HookVerdict::Proceed
     }
 
     /// Sees a call that succeeded; `bytes` is how many a read or an append moved.
-    fn after(&self, _call: &Call<'_>, _bytes: usize) {}
+    fn after(&self, _call: &DiskCall<'_>, _bytes: usize) {}
 
     /// Whether the disk answers questions about processes, as not every system does.
     fn knows_processes(&self) -> bool {
@@ -187,17 +187,17 @@ impl HookedDisk {
     }
 
     /// Makes a call that moves no bytes.
-    fn call<T>(&self, call: Call<'_>, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    fn call<T>(&self, call: DiskCall<'_>, make: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
         match self.hook.before(&call) {
-            Verdict::Fail(error) => Err(error),
-            Verdict::FailAfter(error) | Verdict::PartialThenFail(_, error) => {
+            HookVerdict::Fail(error) => Err(error),
+            HookVerdict::FailAfter(error) | HookVerdict::PartialThenFail(_, error) => {
                 make()?;
                 Err(error)
             }
-            Verdict::Skip => Err(io::Error::other(format!(
+            HookVerdict::Skip => Err(io::Error::other(format!(
                 "{call:?} returns something and cannot be skipped"
             ))),
-            Verdict::Proceed | Verdict::Partial(_) => {
+            HookVerdict::Proceed | HookVerdict::Partial(_) => {
                 let made = make()?;
                 self.hook.after(&call, 0);
                 Ok(made)
@@ -206,17 +206,17 @@ impl HookedDisk {
     }
 
     /// Makes a call that returns nothing, and may be skipped.
-    fn change(&self, call: Call<'_>, make: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    fn change(&self, call: DiskCall<'_>, make: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         match self.hook.before(&call) {
-            Verdict::Skip => {
+            HookVerdict::Skip => {
                 self.hook.after(&call, 0);
                 Ok(())
             }
-            Verdict::Fail(error) => Err(error),
-            Verdict::FailAfter(error) | Verdict::PartialThenFail(_, error) => {
+            HookVerdict::Fail(error) => Err(error),
+            HookVerdict::FailAfter(error) | HookVerdict::PartialThenFail(_, error) => {
                 make().and(Err(error))
             }
-            Verdict::Proceed | Verdict::Partial(_) => {
+            HookVerdict::Proceed | HookVerdict::Partial(_) => {
                 make()?;
                 self.hook.after(&call, 0);
                 Ok(())
@@ -227,17 +227,17 @@ impl HookedDisk {
     /// Makes a call that moves up to `len` bytes.
     fn moved(
         &self,
-        call: Call<'_>,
+        call: DiskCall<'_>,
         len: usize,
         make: impl FnOnce(usize) -> io::Result<usize>,
     ) -> io::Result<usize> {
         let (len, error) = match self.hook.before(&call) {
-            Verdict::Fail(error) => return Err(error),
-            Verdict::Skip => (0, None),
-            Verdict::Proceed => (len, None),
-            Verdict::FailAfter(error) => (len, Some(error)),
-            Verdict::Partial(count) => (count.min(len), None),
-            Verdict::PartialThenFail(count, error) => (count.min(len), Some(error)),
+            HookVerdict::Fail(error) => return Err(error),
+            HookVerdict::Skip => (0, None),
+            HookVerdict::Proceed => (len, None),
+            HookVerdict::FailAfter(error) => (len, Some(error)),
+            HookVerdict::Partial(count) => (count.min(len), None),
+            HookVerdict::PartialThenFail(count, error) => (count.min(len), Some(error)),
         };
         let count = make(len)?;
         match error {
@@ -260,29 +260,29 @@ impl HookedDisk {
 
 impl Disk for HookedDisk {
     fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>> {
-        let file = self.call(Call::Open { path, how }, || self.inner.open(path, how))?;
+        let file = self.call(DiskCall::Open { path, how }, || self.inner.open(path, how))?;
         Ok(self.hooked(file, path))
     }
 
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>> {
-        self.call(Call::Stat { path }, || self.inner.stat(path))
+        self.call(DiskCall::Stat { path }, || self.inner.stat(path))
     }
 
     fn is_link(&self, path: &Path) -> io::Result<bool> {
-        self.call(Call::Stat { path }, || self.inner.is_link(path))
+        self.call(DiskCall::Stat { path }, || self.inner.is_link(path))
     }
 
     fn list(&self, path: &Path) -> io::Result<Vec<(String, Stat)>> {
-        self.call(Call::List { path }, || self.inner.list(path))
+        self.call(DiskCall::List { path }, || self.inner.list(path))
     }
 
     fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
-        self.call(Call::Stat { path }, || self.inner.real_path(path))
+        self.call(DiskCall::Stat { path }, || self.inner.real_path(path))
     }
 
     fn open_below(&self, root: &Path, below: &str) -> io::Result<Box<dyn DiskFile>> {
         let path = root.join(below);
-        let call = Call::Open {
+        let call = DiskCall::Open {
             path: &path,
             how: OpenMode::Read,
         };
@@ -292,7 +292,7 @@ impl Disk for HookedDisk {
 
     fn stat_below(&self, root: &Path, below: &str) -> io::Result<Option<Stat>> {
         self.call(
-            Call::Stat {
+            DiskCall::Stat {
                 path: &root.join(below),
             },
             || self.inner.stat_below(root, below),
@@ -301,7 +301,7 @@ impl Disk for HookedDisk {
 
     fn list_below(&self, root: &Path, below: &str) -> io::Result<Vec<(String, Stat)>> {
         self.call(
-            Call::List {
+            DiskCall::List {
                 path: &root.join(below),
             },
             || self.inner.list_below(root, below),
@@ -309,33 +309,33 @@ impl Disk for HookedDisk {
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
-        self.change(Call::MakeFolder { path }, || self.inner.make_folder(path))
+        self.change(DiskCall::MakeFolder { path }, || self.inner.make_folder(path))
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.change(Call::Rename { from, to }, || self.inner.rename(from, to))
+        self.change(DiskCall::Rename { from, to }, || self.inner.rename(from, to))
     }
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.change(Call::Link { from, to }, || self.inner.link(from, to))
+        self.change(DiskCall::Link { from, to }, || self.inner.link(from, to))
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.change(Call::Remove { path }, || self.inner.remove(path))
+        self.change(DiskCall::Remove { path }, || self.inner.remove(path))
     }
 
     fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.change(Call::RemoveFolder { path }, || {
+        self.change(DiskCall::RemoveFolder { path }, || {
             self.inner.remove_folder(path)
         })
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.change(Call::SyncFolder { path }, || self.inner.sync_folder(path))
+        self.change(DiskCall::SyncFolder { path }, || self.inner.sync_folder(path))
     }
 
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
-        let call = Call::WriteAgain { path, bytes, at };
+        let call = DiskCall::WriteAgain { path, bytes, at };
         self.change(call, || self.inner.write_again(path, file, bytes, at))
     }
 
@@ -384,7 +384,7 @@ struct HookedFile {
 impl DiskFile for HookedFile {
     fn stat(&self) -> io::Result<Stat> {
         self.disk
-            .call(Call::FileStat { path: &self.path }, || self.inner.stat())
+            .call(DiskCall::FileStat { path: &self.path }, || self.inner.stat())
     }
 
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
@@ -394,7 +394,7 @@ impl DiskFile for HookedFile {
                 .read_at(buffer.get_mut(..len).unwrap_or_default(), at)
         };
         self.disk.moved(
-            Call::Read {
+            DiskCall::Read {
                 path: &self.path,
                 at,
                 len,
@@ -407,7 +407,7 @@ impl DiskFile for HookedFile {
     fn append(&self, bytes: &[u8]) -> io::Result<usize> {
         let append = |len: usize| self.inner.append(bytes.get(..len).unwrap_or_default());
         self.disk.moved(
-            Call::Append {
+            DiskCall::Append {
                 path: &self.path,
                 bytes,
             },
@@ -422,7 +422,7 @@ impl DiskFile for HookedFile {
 
     fn truncate(&self, len: u64) -> io::Result<()> {
         self.disk.change(
-            Call::Truncate {
+            DiskCall::Truncate {
                 path: &self.path,
                 len,
             },
@@ -432,24 +432,24 @@ impl DiskFile for HookedFile {
 
     fn sync(&self) -> io::Result<()> {
         self.disk
-            .change(Call::Sync { path: &self.path }, || self.inner.sync())
+            .change(DiskCall::Sync { path: &self.path }, || self.inner.sync())
     }
 
     fn set_mode_and_time(&self, mode: u32, modified: i128) -> io::Result<()> {
-        let call = Call::SetModeAndTime { path: &self.path };
+        let call = DiskCall::SetModeAndTime { path: &self.path };
         self.disk
             .change(call, || self.inner.set_mode_and_time(mode, modified))
     }
 
     fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
-        self.disk.call(Call::TryLock { path: &self.path }, || {
+        self.disk.call(DiskCall::TryLock { path: &self.path }, || {
             self.inner.try_lock(mode)
         })
     }
 
     fn unlock(&self) -> io::Result<()> {
         self.disk
-            .call(Call::Unlock { path: &self.path }, || self.inner.unlock())
+            .call(DiskCall::Unlock { path: &self.path }, || self.inner.unlock())
     }
 }
 
@@ -464,22 +464,22 @@ mod tests {
     /// Gives the verdicts of a list, one for each append.
     #[derive(Debug)]
     struct Script {
-        verdicts: Mutex<Vec<Verdict>>,
+        verdicts: Mutex<Vec<HookVerdict>>,
         seen: Mutex<Vec<usize>>,
     }
 
     impl Hook for Script {
-        fn before(&self, call: &Call<'_>) -> Verdict {
-            let appends = matches!(call, Call::Append { .. });
+        fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
+            let appends = matches!(call, DiskCall::Append { .. });
             if appends {
                 self.verdicts.lock().unwrap().remove(0)
             } else {
-                Verdict::Proceed
+                HookVerdict::Proceed
             }
         }
 
-        fn after(&self, call: &Call<'_>, bytes: usize) {
-            if matches!(call, Call::Append { .. }) {
+        fn after(&self, call: &DiskCall<'_>, bytes: usize) {
+            if matches!(call, DiskCall::Append { .. }) {
                 self.seen.lock().unwrap().push(bytes);
             }
         }
@@ -489,11 +489,11 @@ mod tests {
     fn each_verdict_does_to_the_disk_what_it_says() {
         let fault = || io::Error::other("fault");
         let verdicts = vec![
-            Verdict::Proceed,
-            Verdict::Fail(fault()),
-            Verdict::FailAfter(fault()),
-            Verdict::Partial(1),
-            Verdict::PartialThenFail(2, fault()),
+            HookVerdict::Proceed,
+            HookVerdict::Fail(fault()),
+            HookVerdict::FailAfter(fault()),
+            HookVerdict::Partial(1),
+            HookVerdict::PartialThenFail(2, fault()),
         ];
         let hook = Arc::new(Script {
             verdicts: Mutex::new(verdicts),

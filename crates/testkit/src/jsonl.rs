@@ -4,15 +4,15 @@ use serde_json::Value;
 
 /// A log under construction.
 #[derive(Clone, Debug, Default)]
-pub struct Lines {
+pub struct JsonlLines {
     bytes: Vec<u8>,
     count: usize,
 }
 
-impl Lines {
+impl JsonlLines {
     /// Starts an empty log.
-    pub fn new() -> Lines {
-        Lines::default()
+    pub fn new() -> JsonlLines {
+        JsonlLines::default()
     }
 
     /// Adds a value as one line.
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn what_is_pushed_comes_back() {
-        let mut log = Lines::new();
+        let mut log = JsonlLines::new();
         assert!(log.is_empty());
         log.push(&json!({"z": 1, "a": "会话\u{2028}end"}));
         log.push_text("{}");

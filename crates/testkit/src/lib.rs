@@ -28,7 +28,7 @@
 
 pub mod base64;
 pub mod bench_corpus;
-pub mod chance;
+pub mod ids;
 pub mod claude_client;
 pub mod clock;
 pub mod conformance;
@@ -56,7 +56,7 @@ pub mod scripted_model;
 pub mod sha256;
 pub mod snapshot;
 
-pub use files::{Batch, FileSpec, Files, Made};
+pub use files::{Batch, FileSpec, FileList, Made};
 pub use home::{Home, Planted};
 pub use rng::Rng;
-pub use snapshot::Snapshot;
+pub use snapshot::TreeSnapshot;

@@ -13,7 +13,7 @@ use crate::{disk, sha256};
 
 /// What kind of thing a path is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum NodeKind {
     /// A regular file, with the hash of its bytes.
     File(String),
     /// A folder.
@@ -28,7 +28,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fact {
     /// What it is, and its content.
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// Length in bytes, as the system says it; 0 for folders, whose length is the
     /// file system's affair.
     pub len: u64,
@@ -42,18 +42,18 @@ pub struct Fact {
 
 /// Everything below one folder at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct TreeSnapshot {
     facts: BTreeMap<PathBuf, Fact>,
 }
 
-impl Snapshot {
+impl TreeSnapshot {
     /// Takes down everything below `root`, and `root` itself as the empty path.
-    pub fn take(root: &Path) -> Snapshot {
+    pub fn take(root: &Path) -> TreeSnapshot {
         let mut facts = BTreeMap::new();
         let mut waiting = vec![root.to_path_buf()];
         while let Some(path) = waiting.pop() {
             let fact = Fact::of(&path);
-            if fact.kind == Kind::Folder {
+            if fact.kind == NodeKind::Folder {
                 waiting.extend(disk::list(&path));
             }
             let below = path
@@ -62,7 +62,7 @@ impl Snapshot {
                 .to_path_buf();
             facts.insert(below, fact);
         }
-        Snapshot { facts }
+        TreeSnapshot { facts }
     }
 
     /// Gives what is known about a path below the root.
@@ -81,7 +81,7 @@ impl Snapshot {
     }
 
     /// Says, one line each, what is different in the later snapshot; empty if nothing is.
-    pub fn diff(&self, later: &Snapshot) -> Vec<String> {
+    pub fn diff(&self, later: &TreeSnapshot) -> Vec<String> {
         let mut said = Vec::new();
         for (path, before) in &self.facts {
             let name = shown(path);
@@ -116,13 +116,13 @@ impl Fact {
     fn of(path: &Path) -> Fact {
         let about = fs::symlink_metadata(path).expect("a path that was just listed");
         let kind = if about.is_file() {
-            Kind::File(sha256::hex(&disk::read(path)))
+            NodeKind::File(sha256::hex(&disk::read(path)))
         } else if about.is_dir() {
-            Kind::Folder
+            NodeKind::Folder
         } else if about.is_symlink() {
-            Kind::Link(fs::read_link(path).expect("a link has a target"))
+            NodeKind::Link(fs::read_link(path).expect("a link has a target"))
         } else {
-            Kind::Other
+            NodeKind::Other
         };
         let len = if about.is_dir() { 0 } else { about.len() };
         let (inode, mode, mtime_ns) = numbers(&about);
@@ -186,21 +186,21 @@ mod tests {
     #[test]
     fn an_untouched_folder_has_no_differences() {
         let root = folder("snapshot-same");
-        let before = Snapshot::take(&root);
+        let before = TreeSnapshot::take(&root);
         disk::read(&root.join("two.json"));
         disk::list(&root);
         assert_eq!(before.len(), 4);
         assert!(!before.is_empty());
-        assert_eq!(before.diff(&Snapshot::take(&root)), Vec::<String>::new());
+        assert_eq!(before.diff(&TreeSnapshot::take(&root)), Vec::<String>::new());
         disk::remove(&root);
     }
 
     #[test]
     fn a_touched_time_is_seen_although_the_bytes_are_the_same() {
         let root = folder("snapshot-touch");
-        let before = Snapshot::take(&root);
+        let before = TreeSnapshot::take(&root);
         disk::set_modified(&root.join("a/one.jsonl"), 1_000);
-        let said = before.diff(&Snapshot::take(&root));
+        let said = before.diff(&TreeSnapshot::take(&root));
         assert_eq!(said.len(), 1, "{said:?}");
         assert!(said[0].starts_with("a/one.jsonl: mtime"), "{said:?}");
         disk::remove(&root);
@@ -209,11 +209,11 @@ mod tests {
     #[test]
     fn added_removed_and_rewritten_files_are_seen() {
         let root = folder("snapshot-change");
-        let before = Snapshot::take(&root);
+        let before = TreeSnapshot::take(&root);
         disk::write(&root.join("new.lock"), b"");
         disk::write(&root.join("two.json"), b"[]");
         fs::remove_file(root.join("a/one.jsonl")).unwrap();
-        let said = before.diff(&Snapshot::take(&root)).join("\n");
+        let said = before.diff(&TreeSnapshot::take(&root)).join("\n");
         assert!(said.contains("new.lock: added"), "{said}");
         assert!(said.contains("two.json: content"), "{said}");
         assert!(said.contains("one.jsonl: removed"), "{said}");
@@ -224,11 +224,11 @@ mod tests {
     #[test]
     fn a_replaced_file_with_equal_bytes_is_seen_by_its_inode_and_a_mode_by_its_bits() {
         let root = folder("snapshot-inode");
-        let before = Snapshot::take(&root);
+        let before = TreeSnapshot::take(&root);
         disk::write(&root.join("copy"), b"{}");
         fs::rename(root.join("copy"), root.join("two.json")).unwrap();
         disk::set_mode(&root.join("a/one.jsonl"), 0o600);
-        let said = before.diff(&Snapshot::take(&root)).join("\n");
+        let said = before.diff(&TreeSnapshot::take(&root)).join("\n");
         assert!(said.contains("two.json: inode"), "{said}");
         assert!(said.contains("one.jsonl: mode"), "{said}");
         disk::remove(&root);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_store::disk::Disk;
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 
 #[derive(Debug, Default)]
 pub(crate) struct SyncCount(AtomicU64);
@@ -22,7 +22,7 @@ impl SyncCount {
 }
 
 impl Hook for SyncCount {
-    fn after(&self, call: &Call<'_>, _bytes: usize) {
+    fn after(&self, call: &DiskCall<'_>, _bytes: usize) {
         self.0.fetch_add(u64::from(call.syncs()), Ordering::SeqCst);
     }
 }

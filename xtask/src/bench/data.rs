@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use boswell_testkit::bench_corpus::{self, Kind};
+use boswell_testkit::bench_corpus::{self, BigKind};
 
 use crate::Outcome;
 
@@ -22,7 +22,7 @@ pub(crate) fn gigabyte_session(data: &Path) -> Outcome<PathBuf> {
         .join("-home-dev-proj-big");
     let id = once(&folder, || {
         let unnamed = project.join("unnamed");
-        let session = bench_corpus::big_session(&unnamed, GIGABYTE, Kind::Claude);
+        let session = bench_corpus::big_session(&unnamed, GIGABYTE, BigKind::Claude);
         // A Claude log is named after its session, whose id is known only now.
         std::fs::rename(&unnamed, project.join(format!("{}.jsonl", session.id)))?;
         Ok(session.id)
@@ -41,7 +41,7 @@ pub(crate) fn gigabyte_native_session(data: &Path) -> Outcome<(PathBuf, u64)> {
         .join("--home-dev-proj-big--")
         .join("session.jsonl");
     let needed = once(&folder, || {
-        let session = bench_corpus::big_session(&file, GIGABYTE, Kind::Pi);
+        let session = bench_corpus::big_session(&file, GIGABYTE, BigKind::Pi);
         let kept = start_of_entry(&file, &session.first_kept, session.last_compaction)?;
         Ok((session.bytes - kept).to_string())
     })?;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use boswell_testkit::faults::{Case, Shim, Soak, Tally, Wanted, cases, page};
+use boswell_testkit::faults::{Case, Shim, Soak, FaultTally, WantedFaults, cases, page};
 
 use super::options::Options;
 use crate::{Outcome, clients, workspace};
@@ -33,9 +33,9 @@ pub(crate) fn run(options: &Options) -> Outcome<ExitCode> {
     clients::compiler()?;
     let shim = Shim::build(&target.join("faults"))?;
     let wanted = match (options.fault, options.sample) {
-        (Some(fault), _) => Wanted::One(fault),
-        (None, Some(size)) => Wanted::Sample(size),
-        (None, None) => Wanted::Every { most: MOST },
+        (Some(fault), _) => WantedFaults::One(fault),
+        (None, Some(size)) => WantedFaults::Sample(size),
+        (None, None) => WantedFaults::Every { most: MOST },
     };
     let soak = Soak {
         program: &target.join("release/boswell"),
@@ -77,7 +77,7 @@ fn scratch() -> PathBuf {
     below.join(format!("boswell-faults-{}", std::process::id()))
 }
 
-fn finish(options: &Options, tally: &Tally) -> Outcome<ExitCode> {
+fn finish(options: &Options, tally: &FaultTally) -> Outcome<ExitCode> {
     for violation in &tally.violations {
         let expected = violation
             .expected()

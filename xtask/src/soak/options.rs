@@ -1,6 +1,6 @@
 //! What `cargo xtask soak faults` was asked to do.
 
-use boswell_testkit::faults::{Fault, Kind};
+use boswell_testkit::faults::{InjectedFault, FaultKind};
 
 use crate::Outcome;
 
@@ -12,7 +12,7 @@ pub(crate) struct Options {
     /// So many faults of each case instead of all.
     pub(crate) sample: Option<usize>,
     /// Only this fault.
-    pub(crate) fault: Option<Fault>,
+    pub(crate) fault: Option<InjectedFault>,
     pub(crate) workers: usize,
     /// Only list the cases.
     pub(crate) list: bool,
@@ -54,11 +54,11 @@ fn number<T: std::str::FromStr>(option: &str, text: &str) -> Outcome<T> {
 }
 
 /// `eio@17`.
-fn fault(text: &str) -> Outcome<Fault> {
+fn fault(text: &str) -> Outcome<InjectedFault> {
     let wrong = || format!("--fault takes KIND@CALL such as `eio@17`, found `{text}`");
     let (kind, at) = text.split_once('@').ok_or_else(wrong)?;
-    Ok(Fault {
-        kind: Kind::named(kind).ok_or_else(wrong)?,
+    Ok(InjectedFault {
+        kind: FaultKind::named(kind).ok_or_else(wrong)?,
         at: at.parse().map_err(|_| wrong())?,
     })
 }
@@ -81,8 +81,8 @@ mod tests {
         let options = parse("--command rename --fault half-kill@17 --seed 9").expect("valid");
         assert_eq!(
             options.fault,
-            Some(Fault {
-                kind: Kind::HalfKill,
+            Some(InjectedFault {
+                kind: FaultKind::HalfKill,
                 at: 17
             })
         );

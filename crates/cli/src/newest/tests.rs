@@ -8,7 +8,7 @@ use boswell_dialect::by_name;
 use boswell_store::{Exclusion, FsBackend, Resolved, Selector, Side, Store, Stores};
 use boswell_testkit::disk;
 use boswell_testkit::home::Home;
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 
 use crate::app::App;
 
@@ -28,13 +28,13 @@ const DIALECTS: [&str; 8] = [
 struct Opened(Mutex<BTreeSet<PathBuf>>);
 
 impl Hook for Opened {
-    fn before(&self, call: &Call<'_>) -> Verdict {
-        if let Call::Open { path, .. } = call
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
+        if let DiskCall::Open { path, .. } = call
             && path.extension().is_some_and(|it| it == "jsonl")
         {
             self.0.lock().unwrap().insert(path.to_path_buf());
         }
-        Verdict::Proceed
+        HookVerdict::Proceed
     }
 }
 

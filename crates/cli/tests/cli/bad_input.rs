@@ -8,11 +8,11 @@ use boswell_testkit::{Home, corpus, disk};
 
 use crate::bench::{BOSWELL, Bench, finish};
 
-fn pi_bytes(shape: pi::Shape, seed: u64) -> Vec<u8> {
+fn pi_bytes(shape: pi::PiShape, seed: u64) -> Vec<u8> {
     pi::file(
         shape,
-        pi::Flavour::Pi,
-        pi::Place::of("/home/dev/proj/demo"),
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/home/dev/proj/demo"),
         seed,
     )
     .bytes()
@@ -148,7 +148,7 @@ fn open_up(folder: &std::path::Path) {
 #[test]
 fn a_line_of_sixty_megabytes_is_read_and_exported() {
     let bench = Bench::new();
-    let mut bytes = pi_bytes(pi::Shape::HeaderOnly, 1);
+    let mut bytes = pi_bytes(pi::PiShape::HeaderOnly, 1);
     let text = "x".repeat(60 << 20);
     let record = r#"{"type":"message","id":"aaaaaaaa","parentId":null,"timestamp":"2026-10-05T08:00:00.000Z","message":{"role":"user","content":""#;
     bytes.extend_from_slice(format!("{record}{text}\"}}}}\n").as_bytes());
@@ -163,7 +163,7 @@ fn a_line_of_sixty_megabytes_is_read_and_exported() {
 #[test]
 fn a_chain_of_a_hundred_thousand_entries_is_walked_without_recursion() {
     let bench = Bench::new();
-    let path = bench.plant("deep.jsonl", &pi::deep(pi::Flavour::Pi, 100_000, 3));
+    let path = bench.plant("deep.jsonl", &pi::deep(pi::PiFlavour::Pi, 100_000, 3));
     let path = path.to_str().unwrap();
     let nodes = bench.run(["tree", path, "--json"]).ends(0).of_type("node");
     assert_eq!(
@@ -383,7 +383,7 @@ fn a_beginning_that_fits_several_sessions_lists_their_refs() {
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Bench::new();
     Home::build(&bench.home(), 32);
-    let path = bench.plant("deep.jsonl", &pi::deep(pi::Flavour::Pi, 20_000, 3));
+    let path = bench.plant("deep.jsonl", &pi::deep(pi::PiFlavour::Pi, 20_000, 3));
     let path = path.to_str().unwrap();
     for args in [
         &["show", path, "--records", "--json"] as &[&str],
@@ -474,7 +474,7 @@ fn stores_that_are_named_wrongly_are_explained() {
 #[test]
 fn an_empty_environment_is_enough() {
     let bench = Bench::new();
-    let path = bench.plant("s.jsonl", &pi_bytes(pi::Shape::Linear, 9));
+    let path = bench.plant("s.jsonl", &pi_bytes(pi::PiShape::Linear, 9));
     let run = |args: &[&str]| {
         let mut command = Command::new(BOSWELL);
         command

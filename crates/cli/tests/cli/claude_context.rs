@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use boswell_dialect::claude::project_key;
-use boswell_testkit::claude_client::{ClaudeClient, Place};
+use boswell_testkit::claude_client::{ClaudeClient, ClientHome};
 use boswell_testkit::scripted_model::ScriptedModel;
 use boswell_testkit::{corpus, disk};
 use serde_json::Value;
@@ -167,7 +167,7 @@ pub(crate) fn difference(client: &ClaudeClient, capture: &Path) -> Option<Result
         .run(["context", &format!("claude:{id}"), "--json"])
         .ends(0)
         .lines();
-    let place = Place {
+    let place = ClientHome {
         home: &bench.home(),
         config: &config,
         work: &work,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 
 use boswell_dialect::claude::project_key;
-use boswell_testkit::claude_client::{ClaudeClient, Place};
+use boswell_testkit::claude_client::{ClaudeClient, ClientHome};
 use boswell_testkit::disk;
 use boswell_testkit::scripted_model::ScriptedModel;
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Desk {
     /// The same, without waiting.
     pub(crate) fn start(&self, prompt: &str, more: &[&str]) -> Child {
         let (home, config) = (self.bench.home(), self.config());
-        let place = Place {
+        let place = ClientHome {
             home: &home,
             config: &config,
             work: &self.work,
@@ -91,7 +91,7 @@ impl Desk {
     /// Runs the client with exactly these words.
     pub(crate) fn client(&self, args: &[String]) -> Output {
         let (home, config) = (self.bench.home(), self.config());
-        let place = Place {
+        let place = ClientHome {
             home: &home,
             config: &config,
             work: &self.work,

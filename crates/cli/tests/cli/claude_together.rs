@@ -101,7 +101,7 @@ pub(crate) fn start_of(pid: u32) -> String {
 fn a_client_counts_by_its_registry_only_while_it_lives() {
     let bench = crate::bench::Bench::new();
     let made = boswell_testkit::make::claude::file(
-        boswell_testkit::make::claude::Shape::ALL[0],
+        boswell_testkit::make::claude::ClaudeShape::ALL[0],
         "/proj/demo",
         1,
     );

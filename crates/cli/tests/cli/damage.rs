@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, clinvoker, codex, myagents, oas, pi};
-use boswell_testkit::{Made, Rng, Snapshot, disk};
+use boswell_testkit::{Made, Rng, TreeSnapshot, disk};
 
 use crate::bench::{Bench, Ran};
 
@@ -28,17 +28,17 @@ fn folder(dialect: &str) -> &'static str {
 
 /// A sound session with calls of tools, where the dialect has such.
 fn sound(dialect: &str, seed: u64) -> Made {
-    let of_pi = |flavour| pi::file(pi::Shape::Linear, flavour, pi::Place::of(PROJECT), seed);
+    let of_pi = |flavour| pi::file(pi::PiShape::Linear, flavour, pi::PiLayout::of(PROJECT), seed);
     match dialect {
-        "claude" => claude::file(claude::Shape::ToolUse, PROJECT, seed),
-        "pi" => of_pi(pi::Flavour::Pi),
-        "omp" => of_pi(pi::Flavour::Omp),
-        "xcsh" => of_pi(pi::Flavour::Xcsh),
-        "codex" => codex::rollout(codex::Shape::Tools, PROJECT, None, seed),
-        "oas" => oas::session(oas::Place::Project(PROJECT), false, 4, seed),
+        "claude" => claude::file(claude::ClaudeShape::ToolUse, PROJECT, seed),
+        "pi" => of_pi(pi::PiFlavour::Pi),
+        "omp" => of_pi(pi::PiFlavour::Omp),
+        "xcsh" => of_pi(pi::PiFlavour::Xcsh),
+        "codex" => codex::rollout(codex::CodexShape::Tools, PROJECT, None, seed),
+        "oas" => oas::session(oas::OasLayout::Project(PROJECT), false, 4, seed),
         "clinvoker" => {
             let id = format!("{seed:032x}");
-            let spec = clinvoker::Spec {
+            let spec = clinvoker::ClinvokerSpec {
                 id: &id,
                 backend: "gemini",
                 status: "completed",
@@ -49,7 +49,7 @@ fn sound(dialect: &str, seed: u64) -> Made {
         }
         "myagents" => {
             let era = myagents::Era::E2;
-            myagents::session(&myagents::Spec {
+            myagents::session(&myagents::MyAgentsSpec {
                 era,
                 id: None,
                 sdk: None,
@@ -118,7 +118,7 @@ fn plant(bench: &Bench, dialect: &str) -> Vec<Broken> {
 fn survive(dialect: &str) {
     let bench = Bench::new();
     let all = plant(&bench, dialect);
-    let before = Snapshot::take(bench.root());
+    let before = TreeSnapshot::take(bench.root());
     let listed = bench
         .run(["list", "--hidden", "--json"])
         .ends(0)
@@ -130,7 +130,7 @@ fn survive(dialect: &str) {
         one(&bench, dialect, broken);
     }
     assert_eq!(
-        before.diff(&Snapshot::take(bench.root())),
+        before.diff(&TreeSnapshot::take(bench.root())),
         Vec::<String>::new()
     );
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_testkit::{Home, Snapshot, disk};
+use boswell_testkit::{Home, TreeSnapshot, disk};
 use serde_json::Value;
 
 use crate::bench::{Bench, Ran};
@@ -198,7 +198,7 @@ fn every_command_of_the_printed_tour_works() {
 fn the_script_of_a_demo_sees_its_own_stores_and_no_others() {
     let bench = Bench::new();
     Home::build(&bench.home(), 3);
-    let before = Snapshot::take(&bench.home());
+    let before = TreeSnapshot::take(&bench.home());
     let root = bench.cwd().join("it's a 演示");
     bench.run(["demo", root.to_str().unwrap()]).ends(0);
     let ran = std::process::Command::new(root.join("try"))
@@ -225,7 +225,7 @@ fn the_script_of_a_demo_sees_its_own_stores_and_no_others() {
         assert!(Path::new(&path).starts_with(&root), "{path}");
     }
     assert_eq!(
-        before.diff(&Snapshot::take(&bench.home())),
+        before.diff(&TreeSnapshot::take(&bench.home())),
         Vec::<String>::new()
     );
 }
@@ -272,7 +272,7 @@ fn a_demo_is_the_same_each_time_and_never_goes_where_something_is() {
 #[test]
 fn summaries_are_kept_as_notes_and_leave_titles_and_logs_alone() {
     let demo = Demo::new();
-    let before = Snapshot::take(&demo.root.join("home"));
+    let before = TreeSnapshot::take(&demo.root.join("home"));
     let shown = demo
         .run(&["summarize", "--missing", "--dry-run", "--json"])
         .ends(0)
@@ -334,7 +334,7 @@ fn summaries_are_kept_as_notes_and_leave_titles_and_logs_alone() {
         .ends(2)
         .says("told to write nothing");
     assert_eq!(
-        before.diff(&Snapshot::take(&demo.root.join("home"))),
+        before.diff(&TreeSnapshot::take(&demo.root.join("home"))),
         Vec::<String>::new()
     );
 }

@@ -414,12 +414,12 @@ fn other_agents_and_subagents_are_excluded_by_their_project_too() {
     let secret = world.project("secret").display().to_string();
     let made = [
         pi::file(
-            pi::Shape::Linear,
-            pi::Flavour::Pi,
-            pi::Place::of(&secret),
+            pi::PiShape::Linear,
+            pi::PiFlavour::Pi,
+            pi::PiLayout::of(&secret),
             3,
         ),
-        codex::rollout(codex::Shape::Plain, &secret, None, 4),
+        codex::rollout(codex::CodexShape::Plain, &secret, None, 4),
     ];
     made[0].write_to(&world.bench.home().join(".pi/agent"));
     made[1].write_to(&world.bench.home().join(".codex"));

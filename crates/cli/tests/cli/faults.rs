@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use boswell_testkit::faults::{
-    Call, CallLog, Case, Fault, Kind, Place, Shim, Soak, Tally, Wanted, cases,
+    LoggedCall, CallLog, Case, InjectedFault, FaultKind, FaultLab, Shim, Soak, FaultTally, WantedFaults, cases,
 };
 
 const BOSWELL: &str = env!("CARGO_BIN_EXE_boswell");
@@ -68,7 +68,7 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 #[expect(clippy::print_stdout, reason = "shown where the test fails")]
-fn soak(shim: &Shim, name: &str, cases: &[Case], wanted: Wanted) -> Tally {
+fn soak(shim: &Shim, name: &str, cases: &[Case], wanted: WantedFaults) -> FaultTally {
     let soak = Soak {
         program: Path::new(BOSWELL),
         shim,
@@ -93,7 +93,7 @@ fn every_command_leaves_the_old_or_the_new_state_after_a_fault() {
         SAMPLED.len(),
         "a sampled case does not exist any more"
     );
-    let tally = soak(&shim, "faults", &chosen, Wanted::Sample(3));
+    let tally = soak(&shim, "faults", &chosen, WantedFaults::Sample(3));
     let wrong: Vec<String> = tally.unexpected().map(|it| it.line()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let total = tally.total();
@@ -102,7 +102,7 @@ fn every_command_leaves_the_old_or_the_new_state_after_a_fault() {
         "every fault must strike: {total:?}"
     );
     assert!(total.runs >= SAMPLED.len() * 3, "{total:?}");
-    for kind in Kind::ALL {
+    for kind in FaultKind::ALL {
         let struck: usize = tally
             .rows
             .iter()
@@ -121,7 +121,7 @@ fn every_command_leaves_the_old_or_the_new_state_after_a_fault() {
 fn a_violation_is_seen_where_a_command_ignores_the_fault() {
     let Some(shim) = shim() else { return };
     let folder = scratch("faults-seen");
-    let place = Place::build(Path::new(BOSWELL), &shim, &folder).unwrap();
+    let place = FaultLab::build(Path::new(BOSWELL), &shim, &folder).unwrap();
     let args = ["rename", "833e", "Another name"];
     let (ran, log) = place.run_faulty(&args, None, None).unwrap();
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -133,7 +133,7 @@ fn a_violation_is_seen_where_a_command_ignores_the_fault() {
     );
     // The same log, but with the sync of the operations left out: what the program would look like
     // if it ignored the error.
-    let without: Vec<Call> = log
+    let without: Vec<LoggedCall> = log
         .calls
         .iter()
         .filter(|call| !(call.name == "fsync" && call.path.ends_with("ops.jsonl")))
@@ -199,7 +199,7 @@ fn every_system_call_that_changes_a_file_goes_through_the_shim() {
         return;
     }
     let folder = scratch("faults-strace");
-    let place = Place::build(Path::new(BOSWELL), &shim, &folder).unwrap();
+    let place = FaultLab::build(Path::new(BOSWELL), &shim, &folder).unwrap();
     let live = place.live().to_string_lossy().into_owned();
     let log_file = folder.join("calls").to_string_lossy().into_owned();
     for args in [
@@ -239,30 +239,30 @@ fn every_system_call_that_changes_a_file_goes_through_the_shim() {
 fn a_killed_process_is_killed_before_the_call_and_a_full_disk_stays_full() {
     let Some(shim) = shim() else { return };
     let folder = scratch("faults-kinds");
-    let place = Place::build(Path::new(BOSWELL), &shim, &folder).unwrap();
+    let place = FaultLab::build(Path::new(BOSWELL), &shim, &folder).unwrap();
     place.keep_base().unwrap();
     let args = ["append", "019a", "--user", "hello"];
     let run = |kind, at| {
         place.reset().unwrap();
         let (ran, log) = place
-            .run_faulty(&args, None, Some(Fault { kind, at }))
+            .run_faulty(&args, None, Some(InjectedFault { kind, at }))
             .unwrap();
         (ran, CallLog::read(&log))
     };
-    let (_, log) = run(Kind::Eio, usize::MAX);
+    let (_, log) = run(FaultKind::Eio, usize::MAX);
     let write = log
         .calls
         .iter()
         .find(|call| call.name == "write")
         .unwrap()
         .number;
-    let (ran, log) = run(Kind::Kill, write);
+    let (ran, log) = run(FaultKind::Kill, write);
     assert_eq!(
         (ran.code, log.calls.len()),
         (None, write),
         "nothing runs after the kill"
     );
-    let (ran, log) = run(Kind::Full, write);
+    let (ran, log) = run(FaultKind::Full, write);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("No space left on device"), "{ran:?}");
     assert_eq!(log.struck().unwrap().number, write);
@@ -271,7 +271,7 @@ fn a_killed_process_is_killed_before_the_call_and_a_full_disk_stays_full() {
         .iter()
         .filter(|call| call.number > write && call.name == "write");
     assert!(later.clone().all(|call| call.result == "ENOSPC"), "{log:?}");
-    let (ran, log) = run(Kind::HalfKill, write);
+    let (ran, log) = run(FaultKind::HalfKill, write);
     assert_eq!(
         (ran.code, log.struck().map(|call| call.result.as_str())),
         (None, Some("half"))
@@ -284,9 +284,9 @@ fn place_and_call(
     shim: &Shim,
     name: &str,
     args: &[&str],
-    fits: impl Fn(&Call) -> bool,
-) -> (Place, usize) {
-    let place = Place::build(Path::new(BOSWELL), shim, &scratch(name)).unwrap();
+    fits: impl Fn(&LoggedCall) -> bool,
+) -> (FaultLab, usize) {
+    let place = FaultLab::build(Path::new(BOSWELL), shim, &scratch(name)).unwrap();
     place.keep_base().unwrap();
     // A session whose lock is busy for a moment is passed over, and then the call does not come.
     for _ in 0..5 {
@@ -320,7 +320,7 @@ fn cleaning_goes_on_after_a_session_that_cannot_be_copied_and_ends_with_its_erro
             "--apply",
         ],
     ] {
-        let in_vault = |call: &Call| {
+        let in_vault = |call: &LoggedCall| {
             call.name == "create" && call.path.to_string_lossy().contains("/vault/objects/")
         };
         let (place, at) = place_and_call(&shim, "faults-clean", &args, in_vault);
@@ -328,8 +328,8 @@ fn cleaning_goes_on_after_a_session_that_cannot_be_copied_and_ends_with_its_erro
             .run_faulty(
                 &args,
                 None,
-                Some(Fault {
-                    kind: Kind::Eio,
+                Some(InjectedFault {
+                    kind: FaultKind::Eio,
                     at,
                 }),
             )
@@ -351,14 +351,14 @@ fn cleaning_goes_on_after_a_session_that_cannot_be_copied_and_ends_with_its_erro
 fn half_an_owner_in_the_lock_of_myagents_is_not_taken_for_somebody_elses() {
     let Some(shim) = shim() else { return };
     let args = ["rename", "b8cc", "Another name"];
-    let owner = |call: &Call| call.name == "write" && call.path.ends_with("owner");
+    let owner = |call: &LoggedCall| call.name == "write" && call.path.ends_with("owner");
     let (place, at) = place_and_call(&shim, "faults-owner", &args, owner);
     let (ran, log) = place
         .run_faulty(
             &args,
             None,
-            Some(Fault {
-                kind: Kind::Half,
+            Some(InjectedFault {
+                kind: FaultKind::Half,
                 at,
             }),
         )

@@ -351,8 +351,8 @@ fn continue_takes_this_terminals_session_before_this_projects() {
         line.as_bytes(),
     );
     let agent = bench.home().join(".pi/agent");
-    let place = pi::Place::of(cwd.to_str().unwrap());
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, place, 3);
+    let place = pi::PiLayout::of(cwd.to_str().unwrap());
+    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, place, 3);
     let session = made.write_to(&agent);
     let crumb = |folder: &std::path::Path, then: &std::path::Path| {
         disk::write(

@@ -63,7 +63,7 @@ fn mended(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
 
 #[test]
 fn the_index_of_myagents_is_written_anew_from_the_command_line_in_every_era() {
-    for &shape in myagents::Shape::ALL {
+    for &shape in myagents::MyAgentsShape::ALL {
         mended(
             "myagents",
             &myagents::store(shape, 5),
@@ -74,7 +74,7 @@ fn the_index_of_myagents_is_written_anew_from_the_command_line_in_every_era() {
 
 #[test]
 fn the_index_of_clinvoker_is_written_anew_from_the_command_line_whatever_it_was() {
-    for &state in clinvoker::IndexState::ALL {
+    for &state in clinvoker::ClinvokerIndexState::ALL {
         let (_, done) = mended(
             "clinvoker",
             &clinvoker::store(state, 5),
@@ -82,7 +82,7 @@ fn the_index_of_clinvoker_is_written_anew_from_the_command_line_whatever_it_was(
         );
         assert_eq!(
             done.text().is_empty(),
-            state == clinvoker::IndexState::Right,
+            state == clinvoker::ClinvokerIndexState::Right,
             "{state:?}"
         );
     }
@@ -90,7 +90,7 @@ fn the_index_of_clinvoker_is_written_anew_from_the_command_line_whatever_it_was(
 
 #[test]
 fn the_indexes_of_open_agent_sdk_are_written_anew_from_the_command_line_whatever_they_were() {
-    for &state in oas::IndexState::ALL {
+    for &state in oas::OasIndexState::ALL {
         mended(
             "oas",
             &oas::store(state, "/home/dev/proj/demo", 3),
@@ -103,7 +103,7 @@ fn the_indexes_of_open_agent_sdk_are_written_anew_from_the_command_line_whatever
 fn what_mends_an_index_can_be_undone_and_is_refused_where_nothing_may_be_written() {
     let bench = Bench::new();
     let root = bench.home().join(".clinvk");
-    clinvoker::store(clinvoker::IndexState::Stale, 5).write_to(&root);
+    clinvoker::store(clinvoker::ClinvokerIndexState::Stale, 5).write_to(&root);
     let before = tree(&root);
     bench
         .run(["index", "--native", "--apply", "--read-only"])
@@ -275,7 +275,7 @@ fn a_row_that_cannot_be_read_is_passed_over_and_its_line_is_named() {
 #[test]
 fn of_a_conversation_in_two_places_what_is_said_about_it_goes_to_the_front() {
     let bench = myagents_bench(2);
-    let transcript = claude::file(claude::Shape::Plain, "/p", 9);
+    let transcript = claude::file(claude::ClaudeShape::Plain, "/p", 9);
     let text = String::from_utf8(transcript.bytes().to_vec())
         .unwrap()
         .replace(&transcript.id, ID);
@@ -343,7 +343,7 @@ fn of_a_conversation_in_two_places_what_is_said_about_it_goes_to_the_front() {
 
 #[test]
 fn open_agent_sdk_sessions_are_appended_to_and_rewound_and_a_rewind_is_shown_first() {
-    for &state in oas::IndexState::ALL {
+    for &state in oas::OasIndexState::ALL {
         let bench = Bench::new();
         let root = bench.home().join(".open-agent");
         let batch = oas::store(state, "/home/dev/proj/demo", 3);

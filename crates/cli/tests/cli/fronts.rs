@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::bench::Bench;
 
-fn clinvoker_bench(state: clinvoker::IndexState) -> (Bench, Batch) {
+fn clinvoker_bench(state: clinvoker::ClinvokerIndexState) -> (Bench, Batch) {
     let bench = Bench::new();
     let batch = clinvoker::store(state, 5);
     batch.write_to(&bench.home().join(".clinvk"));
@@ -38,7 +38,7 @@ fn index(bench: &Bench) -> Value {
 
 #[test]
 fn every_promised_command_works_on_a_clinvoker_folder_whatever_its_index() {
-    for &state in clinvoker::IndexState::ALL {
+    for &state in clinvoker::ClinvokerIndexState::ALL {
         let (bench, batch) = clinvoker_bench(state);
         let session = format!("clinvoker:{}", batch.sessions[0].id);
         bench.run(["rename", &session, "会话 <b>"]).ends(0);
@@ -97,7 +97,7 @@ fn every_promised_command_works_on_a_clinvoker_folder_whatever_its_index() {
 
 #[test]
 fn lists_of_clinvoker_filter_page_and_count() {
-    let (bench, batch) = clinvoker_bench(clinvoker::IndexState::Stale);
+    let (bench, batch) = clinvoker_bench(clinvoker::ClinvokerIndexState::Stale);
     let total = batch.sessions.len();
     let page = bench
         .run([
@@ -132,18 +132,18 @@ fn last_here_and_a_prefix_find_a_clinvoker_session_and_index_is_none() {
         ("aa".repeat(16), cwd.as_str()),
         ("ab".repeat(16), "/elsewhere"),
     ] {
-        let spec = clinvoker::Spec {
+        let spec = clinvoker::ClinvokerSpec {
             id: &id,
             backend: "gemini",
             working_dir: dir,
             seed: 1,
-            ..clinvoker::Spec::default()
+            ..clinvoker::ClinvokerSpec::default()
         };
         documents.push(clinvoker::document(&spec));
     }
     documents[0]["last_used"] = json!("2026-01-01T00:00:00Z");
     documents[1]["last_used"] = json!("2026-02-01T00:00:00.123456789+09:00");
-    clinvoker::finish(clinvoker::IndexState::Right, &documents)
+    clinvoker::finish(clinvoker::ClinvokerIndexState::Right, &documents)
         .write_to(&bench.home().join(".clinvk"));
     let shown = |name: &str| {
         bench
@@ -179,18 +179,18 @@ fn cleaning_goes_by_last_use_spares_active_ones_and_needs_the_dialect_named() {
         ("d", "completed", "0001-01-01T00:00:00Z"),
     ] {
         let id = digit.repeat(32);
-        let spec = clinvoker::Spec {
+        let spec = clinvoker::ClinvokerSpec {
             id: &id,
             backend: "claude",
             status,
             seed: 1,
-            ..clinvoker::Spec::default()
+            ..clinvoker::ClinvokerSpec::default()
         };
         let mut document = clinvoker::document(&spec);
         document["last_used"] = json!(used);
         documents.push(document);
     }
-    clinvoker::finish(clinvoker::IndexState::Right, &documents)
+    clinvoker::finish(clinvoker::ClinvokerIndexState::Right, &documents)
         .write_to(&bench.home().join(".clinvk"));
     assert_eq!(
         bench
@@ -236,7 +236,7 @@ fn cleaning_goes_by_last_use_spares_active_ones_and_needs_the_dialect_named() {
 
 /// A clinvoker session whose document and transcript were written by hand to agree, and both refs.
 fn pair(bench: &Bench, change: impl FnOnce(&mut Value)) -> (String, String) {
-    let transcript = claude::file(claude::Shape::Plain, "/proj/demo", 9);
+    let transcript = claude::file(claude::ClaudeShape::Plain, "/proj/demo", 9);
     transcript.write_to(&bench.home().join(".claude"));
     let other = format!("claude:{}", transcript.id);
     let known = row(bench, &other);
@@ -247,7 +247,7 @@ fn pair(bench: &Bench, change: impl FnOnce(&mut Value)) -> (String, String) {
         "token_usage": {"input_tokens": known["tokens"]["input"], "output_tokens": known["tokens"]["output"]},
     });
     change(&mut document);
-    clinvoker::finish(clinvoker::IndexState::Right, &[document])
+    clinvoker::finish(clinvoker::ClinvokerIndexState::Right, &[document])
         .write_to(&bench.home().join(".clinvk"));
     (format!("clinvoker:{id}"), other)
 }
@@ -376,24 +376,24 @@ fn a_front_row_whose_transcript_is_gone_says_that_resume_will_start_empty() {
 fn this_folders_session_is_found_by_what_its_transcript_knows() {
     let bench = Bench::new();
     let cwd = bench.cwd().canonicalize().unwrap().display().to_string();
-    let transcript = claude::file(claude::Shape::Plain, &cwd, 9);
+    let transcript = claude::file(claude::ClaudeShape::Plain, &cwd, 9);
     transcript.write_to(&bench.home().join(".claude"));
     let id = "cd".repeat(16);
-    let spec = clinvoker::Spec {
+    let spec = clinvoker::ClinvokerSpec {
         id: &id,
         backend: "claude",
         backend_session: &transcript.id,
         seed: 1,
-        ..clinvoker::Spec::default()
+        ..clinvoker::ClinvokerSpec::default()
     };
-    clinvoker::finish(clinvoker::IndexState::Right, &[clinvoker::document(&spec)])
+    clinvoker::finish(clinvoker::ClinvokerIndexState::Right, &[clinvoker::document(&spec)])
         .write_to(&bench.home().join(".clinvk"));
     bench.run(["show", "@here"]).ends(0);
 }
 
 #[test]
 fn every_promised_command_works_on_an_open_agent_sdk_folder_whatever_its_index() {
-    for &state in oas::IndexState::ALL {
+    for &state in oas::OasIndexState::ALL {
         let bench = Bench::new();
         let batch = oas::store(state, "/home/dev/proj/demo", 3);
         batch.write_to(&bench.home().join(".open-agent"));

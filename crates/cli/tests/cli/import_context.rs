@@ -366,7 +366,7 @@ fn an_import_of_every_captured_run_sends_what_the_run_sends() {
 fn an_import_of_a_large_session_sends_what_the_session_sends() {
     let bench = Bench::new();
     let path = bench.home().join("large.jsonl");
-    bench_corpus::big_session(&path, 8 << 20, bench_corpus::Kind::Claude);
+    bench_corpus::big_session(&path, 8 << 20, bench_corpus::BigKind::Claude);
     assert_eq!(compare(&bench, &[path]), 1);
 }
 

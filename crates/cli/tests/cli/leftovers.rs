@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use boswell_testkit::corpus;
 use boswell_testkit::disk::{list, make_dir, read, set_modified, write};
 use boswell_testkit::home::Home;
-use boswell_testkit::snapshot::Snapshot;
+use boswell_testkit::snapshot::TreeSnapshot;
 use serde_json::Value;
 
 use crate::bench::Bench;
@@ -141,13 +141,13 @@ fn side_files_of_a_session_that_is_gone_are_told_cleared_and_put_back_bit_for_bi
         "{text}"
     );
 
-    let before = Snapshot::take(&root);
+    let before = TreeSnapshot::take(&root);
     bench
         .run(["clean", "--leftovers", "--dialect", "claude"])
         .ends(0)
         .says("--apply");
     assert_eq!(
-        before.diff(&Snapshot::take(&root)),
+        before.diff(&TreeSnapshot::take(&root)),
         [] as [&str; 0],
         "looking changes nothing"
     );

@@ -1,6 +1,6 @@
 //! Commands that write to a MyAgents store, of every era.
 
-use boswell_testkit::make::myagents::{Shape, store};
+use boswell_testkit::make::myagents::{MyAgentsShape, store};
 use boswell_testkit::{disk, jsonl};
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ struct Desk {
     id: String,
 }
 
-fn desk(shape: Shape) -> Desk {
+fn desk(shape: MyAgentsShape) -> Desk {
     let bench = Bench::new();
     let batch = store(shape, 5);
     batch.write_to(&bench.home().join(".myagents"));
@@ -50,11 +50,11 @@ impl Desk {
 #[test]
 fn every_promised_command_works_on_a_store_of_each_era() {
     for shape in [
-        Shape::E1,
-        Shape::E2,
-        Shape::E3,
-        Shape::LegacyJson,
-        Shape::IndexWithNull,
+        MyAgentsShape::E1,
+        MyAgentsShape::E2,
+        MyAgentsShape::E3,
+        MyAgentsShape::LegacyJson,
+        MyAgentsShape::IndexWithNull,
     ] {
         let desk = desk(shape);
         let session = desk.session.as_str();
@@ -122,7 +122,7 @@ fn every_promised_command_works_on_a_store_of_each_era() {
 
 #[test]
 fn a_new_session_is_a_row_and_its_first_prompt_a_transcript() {
-    let desk = desk(Shape::E3);
+    let desk = desk(MyAgentsShape::E3);
     let made = desk
         .run(&["new", "--dialect", "myagents", "--project", "/p"])
         .ends(0)
@@ -170,7 +170,7 @@ fn a_new_session_is_a_row_and_its_first_prompt_a_transcript() {
 
 #[test]
 fn a_long_session_is_read_backwards_page_by_page() {
-    let desk = desk(Shape::E3);
+    let desk = desk(MyAgentsShape::E3);
     let ids = |args: &[&str]| -> Vec<String> {
         let args = ["show", &desk.session, "--json"]
             .iter()
@@ -198,7 +198,7 @@ fn a_long_session_is_read_backwards_page_by_page() {
 
 #[test]
 fn resume_follows_what_the_engines_store_holds() {
-    let desk = desk(Shape::E2);
+    let desk = desk(MyAgentsShape::E2);
     let print = || desk.run(&["resume", &desk.session, "--print"]);
     assert!(
         print()
@@ -224,7 +224,7 @@ fn resume_follows_what_the_engines_store_holds() {
         "{:?}",
         print()
     );
-    let pending = self::desk(Shape::IntentBefore);
+    let pending = self::desk(MyAgentsShape::IntentBefore);
     pending
         .run(&["resume", &pending.session, "--print"])
         .ends(3)
@@ -233,7 +233,7 @@ fn resume_follows_what_the_engines_store_holds() {
 
 #[test]
 fn an_attached_file_is_listed_and_comes_out_as_it_went_in() {
-    let desk = desk(Shape::E3);
+    let desk = desk(MyAgentsShape::E3);
     let made = desk
         .run(&["new", "--dialect", "myagents", "--project", "/p"])
         .ends(0)

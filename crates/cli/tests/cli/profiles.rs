@@ -150,12 +150,12 @@ fn a_variable_that_names_another_store_is_unset_for_the_usual_one() {
 #[test]
 fn every_agent_that_has_a_variable_for_its_folder_gets_it() {
     let bench = Bench::new();
-    let codex = codex::rollout(codex::Shape::Plain, "/p", None, 3);
+    let codex = codex::rollout(codex::CodexShape::Plain, "/p", None, 3);
     codex.write_to(&bench.home().join("other-codex"));
     let family = [
-        ("pi", pi::Flavour::Pi, "PI_CODING_AGENT_DIR="),
-        ("omp", pi::Flavour::Omp, "OMP_CODING_AGENT_DIR="),
-        ("xcsh", pi::Flavour::Xcsh, "PI_CODING_AGENT_DIR="),
+        ("pi", pi::PiFlavour::Pi, "PI_CODING_AGENT_DIR="),
+        ("omp", pi::PiFlavour::Omp, "OMP_CODING_AGENT_DIR="),
+        ("xcsh", pi::PiFlavour::Xcsh, "PI_CODING_AGENT_DIR="),
     ];
     let at = |name: &str| {
         format!(
@@ -172,7 +172,7 @@ fn every_agent_that_has_a_variable_for_its_folder_gets_it() {
         "{print}"
     );
     for (name, flavour, variable) in family {
-        let made = pi::file(pi::Shape::Linear, flavour, pi::Place::of("/p"), 3);
+        let made = pi::file(pi::PiShape::Linear, flavour, pi::PiLayout::of("/p"), 3);
         made.write_to(&bench.home().join(format!("other-{name}")));
         let print = printed(&bench, &at(name), &made.id);
         let folder = bench.home().join(format!("other-{name}"));

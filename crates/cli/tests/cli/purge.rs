@@ -382,17 +382,17 @@ fn a_purged_session_of_a_store_with_an_index_leaves_no_byte_anywhere() {
     for (dialect, batch, root) in [
         (
             "myagents",
-            myagents::store(myagents::Shape::E3, 5),
+            myagents::store(myagents::MyAgentsShape::E3, 5),
             ".myagents",
         ),
         (
             "clinvoker",
-            clinvoker::store(clinvoker::IndexState::Right, 5),
+            clinvoker::store(clinvoker::ClinvokerIndexState::Right, 5),
             ".clinvk",
         ),
         (
             "oas",
-            oas::store(oas::IndexState::Right, "/proj/demo", 5),
+            oas::store(oas::OasIndexState::Right, "/proj/demo", 5),
             ".open-agent",
         ),
     ] {
@@ -410,7 +410,7 @@ fn a_purged_session_of_a_store_with_an_index_leaves_no_byte_anywhere() {
 
 #[test]
 fn an_operation_on_another_session_of_the_same_index_can_still_be_undone_after_a_purge() {
-    let batch = myagents::store(myagents::Shape::E3, 5);
+    let batch = myagents::store(myagents::MyAgentsShape::E3, 5);
     let bench = Bench::new();
     batch.write_to(&bench.home().join(".myagents"));
     let reference = |at: usize| format!("myagents:{}", batch.sessions[at].id);

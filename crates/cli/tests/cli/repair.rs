@@ -21,9 +21,9 @@ fn broken(made: &Made, kinds: &[Damage]) -> Vec<u8> {
 
 fn pi_session() -> Made {
     pi::file(
-        pi::Shape::Linear,
-        pi::Flavour::Pi,
-        pi::Place::of("/home/dev/p"),
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/home/dev/p"),
         3,
     )
 }
@@ -98,7 +98,7 @@ fn changed_records_go_into_a_fork_that_is_made_once() {
 #[test]
 fn readers_that_still_lose_something_are_named() {
     let bench = Bench::new();
-    let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
+    let made = claude::file(claude::ClaudeShape::ToolUse, "/home/dev/p", 3);
     let path = plant(
         &bench,
         ".claude",
@@ -133,7 +133,7 @@ fn readers_that_still_lose_something_are_named() {
 #[test]
 fn a_session_that_is_in_use_is_not_repaired() {
     let bench = Bench::new();
-    let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
+    let made = claude::file(claude::ClaudeShape::ToolUse, "/home/dev/p", 3);
     let bytes = broken(&made, &[Damage::GluedRecords]);
     let path = plant(&bench, ".claude", &made, &bytes);
     let held = std::fs::OpenOptions::new()
@@ -185,7 +185,7 @@ fn a_session_that_is_in_use_is_not_repaired() {
 #[test]
 fn the_client_that_is_installed_is_served_without_being_started() {
     let bench = Bench::new();
-    let made = claude::file(claude::Shape::ToolUse, "/home/dev/p", 3);
+    let made = claude::file(claude::ClaudeShape::ToolUse, "/home/dev/p", 3);
     let path = plant(
         &bench,
         ".claude",

@@ -266,17 +266,17 @@ fn secrets_in_stores_with_an_index_are_replaced_in_index_and_copies() {
     for (dialect, batch, root) in [
         (
             "myagents",
-            myagents::store(myagents::Shape::E3, 5),
+            myagents::store(myagents::MyAgentsShape::E3, 5),
             ".myagents",
         ),
         (
             "clinvoker",
-            clinvoker::store(clinvoker::IndexState::Right, 5),
+            clinvoker::store(clinvoker::ClinvokerIndexState::Right, 5),
             ".clinvk",
         ),
         (
             "oas",
-            oas::store(oas::IndexState::Right, "/proj/demo", 5),
+            oas::store(oas::OasIndexState::Right, "/proj/demo", 5),
             ".open-agent",
         ),
     ] {
@@ -346,7 +346,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
 fn a_compressed_log_is_named_and_not_changed() {
     let bench = Bench::new();
     let made = boswell_testkit::make::codex::rollout(
-        boswell_testkit::make::codex::Shape::Plain,
+        boswell_testkit::make::codex::CodexShape::Plain,
         "/w",
         Some(ID),
         1,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use boswell_testkit::{Home, Planted, Snapshot, disk};
+use boswell_testkit::{Home, Planted, TreeSnapshot, disk};
 
 use crate::bench::Bench;
 
@@ -139,7 +139,7 @@ fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
         !has_history || home.omp.join("history.db-wal").is_file(),
         "the history is in WAL mode"
     );
-    let before = Snapshot::take(bench.root());
+    let before = TreeSnapshot::take(bench.root());
     let mut runs = 0;
     for json in [false, true] {
         let mut run = |args: &[&str], last: Option<&str>| {
@@ -166,7 +166,7 @@ fn no_reading_command_changes_a_byte_a_time_or_an_inode() {
         }
     }
     assert!(runs > 300, "{runs}");
-    let after = Snapshot::take(bench.root());
+    let after = TreeSnapshot::take(bench.root());
     assert_eq!(before.diff(&after), Vec::<String>::new());
     assert!(
         !bench.own().exists(),
@@ -183,7 +183,7 @@ fn attachments_are_written_only_where_asked() {
         .of("pi")
         .find(|planted| planted.note == "Images")
         .unwrap();
-    let before = Snapshot::take(&bench.home());
+    let before = TreeSnapshot::take(&bench.home());
     let reference = format!("pi:{}", images.id);
     let target = bench.cwd().join("pictures");
     let args = [
@@ -207,7 +207,7 @@ fn attachments_are_written_only_where_asked() {
     // A second time nothing is overwritten.
     bench.run(args).ends(2).says("extract into an empty folder");
     assert_eq!(
-        before.diff(&Snapshot::take(&bench.home())),
+        before.diff(&TreeSnapshot::take(&bench.home())),
         Vec::<String>::new()
     );
     assert!(!bench.own().exists());

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::Stdio;
 
-use boswell_testkit::bench_corpus::{Kind, big_session};
+use boswell_testkit::bench_corpus::{BigKind, big_session};
 use boswell_testkit::disk;
 
 use crate::bench::Bench;
@@ -70,7 +70,7 @@ fn records_of_a_long_session_are_streamed() {
     }
     let bench = Bench::new();
     let path = bench.home().join("long.jsonl");
-    let made = big_session(&path, BYTES, Kind::Pi);
+    let made = big_session(&path, BYTES, BigKind::Pi);
     let longest = longest_line(&path);
     let file = path.to_str().unwrap();
     let (lines, most) = drained(&bench, &["show", file, "--records", "--json"]);

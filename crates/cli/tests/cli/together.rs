@@ -96,12 +96,12 @@ fn tags_that_processes_give_one_session_at_once_are_all_kept() {
 #[test]
 fn tags_that_become_notes_or_go_into_an_agents_document_are_all_kept_as_well() {
     let bench = Bench::new();
-    let made = make::claude::file(make::claude::Shape::ALL[0], "/proj/demo", 1);
+    let made = make::claude::file(make::claude::ClaudeShape::ALL[0], "/proj/demo", 1);
     made.write_to(&bench.home().join(".claude"));
     // Claude Code has a place for one tag: the others become notes.
     tag_from_all_sides(&bench, &format!("claude:{}", made.id), 6);
     // clinvoker has a document for each session and an index of all.
-    let batch = make::clinvoker::store(make::clinvoker::IndexState::ALL[0], 5);
+    let batch = make::clinvoker::store(make::clinvoker::ClinvokerIndexState::ALL[0], 5);
     batch.write_to(&bench.home().join(".clinvk"));
     tag_from_all_sides(&bench, &format!("clinvoker:{}", batch.sessions[0].id), 6);
 }

@@ -27,9 +27,9 @@ fn plant_claude(bench: &Bench) -> PathBuf {
 /// A session of pi that needs a repair in place and a fork.
 fn plant_broken(bench: &Bench) -> (Made, PathBuf, Vec<u8>) {
     let made = pi::file(
-        pi::Shape::Linear,
-        pi::Flavour::Pi,
-        pi::Place::of("/home/dev/p"),
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/home/dev/p"),
         3,
     );
     let glued = damage::apply(Damage::GluedRecords, made.bytes(), 3, &mut Rng::new(1));
@@ -215,9 +215,9 @@ fn every_command_that_a_refused_undo_suggests_is_one_that_works() {
         ),
         ("a repaired fork without a change in place", |bench| {
             let made = pi::file(
-                pi::Shape::Linear,
-                pi::Flavour::Pi,
-                pi::Place::of("/home/dev/p"),
+                pi::PiShape::Linear,
+                pi::PiFlavour::Pi,
+                pi::PiLayout::of("/home/dev/p"),
                 3,
             );
             let path = made.write_to(&bench.home().join(".pi/agent"));
@@ -295,7 +295,7 @@ fn a_command_that_made_several_operations_names_them_all_for_undo() {
     let bench = Bench::new();
     let claude = plant_claude(&bench);
     let before = disk::read(&claude);
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/w"), 3);
+    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/w"), 3);
     let pi = made.write_to(&bench.home().join(".pi/agent"));
     let moved = bench.run(["move", "/w", "/v", "--apply"]).ends(0);
     let way_back = moved

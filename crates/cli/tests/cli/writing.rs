@@ -278,7 +278,7 @@ fn a_fork_has_lineage_and_a_life_of_its_own() {
 fn nothing_is_written_when_nothing_may_be() {
     let bench = Bench::new();
     let session = new(&bench);
-    let before = boswell_testkit::snapshot::Snapshot::take(&bench.own().join("sessions"));
+    let before = boswell_testkit::snapshot::TreeSnapshot::take(&bench.own().join("sessions"));
     for args in [
         vec!["new"],
         vec!["append", &session, "--user", "x"],
@@ -293,7 +293,7 @@ fn nothing_is_written_when_nothing_may_be() {
             .ends(2);
         assert!(ran.stderr.contains("--read-only"), "{ran:?}");
     }
-    let after = boswell_testkit::snapshot::Snapshot::take(&bench.own().join("sessions"));
+    let after = boswell_testkit::snapshot::TreeSnapshot::take(&bench.own().join("sessions"));
     assert_eq!(before.diff(&after), [] as [String; 0]);
 }
 
@@ -301,12 +301,12 @@ fn nothing_is_written_when_nothing_may_be() {
 fn what_an_agent_has_no_place_for_is_kept_as_a_note() {
     let bench = Bench::new();
     let made = boswell_testkit::make::claude::file(
-        boswell_testkit::make::claude::Shape::ALL[0],
+        boswell_testkit::make::claude::ClaudeShape::ALL[0],
         "/proj/demo",
         1,
     );
     made.write_to(&bench.home().join(".claude"));
-    let before = boswell_testkit::snapshot::Snapshot::take(&bench.home());
+    let before = boswell_testkit::snapshot::TreeSnapshot::take(&bench.home());
     let session = format!("claude:{}", made.id);
     let ran = bench.run(["status", &session, "paused"]).ends(0);
     assert!(ran.stderr.contains("note"), "{ran:?}");
@@ -315,7 +315,7 @@ fn what_an_agent_has_no_place_for_is_kept_as_a_note() {
         session.as_str()
     );
     assert_eq!(
-        before.diff(&boswell_testkit::snapshot::Snapshot::take(&bench.home())),
+        before.diff(&boswell_testkit::snapshot::TreeSnapshot::take(&bench.home())),
         [] as [String; 0]
     );
 }

@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn what_is_said_is_what_is_shown() {
         let mut spoken = 0;
-        for (seed, shape) in (0..).zip(claude::Shape::ALL) {
+        for (seed, shape) in (0..).zip(claude::ClaudeShape::ALL) {
             let made = claude::file(*shape, "/home/dev/proj", seed);
             spoken += made
                 .bytes()

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_model::SessionRef;
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 
 use super::support::Shelf;
 use super::{Index, all, search, sessions};
@@ -29,9 +29,9 @@ impl Dying {
 }
 
 impl Hook for Dying {
-    fn before(&self, call: &Call<'_>) -> Verdict {
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
         if !call.changes() {
-            return Verdict::Proceed;
+            return HookVerdict::Proceed;
         }
         let left = self
             .left
@@ -40,9 +40,9 @@ impl Hook for Dying {
             });
         let died = io::Error::from(io::ErrorKind::StorageFull);
         match (left, call) {
-            (Ok(1), Call::Append { bytes, .. }) => Verdict::PartialThenFail(bytes.len() / 2, died),
-            (Ok(1) | Err(_), _) => Verdict::Fail(died),
-            (Ok(_), _) => Verdict::Proceed,
+            (Ok(1), DiskCall::Append { bytes, .. }) => HookVerdict::PartialThenFail(bytes.len() / 2, died),
+            (Ok(1) | Err(_), _) => HookVerdict::Fail(died),
+            (Ok(_), _) => HookVerdict::Proceed,
         }
     }
 }
@@ -148,9 +148,9 @@ struct StuckSegments {
 }
 
 impl Hook for StuckSegments {
-    fn before(&self, call: &Call<'_>) -> Verdict {
-        let Call::Remove { path } = call else {
-            return Verdict::Proceed;
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
+        let DiskCall::Remove { path } = call else {
+            return HookVerdict::Proceed;
         };
         let is_segment = path.to_string_lossy().contains("segment-");
         let left = &self.left;
@@ -160,9 +160,9 @@ impl Hook for StuckSegments {
                 .fetch_update(Ordering::Relaxed, Ordering::Relaxed, fails)
                 .is_ok()
         {
-            return Verdict::Fail(io::Error::from_raw_os_error(5));
+            return HookVerdict::Fail(io::Error::from_raw_os_error(5));
         }
-        Verdict::Proceed
+        HookVerdict::Proceed
     }
 }
 

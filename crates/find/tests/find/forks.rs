@@ -8,7 +8,7 @@ use boswell_find::{By, Catalog, Prices, WantedRows};
 use boswell_model::{Instant, Usage};
 use boswell_store::Stores;
 use boswell_testkit::files::Made;
-use boswell_testkit::make::codex::{Shape, Taken, fork, rollout};
+use boswell_testkit::make::codex::{CodexShape, Taken, fork, rollout};
 use boswell_testkit::{corpus, disk, jsonl};
 use serde_json::Value;
 
@@ -101,7 +101,7 @@ fn own(made: &Made, turns: usize) -> Spent {
 #[test]
 fn a_fork_counts_what_it_spent_itself_however_it_keeps_what_it_took() {
     for taken in EVERY {
-        let parent = rollout(Shape::Plain, "/p", None, 1);
+        let parent = rollout(CodexShape::Plain, "/p", None, 1);
         let child = fork(&parent, 2, 2, taken, 2);
         let idle = fork(&parent, 3, 0, taken, 3);
         let folder = written(&[&parent, &child, &idle]);
@@ -120,7 +120,7 @@ fn a_fork_counts_what_it_spent_itself_however_it_keeps_what_it_took() {
 #[test]
 fn chains_of_forks_count_once_with_and_without_their_middle() {
     for taken in [Taken::Copied, Taken::WithoutHeader] {
-        let root = rollout(Shape::Tools, "/p", None, 4);
+        let root = rollout(CodexShape::Tools, "/p", None, 4);
         let middle = fork(&root, 2, 2, taken, 5);
         let last = fork(&middle, 4, 1, taken, 6);
         let whole = [sum(&requests(root.bytes())), own(&middle, 2), own(&last, 1)];
@@ -143,7 +143,7 @@ fn chains_of_forks_count_once_with_and_without_their_middle() {
 
 #[test]
 fn what_a_lost_parent_spent_counts_once_among_its_forks() {
-    let parent = rollout(Shape::Plain, "/p", None, 7);
+    let parent = rollout(CodexShape::Plain, "/p", None, 7);
     let (one, two) = (
         fork(&parent, 2, 1, Taken::Copied, 8),
         fork(&parent, 3, 1, Taken::Copied, 9),
@@ -161,7 +161,7 @@ fn what_a_lost_parent_spent_counts_once_among_its_forks() {
 
 #[test]
 fn siblings_that_spend_the_same_are_two_and_copies_of_a_file_are_one() {
-    let parent = rollout(Shape::Plain, "/p", None, 10);
+    let parent = rollout(CodexShape::Plain, "/p", None, 10);
     let one = fork(&parent, 3, 2, Taken::Copied, 11);
     let folder = written(&[&parent, &one]);
     let once = counted(folder.path()).0;
@@ -186,13 +186,13 @@ fn siblings_that_spend_the_same_are_two_and_copies_of_a_file_are_one() {
 #[test]
 fn strangers_with_equal_numbers_are_counted_apart() {
     let one = rollout(
-        Shape::Plain,
+        CodexShape::Plain,
         "/p",
         Some("019d7e3d-0164-79d1-af76-e4ee6689b94f"),
         12,
     );
     let two = rollout(
-        Shape::Plain,
+        CodexShape::Plain,
         "/p",
         Some("019d7e3d-0164-79d1-af76-e4ee6689b950"),
         12,
@@ -206,7 +206,7 @@ fn strangers_with_equal_numbers_are_counted_apart() {
 
 #[test]
 fn copies_of_other_agents_count_once_beside_forks() {
-    let folder = written(&[&rollout(Shape::Plain, "/p", None, 13)]);
+    let folder = written(&[&rollout(CodexShape::Plain, "/p", None, 13)]);
     let alone = counted(folder.path()).0;
     let line = r#"{"type":"assistant","uuid":"u","requestId":"r","timestamp":"2026-01-02T03:04:05.000Z","message":{"id":"m","model":"x","content":[],"usage":{"input_tokens":3,"output_tokens":5}}}"#;
     for id in [

@@ -217,7 +217,7 @@ fn lab(
 }
 
 fn claude_sessions() -> Vec<Vec<u8>> {
-    use claude::Shape::{Branched, Compacted, ExplicitLeaf, Interrupted, Plain, ToolUse};
+    use claude::ClaudeShape::{Branched, Compacted, ExplicitLeaf, Interrupted, Plain, ToolUse};
     let made = |shape| claude::file(shape, "/p", 7).bytes().to_vec();
     [
         Plain,
@@ -233,9 +233,9 @@ fn claude_sessions() -> Vec<Vec<u8>> {
 }
 
 fn pi_sessions() -> Vec<Vec<u8>> {
-    use pi::Shape::{Branched, EveryEntry, Labels, Linear, TwoCompactions, TwoRoots, V1};
+    use pi::PiShape::{Branched, EveryEntry, Labels, Linear, TwoCompactions, TwoRoots, V1};
     let made = |shape| {
-        pi::file(shape, pi::Flavour::Pi, pi::Place::of("/p"), 7)
+        pi::file(shape, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 7)
             .bytes()
             .to_vec()
     };

@@ -7,7 +7,7 @@ use boswell_dialect::by_name;
 use boswell_store::disk::durable::{append_lines, create, make_folders, read};
 use boswell_store::disk::{Disk, OpenMode};
 use boswell_store::{Draft, FsBackend, NewSession, Store, Visibility, Wait};
-use boswell_testkit::chance::SeededChance;
+use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 
 const FIRST: &str = "01990000-1234-7abc-8def-0123456789a1";

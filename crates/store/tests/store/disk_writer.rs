@@ -8,7 +8,7 @@ use boswell_store::disk::Disk;
 use boswell_store::{
     Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visibility, Wait,
 };
-use boswell_testkit::chance::SeededChance;
+use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::oracle::{Oracle, Survives};

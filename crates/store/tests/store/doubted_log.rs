@@ -12,7 +12,7 @@ use boswell_store::{
     Store, SystemIds, Visibility, Wait, model::Instant,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 
 const HOME: &str = "/home/store";
 const ID: &str = "session-a";
@@ -148,7 +148,7 @@ fn what_a_program_writes_into_the_old_file_of_a_log_in_doubt_is_told_and_brought
 struct LargestCall(AtomicUsize);
 
 impl Hook for LargestCall {
-    fn after(&self, _call: &Call<'_>, bytes: usize) {
+    fn after(&self, _call: &DiskCall<'_>, bytes: usize) {
         self.0.fetch_max(bytes, Ordering::Relaxed);
     }
 }

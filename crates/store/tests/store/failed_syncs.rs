@@ -18,7 +18,7 @@ use boswell_store::{
     Attachments, Blobs, IdSource, Draft, FsBackend, ImportLimits, KeepWhich, NoteKind, Notes,
     Outcome, Owner, Runner, Store, Wait,
 };
-use boswell_testkit::chance::SeededChance;
+use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;
 

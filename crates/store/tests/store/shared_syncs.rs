@@ -9,7 +9,7 @@ use boswell_store::model::Instant;
 use boswell_store::{
     IdSource, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemIds,
 };
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 
 const THREADS: usize = 64;
 
@@ -55,18 +55,18 @@ impl Gate {
 }
 
 impl Hook for Gate {
-    fn before(&self, call: &Call<'_>) -> Verdict {
-        let passed = if matches!(call, Call::Sync { .. }) {
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
+        let passed = if matches!(call, DiskCall::Sync { .. }) {
             self.pass()
         } else {
             Ok(())
         };
-        passed.map_or_else(Verdict::Fail, |()| Verdict::Proceed)
+        passed.map_or_else(HookVerdict::Fail, |()| HookVerdict::Proceed)
     }
 
-    fn after(&self, call: &Call<'_>, _bytes: usize) {
+    fn after(&self, call: &DiskCall<'_>, _bytes: usize) {
         self.appends.fetch_add(
-            usize::from(matches!(call, Call::Append { .. })),
+            usize::from(matches!(call, DiskCall::Append { .. })),
             Ordering::SeqCst,
         );
     }

@@ -13,7 +13,7 @@ use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Result, SessionWriter,
     Store, SystemIds, Wait,
 };
-use boswell_testkit::snapshot::Snapshot;
+use boswell_testkit::snapshot::TreeSnapshot;
 use tempfile::TempDir;
 
 const ID: &str = "here";
@@ -39,10 +39,10 @@ fn refused<T: std::fmt::Debug>(
     kind: ErrorKind,
     request: impl FnOnce() -> Result<T>,
 ) -> String {
-    let before = Snapshot::take(root);
+    let before = TreeSnapshot::take(root);
     let error = request().unwrap_err();
     assert_eq!(error.kind(), kind, "{error}");
-    let changes = before.diff(&Snapshot::take(root));
+    let changes = before.diff(&TreeSnapshot::take(root));
     assert!(changes.is_empty(), "{error}: {changes:?}");
     let text = error.to_string();
     assert!(

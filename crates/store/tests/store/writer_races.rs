@@ -10,7 +10,7 @@ use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store,
     SystemIds, Wait,
 };
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 use serde_json::Value;
 
 /// Bytes of others that go into the log around an append of ours.
@@ -47,22 +47,22 @@ impl Intruder {
 }
 
 impl Hook for Intruder {
-    fn before(&self, call: &Call<'_>) -> Verdict {
-        let Call::Append { path, .. } = call else {
-            return Verdict::Proceed;
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
+        let DiskCall::Append { path, .. } = call else {
+            return HookVerdict::Proceed;
         };
         if path.extension().is_none_or(|ending| ending != "jsonl") {
-            return Verdict::Proceed;
+            return HookVerdict::Proceed;
         }
         let next = self.next.lock().unwrap().pop_front().unwrap_or_default();
         self.write(path, next.before);
         let cut = next.between.map(|(cut, _)| cut);
         *self.current.lock().unwrap() = next;
-        cut.map_or(Verdict::Proceed, Verdict::Partial)
+        cut.map_or(HookVerdict::Proceed, HookVerdict::Partial)
     }
 
-    fn after(&self, call: &Call<'_>, _bytes: usize) {
-        let Call::Append { path, .. } = call else {
+    fn after(&self, call: &DiskCall<'_>, _bytes: usize) {
+        let DiskCall::Append { path, .. } = call else {
             return;
         };
         let intrusion = std::mem::take(&mut *self.current.lock().unwrap());

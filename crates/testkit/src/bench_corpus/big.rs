@@ -12,7 +12,7 @@ use crate::rng::Rng;
 
 /// Whose format a long session has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BigKind {
     /// Claude Code's.
     Claude,
     /// pi's, version 3, with the settings restated behind each compaction as boswell's
@@ -118,16 +118,16 @@ impl Turns for ClaudeLines<'_> {
 /// near the end, and branches.
 ///
 /// Memory stays at a turn and the pool of words.
-pub fn big_session(path: &Path, bytes: u64, kind: Kind) -> BigSession {
+pub fn big_session(path: &Path, bytes: u64, kind: BigKind) -> BigSession {
     let vocabulary = Vocabulary::new(1);
     let rng = Rng::new(bytes ^ 0xb16);
     match kind {
-        Kind::Claude => {
+        BigKind::Claude => {
             let mut log = ClaudeLines::new(&vocabulary, rng, "/home/dev/proj/big", MORNING);
             log.first_line();
             drive(&mut log, path, bytes)
         }
-        Kind::Pi => drive(
+        BigKind::Pi => drive(
             &mut PiLines::new(&vocabulary, rng, "/home/dev/proj/big", MORNING),
             path,
             bytes,
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use crate::{disk, jsonl};
 
-    fn check(kind: Kind, own: &str, parent: &str) {
+    fn check(kind: BigKind, own: &str, parent: &str) {
         let root = disk::scratch(own);
         let path = root.join("big.jsonl");
         let big = big_session(&path, 4_000_000, kind);
@@ -237,11 +237,11 @@ mod tests {
 
     #[test]
     fn a_long_pi_session_is_sound() {
-        check(Kind::Pi, "id", "parentId");
+        check(BigKind::Pi, "id", "parentId");
     }
 
     #[test]
     fn a_long_claude_session_is_sound() {
-        check(Kind::Claude, "uuid", "parentUuid");
+        check(BigKind::Claude, "uuid", "parentUuid");
     }
 }

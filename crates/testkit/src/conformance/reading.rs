@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Slot};
 use boswell_store::{Backend, Session, Store, check};
 
 use super::ok;
-use crate::Files;
+use crate::FileList;
 use crate::make::pi;
 
 /// Makes a backend that holds these objects: key and bytes.
@@ -133,8 +133,8 @@ pub fn positions(make: &Make<'_>) {
 
 /// Sessions of every shape: heads, payloads on demand, leaf, branch, context, checks.
 pub fn sessions(make: &Make<'_>) {
-    for shape in pi::Shape::ALL {
-        let made = pi::file(*shape, pi::Flavour::Pi, pi::Place::of("/proj/app"), 7);
+    for shape in pi::PiShape::ALL {
+        let made = pi::file(*shape, pi::PiFlavour::Pi, pi::PiLayout::of("/proj/app"), 7);
         let (session, _) = read(make, &made.files);
         let (reference, _) = read(&memory, &made.files);
         assert_eq!(seen(&session), seen(&reference), "{shape:?}");
@@ -156,9 +156,9 @@ pub fn sessions(make: &Make<'_>) {
 /// An export gives every byte back.
 pub fn exports(make: &Make<'_>) {
     let made = pi::file(
-        pi::Shape::EveryEntry,
-        pi::Flavour::Pi,
-        pi::Place::of("/proj/app"),
+        pi::PiShape::EveryEntry,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/proj/app"),
         7,
     );
     let (session, _) = read(make, &made.files);
@@ -186,9 +186,9 @@ pub fn exports(make: &Make<'_>) {
 /// A revision grows with every line, as a number, and with nothing else.
 pub fn revisions(make: &Make<'_>) {
     let made = pi::file(
-        pi::Shape::Linear,
-        pi::Flavour::Pi,
-        pi::Place::of("/proj/app"),
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/proj/app"),
         7,
     );
     let mut last = None;
@@ -199,7 +199,7 @@ pub fn revisions(make: &Make<'_>) {
         .filter(|(_, byte)| **byte == b'\n')
         .map(|(at, _)| at + 1);
     for end in ends {
-        let mut files = Files::new();
+        let mut files = FileList::new();
         files.add(made.main.clone(), &made.bytes()[..end]);
         let revision = read(make, &files).0.revision().parse::<u64>().ok();
         assert!(revision > last, "{revision:?} follows {last:?}");
@@ -215,10 +215,10 @@ pub fn revisions(make: &Make<'_>) {
 /// What a list shows is the same wherever the session lives, for small logs and for large ones.
 pub fn summaries(make: &Make<'_>) {
     for turns in [3, 2_000] {
-        let mut session = pi::Session::start(pi::Flavour::Pi, "/proj/app", 7);
+        let mut session = pi::PiSession::start(pi::PiFlavour::Pi, "/proj/app", 7);
         session.header_v3(None);
         (0..turns).for_each(|_| drop(session.turn()));
-        let mut files = Files::new();
+        let mut files = FileList::new();
         files.add(
             "--proj-app--/2026-10-05T08-00-00-000Z_01990000-1234-7abc-8def-0123456789ab.jsonl",
             session.into_bytes(),
@@ -266,7 +266,7 @@ fn dialect() -> &'static dyn Dialect {
 }
 
 /// Reads the one session among these files.
-fn read(make: &Make<'_>, files: &Files) -> (Session, (Store, SessionLocation)) {
+fn read(make: &Make<'_>, files: &FileList) -> (Session, (Store, SessionLocation)) {
     let objects: Vec<_> = files
         .list
         .iter()

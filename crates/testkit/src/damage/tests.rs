@@ -7,13 +7,13 @@ use crate::jsonl;
 use crate::make::{claude, codex, pi};
 
 fn claude_log() -> Vec<u8> {
-    claude::file(claude::Shape::ToolUse, "/x", 1)
+    claude::file(claude::ClaudeShape::ToolUse, "/x", 1)
         .bytes()
         .to_vec()
 }
 
 fn pi_log() -> Vec<u8> {
-    pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/x"), 1)
+    pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/x"), 1)
         .bytes()
         .to_vec()
 }
@@ -72,7 +72,7 @@ fn every_damage_that_pi_files_can_have_changes_one() {
 
 #[test]
 fn no_damage_panics_on_odd_input() {
-    let codex = codex::rollout(codex::Shape::Tools, "/x", None, 1)
+    let codex = codex::rollout(codex::CodexShape::Tools, "/x", None, 1)
         .bytes()
         .to_vec();
     for log in [

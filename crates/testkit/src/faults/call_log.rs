@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// One call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct LoggedCall {
     /// Its number, from 1.
     pub number: usize,
     /// What it does: `create`, `open`, `write`, `fsync`, …; the same word for
@@ -19,7 +19,7 @@ pub struct Call {
     pub second: Option<PathBuf>,
 }
 
-impl Call {
+impl LoggedCall {
     /// Whether the system did it, or half of it.
     pub fn went_through(&self) -> bool {
         matches!(self.result.as_str(), "ok" | "half")
@@ -35,7 +35,7 @@ impl Call {
 #[derive(Debug, Clone, Default)]
 pub struct CallLog {
     /// In the order of their numbers.
-    pub calls: Vec<Call>,
+    pub calls: Vec<LoggedCall>,
 }
 
 impl CallLog {
@@ -46,14 +46,14 @@ impl CallLog {
     }
 
     pub(super) fn parse(text: &str) -> CallLog {
-        let mut calls: Vec<Call> = text.lines().filter_map(call).collect();
+        let mut calls: Vec<LoggedCall> = text.lines().filter_map(call).collect();
         // A call is written down when it returns; threads may return in another order.
         calls.sort_by_key(|call| call.number);
         CallLog { calls }
     }
 
     /// The first call that a fault struck.
-    pub fn struck(&self) -> Option<&Call> {
+    pub fn struck(&self) -> Option<&LoggedCall> {
         self.calls.iter().find(|call| call.was_struck())
     }
 
@@ -80,12 +80,12 @@ impl CallLog {
     }
 }
 
-fn call(line: &str) -> Option<Call> {
+fn call(line: &str) -> Option<LoggedCall> {
     let mut parts = line.split('\t');
     let number = parts.next()?.parse().ok()?;
     let (name, result) = (parts.next()?.to_owned(), parts.next()?.to_owned());
     let path = PathBuf::from(parts.next()?);
-    Some(Call {
+    Some(LoggedCall {
         number,
         name,
         result,
@@ -102,7 +102,7 @@ struct Dirty {
 }
 
 impl Dirty {
-    fn take(&mut self, call: &Call) {
+    fn take(&mut self, call: &LoggedCall) {
         let path = &call.path;
         match call.name.as_str() {
             "write" | "truncate" | "fallocate" | "copy_file_range" | "sendfile" => {

@@ -1,11 +1,11 @@
 //! Which faults a run without any of them calls for.
 
-use super::call_log::{Call, CallLog};
+use super::call_log::{LoggedCall, CallLog};
 use crate::Rng;
 
 /// What happens at the chosen call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FaultKind {
     /// The process is killed before the call.
     Kill,
     /// The call fails with `EIO`; later ones work.
@@ -18,49 +18,49 @@ pub enum Kind {
     HalfKill,
 }
 
-impl Kind {
+impl FaultKind {
     /// Every kind.
-    pub const ALL: [Kind; 5] = [
-        Kind::Kill,
-        Kind::Eio,
-        Kind::Full,
-        Kind::Half,
-        Kind::HalfKill,
+    pub const ALL: [FaultKind; 5] = [
+        FaultKind::Kill,
+        FaultKind::Eio,
+        FaultKind::Full,
+        FaultKind::Half,
+        FaultKind::HalfKill,
     ];
 
     /// Its name, as the shim and the report spell it.
     pub fn word(self) -> &'static str {
         match self {
-            Kind::Kill => "kill",
-            Kind::Eio => "eio",
-            Kind::Full => "full",
-            Kind::Half => "half",
-            Kind::HalfKill => "half-kill",
+            FaultKind::Kill => "kill",
+            FaultKind::Eio => "eio",
+            FaultKind::Full => "full",
+            FaultKind::Half => "half",
+            FaultKind::HalfKill => "half-kill",
         }
     }
 
     /// The kind of that name.
-    pub fn named(word: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn named(word: &str) -> Option<FaultKind> {
+        FaultKind::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
     /// Whether the process is gone afterwards.
     pub fn kills(self) -> bool {
-        matches!(self, Kind::Kill | Kind::HalfKill)
+        matches!(self, FaultKind::Kill | FaultKind::HalfKill)
     }
 }
 
 /// One fault: what, and at which call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
+pub struct InjectedFault {
     /// What happens.
-    pub kind: Kind,
+    pub kind: FaultKind,
     /// The number of the call, from 1.
     pub at: usize,
 }
 
 /// Every fault that can make a difference to a run with these calls.
-pub(super) fn every_fault(log: &CallLog) -> Vec<Fault> {
+pub(super) fn every_fault(log: &CallLog) -> Vec<InjectedFault> {
     let mut faults = Vec::new();
     let mut changed_since_kill = true;
     for call in &log.calls {
@@ -68,41 +68,41 @@ pub(super) fn every_fault(log: &CallLog) -> Vec<Fault> {
         // A kill leaves what the system was told so far: where nothing changed since the last kill,
         // the disk is the same.
         if changed_since_kill {
-            faults.push(Fault {
-                kind: Kind::Kill,
+            faults.push(InjectedFault {
+                kind: FaultKind::Kill,
                 at,
             });
         }
         changed_since_kill = call.changes_disk();
-        faults.push(Fault {
-            kind: Kind::Eio,
+        faults.push(InjectedFault {
+            kind: FaultKind::Eio,
             at,
         });
         if call.needs_space() {
-            faults.push(Fault {
-                kind: Kind::Full,
+            faults.push(InjectedFault {
+                kind: FaultKind::Full,
                 at,
             });
         }
         if call.name == "write" {
-            faults.extend([Kind::Half, Kind::HalfKill].map(|kind| Fault { kind, at }));
+            faults.extend([FaultKind::Half, FaultKind::HalfKill].map(|kind| InjectedFault { kind, at }));
         }
     }
     faults
 }
 
 /// A seeded sample that has every kind in it as far as it is large enough.
-pub(super) fn sample(mut faults: Vec<Fault>, size: usize, seed: u64) -> Vec<Fault> {
+pub(super) fn sample(mut faults: Vec<InjectedFault>, size: usize, seed: u64) -> Vec<InjectedFault> {
     if faults.len() <= size {
         return faults;
     }
     let mut rng = Rng::new(seed);
     let mut chosen = Vec::with_capacity(size);
     // Each seed begins with another kind: small samples of many cases have them all.
-    for kind in Kind::ALL
+    for kind in FaultKind::ALL
         .into_iter()
         .cycle()
-        .skip(rng.below(Kind::ALL.len()))
+        .skip(rng.below(FaultKind::ALL.len()))
     {
         if chosen.len() >= size {
             break;
@@ -118,7 +118,7 @@ pub(super) fn sample(mut faults: Vec<Fault>, size: usize, seed: u64) -> Vec<Faul
     chosen
 }
 
-impl Call {
+impl LoggedCall {
     fn changes_disk(&self) -> bool {
         self.went_through() && !matches!(self.name.as_str(), "open" | "fsync")
     }
@@ -150,12 +150,12 @@ mod tests {
         let faults = every_fault(&CallLog::parse(LOG));
         let kills: Vec<usize> = faults
             .iter()
-            .filter(|it| it.kind == Kind::Kill)
+            .filter(|it| it.kind == FaultKind::Kill)
             .map(|it| it.at)
             .collect();
         assert_eq!(kills, [1, 4]);
-        assert_eq!(faults.iter().filter(|it| it.kind == Kind::Eio).count(), 5);
-        assert_eq!(faults.iter().filter(|it| it.kind == Kind::Half).count(), 1);
+        assert_eq!(faults.iter().filter(|it| it.kind == FaultKind::Eio).count(), 5);
+        assert_eq!(faults.iter().filter(|it| it.kind == FaultKind::Half).count(), 1);
     }
 
     #[test]
@@ -163,7 +163,7 @@ mod tests {
         let all = every_fault(&CallLog::parse(LOG));
         let some = sample(all.clone(), 5, 7);
         assert_eq!(some, sample(all, 5, 7));
-        for kind in Kind::ALL {
+        for kind in FaultKind::ALL {
             assert!(some.iter().any(|it| it.kind == kind), "{kind:?}");
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::tally::{Row, Tally, Violation};
+use super::tally::{Row, FaultTally, Violation};
 
 /// The page, in a form that is the same for the same counts.
-pub fn page(tally: &Tally, commit: &str, seed: u64, how: &str) -> String {
+pub fn page(tally: &FaultTally, commit: &str, seed: u64, how: &str) -> String {
     let total = tally.total();
     let mut page = format!(
         "# Injected faults\n\n\
@@ -124,25 +124,25 @@ fn line(page: &mut String, first: &str, row: Row) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::faults::{Fault, Kind};
+    use crate::faults::{InjectedFault, FaultKind};
 
     #[test]
     fn the_page_names_no_folder_and_no_id_of_one_run() {
-        let fault = Some(Fault {
-            kind: Kind::Eio,
+        let fault = Some(InjectedFault {
+            kind: FaultKind::Eio,
             at: 7,
         });
         let call = "write d/own/sessions/--dev-shm-w0-live--/2026_01a1e494.jsonl".to_owned();
         let wrong =
             "the state is neither old nor new: +list: /somewhere/of/this/machine".to_owned();
-        let tally = Tally {
+        let tally = FaultTally {
             violations: vec![Violation {
                 case: "new pi",
                 fault,
                 call,
                 wrong,
             }],
-            ..Tally::default()
+            ..FaultTally::default()
         };
         let page = page(&tally, "abc", 1, "a sample");
         assert!(

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::plan::Fault;
+use super::plan::InjectedFault;
 
 const SOURCE: &str = include_str!("../../faults/shim.c");
 
@@ -72,7 +72,7 @@ impl Shim {
 
     /// Preloads it: calls below `root` are counted and logged, and one of them fails
     /// if a fault is given.
-    pub fn preload(&self, command: &mut Command, root: &Path, log: &Path, fault: Option<Fault>) {
+    pub fn preload(&self, command: &mut Command, root: &Path, log: &Path, fault: Option<InjectedFault>) {
         command
             .env("LD_PRELOAD", &self.library)
             .env("FAULT_ROOT", root)

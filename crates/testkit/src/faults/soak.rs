@@ -5,15 +5,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::case::Case;
-use super::place::Place;
-use super::plan::{Fault, sample};
+use super::lab::FaultLab;
+use super::plan::{InjectedFault, sample};
 use super::shim::Shim;
-use super::tally::{Tally, Violation};
+use super::tally::{FaultTally, Violation};
 use super::trial::{Prepared, Start};
 
 /// Which faults of each case are tried.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted {
+pub enum WantedFaults {
     /// Every one that can make a difference; of a case with more calls than this only a
     /// sample of that many.
     Every {
@@ -23,7 +23,7 @@ pub enum Wanted {
     /// So many of each case.
     Sample(usize),
     /// This one.
-    One(Fault),
+    One(InjectedFault),
 }
 
 /// A soak, ready to run.
@@ -40,13 +40,13 @@ pub struct Soak<'s> {
     /// Decides which faults a sample holds.
     pub seed: u64,
     /// Which faults are tried.
-    pub wanted: Wanted,
+    pub wanted: WantedFaults,
 }
 
 impl Soak<'_> {
     /// Runs the cases; `progress` hears one line for each.
-    pub fn run(&self, cases: &[Case], progress: &(dyn Fn(String) + Sync)) -> Result<Tally, String> {
-        let (turn, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    pub fn run(&self, cases: &[Case], progress: &(dyn Fn(String) + Sync)) -> Result<FaultTally, String> {
+        let (turn, tally) = (AtomicUsize::new(0), Mutex::new(FaultTally::default()));
         let failures: Mutex<Vec<String>> = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for worker in 0..self.workers.max(1) {
@@ -75,14 +75,14 @@ impl Soak<'_> {
         cases: &[Case],
         turn: &AtomicUsize,
         progress: &(dyn Fn(String) + Sync),
-    ) -> Result<Tally, String> {
+    ) -> Result<FaultTally, String> {
         // No digits behind a dash: a key made of the path must not look like an id.
-        let place = Place::build(
+        let place = FaultLab::build(
             self.program,
             self.shim,
             &self.folder.join(format!("w{worker}")),
         )?;
-        let (mut tally, mut plain) = (Tally::default(), None);
+        let (mut tally, mut plain) = (FaultTally::default(), None);
         while let Some(case) = cases.get(turn.fetch_add(1, Ordering::Relaxed)) {
             match self.one_case(&place, case, &mut plain) {
                 Ok(found) => {
@@ -123,19 +123,19 @@ impl Soak<'_> {
 
     fn one_case(
         &self,
-        place: &Place,
+        place: &FaultLab,
         case: &Case,
         plain: &mut Option<Start>,
-    ) -> Result<Tally, String> {
-        let mut tally = Tally::default();
+    ) -> Result<FaultTally, String> {
+        let mut tally = FaultTally::default();
         let (prepared, wrong) = Prepared::new(place, case, plain)?;
         tally.violations.extend(wrong);
         tally.calls.insert(case.name, prepared.calls);
         let part = crate::Rng::for_part(self.seed, case.name).next_u64();
         let faults = match self.wanted {
-            Wanted::Every { most } => sample(prepared.faults.clone(), most, part),
-            Wanted::Sample(size) => sample(prepared.faults.clone(), size, part),
-            Wanted::One(fault) => vec![fault],
+            WantedFaults::Every { most } => sample(prepared.faults.clone(), most, part),
+            WantedFaults::Sample(size) => sample(prepared.faults.clone(), size, part),
+            WantedFaults::One(fault) => vec![fault],
         };
         for fault in faults {
             let found = prepared.try_fault(fault)?;

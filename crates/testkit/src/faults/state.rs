@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use super::place::Place;
+use super::lab::FaultLab;
 use crate::disk;
 
 /// Words of the fixture, which stay as they are.
@@ -21,7 +21,7 @@ pub(super) struct Known {
 
 impl Known {
     /// Learns every word of the fixture that is live now.
-    pub(super) fn of(place: &Place) -> Result<Known, String> {
+    pub(super) fn of(place: &FaultLab) -> Result<Known, String> {
         let mut known = Known::default();
         let fixture = files(&place.live(), |_| true);
         for (path, bytes) in &fixture {
@@ -151,7 +151,7 @@ pub(super) struct State {
 
 impl State {
     /// Looks at everything: files, then `list`, `ops` and `check`.
-    pub(super) fn see(place: &Place, known: &Known) -> Result<State, String> {
+    pub(super) fn see(place: &FaultLab, known: &Known) -> Result<State, String> {
         let mut state = State::of_files(place, known);
         for (name, args) in [
             ("list", &["list", "--hidden", "--json"][..]),
@@ -184,7 +184,7 @@ impl State {
     }
 
     /// Only files, and the operations that are written down.
-    pub(super) fn of_files(place: &Place, known: &Known) -> State {
+    pub(super) fn of_files(place: &FaultLab, known: &Known) -> State {
         let mut items = Vec::new();
         for (path, bytes) in files(&place.live(), is_visible) {
             let text = known.content(&path, &bytes);
@@ -432,7 +432,7 @@ pub(super) fn is_derived(path: &str) -> bool {
 }
 
 /// Temporary files that are still there.
-pub(super) fn litter(place: &Place) -> Vec<String> {
+pub(super) fn litter(place: &FaultLab) -> Vec<String> {
     let seen = files(&place.live(), |path| {
         !path.starts_with("d/own/ops/") && !path.starts_with("d/own/vault/")
     });

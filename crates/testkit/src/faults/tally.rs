@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::known;
-use super::plan::Fault;
+use super::plan::InjectedFault;
 
 /// Counts of one command and one kind of fault.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub struct Violation {
     /// The case.
     pub case: &'static str,
     /// The fault; none if the run without a fault was wrong.
-    pub fault: Option<Fault>,
+    pub fault: Option<InjectedFault>,
     /// The call that it struck.
     pub call: String,
     /// What was wrong.
@@ -79,7 +79,7 @@ impl Violation {
 
 /// Everything that a soak counted.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct FaultTally {
     /// By case and kind of fault.
     pub rows: BTreeMap<(&'static str, &'static str), Row>,
     /// How many calls each case makes.
@@ -88,9 +88,9 @@ pub struct Tally {
     pub violations: Vec<Violation>,
 }
 
-impl Tally {
+impl FaultTally {
     /// Adds what another worker counted.
-    pub fn merge(&mut self, other: Tally) {
+    pub fn merge(&mut self, other: FaultTally) {
         for (key, row) in other.rows {
             self.rows.entry(key).or_default().add(row);
         }

@@ -6,14 +6,14 @@ use std::rc::Rc;
 
 use super::call_log::CallLog;
 use super::case::{Case, Judged};
-use super::place::{BYSTANDER, Place, Ran, expect_success};
-use super::plan::{Fault, every_fault};
+use super::lab::{BYSTANDER, FaultLab, Ran, expect_success};
+use super::plan::{InjectedFault, every_fault};
 use super::state::{Known, State, files, is_derived, litter};
 use super::tally::{Row, Violation};
 
 /// A case on a place, with the states before and after it.
 pub(super) struct Prepared<'p> {
-    place: &'p Place,
+    place: &'p FaultLab,
     case: Case,
     args: Vec<String>,
     known: Rc<Known>,
@@ -26,7 +26,7 @@ pub(super) struct Prepared<'p> {
     kept: Vec<(String, Vec<u8>)>,
     /// What a run without a fault leaves without a sync.
     undurable: BTreeSet<String>,
-    pub(super) faults: Vec<Fault>,
+    pub(super) faults: Vec<InjectedFault>,
     pub(super) calls: usize,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    fn see(place: &Place) -> Result<Start, String> {
+    fn see(place: &FaultLab) -> Result<Start, String> {
         let known = Rc::new(Known::of(place)?);
         place.reset()?;
         next(place)?;
@@ -60,7 +60,7 @@ pub(super) struct Found {
 impl<'p> Prepared<'p> {
     /// Brings the place to where the case begins, and learns both states.
     pub(super) fn new(
-        place: &'p Place,
+        place: &'p FaultLab,
         case: &Case,
         plain: &mut Option<Start>,
     ) -> Result<(Prepared<'p>, Vec<Violation>), String> {
@@ -133,10 +133,10 @@ impl<'p> Prepared<'p> {
     /// Runs the case with a fault. Timeouts make some runs a few calls shorter than the one that
     /// was counted (`keep` copies as much as its time allows, locks are retried): a fault whose
     /// call did not come is tried at earlier calls, down to the first.
-    pub(super) fn try_fault(&self, fault: Fault) -> Result<Found, String> {
+    pub(super) fn try_fault(&self, fault: InjectedFault) -> Result<Found, String> {
         let mut found = self.try_once(fault)?;
-        let is_earlier = |other: &&Fault| other.kind == fault.kind && other.at < fault.at;
-        let earlier: Vec<Fault> = self.faults.iter().filter(is_earlier).copied().collect();
+        let is_earlier = |other: &&InjectedFault| other.kind == fault.kind && other.at < fault.at;
+        let earlier: Vec<InjectedFault> = self.faults.iter().filter(is_earlier).copied().collect();
         // Each step goes back twice as far as the one before.
         let mut back = 1;
         while found.row.struck == 0 && found.violation.is_none() && !earlier.is_empty() {
@@ -149,7 +149,7 @@ impl<'p> Prepared<'p> {
         Ok(found)
     }
 
-    fn try_once(&self, fault: Fault) -> Result<Found, String> {
+    fn try_once(&self, fault: InjectedFault) -> Result<Found, String> {
         self.place.reset()?;
         let words: Vec<&str> = self.args.iter().map(String::as_str).collect();
         let mut row = Row {
@@ -193,7 +193,7 @@ impl<'p> Prepared<'p> {
         Ok(self.found(row, fault, call, wrong))
     }
 
-    fn found(&self, mut row: Row, fault: Fault, call: String, wrong: Option<String>) -> Found {
+    fn found(&self, mut row: Row, fault: InjectedFault, call: String, wrong: Option<String>) -> Found {
         row.violations = usize::from(wrong.is_some());
         let case = self.case.name;
         Found {
@@ -209,7 +209,7 @@ impl<'p> Prepared<'p> {
 
     fn judge(
         &self,
-        fault: Fault,
+        fault: InjectedFault,
         ran: &Ran,
         log: &CallLog,
         (words, look): (&[&str], Look),
@@ -361,7 +361,7 @@ enum Look {
     Everything,
 }
 
-fn before(place: &Place, words: &[String]) -> Result<(), String> {
+fn before(place: &FaultLab, words: &[String]) -> Result<(), String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if let ["sh", script] = words[..] {
         return place.shell(script);
@@ -370,13 +370,13 @@ fn before(place: &Place, words: &[String]) -> Result<(), String> {
 }
 
 /// The next ordinary command. It changes an agent's store, which settles what was left unfinished.
-fn next(place: &Place) -> Result<(), String> {
+fn next(place: &FaultLab) -> Result<(), String> {
     let session = format!("claude:{BYSTANDER}");
     let ran = place.run(&["rename", &session, "Next name"])?;
     expect_success(&ran, "rename")
 }
 
-fn last_op(place: &Place) -> String {
+fn last_op(place: &FaultLab) -> String {
     let bytes = std::fs::read(place.live().join("d/own/ops.jsonl")).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let last = text
@@ -387,7 +387,7 @@ fn last_op(place: &Place) -> String {
         .unwrap_or_default()
 }
 
-fn bad_end(ran: &Ran, fault: Fault) -> Option<String> {
+fn bad_end(ran: &Ran, fault: InjectedFault) -> Option<String> {
     match ran.code {
         None if fault.kind.kills() => None,
         None => Some(format!("a signal ended it: {}", ran.said())),
@@ -442,7 +442,7 @@ fn kept(base: Vec<(String, Vec<u8>)>, after: &[(String, Vec<u8>)]) -> Vec<(Strin
     base.into_iter().filter(stays).collect()
 }
 
-fn undurable(place: &Place, case: &Case, known: &Known, log: &CallLog) -> BTreeSet<String> {
+fn undurable(place: &FaultLab, case: &Case, known: &Known, log: &CallLog) -> BTreeSet<String> {
     // A file that the user asked for can be had again.
     if case.judged == Judged::Output {
         return BTreeSet::new();
@@ -458,7 +458,7 @@ fn undurable(place: &Place, case: &Case, known: &Known, log: &CallLog) -> BTreeS
     log.undurable(matters).into_iter().map(text).collect()
 }
 
-fn shown(place: &Place, path: &Path) -> String {
+fn shown(place: &FaultLab, path: &Path) -> String {
     path.strip_prefix(place.live())
         .unwrap_or(path)
         .display()

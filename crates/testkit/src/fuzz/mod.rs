@@ -56,13 +56,13 @@ mod tests {
     #[test]
     fn every_target_returns_on_good_and_on_broken_input() {
         let good = [
-            pi::file(pi::Shape::ALL[0], pi::Flavour::Pi, pi::Place::of("/p"), 1)
+            pi::file(pi::PiShape::ALL[0], pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 1)
                 .bytes()
                 .to_vec(),
-            claude::file(claude::Shape::ALL[0], "/p", 1)
+            claude::file(claude::ClaudeShape::ALL[0], "/p", 1)
                 .bytes()
                 .to_vec(),
-            codex::rollout(codex::Shape::ALL[0], "/p", None, 1)
+            codex::rollout(codex::CodexShape::ALL[0], "/p", None, 1)
                 .bytes()
                 .to_vec(),
         ];

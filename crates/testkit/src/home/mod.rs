@@ -137,7 +137,7 @@ impl Home {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Snapshot, corpus, disk};
+    use crate::{TreeSnapshot, corpus, disk};
 
     const DIALECTS: &[&str] = &[
         "claude",
@@ -235,11 +235,11 @@ mod tests {
     fn reading_it_leaves_no_trace() {
         let root = disk::scratch("home-quiet");
         Home::build(&root, 4);
-        let before = Snapshot::take(&root);
+        let before = TreeSnapshot::take(&root);
         corpus::files(&root)
             .iter()
             .for_each(|path| drop(disk::read(path)));
-        assert_eq!(before.diff(&Snapshot::take(&root)), Vec::<String>::new());
+        assert_eq!(before.diff(&TreeSnapshot::take(&root)), Vec::<String>::new());
         disk::remove(&root);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::clock::MORNING;
 use crate::disk;
-use crate::files::{Batch, Files};
+use crate::files::{Batch, FileList};
 use crate::home::Home;
 use crate::make::{claude, clinvoker, codex, myagents, oas, pi};
 use crate::rng::Rng;
@@ -35,7 +35,7 @@ pub(super) fn everything(home: &mut Home, work: &str, seed: u64) {
 fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
     let projects = home.projects.clone();
     let mut history = String::new();
-    for (number, &shape) in claude::Shape::ALL.iter().enumerate() {
+    for (number, &shape) in claude::ClaudeShape::ALL.iter().enumerate() {
         let cwd = &projects[number % projects.len()];
         let made = claude::file(shape, cwd, seed.wrapping_add(number as u64));
         history += &claude::history_line(
@@ -45,8 +45,8 @@ fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
             &made.id,
         );
         home.add("claude", &made, format!("{shape:?}")).hidden =
-            shape == claude::Shape::MetadataOnly;
-        if shape == claude::Shape::Branched {
+            shape == claude::ClaudeShape::MetadataOnly;
+        if shape == claude::ClaudeShape::Branched {
             let fork = claude::fork_of(&made, seed);
             home.add("claude", &fork, "fork of the branched one, same uuids");
         }
@@ -56,7 +56,7 @@ fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
         (&links.legacy, "also in MyAgents, which has another id"),
         (&links.invoked, "the backend of a clinvoker session"),
     ] {
-        let made = claude::linked(claude::Shape::Plain, &projects[0], id, seed);
+        let made = claude::linked(claude::ClaudeShape::Plain, &projects[0], id, seed);
         home.add("claude", &made, note);
     }
     history += &claude::history_line(
@@ -65,7 +65,7 @@ fn plant_claude(home: &mut Home, links: &Links, seed: u64) {
         &projects[0],
         "0-gone",
     );
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files.add("history.jsonl", history).mode = Some(0o600);
     files.add(".last-cleanup", "2026-10-30T08:00:00.000Z");
     files.extend(claude::memory(&projects[0]));
@@ -85,14 +85,14 @@ fn plant_pi_family(home: &mut Home, work: &str, seed: u64) {
         .map_or(work, |(parent, _)| parent)
         .to_owned();
     let projects = home.projects.clone();
-    for &flavour in pi::Flavour::ALL {
+    for &flavour in pi::PiFlavour::ALL {
         let mut first = None;
-        for (number, &shape) in pi::Shape::ALL.iter().enumerate() {
-            let slotted = shape == pi::Shape::TitleSlot && flavour != pi::Flavour::Omp;
+        for (number, &shape) in pi::PiShape::ALL.iter().enumerate() {
+            let slotted = shape == pi::PiShape::TitleSlot && flavour != pi::PiFlavour::Omp;
             if !shape.has_sound_tree() || slotted {
                 continue;
             }
-            let place = pi::Place {
+            let place = pi::PiLayout {
                 cwd: &projects[number % 2],
                 home: &owner,
                 tmp: "/tmp",
@@ -102,7 +102,7 @@ fn plant_pi_family(home: &mut Home, work: &str, seed: u64) {
                 .add(flavour.name(), &made, format!("{shape:?}"))
                 .path
                 .clone();
-            if shape == pi::Shape::Linear {
+            if shape == pi::PiShape::Linear {
                 first = Some((made.main, path, made.project));
             }
         }
@@ -110,9 +110,9 @@ fn plant_pi_family(home: &mut Home, work: &str, seed: u64) {
             .folder(flavour.name())
             .expect("a known flavour")
             .to_path_buf();
-        if let (Some((main, path, cwd)), true) = (first, flavour != pi::Flavour::Pi) {
+        if let (Some((main, path, cwd)), true) = (first, flavour != pi::PiFlavour::Pi) {
             pi::artifacts(&main, flavour, &cwd, seed).write_to(&folder);
-            let mut files = Files::new();
+            let mut files = FileList::new();
             files.add("terminal-sessions/pts-3", pi::breadcrumb(&cwd, &path));
             files.add(
                 "terminal-sessions/kitty-7",
@@ -141,7 +141,7 @@ fn plant_myagents(home: &mut Home, links: &Links, seed: u64) {
     for (number, (era, id)) in plain.into_iter().enumerate() {
         let seed = seed.wrapping_add(number as u64);
         let agent_dir = &projects[number % 2];
-        let (made, row) = myagents::session(&myagents::Spec {
+        let (made, row) = myagents::session(&myagents::MyAgentsSpec {
             era,
             id,
             sdk: None,
@@ -156,14 +156,14 @@ fn plant_myagents(home: &mut Home, links: &Links, seed: u64) {
         (&links.unified, None),
         (&links.legacy, Some("session-1791187200000-a1b2c3")),
     ] {
-        let claude = claude::linked(claude::Shape::Plain, &projects[0], id, seed);
+        let claude = claude::linked(claude::ClaudeShape::Plain, &projects[0], id, seed);
         let (made, row) = myagents::mirror_of(&claude, own);
         home.add("myagents", &made, "also in Claude").link = Some(("claude", id.clone()));
         rows.push(row);
     }
-    let legacy: Batch = myagents::store(myagents::Shape::LegacyJson, seed);
+    let legacy: Batch = myagents::store(myagents::MyAgentsShape::LegacyJson, seed);
     home.add("myagents", &legacy.sessions[0], "still a whole JSON file");
-    let prepared = myagents::store(myagents::Shape::Prepared, seed ^ 0x77);
+    let prepared = myagents::store(myagents::MyAgentsShape::Prepared, seed ^ 0x77);
     home.add(
         "myagents",
         &prepared.sessions[0],
@@ -171,8 +171,8 @@ fn plant_myagents(home: &mut Home, links: &Links, seed: u64) {
     )
     .hidden = true;
     for (batch, shape) in [
-        (legacy, myagents::Shape::LegacyJson),
-        (prepared, myagents::Shape::Prepared),
+        (legacy, myagents::MyAgentsShape::LegacyJson),
+        (prepared, myagents::MyAgentsShape::Prepared),
     ] {
         let index = batch.shared.get("sessions.json").unwrap_or_default();
         let mut found: Vec<serde_json::Value> =
@@ -191,7 +191,7 @@ fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
     let ids = [rng.hex(32), rng.hex(32)];
     let project = home.projects[0].clone();
     let mut documents: Vec<serde_json::Value> = Vec::new();
-    for made in clinvoker::store(clinvoker::IndexState::Right, seed).sessions {
+    for made in clinvoker::store(clinvoker::ClinvokerIndexState::Right, seed).sessions {
         documents.push(serde_json::from_slice(made.bytes()).expect("a sound document"));
         home.add("clinvoker", &made, "points at a session that is elsewhere");
     }
@@ -199,14 +199,14 @@ fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
         (&ids[0], "claude", &links.invoked),
         (&ids[1], "codex", &links.rollout),
     ] {
-        let document = clinvoker::document(&clinvoker::Spec {
+        let document = clinvoker::document(&clinvoker::ClinvokerSpec {
             id,
             backend,
             backend_session: session,
             working_dir: &project,
             status: "completed",
             seed,
-            ..clinvoker::Spec::default()
+            ..clinvoker::ClinvokerSpec::default()
         });
         home.add(
             "clinvoker",
@@ -223,12 +223,12 @@ fn plant_clinvoker(home: &mut Home, links: &Links, seed: u64) {
         ));
         documents.push(document);
     }
-    let batch = clinvoker::finish(clinvoker::IndexState::Right, &documents);
+    let batch = clinvoker::finish(clinvoker::ClinvokerIndexState::Right, &documents);
     batch.shared.write_to(&home.clinvoker);
 }
 
 fn plant_oas(home: &mut Home, seed: u64) {
-    let batch = oas::store(oas::IndexState::Right, &home.projects[0].clone(), seed);
+    let batch = oas::store(oas::OasIndexState::Right, &home.projects[0].clone(), seed);
     for made in &batch.sessions {
         home.add("oas", made, "project folder, or the flat one");
     }
@@ -237,7 +237,7 @@ fn plant_oas(home: &mut Home, seed: u64) {
 
 fn plant_codex(home: &mut Home, links: &Links, seed: u64) {
     let projects = home.projects.clone();
-    for (number, &shape) in codex::Shape::ALL.iter().enumerate() {
+    for (number, &shape) in codex::CodexShape::ALL.iter().enumerate() {
         let made = codex::rollout(
             shape,
             &projects[number % 2],
@@ -247,7 +247,7 @@ fn plant_codex(home: &mut Home, links: &Links, seed: u64) {
         home.add("codex", &made, format!("{shape:?}"));
     }
     let made = codex::rollout(
-        codex::Shape::Tools,
+        codex::CodexShape::Tools,
         &projects[0],
         Some(&links.rollout),
         seed ^ 0x99,

@@ -6,13 +6,13 @@
 use serde_json::{Map, Value, json};
 
 use crate::clock::{MORNING, rfc3339};
-use crate::files::{Batch, Files, Made};
+use crate::files::{Batch, FileList, Made};
 use crate::phrase;
 use crate::rng::Rng;
 
 /// How far the index is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndexState {
+pub enum ClinvokerIndexState {
     /// It has a row for each document.
     Right,
     /// There is none.
@@ -30,22 +30,22 @@ pub enum IndexState {
     NullMap,
 }
 
-impl IndexState {
+impl ClinvokerIndexState {
     /// Every state.
-    pub const ALL: &'static [IndexState] = &[
-        IndexState::Right,
-        IndexState::Missing,
-        IndexState::Stale,
-        IndexState::Corrupt,
-        IndexState::Ghosts,
-        IndexState::OtherVersion,
-        IndexState::NullMap,
+    pub const ALL: &'static [ClinvokerIndexState] = &[
+        ClinvokerIndexState::Right,
+        ClinvokerIndexState::Missing,
+        ClinvokerIndexState::Stale,
+        ClinvokerIndexState::Corrupt,
+        ClinvokerIndexState::Ghosts,
+        ClinvokerIndexState::OtherVersion,
+        ClinvokerIndexState::NullMap,
     ];
 }
 
 /// What a document is to be.
 #[derive(Clone, Debug, Default)]
-pub struct Spec<'a> {
+pub struct ClinvokerSpec<'a> {
     /// Its id, 32 or 16 hex digits.
     pub id: &'a str,
     /// `claude`, `codex` or `gemini`.
@@ -82,7 +82,7 @@ fn go(text: &str) -> Vec<u8> {
 }
 
 /// Makes one document as a value; keys that are empty are left out, as its program does.
-pub fn document(spec: &Spec<'_>) -> Value {
+pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
     let mut rng = Rng::for_part(spec.seed, spec.id);
     let ms = MORNING + 60_000 * (rng.below(40_000) as i64);
     let zone = *rng.pick(&[9, 0, -5, 2]);
@@ -169,7 +169,7 @@ pub fn index(version: u32, documents: &[Value]) -> Vec<u8> {
 pub fn made(document: &Value) -> Made {
     let text = |key: &str| document[key].as_str().unwrap_or_default().to_owned();
     let main = format!("sessions/{}.json", text("id"));
-    let mut files = Files::new();
+    let mut files = FileList::new();
     let pretty = serde_json::to_string_pretty(document).expect("a value prints");
     files.add(main.clone(), go(&pretty)).mode = Some(0o600);
     let title = document["title"].as_str().map(str::to_owned);
@@ -184,7 +184,7 @@ pub fn made(document: &Value) -> Made {
 
 /// Makes a store with every status, both lengths of id, a fork, zero times, and an
 /// index in this state.
-pub fn store(state: IndexState, seed: u64) -> Batch {
+pub fn store(state: ClinvokerIndexState, seed: u64) -> Batch {
     let mut rng = Rng::for_part(seed, "clinvoker");
     let ids: Vec<String> = [32, 32, 16, 32, 32]
         .into_iter()
@@ -195,7 +195,7 @@ pub fn store(state: IndexState, seed: u64) -> Batch {
     let sessions: Vec<String> = (0..5).map(|_| rng.uuid_v4()).collect();
     let mut documents = Vec::new();
     for at in 0..5 {
-        documents.push(document(&Spec {
+        documents.push(document(&ClinvokerSpec {
             id: &ids[at],
             backend: backends[at],
             backend_session: if at == 3 { "" } else { &sessions[at] },
@@ -210,23 +210,23 @@ pub fn store(state: IndexState, seed: u64) -> Batch {
 }
 
 /// Puts documents and an index in this state together.
-pub fn finish(state: IndexState, documents: &[Value]) -> Batch {
+pub fn finish(state: ClinvokerIndexState, documents: &[Value]) -> Batch {
     let mut batch = Batch {
-        shared: Files::new(),
+        shared: FileList::new(),
         sessions: documents.iter().map(made).collect(),
     };
     let bytes = match state {
-        IndexState::Missing => None,
-        IndexState::Right => Some(index(1, documents)),
-        IndexState::OtherVersion => Some(index(2, documents)),
-        IndexState::Corrupt => Some(b"{\"version\":1,\"index\":{\"a1b2".to_vec()),
-        IndexState::NullMap => Some(b"{\"version\":1,\"index\":null}".to_vec()),
-        IndexState::Stale => {
+        ClinvokerIndexState::Missing => None,
+        ClinvokerIndexState::Right => Some(index(1, documents)),
+        ClinvokerIndexState::OtherVersion => Some(index(2, documents)),
+        ClinvokerIndexState::Corrupt => Some(b"{\"version\":1,\"index\":{\"a1b2".to_vec()),
+        ClinvokerIndexState::NullMap => Some(b"{\"version\":1,\"index\":null}".to_vec()),
+        ClinvokerIndexState::Stale => {
             let mut known = documents[1..].to_vec();
             known[0]["last_used"] = json!("2020-01-01T00:00:00Z");
             Some(index(1, &known))
         }
-        IndexState::Ghosts => {
+        ClinvokerIndexState::Ghosts => {
             let mut ghost = documents[0].clone();
             ghost["id"] = json!("dead00000000000000000000000beef0");
             Some(index(1, &[documents, &[ghost]].concat()))
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_right_index_has_the_documents_and_capitalised_keys() {
-        let batch = store(IndexState::Right, 1);
+        let batch = store(ClinvokerIndexState::Right, 1);
         let mut ids: Vec<String> = batch.sessions.iter().map(|made| made.id.clone()).collect();
         ids.sort();
         assert_eq!(keys(&batch), ids);
@@ -271,16 +271,16 @@ mod tests {
     #[test]
     fn wrong_indexes_are_wrong_in_their_own_way() {
         let ids = |state| keys(&store(state, 1)).len();
-        assert_eq!(ids(IndexState::Stale), 4);
-        assert_eq!(ids(IndexState::Ghosts), 6);
-        assert_eq!(ids(IndexState::NullMap), 0);
+        assert_eq!(ids(ClinvokerIndexState::Stale), 4);
+        assert_eq!(ids(ClinvokerIndexState::Ghosts), 6);
+        assert_eq!(ids(ClinvokerIndexState::NullMap), 0);
         assert!(
-            store(IndexState::Missing, 1)
+            store(ClinvokerIndexState::Missing, 1)
                 .shared
                 .get("sessions/index.json")
                 .is_none()
         );
-        let corrupt = store(IndexState::Corrupt, 1);
+        let corrupt = store(ClinvokerIndexState::Corrupt, 1);
         assert!(
             serde_json::from_slice::<Value>(corrupt.shared.get("sessions/index.json").unwrap())
                 .is_err()
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn documents_leave_out_what_is_empty_and_cover_both_id_lengths() {
-        let batch = store(IndexState::Right, 2);
+        let batch = store(ClinvokerIndexState::Right, 2);
         let parsed: Vec<Value> = batch
             .sessions
             .iter()

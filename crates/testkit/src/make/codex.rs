@@ -5,15 +5,15 @@
 use serde_json::{Value, json};
 
 use crate::clock::{Clock, MORNING, civil, iso};
-use crate::files::{Files, Made};
-use crate::jsonl::Lines;
+use crate::files::{FileList, Made};
+use crate::jsonl::JsonlLines;
 use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
 
 /// What a rollout is meant to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum CodexShape {
     /// Questions and answers.
     Plain,
     /// Calls of functions and custom tools, reasoning, token counts.
@@ -28,20 +28,20 @@ pub enum Shape {
     Bare,
 }
 
-impl Shape {
+impl CodexShape {
     /// Every shape.
-    pub const ALL: &'static [Shape] = &[
-        Shape::Plain,
-        Shape::Tools,
-        Shape::Compacted,
-        Shape::Subagent,
-        Shape::Forked,
-        Shape::Bare,
+    pub const ALL: &'static [CodexShape] = &[
+        CodexShape::Plain,
+        CodexShape::Tools,
+        CodexShape::Compacted,
+        CodexShape::Subagent,
+        CodexShape::Forked,
+        CodexShape::Bare,
     ];
 }
 
 struct Rollout {
-    lines: Lines,
+    lines: JsonlLines,
     clock: Clock,
     rng: Rng,
     id: String,
@@ -161,11 +161,11 @@ impl Rollout {
 }
 
 /// Makes a rollout of this shape; `id` makes one up when it is `None`.
-pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
+pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "codex");
     let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
     let id = id.map_or_else(|| rng.uuid_v7(begun), str::to_owned);
-    let (lines, clock, bare) = (Lines::new(), Clock::at(begun), shape == Shape::Bare);
+    let (lines, clock, bare) = (JsonlLines::new(), Clock::at(begun), shape == CodexShape::Bare);
     let mut log = Rollout {
         lines,
         clock,
@@ -184,11 +184,11 @@ pub fn rollout(shape: Shape, cwd: &str, id: Option<&str>, seed: u64) -> Made {
     );
     for turn in 0..3 {
         log.turn();
-        if shape == Shape::Tools || (turn == 1 && shape != Shape::Plain) {
+        if shape == CodexShape::Tools || (turn == 1 && shape != CodexShape::Plain) {
             log.tools();
         }
         log.answer();
-        if turn == 1 && shape == Shape::Compacted {
+        if turn == 1 && shape == CodexShape::Compacted {
             let kept = json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "摘要"}]});
             log.push(
                 "compacted",
@@ -229,7 +229,7 @@ pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -
     let (cwd, turn) = (parent.project.clone(), String::new());
     let dated = taken != Taken::OldTurns;
     let mut log = Rollout {
-        lines: Lines::new(),
+        lines: JsonlLines::new(),
         clock,
         rng,
         id,
@@ -280,9 +280,9 @@ pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -
     finish(log, begun)
 }
 
-fn header(log: &mut Rollout, shape: Shape) {
+fn header(log: &mut Rollout, shape: CodexShape) {
     let stamp = log.clock.iso();
-    if shape == Shape::Bare {
+    if shape == CodexShape::Bare {
         let line = json!({"id": log.id, "timestamp": stamp, "instructions": null, "git": {"branch": "main"}});
         return log.lines.push(&line);
     }
@@ -294,21 +294,21 @@ fn header(log: &mut Rollout, shape: Shape) {
     };
     let parent = "019d7d08-46c9-7f73-affe-4e6ca9852d56";
     let mut own = match shape {
-        Shape::Subagent => meta(&log.id, json!({"subagent": "review"})),
+        CodexShape::Subagent => meta(&log.id, json!({"subagent": "review"})),
         _ => meta(&log.id, json!("cli")),
     };
     let source = meta(parent, json!("cli"));
-    if shape == Shape::Subagent {
+    if shape == CodexShape::Subagent {
         merge(
             &mut own,
             json!({"parent_thread_id": parent, "thread_source": "subagent"}),
         );
     }
-    if shape == Shape::Forked {
+    if shape == CodexShape::Forked {
         own["forked_from_id"] = json!(parent);
     }
     log.push("session_meta", own);
-    if shape == Shape::Forked {
+    if shape == CodexShape::Forked {
         log.push("session_meta", source);
     }
 }
@@ -321,7 +321,7 @@ fn finish(log: Rollout, begun: i64) -> Made {
         day.year, day.month, day.day, log.id
     );
     let last = log.clock.ms();
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files.add(main.clone(), log.lines.into_bytes()).modified = Some(last);
     let project = if log.bare { String::new() } else { log.cwd };
     Made {
@@ -340,10 +340,10 @@ mod tests {
 
     #[test]
     fn every_rollout_is_json_and_its_name_carries_day_and_id() {
-        for &shape in Shape::ALL {
+        for &shape in CodexShape::ALL {
             let made = rollout(shape, "/home/dev/proj/demo", None, 2);
             let lines = jsonl::parse(made.bytes());
-            let id = if shape == Shape::Bare {
+            let id = if shape == CodexShape::Bare {
                 &lines[0]["id"]
             } else {
                 &lines[0]["payload"]["id"]
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn calls_have_their_outputs() {
-        let lines = jsonl::parse(rollout(Shape::Tools, "/x", None, 3).bytes());
+        let lines = jsonl::parse(rollout(CodexShape::Tools, "/x", None, 3).bytes());
         let ids = |kind: &str| -> Vec<Value> {
             lines
                 .iter()
@@ -384,10 +384,10 @@ mod tests {
             let lines = jsonl::parse(rollout(shape, "/x", Some("an-id"), 4).bytes());
             lines.iter().filter(|l| l["type"] == kind).count()
         };
-        assert_eq!(count(Shape::Compacted, "compacted"), 1);
-        assert_eq!(count(Shape::Forked, "session_meta"), 2);
-        assert_eq!(count(Shape::Plain, "turn_context"), 3);
-        assert_eq!(count(Shape::Bare, "response_item"), 0);
-        assert!(count(Shape::Bare, "message") > 6);
+        assert_eq!(count(CodexShape::Compacted, "compacted"), 1);
+        assert_eq!(count(CodexShape::Forked, "session_meta"), 2);
+        assert_eq!(count(CodexShape::Plain, "turn_context"), 3);
+        assert_eq!(count(CodexShape::Bare, "response_item"), 0);
+        assert!(count(CodexShape::Bare, "message") > 6);
     }
 }

@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 
 use crate::clock::{Clock, MORNING};
-use crate::files::{Batch, Files, Made};
-use crate::jsonl::{self, Lines};
+use crate::files::{Batch, FileList, Made};
+use crate::jsonl::{self, JsonlLines};
 use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
@@ -17,7 +17,7 @@ pub const SECRET: &str = "sk-test-1f0a-do-not-show-this";
 
 /// How far an index is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IndexState {
+pub enum OasIndexState {
     /// It has a row for each file.
     Right,
     /// There is none.
@@ -28,37 +28,37 @@ pub enum IndexState {
     Corrupt,
 }
 
-impl IndexState {
+impl OasIndexState {
     /// Every state.
-    pub const ALL: &'static [IndexState] = &[
-        IndexState::Right,
-        IndexState::Missing,
-        IndexState::Ghosts,
-        IndexState::Corrupt,
+    pub const ALL: &'static [OasIndexState] = &[
+        OasIndexState::Right,
+        OasIndexState::Missing,
+        OasIndexState::Ghosts,
+        OasIndexState::Corrupt,
     ];
 }
 
 /// Where a session's file lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum OasLayout<'a> {
     /// In the project's folder, in which only `/` became `-`.
     Project(&'a str),
     /// In the one flat folder that the command line uses.
     Flat,
 }
 
-impl Place<'_> {
+impl OasLayout<'_> {
     /// Gives the folder below the store's root.
     pub fn folder(self) -> String {
         match self {
-            Place::Project(cwd) => format!("projects/{}", cwd.replace('/', "-")),
-            Place::Flat => "sessions".to_owned(),
+            OasLayout::Project(cwd) => format!("projects/{}", cwd.replace('/', "-")),
+            OasLayout::Flat => "sessions".to_owned(),
         }
     }
 }
 
 /// Makes one session; `fresh` ones still have everything, secrets included, in their options.
-pub fn session(place: Place<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
+pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "oas");
     let mut clock = Clock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
     let id = rng.uuid_v4();
@@ -66,11 +66,11 @@ pub fn session(place: Place<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     if fresh {
         let more = json!({"apiKey": SECRET, "env": {"OPENAI_API_KEY": SECRET}, "systemPrompt": "Be brief.", "maxTurns": 10});
         merge(&mut options, more);
-        if let Place::Project(cwd) = place {
+        if let OasLayout::Project(cwd) = place {
             options["cwd"] = json!(cwd);
         }
     }
-    let mut lines = Lines::new();
+    let mut lines = JsonlLines::new();
     lines.push(&json!({
         "type": "session_header", "id": id, "model": "gpt-4o", "provider": "openai", "createdAt": clock.ms(),
         "updatedAt": clock.ms() + 60_000, "options": options,
@@ -79,9 +79,9 @@ pub fn session(place: Place<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
         push_turn(&mut lines, &id, turn, &mut rng, &mut clock);
     }
     let main = format!("{}/{id}.jsonl", place.folder());
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files.add(main.clone(), lines.into_bytes()).modified = Some(clock.ms());
-    let project = if let Place::Project(cwd) = place {
+    let project = if let OasLayout::Project(cwd) = place {
         cwd.to_owned()
     } else {
         String::new()
@@ -95,7 +95,7 @@ pub fn session(place: Place<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     }
 }
 
-fn push_turn(lines: &mut Lines, id: &str, turn: usize, rng: &mut Rng, clock: &mut Clock) {
+fn push_turn(lines: &mut JsonlLines, id: &str, turn: usize, rng: &mut Rng, clock: &mut Clock) {
     let row =
         |rng: &mut Rng, kind: &str| json!({"type": kind, "uuid": rng.uuid_v4(), "session_id": id});
     let mut asked = row(rng, "user");
@@ -155,10 +155,10 @@ pub fn fork_of(source: &Made, seed: u64) -> Made {
     header["id"] = json!(id);
     header["parentSessionId"] = json!(source.id);
     header["forkedAt"] = header["updatedAt"].clone();
-    let mut lines = Lines::new();
+    let mut lines = JsonlLines::new();
     values.iter().for_each(|value| lines.push(value));
     let main = source.main.replace(&source.id, &id);
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files.add(main.clone(), lines.into_bytes()).modified =
         source.files.list[0].modified.map(|ms| ms + 60_000);
     Made {
@@ -194,8 +194,8 @@ pub fn index(sessions: &[Made]) -> Vec<u8> {
 
 /// Makes a project folder with a finished session, a fresh one, one without messages and a fork,
 /// and a flat one beside it.
-pub fn store(state: IndexState, cwd: &str, seed: u64) -> Batch {
-    let place = Place::Project(cwd);
+pub fn store(state: OasIndexState, cwd: &str, seed: u64) -> Batch {
+    let place = OasLayout::Project(cwd);
     let first = session(place, false, 3, seed);
     let fork = fork_of(&first, seed);
     let sessions = vec![
@@ -204,19 +204,19 @@ pub fn store(state: IndexState, cwd: &str, seed: u64) -> Batch {
         session(place, true, 0, seed.wrapping_add(2)),
         fork,
     ];
-    let flat = session(Place::Flat, false, 2, seed.wrapping_add(3));
-    let mut shared = Files::new();
-    let path = |place: Place<'_>| format!("{}/sessions-index.json", place.folder());
+    let flat = session(OasLayout::Flat, false, 2, seed.wrapping_add(3));
+    let mut shared = FileList::new();
+    let path = |place: OasLayout<'_>| format!("{}/sessions-index.json", place.folder());
     match state {
-        IndexState::Missing => {}
-        IndexState::Corrupt => {
+        OasIndexState::Missing => {}
+        OasIndexState::Corrupt => {
             shared.add(path(place), "{\"projectPath\":\"\",\"sess");
         }
-        IndexState::Right => {
+        OasIndexState::Right => {
             shared.add(path(place), index(&sessions));
-            shared.add(path(Place::Flat), index(std::slice::from_ref(&flat)));
+            shared.add(path(OasLayout::Flat), index(std::slice::from_ref(&flat)));
         }
-        IndexState::Ghosts => {
+        OasIndexState::Ghosts => {
             let ghost = session(place, false, 1, seed.wrapping_add(9));
             shared.add(path(place), index(&[&sessions[1..], &[ghost]].concat()));
         }
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn every_line_is_json_and_the_header_comes_first() {
-        for &state in IndexState::ALL {
+        for &state in OasIndexState::ALL {
             for made in store(state, "/home/dev/proj/demo", 3).sessions {
                 let lines = jsonl::parse(made.bytes());
                 assert_eq!(lines[0]["type"], "session_header");
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn only_fresh_sessions_hold_secrets() {
-        let batch = store(IndexState::Right, "/x", 3);
+        let batch = store(OasIndexState::Right, "/x", 3);
         let leaks = |made: &Made| String::from_utf8_lossy(made.bytes()).contains(SECRET);
         assert_eq!(
             batch.sessions.iter().map(leaks).collect::<Vec<_>>(),
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_fork_keeps_the_parents_ids_in_its_messages() {
-        let source = session(Place::Flat, false, 2, 1);
+        let source = session(OasLayout::Flat, false, 2, 1);
         let lines = jsonl::parse(fork_of(&source, 2).bytes());
         assert_eq!(lines[0]["parentSessionId"], source.id.as_str());
         assert!(
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn folders_and_indexes_are_where_the_sdk_puts_them() {
-        let batch = store(IndexState::Right, "/home/dev/a.b", 4);
+        let batch = store(OasIndexState::Right, "/home/dev/a.b", 4);
         let index: Value = serde_json::from_slice(
             batch
                 .shared
@@ -274,6 +274,6 @@ mod tests {
         .unwrap();
         assert_eq!(index["sessions"].as_array().unwrap().len(), 4);
         assert!(batch.sessions[4].main.starts_with("sessions/"));
-        assert_eq!(store(IndexState::Missing, "/x", 4).shared.list.len(), 0);
+        assert_eq!(store(OasIndexState::Missing, "/x", 4).shared.list.len(), 0);
     }
 }

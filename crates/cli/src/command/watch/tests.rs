@@ -10,7 +10,7 @@ use boswell_model::Instant;
 use boswell_model::json::Json;
 use boswell_store::{FsBackend, Store, Stores};
 use boswell_testkit::disk;
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 
 use super::Watch;
 use crate::app::App;
@@ -25,17 +25,17 @@ struct Eyes {
 }
 
 impl Hook for Eyes {
-    fn before(&self, call: &Call<'_>) -> Verdict {
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
         match call {
-            Call::List { .. } if self.blind.load(Ordering::Relaxed) => {
-                Verdict::Fail(std::io::Error::other("blind"))
+            DiskCall::List { .. } if self.blind.load(Ordering::Relaxed) => {
+                HookVerdict::Fail(std::io::Error::other("blind"))
             }
-            _ => Verdict::Proceed,
+            _ => HookVerdict::Proceed,
         }
     }
 
-    fn after(&self, call: &Call<'_>, bytes: usize) {
-        if let Call::Read { .. } = call {
+    fn after(&self, call: &DiskCall<'_>, bytes: usize) {
+        if let DiskCall::Read { .. } = call {
             self.read.fetch_add(bytes as u64, Ordering::Relaxed);
         }
     }

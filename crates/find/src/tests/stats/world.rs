@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use boswell_store::Stores;
 use boswell_testkit::files::Made;
-use boswell_testkit::make::codex::{Shape, Taken, fork, rollout};
+use boswell_testkit::make::codex::{CodexShape, Taken, fork, rollout};
 use boswell_testkit::{corpus, disk};
 use proptest::prelude::*;
 
@@ -158,7 +158,7 @@ impl World {
                 // Strangers may happen to spend the same.
                 let id = format!("019d7e3d-0164-79d1-af76-{:012x}", self.made);
                 let made = rollout(
-                    Shape::Plain,
+                    CodexShape::Plain,
                     &format!("/p{}", who % 3),
                     Some(&id),
                     other as u64 % 3,

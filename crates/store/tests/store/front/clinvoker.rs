@@ -5,14 +5,14 @@ use boswell_dialect::{EditRequest, NewSession, StoreRequest};
 use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
 use boswell_store::{ErrorKind, Wait};
 use boswell_testkit::disk;
-use boswell_testkit::make::clinvoker::{IndexState, store};
+use boswell_testkit::make::clinvoker::{ClinvokerIndexState, store};
 use serde_json::{Value, json};
 
 use crate::front::support::{Place, fork, real};
 
 const INDEX: &str = "sessions/index.json";
 
-fn of(state: IndexState) -> (tempfile::TempDir, Place, Vec<String>) {
+fn of(state: ClinvokerIndexState) -> (tempfile::TempDir, Place, Vec<String>) {
     let batch = store(state, 7);
     let ids = batch.sessions.iter().map(|made| made.id.clone()).collect();
     let (folder, place) = real("clinvoker", &batch);
@@ -65,7 +65,7 @@ pub(crate) fn index_is_right(place: &Place) {
 
 #[test]
 fn a_title_changes_two_lines_of_the_document_and_one_field_of_the_index() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     for id in &ids {
         let before = String::from_utf8(place.read(&key(id))).unwrap();
         place
@@ -109,7 +109,7 @@ fn a_title_changes_two_lines_of_the_document_and_one_field_of_the_index() {
 
 #[test]
 fn unknown_fields_and_layout_survive_every_change() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let odd = "{\"later\" : {\"a\":1.50,\"b\":[ ]}, \"id\":\"x\",\n\"tags\":[\"a\" , 7,\"a\"],\"last_used\":\"2026-01-31T23:45:41.123456789+09:00\"}\n";
     disk::write(&place.root.join(key(&ids[0])), odd.as_bytes());
     place
@@ -129,7 +129,7 @@ fn unknown_fields_and_layout_survive_every_change() {
 
 #[test]
 fn tags_are_set_and_taken_away_and_absent_is_null_in_the_index() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     place
         .carry_out(&ids[0], &EditRequest::Tags(vec!["x".into(), "夜".into()]))
         .unwrap();
@@ -152,7 +152,7 @@ fn tags_are_set_and_taken_away_and_absent_is_null_in_the_index() {
 
 #[test]
 fn two_who_tag_at_once_are_both_heard() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let like = EditRequest::Tags(Vec::new());
     let located = place.find(&ids[0]);
     for tag in ["one", "two"] {
@@ -173,7 +173,7 @@ fn two_who_tag_at_once_are_both_heard() {
 
 #[test]
 fn status_follows_the_design_or_says_so_and_an_old_error_message_stays() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let set = |id: &str, status: &str, message: Option<&str>| {
         place.carry_out(
             id,
@@ -213,7 +213,7 @@ fn status_follows_the_design_or_says_so_and_an_old_error_message_stays() {
 
 #[test]
 fn a_new_session_has_every_field_that_theirs_is_born_with() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let new = NewSession {
         backend: Some("codex".into()),
         ..NewSession::in_project("/proj/a").titled("T")
@@ -270,7 +270,7 @@ fn a_new_session_has_every_field_that_theirs_is_born_with() {
 
 #[test]
 fn a_fork_copies_what_theirs_copies_and_nothing_else() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let mut document = place.json(&key(&ids[0]));
     document["metadata"] = json!({"k": "v<1>"});
     document["tags"] = json!(["a", "b"]);
@@ -306,7 +306,7 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
 
 #[test]
 fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happened_meanwhile() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let before = place.read(&key(&ids[1]));
     let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
     assert!(
@@ -328,7 +328,7 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
 
 #[test]
 fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let before = place.read(&key(&ids[0]));
     let done = place
         .carry_out(&ids[0], &EditRequest::Title("mine".into()))
@@ -357,7 +357,7 @@ fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
 
 #[test]
 fn a_session_that_was_deleted_meanwhile_is_not_brought_back_by_a_change() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let located = place.find(&ids[0]);
     place.carry_out(&ids[0], &EditRequest::Delete).unwrap();
     for intention in [
@@ -381,7 +381,7 @@ fn a_session_that_was_deleted_meanwhile_is_not_brought_back_by_a_change() {
 
 #[test]
 fn any_change_makes_a_missing_corrupt_foreign_or_ghostly_index_right() {
-    for &state in IndexState::ALL {
+    for &state in ClinvokerIndexState::ALL {
         let (_folder, place, ids) = of(state);
         place
             .carry_out(&ids[1], &EditRequest::Title("x".into()))
@@ -397,17 +397,17 @@ fn any_change_makes_a_missing_corrupt_foreign_or_ghostly_index_right() {
 
 #[test]
 fn writing_the_index_anew_mends_every_state_of_it_and_leaves_a_right_one_alone() {
-    for &state in IndexState::ALL {
+    for &state in ClinvokerIndexState::ALL {
         let (_folder, place, _) = of(state);
         let done = place.carry_out_store(&StoreRequest::Index).unwrap();
         assert_eq!(
             done.operation.files().is_empty(),
-            state == IndexState::Right,
+            state == ClinvokerIndexState::Right,
             "{state:?}"
         );
         assert_eq!(
             done.planned.remarks.is_empty(),
-            state == IndexState::Right,
+            state == ClinvokerIndexState::Right,
             "{state:?}"
         );
         index_is_right(&place);
@@ -416,7 +416,7 @@ fn writing_the_index_anew_mends_every_state_of_it_and_leaves_a_right_one_alone()
 
 #[test]
 fn a_process_that_overwrote_the_index_with_one_row_hides_nothing_for_long() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let mut index = place.json(INDEX);
     let own = index["index"][&ids[2]].take();
     disk::write(
@@ -434,7 +434,7 @@ fn a_process_that_overwrote_the_index_with_one_row_hides_nothing_for_long() {
 
 #[test]
 fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let path = place.root.join("sessions/store.lock");
     // A file that a dead clinvoker left behind locks nobody out.
     disk::write(&path, b"");
@@ -470,7 +470,7 @@ fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
 
 #[test]
 fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let lock = place.root.join("sessions/store.lock");
     let document = place.root.join(key(&ids[0]));
     let calls = std::cell::Cell::new(0);
@@ -508,7 +508,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
 
 #[test]
 fn a_document_that_is_no_json_is_refused_and_left_alone() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     disk::write(&place.root.join(key(&ids[0])), b"{\"id\":\"half");
     let refused = place
         .carry_out(&ids[0], &EditRequest::Title("x".into()))
@@ -521,7 +521,7 @@ fn a_document_that_is_no_json_is_refused_and_left_alone() {
 
 #[test]
 fn what_the_format_has_no_place_for_is_refused() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let label = EditRequest::Label {
         entry: "#1".into(),
         label: Some("x".into()),
@@ -536,7 +536,7 @@ fn what_the_format_has_no_place_for_is_refused() {
 
 #[test]
 fn a_deleted_session_comes_back_from_the_vault_alone_and_the_index_is_made_anew() {
-    for &state in IndexState::ALL {
+    for &state in ClinvokerIndexState::ALL {
         let (folder, place, ids) = of(state);
         let document = place.read(&key(&ids[0]));
         let session = place

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use boswell_dialect::EditRequest;
 use boswell_model::SessionMeta;
 use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
-use boswell_testkit::make::clinvoker::{IndexState, store};
+use boswell_testkit::make::clinvoker::{ClinvokerIndexState, store};
 
 use crate::front::clinvoker::index_is_right;
 use crate::front::support::real;
@@ -48,7 +48,7 @@ fn peer() -> PathBuf {
 
 #[test]
 fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothing() {
-    let batch = store(IndexState::Right, 11);
+    let batch = store(ClinvokerIndexState::Right, 11);
     let ids: Vec<String> = batch.sessions.iter().map(|made| made.id.clone()).collect();
     let (_folder, place) = real("clinvoker", &batch);
     let turns = |id: &str| place.facts(id).stated.turns.unwrap();

@@ -82,14 +82,14 @@ fn on(id: &str, make: impl Fn(&Place) -> EditRequest + 'static) -> Act {
 
 #[test]
 fn every_plan_of_clinvoker_leaves_the_old_state_or_the_new_one_wherever_it_is_interrupted() {
-    let whole = clinvoker::store(clinvoker::IndexState::Right, 7);
+    let whole = clinvoker::store(clinvoker::ClinvokerIndexState::Right, 7);
     let documents: Vec<serde_json::Value> = whole
         .sessions
         .iter()
         .take(2)
         .map(|made| serde_json::from_slice(made.bytes()).unwrap())
         .collect();
-    let batch = clinvoker::finish(clinvoker::IndexState::Stale, &documents);
+    let batch = clinvoker::finish(clinvoker::ClinvokerIndexState::Stale, &documents);
     let id = batch.sessions[1].id.clone();
     let forked = id.clone();
     let acts: Vec<(&str, Act)> = vec![
@@ -129,10 +129,10 @@ fn every_plan_of_clinvoker_leaves_the_old_state_or_the_new_one_wherever_it_is_in
 
 #[test]
 fn every_plan_of_open_agent_sdk_leaves_the_old_state_or_the_new_one_wherever_it_is_interrupted() {
-    let place = oas::Place::Project("/p");
+    let place = oas::OasLayout::Project("/p");
     let made = oas::session(place, true, 1, 3);
     let id = made.id.clone();
-    let mut shared = boswell_testkit::Files::new();
+    let mut shared = boswell_testkit::FileList::new();
     // A row of a session that is not there, and none of the one that is.
     shared.add(
         "projects/-p/sessions-index.json",

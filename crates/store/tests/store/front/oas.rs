@@ -6,7 +6,7 @@ use boswell_model::{EntryKind, Tip};
 use boswell_store::ErrorKind;
 use boswell_testkit::disk;
 use boswell_testkit::jsonl;
-use boswell_testkit::make::oas::{IndexState, SECRET, store};
+use boswell_testkit::make::oas::{OasIndexState, SECRET, store};
 use serde_json::{Value, json};
 
 use crate::front::support::{Place, fork, real};
@@ -14,7 +14,7 @@ use crate::front::support::{Place, fork, real};
 const CWD: &str = "/home/dev/proj/demo";
 const FOLDER: &str = "projects/-home-dev-proj-demo";
 
-fn of(state: IndexState) -> (tempfile::TempDir, Place, Vec<String>) {
+fn of(state: OasIndexState) -> (tempfile::TempDir, Place, Vec<String>) {
     let batch = store(state, CWD, 3);
     let ids = batch.sessions.iter().map(|made| made.id.clone()).collect();
     let (folder, place) = real("oas", &batch);
@@ -64,7 +64,7 @@ pub(crate) fn first_prompt(place: &Place) -> EditRequest {
 
 #[test]
 fn appended_rows_have_the_sdks_shape_and_the_index_counts_them() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(OasIndexState::Right);
     let before = place.read(&key(&ids[2]));
     let drafts = vec![
         Draft::user("why <会>?").with_id("mine"),
@@ -120,7 +120,7 @@ fn appended_rows_have_the_sdks_shape_and_the_index_counts_them() {
 
 #[test]
 fn a_torn_line_stays_and_the_next_row_stands_on_a_line_of_its_own() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(OasIndexState::Right);
     let mut bytes = place.read(&key(&ids[0]));
     bytes.extend_from_slice(b"{\"type\":\"assist");
     disk::write(&place.root.join(key(&ids[0])), &bytes);
@@ -134,7 +134,7 @@ fn a_torn_line_stays_and_the_next_row_stands_on_a_line_of_its_own() {
 
 #[test]
 fn a_rewind_cuts_the_rows_from_the_prompt_on_and_can_be_undone() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(OasIndexState::Right);
     let before = place.read(&key(&ids[0]));
     let session = place
         .store
@@ -170,7 +170,7 @@ fn a_rewind_cuts_the_rows_from_the_prompt_on_and_can_be_undone() {
 
 #[test]
 fn a_fork_copies_rows_verbatim_and_no_secret() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(OasIndexState::Right);
     let source = lines(&place, &ids[1]);
     assert!(
         source[0].to_string().contains(SECRET),
@@ -207,7 +207,7 @@ fn a_fork_copies_rows_verbatim_and_no_secret() {
 
 #[test]
 fn a_fork_of_a_damaged_session_is_one_that_the_sdk_reads() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(OasIndexState::Right);
     let mut bytes = place.read(&key(&ids[0]));
     bytes.extend_from_slice(b"garbage\n{\"type\":\"user\",\"uuid\":\"z\",\"session_id\":\"s\",\"message\":{\"role\":\"user\",\"content\":\"late\"},\"parent_tool_use_id\":null}\n");
     disk::write(&place.root.join(key(&ids[0])), &bytes);
@@ -229,7 +229,7 @@ fn a_fork_of_a_damaged_session_is_one_that_the_sdk_reads() {
 
 #[test]
 fn a_new_session_is_a_header_and_a_row_in_the_index() {
-    let (_folder, place, _) = of(IndexState::Right);
+    let (_folder, place, _) = of(OasIndexState::Right);
     let new = NewSession {
         backend: Some("openai/gpt-4o".into()),
         ..NewSession::in_project(CWD)
@@ -270,7 +270,7 @@ fn a_new_session_is_a_header_and_a_row_in_the_index() {
 
 #[test]
 fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back() {
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(OasIndexState::Right);
     let before = place.read(&key(&ids[1]));
     let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
     index_is_right(&place);
@@ -284,7 +284,7 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back() {
 
 #[test]
 fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_known() {
-    for &state in IndexState::ALL {
+    for &state in OasIndexState::ALL {
         let (_folder, place, _) = of(state);
         place.carry_out_store(&StoreRequest::Index).unwrap();
         index_is_right(&place);
@@ -295,7 +295,7 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
             "{state:?}: a right one is left alone"
         );
     }
-    let (_folder, place, ids) = of(IndexState::Right);
+    let (_folder, place, ids) = of(OasIndexState::Right);
     let path = place.root.join(FOLDER).join("sessions-index.json");
     let mut index = place.json(&format!("{FOLDER}/sessions-index.json"));
     index["later"] = json!({"a": 1});
@@ -317,7 +317,7 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
 
 #[test]
 fn a_deleted_session_comes_back_from_the_vault_alone_and_its_row_with_it() {
-    let (folder, place, ids) = of(IndexState::Right);
+    let (folder, place, ids) = of(OasIndexState::Right);
     let before = place.read(&key(&ids[0]));
     let session = place
         .carry_out(&ids[0], &EditRequest::Delete)

@@ -7,7 +7,7 @@ use boswell_dialect::{Depth, EditRequest, SessionLocation, NewSession, StoreRequ
 use boswell_model::{SessionMeta, Result, Tip};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{Executed, IdSource, FsBackend, Owner, Runner, Store, Wait};
-use boswell_testkit::chance::SeededChance;
+use boswell_testkit::ids::SeededChance;
 use boswell_testkit::files::Batch;
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use boswell_dialect::{Body, Draft, Expected, EditRequest, Parent};
 use boswell_model::Instant;
 use boswell_store::{ErrorKind, Part};
-use boswell_testkit::make::myagents::Shape;
+use boswell_testkit::make::myagents::MyAgentsShape;
 use serde_json::json;
 
 use crate::myagents::shop::{ROW, Shop, line, talk};
@@ -231,9 +231,9 @@ fn the_first_prompt_names_a_session_and_commits_a_prepared_one() {
 #[test]
 fn atomically_migrates_legacy_json_before_the_first_append() {
     for shape in [
-        Shape::LegacyJson,
-        Shape::BothPresent,
-        Shape::EmptyBesideLegacy,
+        MyAgentsShape::LegacyJson,
+        MyAgentsShape::BothPresent,
+        MyAgentsShape::EmptyBesideLegacy,
     ] {
         let shop = Shop::of(shape);
         let before = shop
@@ -263,7 +263,7 @@ fn atomically_migrates_legacy_json_before_the_first_append() {
 
 #[test]
 fn a_damaged_legacy_document_is_not_hidden_behind_a_new_log() {
-    let shop = Shop::of(Shape::LegacyJson);
+    let shop = Shop::of(MyAgentsShape::LegacyJson);
     let key = format!("sessions/{}.json", shop.id);
     let text = shop.place.read(&key);
     shop.place.put(&key, &text[..text.len() / 2]);

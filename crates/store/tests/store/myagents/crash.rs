@@ -7,8 +7,8 @@ use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::{Slot, Tip};
 use boswell_store::{Executed, Error, NewSession, Owner, RecoveryOutcome, Runner, Wait};
 use boswell_testkit::disk;
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
-use boswell_testkit::make::myagents::Shape;
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
+use boswell_testkit::make::myagents::MyAgentsShape;
 
 use crate::myagents::shop::{ROW, RunnersDie, Shop, talk};
 use crate::myagents::support::{FailingDisk, Fault, Then, Tree};
@@ -61,14 +61,14 @@ fn plans_of_store() -> Vec<(&'static str, Make, StoreRequest)> {
         ("new", || Shop::with(ROW, &talk()), new()),
         (
             "new with a damaged index",
-            || Shop::of(Shape::IndexCutInRow),
+            || Shop::of(MyAgentsShape::IndexCutInRow),
             new(),
         ),
         ("new without an index", Shop::empty, new()),
         ("index", wrong, StoreRequest::Index),
         (
             "index that is damaged",
-            || Shop::of(Shape::IndexTruncated),
+            || Shop::of(MyAgentsShape::IndexTruncated),
             StoreRequest::Index,
         ),
         (
@@ -90,12 +90,12 @@ fn plans_of_session() -> Vec<(&'static str, Make, EditRequest)> {
         ("append", talking, EditRequest::Append(vec![Draft::user("x")])),
         (
             "append to a document",
-            || Shop::of(Shape::LegacyJson),
+            || Shop::of(MyAgentsShape::LegacyJson),
             EditRequest::Append(vec![Draft::user("x")]),
         ),
         (
             "title with a damaged index",
-            || Shop::of(Shape::IndexWithNull),
+            || Shop::of(MyAgentsShape::IndexWithNull),
             EditRequest::Title("t".into()),
         ),
         ("rewind", talking, rewind(2)),
@@ -108,10 +108,10 @@ fn plans_of_session() -> Vec<(&'static str, Make, EditRequest)> {
                 new,
             },
         ),
-        ("delete", || Shop::of(Shape::E3), EditRequest::Delete),
+        ("delete", || Shop::of(MyAgentsShape::E3), EditRequest::Delete),
         (
             "migrate",
-            || Shop::of(Shape::EmptyBesideLegacy),
+            || Shop::of(MyAgentsShape::EmptyBesideLegacy),
             EditRequest::Migrate,
         ),
     ]
@@ -215,7 +215,7 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
 
 #[test]
 fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_index_meanwhile() {
-    let with_others: Make = || Shop::of(Shape::E3);
+    let with_others: Make = || Shop::of(MyAgentsShape::E3);
     let new = NewSession::default().with_id("fork-of-it");
     for (name, id, intention) in [
         (
@@ -300,8 +300,8 @@ impl Thief {
 }
 
 impl Hook for Thief {
-    fn after(&self, call: &Call<'_>, _bytes: usize) {
-        let Call::Rename { to, .. } = call else {
+    fn after(&self, call: &DiskCall<'_>, _bytes: usize) {
+        let DiskCall::Rename { to, .. } = call else {
             return;
         };
         if to

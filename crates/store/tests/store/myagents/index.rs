@@ -4,7 +4,7 @@ use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::ErrorKind;
 use boswell_store::NewSession;
 use boswell_testkit::disk;
-use boswell_testkit::make::myagents::Shape;
+use boswell_testkit::make::myagents::MyAgentsShape;
 use serde_json::json;
 
 use crate::myagents::shop::{ROW, Shop, talk};
@@ -28,7 +28,7 @@ fn create(shop: &Shop) -> String {
 
 #[test]
 fn backs_up_a_corrupt_index_before_creating_metadata_for_a_new_session() {
-    let shop = Shop::of(Shape::IndexTruncated);
+    let shop = Shop::of(MyAgentsShape::IndexTruncated);
     let id = create(&shop);
     assert_eq!(shop.rows().len(), 1, "nothing could be saved from it");
     assert_eq!(
@@ -51,7 +51,7 @@ fn backs_up_a_corrupt_index_before_creating_metadata_for_a_new_session() {
 
 #[test]
 fn salvages_valid_metadata_from_a_malformed_array_and_from_a_truncated_one() {
-    for (shape, rows) in [(Shape::IndexWithNull, 3), (Shape::IndexCutInRow, 2)] {
+    for (shape, rows) in [(MyAgentsShape::IndexWithNull, 3), (MyAgentsShape::IndexCutInRow, 2)] {
         let shop = Shop::of(shape);
         let damaged = shop.place.read("sessions.json");
         assert_eq!(
@@ -86,10 +86,10 @@ fn writes_a_repaired_index_even_when_nothing_else_changes() {
 
 #[test]
 fn a_newer_temporary_index_wins_over_salvage_and_a_stale_one_is_ignored() {
-    let shop = Shop::of(Shape::TmpNewer);
+    let shop = Shop::of(MyAgentsShape::TmpNewer);
     create(&shop);
     assert_eq!(shop.rows().len(), 4, "the temporary one had all three");
-    let shop = Shop::of(Shape::IndexCutInRow);
+    let shop = Shop::of(MyAgentsShape::IndexCutInRow);
     shop.place.put("sessions.json.tmp", "[{\"id\":\"old\"}]");
     disk::set_modified(&shop.place.root().join("sessions.json.tmp"), 1_000);
     create(&shop);
@@ -99,7 +99,7 @@ fn a_newer_temporary_index_wins_over_salvage_and_a_stale_one_is_ignored() {
 
 #[test]
 fn a_byte_order_mark_goes_with_the_next_write_and_nothing_else_does() {
-    let shop = Shop::of(Shape::BomIndex);
+    let shop = Shop::of(MyAgentsShape::BomIndex);
     create(&shop);
     assert_eq!(shop.rows().len(), 4);
     assert!(aside(&shop).is_empty(), "a mark is no damage");

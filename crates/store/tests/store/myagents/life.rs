@@ -4,7 +4,7 @@ use boswell_dialect::{Draft, EditRequest};
 use boswell_model::ErrorKind;
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_testkit::disk;
-use boswell_testkit::make::myagents::Shape;
+use boswell_testkit::make::myagents::MyAgentsShape;
 use serde_json::json;
 
 use crate::myagents::shop::{ROW, Shop, line, talk};
@@ -75,11 +75,11 @@ fn a_fork_without_a_message_to_part_at_says_that_the_engine_forgets() {
 #[test]
 fn a_deleted_session_comes_back_though_the_app_wrote_its_index_meanwhile() {
     for shape in [
-        Shape::E1,
-        Shape::E2,
-        Shape::E3,
-        Shape::LegacyJson,
-        Shape::TornTranscript,
+        MyAgentsShape::E1,
+        MyAgentsShape::E2,
+        MyAgentsShape::E3,
+        MyAgentsShape::LegacyJson,
+        MyAgentsShape::TornTranscript,
     ] {
         let shop = Shop::of(shape);
         let (before, row) = (shop.place.tree(), shop.row());
@@ -172,7 +172,7 @@ fn a_lock_that_was_taken_from_us_stops_the_change() {
 
 #[test]
 fn every_state_that_the_app_leaves_can_be_appended_to_renamed_and_deleted() {
-    for &shape in Shape::ALL {
+    for &shape in MyAgentsShape::ALL {
         let shop = Shop::of(shape);
         let done = shop.wants(&EditRequest::Append(vec![
             Draft::user("hello"),
@@ -209,10 +209,10 @@ fn a_row_of_six_megabytes_is_appended_to_like_any_other() {
 #[test]
 fn a_deleted_session_comes_back_from_the_vault_alone_into_the_index_as_the_app_left_it() {
     for shape in [
-        Shape::E1,
-        Shape::E3,
-        Shape::LegacyJson,
-        Shape::TornTranscript,
+        MyAgentsShape::E1,
+        MyAgentsShape::E3,
+        MyAgentsShape::LegacyJson,
+        MyAgentsShape::TornTranscript,
     ] {
         let shop = Shop::of(shape);
         let (before, row) = (shop.place.tree(), shop.row());
@@ -252,7 +252,7 @@ fn a_deleted_session_comes_back_from_the_vault_alone_into_the_index_as_the_app_l
 
 #[test]
 fn without_the_record_of_a_deletion_an_untouched_index_is_as_before_and_a_torn_one_is_left_alone() {
-    for shape in [Shape::E3, Shape::IndexWithNull] {
+    for shape in [MyAgentsShape::E3, MyAgentsShape::IndexWithNull] {
         let shop = Shop::of(shape);
         let before = shop.place.read("sessions.json");
         let session = shop.wants(&EditRequest::Delete).unwrap().operation.session;

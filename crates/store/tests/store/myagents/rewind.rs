@@ -2,7 +2,7 @@
 
 use boswell_dialect::{Draft, EditRequest};
 use boswell_model::ErrorKind;
-use boswell_testkit::make::myagents::Shape;
+use boswell_testkit::make::myagents::MyAgentsShape;
 use serde_json::json;
 
 use crate::myagents::shop::{ROW, Shop, line, talk};
@@ -161,7 +161,7 @@ fn recovers_both_crash_windows_without_inventing_another_sdk_identity() {
         row["stats"]["messageCount"], 2,
         "one that stayed, one that came"
     );
-    for (shape, same) in [(Shape::IntentBefore, true), (Shape::IntentAfter, false)] {
+    for (shape, same) in [(MyAgentsShape::IntentBefore, true), (MyAgentsShape::IntentAfter, false)] {
         let shop = Shop::of(shape);
         let before = shop.row()["sdkSessionId"].clone();
         shop.wants(&EditRequest::Migrate).unwrap();
@@ -240,7 +240,7 @@ fn refuses_to_cut_what_cannot_be_read_or_has_no_row() {
 
 #[test]
 fn a_legacy_document_is_moved_and_cut_in_one() {
-    let shop = Shop::of(Shape::LegacyJson);
+    let shop = Shop::of(MyAgentsShape::LegacyJson);
     shop.rewind(2).unwrap();
     assert_eq!(shop.lines().len(), 2);
     assert!(

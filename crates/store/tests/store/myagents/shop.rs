@@ -9,7 +9,7 @@ use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::locks::{ProcessState, Processes};
 use boswell_store::{Executed, Error, NewSession, Runner, Store};
 use boswell_testkit::jsonl;
-use boswell_testkit::make::myagents::{self, Shape};
+use boswell_testkit::make::myagents::{self, MyAgentsShape};
 use serde_json::Value;
 
 use crate::myagents::support::{FailingDisk, Place};
@@ -34,7 +34,7 @@ pub(crate) struct Shop {
 
 impl Shop {
     /// A generated store in this state.
-    pub(crate) fn of(shape: Shape) -> Self {
+    pub(crate) fn of(shape: MyAgentsShape) -> Self {
         let place = Place::new();
         let batch = myagents::store(shape, 3);
         batch.write_to(&place.root());

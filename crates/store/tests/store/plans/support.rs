@@ -11,7 +11,7 @@ use std::time::Duration;
 use boswell_model::Instant;
 use boswell_store::disk::{Disk, OpenMode, RealDisk, StatKind};
 use boswell_store::{IdSource, Owner, Runner, SessionRef, Wait};
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 
 /// A clock that stands still until it is moved, and names that count up.
 #[derive(Debug)]
@@ -88,25 +88,25 @@ impl Switch {
 }
 
 impl Hook for Switch {
-    fn before(&self, call: &Call<'_>) -> Verdict {
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
         // A crash at a call that only reads is a crash at the next one that changes something.
         if !call.changes() && self.then == Then::Dead {
             let dead = self.dead.load(Ordering::Relaxed);
             return if dead {
-                Verdict::Fail(broken())
+                HookVerdict::Fail(broken())
             } else {
-                Verdict::Proceed
+                HookVerdict::Proceed
             };
         }
         match (self.next(), call) {
             // What is on disk is what was written, so that a test does not wait for syncs.
-            (None, call) if call.syncs() => Verdict::Skip,
-            (None, _) => Verdict::Proceed,
-            (Some(Fault::Half), Call::Append { bytes, .. }) => {
-                Verdict::PartialThenFail(bytes.len() / 2, broken())
+            (None, call) if call.syncs() => HookVerdict::Skip,
+            (None, _) => HookVerdict::Proceed,
+            (Some(Fault::Half), DiskCall::Append { bytes, .. }) => {
+                HookVerdict::PartialThenFail(bytes.len() / 2, broken())
             }
-            (Some(Fault::Done), call) if !call.syncs() => Verdict::FailAfter(broken()),
-            (Some(_), _) => Verdict::Fail(broken()),
+            (Some(Fault::Done), call) if !call.syncs() => HookVerdict::FailAfter(broken()),
+            (Some(_), _) => HookVerdict::Fail(broken()),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_store::disk::Disk;
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 
 #[derive(Debug, Default)]
 pub(crate) struct BytesRead(AtomicU64);
@@ -24,12 +24,12 @@ impl BytesRead {
 }
 
 impl Hook for BytesRead {
-    fn after(&self, call: &Call<'_>, bytes: usize) {
+    fn after(&self, call: &DiskCall<'_>, bytes: usize) {
         let is_log = call
             .path()
             .extension()
             .is_some_and(|extension| extension == "jsonl");
-        if is_log && matches!(call, Call::Read { .. }) {
+        if is_log && matches!(call, DiskCall::Read { .. }) {
             self.0.fetch_add(bytes as u64, Ordering::Relaxed);
         }
     }

@@ -9,7 +9,7 @@ use boswell_store::{
     Visibility, is_packed,
 };
 use boswell_testkit::Home;
-use boswell_testkit::hooked_disk::{Call, Hook, HookedDisk, Verdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
 
 use crate::reading::Lab;
 
@@ -349,13 +349,13 @@ fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_
 struct FailingReads(AtomicU64);
 
 impl Hook for FailingReads {
-    fn before(&self, call: &Call<'_>) -> Verdict {
+    fn before(&self, call: &DiskCall<'_>) -> HookVerdict {
         let from = self.0.load(Ordering::Relaxed);
         match call {
-            Call::Read { at, .. } if from > 0 && *at >= from => {
-                Verdict::Fail(std::io::Error::other("gone for a moment"))
+            DiskCall::Read { at, .. } if from > 0 && *at >= from => {
+                HookVerdict::Fail(std::io::Error::other("gone for a moment"))
             }
-            _ => Verdict::Proceed,
+            _ => HookVerdict::Proceed,
         }
     }
 }

@@ -7,7 +7,7 @@ use boswell_dialect::{Confidence, Dialect, SessionLocation};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Owner, RepairRequest, Repaired, Runner, Store};
 use boswell_testkit::Made;
-use boswell_testkit::chance::SeededChance;
+use boswell_testkit::ids::SeededChance;
 
 pub(crate) struct Bench {
     pub(crate) folder: tempfile::TempDir,

@@ -9,7 +9,7 @@ use boswell_dialect::pi::Pi;
 
 use boswell_store::disk::durable;
 use boswell_store::{FsBackend, Owner, RecoveryOutcome, RepairRequest, Runner, Store, Wait};
-use boswell_testkit::chance::SeededChance;
+use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::pi;
@@ -19,7 +19,7 @@ const ROOT: &str = "/store";
 
 /// A session that needs both: two records on one line, and a parent that is not there.
 fn session() -> (Made, Vec<u8>) {
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/p"), 3);
+    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3);
     let glued = damage::apply(Damage::GluedRecords, made.bytes(), 3, &mut Rng::new(1));
     let broken = damage::apply(Damage::PhantomParent, &glued, 6, &mut Rng::new(1));
     (made, broken)

@@ -13,7 +13,7 @@ use crate::repair::bench::Bench;
 
 #[test]
 fn a_missing_parent_is_bridged_in_a_fork_that_names_the_original() {
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/p"), 3);
+    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3);
     let broken = damage::apply(Damage::PhantomParent, made.bytes(), 6, &mut Rng::new(1));
     let bench = Bench::new(&Pi::PI, &made, &broken);
     let done = bench.repair(Confidence::Certain);
@@ -40,7 +40,7 @@ fn a_missing_parent_is_bridged_in_a_fork_that_names_the_original() {
 
 #[test]
 fn old_clients_and_sdks_are_served_when_they_are_named() {
-    let made = claude::file(claude::Shape::ToolUse, "/p", 3);
+    let made = claude::file(claude::ClaudeShape::ToolUse, "/p", 3);
     let broken = damage::apply(
         Damage::PhantomParent,
         made.bytes(),
@@ -91,7 +91,7 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
 
 #[test]
 fn goals_that_exclude_each_other_are_an_error() {
-    let made = claude::file(claude::Shape::Plain, "/p", 3);
+    let made = claude::file(claude::ClaudeShape::Plain, "/p", 3);
     let mut lines: Vec<Vec<u8>> = made
         .bytes()
         .split_inclusive(|byte| *byte == b'\n')
@@ -144,7 +144,7 @@ fn goals_that_exclude_each_other_are_an_error() {
 
 #[test]
 fn one_step_is_taken_in_place_on_request_and_taken_back() {
-    let made = pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/p"), 3);
+    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3);
     let broken = damage::apply(Damage::ParentCycle, made.bytes(), 6, &mut Rng::new(1));
     let bench = Bench::new(&Pi::PI, &made, &broken);
     let plan = bench
@@ -170,7 +170,7 @@ fn one_step_is_taken_in_place_on_request_and_taken_back() {
 
 #[test]
 fn of_steps_that_are_alike_exactly_the_chosen_ones_are_taken() {
-    let made = claude::file(claude::Shape::ToolUse, "/p", 3);
+    let made = claude::file(claude::ClaudeShape::ToolUse, "/p", 3);
     let is_answer = |line: &[u8]| String::from_utf8_lossy(line).contains("\"tool_use_id\":");
     let lines: Vec<&[u8]> = made
         .bytes()

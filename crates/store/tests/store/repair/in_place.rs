@@ -14,11 +14,11 @@ use boswell_testkit::{Made, Rng, corpus};
 use crate::repair::bench::Bench;
 
 fn claude_session() -> Made {
-    claude::file(claude::Shape::ToolUse, "/p", 3)
+    claude::file(claude::ClaudeShape::ToolUse, "/p", 3)
 }
 
 fn pi_session() -> Made {
-    pi::file(pi::Shape::Linear, pi::Flavour::Pi, pi::Place::of("/p"), 3)
+    pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3)
 }
 
 fn glued(made: &Made) -> Vec<u8> {

@@ -72,13 +72,13 @@ fn pi_loads_every_repaired_session_with_the_whole_tree() {
     };
     let mut benches = Vec::new();
     for shape in [
-        pi::Shape::Linear,
-        pi::Shape::Branched,
-        pi::Shape::TwoCompactions,
+        pi::PiShape::Linear,
+        pi::PiShape::Branched,
+        pi::PiShape::TwoCompactions,
     ] {
         for (number, kind) in KINDS.iter().enumerate() {
             for place in [2, 5, 8] {
-                let made = pi::file(shape, pi::Flavour::Pi, pi::Place::of("/p"), 3);
+                let made = pi::file(shape, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3);
                 let broken =
                     damage::apply(*kind, made.bytes(), place, &mut Rng::new(number as u64));
                 let bench = Bench::new(&Pi::PI, &made, &broken);

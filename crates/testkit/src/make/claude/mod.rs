@@ -14,8 +14,8 @@ mod tests;
 mod today;
 
 pub use key::project_key;
-pub use session::{Session, Style};
-pub use shape::{Shape, file, fork_of, linked};
+pub use session::{ClaudeSession, Style};
+pub use shape::{ClaudeShape, file, fork_of, linked};
 pub use side::{backup_name, history_line, live_registry, memory};
 
 /// The version that the client of today writes into its lines.

@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use crate::files::Files;
-use crate::make::claude::{Session, Shape};
+use crate::files::FileList;
+use crate::make::claude::{ClaudeSession, ClaudeShape};
 use crate::phrase;
 
 /// Fills a transcript as the shape's client did; gives the title, if that client wrote one.
 pub(crate) fn fill(
-    session: &mut Session,
-    shape: Shape,
+    session: &mut ClaudeSession,
+    shape: ClaudeShape,
     folder: &str,
-    side: &mut Files,
+    side: &mut FileList,
 ) -> Option<String> {
-    if shape == Shape::V2_1_17 {
+    if shape == ClaudeShape::V2_1_17 {
         session.meta(
             "queue-operation",
             json!({"operation": "dequeue", "timestamp": session.clock.iso()}),
@@ -26,21 +26,21 @@ pub(crate) fn fill(
     session.answer("done");
     session.turn();
     match shape {
-        Shape::V1_0 => return Some(summarised(session, folder, side)),
-        Shape::V2_1_17 => index(session, folder, side),
-        Shape::V2_1_50 => progress(session),
+        ClaudeShape::V1_0 => return Some(summarised(session, folder, side)),
+        ClaudeShape::V2_1_17 => index(session, folder, side),
+        ClaudeShape::V2_1_50 => progress(session),
         _ => {}
     }
     None
 }
 
-fn task(session: &mut Session, shape: Shape, folder: &str, side: &mut Files) {
+fn task(session: &mut ClaudeSession, shape: ClaudeShape, folder: &str, side: &mut FileList) {
     let input = json!({"description": "sub task", "prompt": "sub says hi", "subagent_type": "general-purpose"});
     let (call, block) = session.call("Task", input);
     let caller = session.response(&[block], "tool_use").remove(0);
     let (agent, path) = match shape {
-        Shape::V2_0_76 => (session.rng.hex(7), folder.to_owned()),
-        Shape::V2_1_17 => (
+        ClaudeShape::V2_0_76 => (session.rng.hex(7), folder.to_owned()),
+        ClaudeShape::V2_1_17 => (
             format!("a{}", session.rng.hex(6)),
             format!("{folder}/{}/subagents", session.id),
         ),
@@ -49,7 +49,7 @@ fn task(session: &mut Session, shape: Shape, folder: &str, side: &mut Files) {
             format!("{folder}/{}/subagents", session.id),
         ),
     };
-    if shape == Shape::V1_0 {
+    if shape == ClaudeShape::V1_0 {
         inline_sidechain(session);
     } else {
         let mut sub = session.subagent(&agent);
@@ -60,13 +60,13 @@ fn task(session: &mut Session, shape: Shape, folder: &str, side: &mut Files) {
     }
     let content = json!([{"type": "text", "text": "hi from the subagent"}]);
     let mut more = json!({"content": content, "totalDurationMs": 74, "totalTokens": 10_792, "totalToolUseCount": 0});
-    if shape != Shape::V1_0 {
+    if shape != ClaudeShape::V1_0 {
         more["agentId"] = json!(agent);
     }
     session.result(&call, &caller, content, more);
 }
 
-fn inline_sidechain(session: &mut Session) {
+fn inline_sidechain(session: &mut ClaudeSession) {
     let main = session.leaf.take();
     session.sidechain = true;
     session.prompt("sub says hi");
@@ -77,7 +77,7 @@ fn inline_sidechain(session: &mut Session) {
 
 /// Compacts as 1.0 did, and leaves the title where 1.0 left it: here, and in the
 /// file of another session.
-fn summarised(session: &mut Session, folder: &str, side: &mut Files) -> String {
+fn summarised(session: &mut ClaudeSession, folder: &str, side: &mut FileList) -> String {
     let title = "Looking at the build".to_owned();
     let leaf = session.leaf.clone();
     session.text_line(&json!({"type": "summary", "summary": title, "leafUuid": leaf}).to_string());
@@ -103,7 +103,7 @@ fn summarised(session: &mut Session, folder: &str, side: &mut Files) -> String {
 }
 
 /// Writes the index of 2.1.17, which is wrong even when fresh.
-fn index(session: &mut Session, folder: &str, side: &mut Files) {
+fn index(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {
     let entry = json!({
         "sessionId": session.id, "fullPath": format!("/home/dev/.claude/{folder}/{}.jsonl", session.id),
         "fileMtime": session.clock.ms(), "firstPrompt": "No prompt", "messageCount": 3, "created": session.clock.iso(),
@@ -116,7 +116,7 @@ fn index(session: &mut Session, folder: &str, side: &mut Files) {
     side.add(format!("{folder}/sessions-index.json"), text);
 }
 
-fn progress(session: &mut Session) {
+fn progress(session: &mut ClaudeSession) {
     session.prompt("run it once more");
     let (call, block) = session.call("Bash", json!({"command": "make"}));
     session.response(&[block], "tool_use");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::clock::{Clock, MORNING};
-use crate::jsonl::Lines;
+use crate::jsonl::JsonlLines;
 use crate::make::claude::TODAY;
 use crate::make::merge;
 use crate::phrase;
@@ -31,7 +31,7 @@ impl Style {
 
 /// A transcript under construction.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct ClaudeSession {
     /// Who writes it.
     pub style: Style,
     /// The session's id; in a subagent's file that of its parent.
@@ -50,24 +50,24 @@ pub struct Session {
     pub leaf: Option<String>,
     /// Uuids of all chain lines, in file order.
     pub uuids: Vec<String>,
-    lines: Lines,
+    lines: JsonlLines,
     prompt_id: String,
     prompts: usize,
     request: Option<String>,
 }
 
-impl Session {
+impl ClaudeSession {
     /// Starts an empty transcript with an id of its own.
-    pub fn start(style: Style, cwd: &str, seed: u64) -> Session {
+    pub fn start(style: Style, cwd: &str, seed: u64) -> ClaudeSession {
         let mut rng = Rng::for_part(seed, style.version());
         let id = rng.uuid_v4();
-        Session::with_id(style, cwd, &id, rng)
+        ClaudeSession::with_id(style, cwd, &id, rng)
     }
 
     /// Starts an empty transcript with a given id.
-    pub fn with_id(style: Style, cwd: &str, id: &str, mut rng: Rng) -> Session {
+    pub fn with_id(style: Style, cwd: &str, id: &str, mut rng: Rng) -> ClaudeSession {
         let begun = MORNING + 60_000 * (rng.below(30 * 24 * 60) as i64) + rng.below(1000) as i64;
-        Session {
+        ClaudeSession {
             style,
             id: id.to_owned(),
             cwd: cwd.to_owned(),
@@ -78,16 +78,16 @@ impl Session {
             clock: Clock::at(begun),
             leaf: None,
             uuids: Vec::new(),
-            lines: Lines::new(),
+            lines: JsonlLines::new(),
             prompts: 0,
             request: None,
         }
     }
 
     /// Starts the file of a subagent of this session.
-    pub fn subagent(&mut self, agent: &str) -> Session {
+    pub fn subagent(&mut self, agent: &str) -> ClaudeSession {
         let rng = Rng::new(self.rng.next_u64());
-        let mut sub = Session::with_id(self.style, &self.cwd, &self.id, rng);
+        let mut sub = ClaudeSession::with_id(self.style, &self.cwd, &self.id, rng);
         (sub.agent, sub.sidechain, sub.clock) = (Some(agent.to_owned()), true, self.clock.clone());
         sub.prompt_id.clone_from(&self.prompt_id);
         sub

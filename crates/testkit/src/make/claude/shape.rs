@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::files::{Files, Made};
+use crate::files::{FileList, Made};
 use crate::jsonl;
-use crate::make::claude::{Session, Style, old, project_key, today};
+use crate::make::claude::{ClaudeSession, Style, old, project_key, today};
 use crate::rng::Rng;
 
 /// What a transcript is meant to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum ClaudeShape {
     /// Three turns of today's client, one line of descent.
     Plain,
     /// Calls with parallel results, thinking, an image in a prompt.
@@ -46,62 +46,62 @@ pub enum Shape {
     V2_1_50,
 }
 
-impl Shape {
+impl ClaudeShape {
     /// Every shape.
-    pub const ALL: &'static [Shape] = &[
-        Shape::Plain,
-        Shape::ToolUse,
-        Shape::Branched,
-        Shape::Compacted,
-        Shape::ExplicitLeaf,
-        Shape::Titled,
-        Shape::Checkpointed,
-        Shape::Subagents,
-        Shape::BigOutput,
-        Shape::Interrupted,
-        Shape::OddMetadata,
-        Shape::MetadataOnly,
-        Shape::Traps,
-        Shape::V1_0,
-        Shape::V2_0_76,
-        Shape::V2_1_17,
-        Shape::V2_1_50,
+    pub const ALL: &'static [ClaudeShape] = &[
+        ClaudeShape::Plain,
+        ClaudeShape::ToolUse,
+        ClaudeShape::Branched,
+        ClaudeShape::Compacted,
+        ClaudeShape::ExplicitLeaf,
+        ClaudeShape::Titled,
+        ClaudeShape::Checkpointed,
+        ClaudeShape::Subagents,
+        ClaudeShape::BigOutput,
+        ClaudeShape::Interrupted,
+        ClaudeShape::OddMetadata,
+        ClaudeShape::MetadataOnly,
+        ClaudeShape::Traps,
+        ClaudeShape::V1_0,
+        ClaudeShape::V2_0_76,
+        ClaudeShape::V2_1_17,
+        ClaudeShape::V2_1_50,
     ];
 
     fn style(self) -> Style {
         match self {
-            Shape::V1_0 => Style::Old("1.0.128"),
-            Shape::V2_0_76 => Style::Old("2.0.76"),
-            Shape::V2_1_17 => Style::Old("2.1.17"),
-            Shape::V2_1_50 => Style::Old("2.1.50"),
+            ClaudeShape::V1_0 => Style::Old("1.0.128"),
+            ClaudeShape::V2_0_76 => Style::Old("2.0.76"),
+            ClaudeShape::V2_1_17 => Style::Old("2.1.17"),
+            ClaudeShape::V2_1_50 => Style::Old("2.1.50"),
             _ => Style::Today,
         }
     }
 }
 
 /// Makes the files of one shape, below the client's folder.
-pub fn file(shape: Shape, cwd: &str, seed: u64) -> Made {
-    let session = Session::start(shape.style(), cwd, seed);
+pub fn file(shape: ClaudeShape, cwd: &str, seed: u64) -> Made {
+    let session = ClaudeSession::start(shape.style(), cwd, seed);
     build(shape, session)
 }
 
 /// Makes a transcript with a given id, for sessions that another agent's store points at.
-pub fn linked(shape: Shape, cwd: &str, id: &str, seed: u64) -> Made {
+pub fn linked(shape: ClaudeShape, cwd: &str, id: &str, seed: u64) -> Made {
     build(
         shape,
-        Session::with_id(shape.style(), cwd, id, Rng::for_part(seed, id)),
+        ClaudeSession::with_id(shape.style(), cwd, id, Rng::for_part(seed, id)),
     )
 }
 
-fn build(shape: Shape, mut session: Session) -> Made {
+fn build(shape: ClaudeShape, mut session: ClaudeSession) -> Made {
     let folder = format!("projects/{}", project_key(&session.cwd));
-    let mut side = Files::new();
+    let mut side = FileList::new();
     let mut title = None;
     match shape {
-        Shape::V1_0 | Shape::V2_0_76 | Shape::V2_1_17 | Shape::V2_1_50 => {
+        ClaudeShape::V1_0 | ClaudeShape::V2_0_76 | ClaudeShape::V2_1_17 | ClaudeShape::V2_1_50 => {
             title = old::fill(&mut session, shape, &folder, &mut side);
         }
-        Shape::MetadataOnly => {
+        ClaudeShape::MetadataOnly => {
             session.meta("mode", json!({"mode": "normal"}));
             session.meta("permission-mode", json!({"permissionMode": "default"}));
         }
@@ -109,7 +109,7 @@ fn build(shape: Shape, mut session: Session) -> Made {
     }
     let (id, project, last) = (session.id.clone(), session.cwd.clone(), session.clock.ms());
     let main = format!("{folder}/{id}.jsonl");
-    let mut files = Files::new();
+    let mut files = FileList::new();
     let spec = files.add(main.clone(), session.into_bytes());
     (spec.mode, spec.modified) = (Some(0o600), Some(last));
     files.extend(side);
@@ -139,7 +139,7 @@ pub fn fork_of(source: &Made, seed: u64) -> Made {
         bytes.push(b'\n');
     }
     let main = source.main.replace(&source.id, &id);
-    let mut files = Files::new();
+    let mut files = FileList::new();
     let spec = files.add(main.clone(), bytes);
     (spec.mode, spec.modified) = (
         Some(0o600),

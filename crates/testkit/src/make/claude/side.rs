@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::files::Files;
+use crate::files::FileList;
 use crate::make::claude::{TODAY, project_key};
 use crate::sha256;
 
@@ -20,12 +20,12 @@ pub fn history_line(display: &str, ms: i64, project: &str, session: &str) -> Str
 }
 
 /// Makes the entry of a live process, and the secret file beside it that must never be copied.
-pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> Files {
+pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> FileList {
     let entry = json!({
         "pid": pid, "sessionId": session, "cwd": cwd, "startedAt": ms, "procStart": "123456", "version": TODAY,
         "kind": "interactive", "entrypoint": "cli", "status": "idle", "updatedAt": ms,
     });
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files
         .add(format!("sessions/{pid}.json"), entry.to_string())
         .mode = Some(0o600);
@@ -35,14 +35,14 @@ pub fn live_registry(pid: u32, session: &str, cwd: &str, ms: i64) -> Files {
 }
 
 /// Makes the memory of a project: an index and one fact a file.
-pub fn memory(cwd: &str) -> Files {
+pub fn memory(cwd: &str) -> FileList {
     let folder = format!("projects/{}/memory", project_key(cwd));
     let fact = |name: &str, kind: &str, text: &str| {
         format!(
             "---\nname: {name}\ndescription: {text}\nmetadata:\n  type: {kind}\n---\n\n{text}\n"
         )
     };
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files.add(
         format!("{folder}/MEMORY.md"),
         "- [style](style.md)\n- [会话](huihua.md)\n",

@@ -23,7 +23,7 @@ fn chain(lines: &[Value]) -> Vec<&Value> {
 
 #[test]
 fn every_line_of_every_file_is_json() {
-    for &shape in Shape::ALL {
+    for &shape in ClaudeShape::ALL {
         let made = file(shape, CWD, 5);
         assert!(
             made.main.starts_with("projects/-home-dev-proj-demo/"),
@@ -43,7 +43,7 @@ fn every_line_of_every_file_is_json() {
 
 #[test]
 fn chain_lines_begin_with_their_parent_and_metadata_with_its_type() {
-    for &shape in Shape::ALL {
+    for &shape in ClaudeShape::ALL {
         for line in jsonl::lines(file(shape, CWD, 5).bytes()) {
             let begins = line.starts_with(b"{\"parentUuid\"") || line.starts_with(b"{\"type\"");
             assert!(begins, "{shape:?} {}", String::from_utf8_lossy(&line[..60]));
@@ -53,7 +53,7 @@ fn chain_lines_begin_with_their_parent_and_metadata_with_its_type() {
 
 #[test]
 fn parents_are_found_and_ids_do_not_repeat() {
-    for &shape in Shape::ALL {
+    for &shape in ClaudeShape::ALL {
         for spec in file(shape, CWD, 5)
             .files
             .list
@@ -80,7 +80,7 @@ fn parents_are_found_and_ids_do_not_repeat() {
 
 #[test]
 fn a_result_hangs_below_the_line_that_holds_its_call() {
-    let made = file(Shape::ToolUse, CWD, 6);
+    let made = file(ClaudeShape::ToolUse, CWD, 6);
     let lines = parsed(made.bytes());
     let by_id: HashMap<&str, &Value> = chain(&lines)
         .into_iter()
@@ -103,7 +103,7 @@ fn a_result_hangs_below_the_line_that_holds_its_call() {
 
 #[test]
 fn a_compaction_names_its_last_line_its_summary_and_what_it_preserves() {
-    let lines = parsed(file(Shape::Compacted, CWD, 7).bytes());
+    let lines = parsed(file(ClaudeShape::Compacted, CWD, 7).bytes());
     let at = lines
         .iter()
         .position(|line| line["subtype"] == "compact_boundary")
@@ -124,7 +124,7 @@ fn a_compaction_names_its_last_line_its_summary_and_what_it_preserves() {
 
 #[test]
 fn an_explicit_leaf_is_the_last_statement_and_lies_on_the_older_branch() {
-    let lines = parsed(file(Shape::ExplicitLeaf, CWD, 8).bytes());
+    let lines = parsed(file(ClaudeShape::ExplicitLeaf, CWD, 8).bytes());
     let stated = lines
         .iter()
         .rposition(|line| line["explicit"] == true)
@@ -140,7 +140,7 @@ fn an_explicit_leaf_is_the_last_statement_and_lies_on_the_older_branch() {
 
 #[test]
 fn backups_and_subagents_lie_where_the_lines_say() {
-    let made = file(Shape::Checkpointed, CWD, 9);
+    let made = file(ClaudeShape::Checkpointed, CWD, 9);
     let deltas: Vec<_> = parsed(made.bytes())
         .into_iter()
         .filter(|l| l["type"] == "file-history-delta")
@@ -154,7 +154,7 @@ fn backups_and_subagents_lie_where_the_lines_say() {
                 .is_some()
         );
     }
-    let made = file(Shape::Subagents, CWD, 9);
+    let made = file(ClaudeShape::Subagents, CWD, 9);
     let logs: Vec<_> = made
         .files
         .list
@@ -170,7 +170,7 @@ fn backups_and_subagents_lie_where_the_lines_say() {
             .all(|l| l["isSidechain"] == true)
     );
     assert_eq!(first[0]["sessionId"], made.id.as_str());
-    let side = file(Shape::V2_0_76, CWD, 9);
+    let side = file(ClaudeShape::V2_0_76, CWD, 9);
     assert!(
         side.files
             .list
@@ -181,7 +181,7 @@ fn backups_and_subagents_lie_where_the_lines_say() {
 
 #[test]
 fn a_fork_repeats_the_uuids_under_another_session() {
-    let source = file(Shape::Branched, CWD, 10);
+    let source = file(ClaudeShape::Branched, CWD, 10);
     let fork = fork_of(&source, 1);
     assert_ne!(fork.id, source.id);
     let ids = |made: &crate::Made| -> Vec<Value> {
@@ -196,11 +196,11 @@ fn a_fork_repeats_the_uuids_under_another_session() {
 
 #[test]
 fn a_seed_gives_the_same_files_again_and_another_seed_others() {
-    for &shape in Shape::ALL {
+    for &shape in ClaudeShape::ALL {
         assert_eq!(file(shape, CWD, 5).files, file(shape, CWD, 5).files);
         assert_ne!(file(shape, CWD, 5).files, file(shape, CWD, 6).files);
     }
-    assert_eq!(linked(Shape::Plain, CWD, "an-id", 1).id, "an-id");
+    assert_eq!(linked(ClaudeShape::Plain, CWD, "an-id", 1).id, "an-id");
 }
 
 #[test]
@@ -249,12 +249,12 @@ fn lines_have_no_field_that_the_real_client_does_not_write() {
     }
     let mut checked = 0;
     for shape in [
-        Shape::Plain,
-        Shape::ToolUse,
-        Shape::Compacted,
-        Shape::Checkpointed,
-        Shape::Subagents,
-        Shape::BigOutput,
+        ClaudeShape::Plain,
+        ClaudeShape::ToolUse,
+        ClaudeShape::Compacted,
+        ClaudeShape::Checkpointed,
+        ClaudeShape::Subagents,
+        ClaudeShape::BigOutput,
     ] {
         for spec in file(shape, CWD, 5)
             .files

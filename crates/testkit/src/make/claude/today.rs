@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 
 use crate::base64;
-use crate::files::Files;
-use crate::make::claude::{Session, Shape, backup_name};
+use crate::files::FileList;
+use crate::make::claude::{ClaudeSession, ClaudeShape, backup_name};
 use crate::phrase;
 
 /// Fills a transcript with what its shape is to show; gives the title, if it has one.
 pub(crate) fn fill(
-    session: &mut Session,
-    shape: Shape,
+    session: &mut ClaudeSession,
+    shape: ClaudeShape,
     folder: &str,
-    side: &mut Files,
+    side: &mut FileList,
 ) -> Option<String> {
-    if shape == Shape::Traps {
+    if shape == ClaudeShape::Traps {
         let hook = json!({"type": "hook_success", "hookName": "SessionStart", "hookEvent": "SessionStart", "exitCode": 0});
         session.attachment(hook, None);
     }
-    if shape == Shape::OddMetadata {
+    if shape == ClaudeShape::OddMetadata {
         before_the_chain(session);
     }
     session.meta("mode", json!({"mode": "normal"}));
@@ -27,17 +27,17 @@ pub(crate) fn fill(
     session.announce();
     session.answer("Let me look.");
     match shape {
-        Shape::ToolUse => tool_use(session),
-        Shape::Branched => branched(session, &asked),
-        Shape::Compacted => compacted(session),
-        Shape::ExplicitLeaf => return explicit_leaf(session),
-        Shape::Checkpointed => checkpointed(session, side),
-        Shape::Subagents => subagents(session, folder, side),
-        Shape::BigOutput => big_output(session, folder, side),
-        Shape::OddMetadata => odd_metadata(session),
-        Shape::Interrupted => return interrupted(session),
-        Shape::Traps => traps(session),
-        Shape::Titled => {
+        ClaudeShape::ToolUse => tool_use(session),
+        ClaudeShape::Branched => branched(session, &asked),
+        ClaudeShape::Compacted => compacted(session),
+        ClaudeShape::ExplicitLeaf => return explicit_leaf(session),
+        ClaudeShape::Checkpointed => checkpointed(session, side),
+        ClaudeShape::Subagents => subagents(session, folder, side),
+        ClaudeShape::BigOutput => big_output(session, folder, side),
+        ClaudeShape::OddMetadata => odd_metadata(session),
+        ClaudeShape::Interrupted => return interrupted(session),
+        ClaudeShape::Traps => traps(session),
+        ClaudeShape::Titled => {
             session.turn();
             return Some(titled(session, folder, side, first));
         }
@@ -50,7 +50,7 @@ pub(crate) fn fill(
     None
 }
 
-fn tool_use(session: &mut Session) {
+fn tool_use(session: &mut ClaudeSession) {
     let image = base64::encode(&phrase::image(&mut session.rng, 900));
     let source = json!({"type": "base64", "media_type": "image/png", "data": image});
     session.prompt_blocks(
@@ -61,7 +61,7 @@ fn tool_use(session: &mut Session) {
     session.turn();
 }
 
-fn branched(session: &mut Session, first: &str) {
+fn branched(session: &mut ClaudeSession, first: &str) {
     let (asked, fork) = session.turn();
     session.parallel_calls(1);
     session.answer("That was the wrong file.");
@@ -74,7 +74,7 @@ fn branched(session: &mut Session, first: &str) {
     session.turn();
 }
 
-fn compacted(session: &mut Session) {
+fn compacted(session: &mut ClaudeSession) {
     session.turn();
     session.parallel_calls(2);
     let (_, preserved) = session.turn();
@@ -112,7 +112,7 @@ fn compacted(session: &mut Session) {
     session.turn();
 }
 
-fn explicit_leaf(session: &mut Session) -> Option<String> {
+fn explicit_leaf(session: &mut ClaudeSession) -> Option<String> {
     let (_, fork) = session.turn();
     session.turn();
     let wanted = session.leaf.clone();
@@ -122,7 +122,7 @@ fn explicit_leaf(session: &mut Session) -> Option<String> {
     None
 }
 
-fn titled(session: &mut Session, folder: &str, side: &mut Files, first: &str) -> String {
+fn titled(session: &mut ClaudeSession, folder: &str, side: &mut FileList, first: &str) -> String {
     let title = phrase::title(&mut session.rng).to_owned();
     session.meta("ai-title", json!({"aiTitle": "A title by the model"}));
     session.meta("custom-title", json!({"customTitle": "An earlier title"}));
@@ -139,7 +139,7 @@ fn titled(session: &mut Session, folder: &str, side: &mut Files, first: &str) ->
     title
 }
 
-fn checkpointed(session: &mut Session, side: &mut Files) {
+fn checkpointed(session: &mut ClaudeSession, side: &mut FileList) {
     let path = format!("{}/src/lib.rs", session.cwd);
     let history = format!("file-history/{}", session.id);
     let mut tracked = json!({});
@@ -184,7 +184,7 @@ fn checkpointed(session: &mut Session, side: &mut Files) {
     session.answer("Nothing more.");
 }
 
-fn subagents(session: &mut Session, folder: &str, side: &mut Files) {
+fn subagents(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {
     let outer = format!("a{}", session.rng.hex(16));
     let inner = format!("a{}", session.rng.hex(16));
     let prompt = json!({"description": "outer", "prompt": "look around", "subagent_type": "general-purpose"});
@@ -223,7 +223,7 @@ fn subagents(session: &mut Session, folder: &str, side: &mut Files) {
     }
 }
 
-fn big_output(session: &mut Session, folder: &str, side: &mut Files) {
+fn big_output(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {
     let (id, block) = session.call("Bash", json!({"command": "seq 1 60000"}));
     let caller = session.response(&[block], "tool_use").remove(0);
     let whole: String = (1..=60_000).map(|n| format!("{n}\n")).collect();
@@ -246,7 +246,7 @@ fn big_output(session: &mut Session, folder: &str, side: &mut Files) {
     session.answer("The last number is 60000.");
 }
 
-fn interrupted(session: &mut Session) -> Option<String> {
+fn interrupted(session: &mut ClaudeSession) -> Option<String> {
     session.prompt("and this?");
     let message = json!({
         "id": session.rng.uuid_v4(), "model": "<synthetic>", "role": "assistant", "stop_reason": "stop_sequence",
@@ -261,7 +261,7 @@ fn interrupted(session: &mut Session) -> Option<String> {
     None
 }
 
-fn traps(session: &mut Session) {
+fn traps(session: &mut ClaudeSession) {
     session.prompt("one\u{2028}line\u{85}only, with \u{7}bell");
     session.answer("</script> \u{1b}[31mred\u{1b}[0m");
     let uuid = "not-a-uuid-but-an-id";
@@ -280,7 +280,7 @@ fn traps(session: &mut Session) {
     session.turn();
 }
 
-fn before_the_chain(session: &mut Session) {
+fn before_the_chain(session: &mut ClaudeSession) {
     let link =
         json!({"prNumber": 7, "prUrl": "https://example.com/pull/7", "prRepository": "dev/demo"});
     session.meta("pr-link", link);
@@ -292,7 +292,7 @@ fn before_the_chain(session: &mut Session) {
     );
 }
 
-fn odd_metadata(session: &mut Session) {
+fn odd_metadata(session: &mut ClaudeSession) {
     let tree = json!({"originalCwd": session.cwd, "worktreePath": format!("{}-wt", session.cwd), "worktreeBranch": "wt"});
     session.meta("worktree-state", json!({"worktreeSession": tree}));
     session.turn();

@@ -8,5 +8,5 @@ mod store;
 #[cfg(test)]
 mod tests;
 
-pub use session::{Era, Spec, index, mirror_of, session};
-pub use store::{Shape, store};
+pub use session::{Era, MyAgentsSpec, index, mirror_of, session};
+pub use store::{MyAgentsShape, store};

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::clock::{Clock, MORNING};
-use crate::files::{Files, Made};
-use crate::jsonl::Lines;
+use crate::files::{FileList, Made};
+use crate::jsonl::JsonlLines;
 use crate::make::merge;
 use crate::phrase;
 use crate::rng::Rng;
@@ -22,7 +22,7 @@ pub enum Era {
 
 /// What a session is to be.
 #[derive(Clone, Debug)]
-pub struct Spec<'a> {
+pub struct MyAgentsSpec<'a> {
     /// Who writes it.
     pub era: Era,
     /// Its id; `None` makes one as the era does.
@@ -43,7 +43,7 @@ pub fn index(rows: &[Value]) -> Vec<u8> {
 }
 
 /// Makes one session and its row for the index; the transcript is at `sessions/<id>.jsonl`.
-pub fn session(spec: &Spec<'_>) -> (Made, Value) {
+pub fn session(spec: &MyAgentsSpec<'_>) -> (Made, Value) {
     let mut rng = Rng::for_part(spec.seed, "myagents");
     let mut clock = Clock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
     let id = match (spec.id, spec.era) {
@@ -53,7 +53,7 @@ pub fn session(spec: &Spec<'_>) -> (Made, Value) {
     };
     let created = clock.iso();
     let title = phrase::title(&mut rng).to_owned();
-    let mut files = Files::new();
+    let mut files = FileList::new();
     let mut totals = [0usize; 2];
     let transcript = transcript(spec, &id, &mut rng, &mut clock, &mut files, &mut totals);
     let row = meta(spec, &id, &title, &created, &clock, totals);
@@ -72,7 +72,7 @@ pub fn session(spec: &Spec<'_>) -> (Made, Value) {
 }
 
 fn meta(
-    spec: &Spec<'_>,
+    spec: &MyAgentsSpec<'_>,
     id: &str,
     title: &str,
     created: &str,
@@ -105,14 +105,14 @@ fn meta(
 }
 
 fn transcript(
-    spec: &Spec<'_>,
+    spec: &MyAgentsSpec<'_>,
     id: &str,
     rng: &mut Rng,
     clock: &mut Clock,
-    files: &mut Files,
+    files: &mut FileList,
     totals: &mut [usize; 2],
 ) -> Vec<u8> {
-    let mut lines = Lines::new();
+    let mut lines = JsonlLines::new();
     for turn in 0..spec.turns {
         let mut asked = json!({
             "id": (2 * turn).to_string(), "role": "user", "content": phrase::asked(rng), "timestamp": clock.tick(30_000),
@@ -197,7 +197,7 @@ pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
     let last = rows
         .last()
         .map_or(json!(null), |row| row["timestamp"].clone());
-    let spec = Spec {
+    let spec = MyAgentsSpec {
         era,
         id: Some(own),
         sdk: id.map(|_| claude.id.as_str()),
@@ -214,10 +214,10 @@ pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
         [10 * turns, 20 * turns],
     );
     meta["lastActiveAt"] = last;
-    let mut lines = Lines::new();
+    let mut lines = JsonlLines::new();
     rows.iter().for_each(|row| lines.push(row));
     let main = format!("sessions/{own}.jsonl");
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files.add(main.clone(), lines.into_bytes()).modified = claude.files.list[0].modified;
     let title = Some("Shared with the SDK".to_owned());
     (

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::files::Batch;
 use crate::jsonl;
-use crate::make::myagents::{Era, Spec, index, session};
+use crate::make::myagents::{Era, MyAgentsSpec, index, session};
 
 /// The state of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum MyAgentsShape {
     /// Era 1: ids of its own, the SDK's beside them.
     E1,
     /// Era 2: unified ids.
@@ -47,44 +47,44 @@ pub enum Shape {
     TornTranscript,
 }
 
-impl Shape {
+impl MyAgentsShape {
     /// Every shape.
-    pub const ALL: &'static [Shape] = &[
-        Shape::E1,
-        Shape::E2,
-        Shape::E3,
-        Shape::LegacyJson,
-        Shape::BothPresent,
-        Shape::EmptyBesideLegacy,
-        Shape::BomIndex,
-        Shape::IndexTruncated,
-        Shape::IndexWithNull,
-        Shape::IndexCutInRow,
-        Shape::IndexMissing,
-        Shape::TmpNewer,
-        Shape::IntentBefore,
-        Shape::IntentAfter,
-        Shape::Prepared,
-        Shape::OddIds,
-        Shape::Unmatched,
-        Shape::TornTranscript,
+    pub const ALL: &'static [MyAgentsShape] = &[
+        MyAgentsShape::E1,
+        MyAgentsShape::E2,
+        MyAgentsShape::E3,
+        MyAgentsShape::LegacyJson,
+        MyAgentsShape::BothPresent,
+        MyAgentsShape::EmptyBesideLegacy,
+        MyAgentsShape::BomIndex,
+        MyAgentsShape::IndexTruncated,
+        MyAgentsShape::IndexWithNull,
+        MyAgentsShape::IndexCutInRow,
+        MyAgentsShape::IndexMissing,
+        MyAgentsShape::TmpNewer,
+        MyAgentsShape::IntentBefore,
+        MyAgentsShape::IntentAfter,
+        MyAgentsShape::Prepared,
+        MyAgentsShape::OddIds,
+        MyAgentsShape::Unmatched,
+        MyAgentsShape::TornTranscript,
     ];
 
     fn era(self) -> Era {
         match self {
-            Shape::E1 => Era::E1,
-            Shape::E2 | Shape::LegacyJson | Shape::BothPresent => Era::E2,
+            MyAgentsShape::E1 => Era::E1,
+            MyAgentsShape::E2 | MyAgentsShape::LegacyJson | MyAgentsShape::BothPresent => Era::E2,
             _ => Era::E3,
         }
     }
 }
 
 /// Makes a store of three sessions in this state.
-pub fn store(shape: Shape, seed: u64) -> Batch {
+pub fn store(shape: MyAgentsShape, seed: u64) -> Batch {
     let mut batch = Batch::default();
     let mut rows = Vec::new();
     let ids: [Option<&str>; 3] = match shape {
-        Shape::OddIds => [
+        MyAgentsShape::OddIds => [
             Some("pending-tab-7"),
             Some("cron-standalone-0d9f3a52-7a52-4c4e-9d0b-0b9f1b1c2d3e"),
             Some("cron-im-1"),
@@ -94,13 +94,13 @@ pub fn store(shape: Shape, seed: u64) -> Batch {
     for (number, id) in ids.into_iter().enumerate() {
         let seed = seed.wrapping_mul(31).wrapping_add(number as u64);
         let sdk =
-            (shape == Shape::E1 && number == 0).then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
+            (shape == MyAgentsShape::E1 && number == 0).then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
         let agent_dir = [
             "/home/dev/proj/demo",
             "/home/dev/proj/演示",
             "C:\\Users\\dev\\demo",
         ][number];
-        let (made, row) = session(&Spec {
+        let (made, row) = session(&MyAgentsSpec {
             era: shape.era(),
             id,
             sdk,
@@ -115,11 +115,11 @@ pub fn store(shape: Shape, seed: u64) -> Batch {
     batch
 }
 
-fn state(shape: Shape, batch: &mut Batch, rows: &mut Vec<Value>) {
+fn state(shape: MyAgentsShape, batch: &mut Batch, rows: &mut Vec<Value>) {
     match shape {
-        Shape::LegacyJson | Shape::BothPresent | Shape::EmptyBesideLegacy => legacy(shape, batch),
-        Shape::IntentBefore | Shape::IntentAfter => intent(shape, batch, &mut rows[0]),
-        Shape::Prepared => {
+        MyAgentsShape::LegacyJson | MyAgentsShape::BothPresent | MyAgentsShape::EmptyBesideLegacy => legacy(shape, batch),
+        MyAgentsShape::IntentBefore | MyAgentsShape::IntentAfter => intent(shape, batch, &mut rows[0]),
+        MyAgentsShape::Prepared => {
             rows[0]["materializationState"] = json!("prepared");
             rows[0]["materializationSourceSessionId"] = json!("pending-tab-1");
             rows[0]["title"] = json!("New Chat");
@@ -128,26 +128,26 @@ fn state(shape: Shape, batch: &mut Batch, rows: &mut Vec<Value>) {
                 .list
                 .retain(|file| !file.path.ends_with(".jsonl"));
         }
-        Shape::Unmatched => {
+        MyAgentsShape::Unmatched => {
             rows.remove(0);
             batch.sessions[2].files.list.clear();
         }
-        Shape::TornTranscript => tear(batch),
+        MyAgentsShape::TornTranscript => tear(batch),
         _ => {}
     }
     let whole = index(rows);
     let text = String::from_utf8_lossy(&whole).into_owned();
     let written: Option<Vec<u8>> = match shape {
-        Shape::IndexMissing => None,
-        Shape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
-        Shape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
-        Shape::IndexWithNull => Some(index(&[
+        MyAgentsShape::IndexMissing => None,
+        MyAgentsShape::BomIndex => Some(format!("\u{feff}{text}").into_bytes()),
+        MyAgentsShape::IndexTruncated => Some(b"{\"truncated\"".to_vec()),
+        MyAgentsShape::IndexWithNull => Some(index(&[
             rows[0].clone(),
             Value::Null,
             rows[1].clone(),
             rows[2].clone(),
         ])),
-        Shape::IndexCutInRow | Shape::TmpNewer => {
+        MyAgentsShape::IndexCutInRow | MyAgentsShape::TmpNewer => {
             let cut = text.rfind("\"agentDir\"").unwrap_or(text.len() / 2);
             Some(text.as_bytes()[..cut].to_vec())
         }
@@ -162,7 +162,7 @@ fn state(shape: Shape, batch: &mut Batch, rows: &mut Vec<Value>) {
     if let Some(bytes) = written {
         batch.shared.add("sessions.json", bytes).modified = Some(newest + 1_000);
     }
-    if shape == Shape::TmpNewer {
+    if shape == MyAgentsShape::TmpNewer {
         batch.shared.add("sessions.json.tmp", whole).modified = Some(newest + 2_000);
     }
 }
@@ -179,32 +179,32 @@ fn transcript(batch: &mut Batch, at: usize) -> &mut Vec<u8> {
     &mut spec.bytes
 }
 
-fn legacy(shape: Shape, batch: &mut Batch) {
+fn legacy(shape: MyAgentsShape, batch: &mut Batch) {
     let rows = jsonl::parse(transcript(batch, 0));
     let whole = json!({"messages": rows, "version": 1}).to_string();
     let made = &mut batch.sessions[0];
     let path = format!("sessions/{}.json", made.id);
     made.files.add(path.clone(), whole);
     match shape {
-        Shape::LegacyJson => {
+        MyAgentsShape::LegacyJson => {
             made.files
                 .list
                 .retain(|file| !file.path.ends_with(".jsonl"));
             made.main = path;
         }
-        Shape::EmptyBesideLegacy => transcript(batch, 0).clear(),
+        MyAgentsShape::EmptyBesideLegacy => transcript(batch, 0).clear(),
         _ => {}
     }
 }
 
-fn intent(shape: Shape, batch: &mut Batch, row: &mut Value) {
+fn intent(shape: MyAgentsShape, batch: &mut Batch, row: &mut Value) {
     let rows = jsonl::lines(transcript(batch, 0)).len();
     row["pendingConversationMutation"] = json!({
         "schemaVersion": 1, "kind": "builtin-rewind", "sourceSdkSessionId": row["sdkSessionId"],
         "replacementSdkSessionId": "44444444-4444-4444-8444-444444444444", "sourceMessageCount": rows,
         "targetMessageCount": 2,
     });
-    if shape == Shape::IntentAfter {
+    if shape == MyAgentsShape::IntentAfter {
         let bytes = transcript(batch, 0);
         let end: usize = jsonl::lines(bytes)[..2]
             .iter()

@@ -11,7 +11,7 @@ fn rows(batch: &crate::Batch) -> Vec<Value> {
 
 #[test]
 fn healthy_stores_have_a_row_for_each_transcript_and_counts_that_agree() {
-    for shape in [Shape::E1, Shape::E2, Shape::E3] {
+    for shape in [MyAgentsShape::E1, MyAgentsShape::E2, MyAgentsShape::E3] {
         let batch = store(shape, 3);
         let rows = rows(&batch);
         assert_eq!(rows.len(), 3);
@@ -35,7 +35,7 @@ fn healthy_stores_have_a_row_for_each_transcript_and_counts_that_agree() {
 
 #[test]
 fn attachments_lie_where_their_rows_say() {
-    let batch = store(Shape::E3, 4);
+    let batch = store(MyAgentsShape::E3, 4);
     let made = &batch.sessions[0];
     let lines = jsonl::parse(made.bytes());
     let path = lines[2]["attachments"][0]["path"].as_str().unwrap();
@@ -50,16 +50,16 @@ fn broken_indexes_are_broken_in_their_own_way() {
             .get("sessions.json")
             .map(<[u8]>::to_vec)
     };
-    assert!(text(Shape::IndexMissing).is_none());
-    assert!(text(Shape::BomIndex).unwrap().starts_with(b"\xef\xbb\xbf["));
-    for shape in [Shape::IndexTruncated, Shape::IndexCutInRow, Shape::TmpNewer] {
+    assert!(text(MyAgentsShape::IndexMissing).is_none());
+    assert!(text(MyAgentsShape::BomIndex).unwrap().starts_with(b"\xef\xbb\xbf["));
+    for shape in [MyAgentsShape::IndexTruncated, MyAgentsShape::IndexCutInRow, MyAgentsShape::TmpNewer] {
         assert!(
             serde_json::from_slice::<Value>(&text(shape).unwrap()).is_err(),
             "{shape:?}"
         );
     }
-    assert!(rows(&store(Shape::IndexWithNull, 5))[1].is_null());
-    let batch = store(Shape::TmpNewer, 5);
+    assert!(rows(&store(MyAgentsShape::IndexWithNull, 5))[1].is_null());
+    let batch = store(MyAgentsShape::TmpNewer, 5);
     let times: Vec<_> = batch
         .shared
         .list
@@ -73,8 +73,8 @@ fn broken_indexes_are_broken_in_their_own_way() {
 #[test]
 fn intents_match_the_transcript_on_one_side() {
     for (shape, key) in [
-        (Shape::IntentBefore, "sourceMessageCount"),
-        (Shape::IntentAfter, "targetMessageCount"),
+        (MyAgentsShape::IntentBefore, "sourceMessageCount"),
+        (MyAgentsShape::IntentAfter, "targetMessageCount"),
     ] {
         let batch = store(shape, 6);
         let intent = &rows(&batch)[0]["pendingConversationMutation"];
@@ -88,7 +88,7 @@ fn intents_match_the_transcript_on_one_side() {
 
 #[test]
 fn legacy_files_hold_the_same_messages() {
-    let batch = store(Shape::BothPresent, 7);
+    let batch = store(MyAgentsShape::BothPresent, 7);
     let made = &batch.sessions[0];
     let whole: Value = serde_json::from_slice(
         made.files
@@ -101,12 +101,12 @@ fn legacy_files_hold_the_same_messages() {
         &jsonl::parse(made.bytes())
     );
     assert!(
-        store(Shape::EmptyBesideLegacy, 7).sessions[0]
+        store(MyAgentsShape::EmptyBesideLegacy, 7).sessions[0]
             .bytes()
             .is_empty()
     );
     assert!(
-        store(Shape::LegacyJson, 7).sessions[0]
+        store(MyAgentsShape::LegacyJson, 7).sessions[0]
             .main
             .ends_with(".json")
     );
@@ -114,7 +114,7 @@ fn legacy_files_hold_the_same_messages() {
 
 #[test]
 fn one_seed_gives_one_store() {
-    for &shape in Shape::ALL {
+    for &shape in MyAgentsShape::ALL {
         let (a, b) = (store(shape, 8), store(shape, 8));
         assert_eq!(a.shared, b.shared);
         for (one, other) in a.sessions.iter().zip(&b.sessions) {

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::clock;
-use crate::make::pi::Flavour;
+use crate::make::pi::PiFlavour;
 
 /// Where a session works, and what its agent believes about the machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct PiLayout<'a> {
     /// The project folder.
     pub cwd: &'a str,
     /// The home folder.
@@ -16,10 +16,10 @@ pub struct Place<'a> {
     pub tmp: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> PiLayout<'a> {
     /// A project on a machine whose home is `/home/dev`.
-    pub fn of(cwd: &'a str) -> Place<'a> {
-        Place {
+    pub fn of(cwd: &'a str) -> PiLayout<'a> {
+        PiLayout {
             cwd,
             home: "/home/dev",
             tmp: "/tmp",
@@ -27,10 +27,10 @@ impl<'a> Place<'a> {
     }
 
     /// Gives the folder below `sessions/` in which this flavour keeps the project's sessions.
-    pub fn folder(&self, flavour: Flavour) -> String {
+    pub fn folder(&self, flavour: PiFlavour) -> String {
         match flavour {
-            Flavour::Pi | Flavour::Omp => pi_folder(self.cwd),
-            Flavour::Xcsh => xcsh_folder(self.cwd, self.home, self.tmp),
+            PiFlavour::Pi | PiFlavour::Omp => pi_folder(self.cwd),
+            PiFlavour::Xcsh => xcsh_folder(self.cwd, self.home, self.tmp),
         }
     }
 }

@@ -12,14 +12,14 @@ mod side;
 mod tests;
 mod v3;
 
-pub use layout::{Place, file_name, pi_folder, snowflake, title_slot, xcsh_folder};
-pub use session::Session;
-pub use shape::{Shape, deep, file};
+pub use layout::{PiLayout, file_name, pi_folder, snowflake, title_slot, xcsh_folder};
+pub use session::PiSession;
+pub use shape::{PiShape, deep, file};
 pub use side::{artifacts, breadcrumb, history_db};
 
 /// Which agent of the family writes the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flavour {
+pub enum PiFlavour {
     /// pi: UUIDs, `--…--` folders, names in `session_info` entries, images inline.
     Pi,
     /// oh-my-pi: nanoid or UUIDv7 ids, a title slot before the header in newer files, blobs.
@@ -28,20 +28,20 @@ pub enum Flavour {
     Xcsh,
 }
 
-impl Flavour {
+impl PiFlavour {
     /// The three of them.
-    pub const ALL: &'static [Flavour] = &[Flavour::Pi, Flavour::Omp, Flavour::Xcsh];
+    pub const ALL: &'static [PiFlavour] = &[PiFlavour::Pi, PiFlavour::Omp, PiFlavour::Xcsh];
 
     /// Says the name under which boswell lists it.
     pub fn name(self) -> &'static str {
         match self {
-            Flavour::Pi => "pi",
-            Flavour::Omp => "omp",
-            Flavour::Xcsh => "xcsh",
+            PiFlavour::Pi => "pi",
+            PiFlavour::Omp => "omp",
+            PiFlavour::Xcsh => "xcsh",
         }
     }
 
     pub(crate) fn has_blobs(self) -> bool {
-        self != Flavour::Pi
+        self != PiFlavour::Pi
     }
 }

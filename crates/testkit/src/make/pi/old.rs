@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use crate::make::pi::Session;
+use crate::make::pi::PiSession;
 use crate::phrase;
 
 /// Writes a file of version 1: no version, no ids, compactions that point by index.
-pub(crate) fn v1(session: &mut Session) {
+pub(crate) fn v1(session: &mut PiSession) {
     session.header(
         None,
         json!({"provider": "anthropic", "modelId": "claude-sonnet-4-5", "thinkingLevel": "off"}),
@@ -43,7 +43,7 @@ pub(crate) fn v1(session: &mut Session) {
 }
 
 /// Writes a file of version 2, whose extensions' messages still have the role `hookMessage`.
-pub(crate) fn v2(session: &mut Session) {
+pub(crate) fn v2(session: &mut PiSession) {
     session.header(Some(2), json!({}));
     session.turn();
     let hook = json!({
@@ -55,7 +55,7 @@ pub(crate) fn v2(session: &mut Session) {
 }
 
 /// Writes a file of a version that is not known yet, with entry types that are not known either.
-pub(crate) fn newer(session: &mut Session, version: u32) {
+pub(crate) fn newer(session: &mut PiSession, version: u32) {
     session.header(Some(version), json!({"futureField": {"nested": [1, 2, 3]}}));
     session.turn();
     session.entry(

@@ -3,17 +3,17 @@
 use serde_json::{Value, json};
 
 use crate::clock::{Clock, MORNING};
-use crate::jsonl::Lines;
-use crate::make::pi::{Flavour, snowflake};
+use crate::jsonl::JsonlLines;
+use crate::make::pi::{PiFlavour, snowflake};
 use crate::make::value::{merge, money};
 use crate::rng::Rng;
 use crate::{base64, phrase, sha256};
 
 /// A log under construction.
 #[derive(Clone, Debug)]
-pub struct Session {
+pub struct PiSession {
     /// Who writes it.
-    pub flavour: Flavour,
+    pub flavour: PiFlavour,
     /// The session's id.
     pub id: String,
     /// The project folder that its header names.
@@ -30,21 +30,21 @@ pub struct Session {
     pub ids: Vec<String>,
     /// Images that left the file, by hash.
     pub blobs: Vec<(String, Vec<u8>)>,
-    lines: Lines,
+    lines: JsonlLines,
 }
 
-impl Session {
+impl PiSession {
     /// Starts a log without any line; the header comes with [`Session::header`].
-    pub fn start(flavour: Flavour, cwd: &str, seed: u64) -> Session {
+    pub fn start(flavour: PiFlavour, cwd: &str, seed: u64) -> PiSession {
         let mut rng = Rng::for_part(seed, flavour.name());
         let created = MORNING + 60_000 * (rng.below(30 * 24 * 60) as i64) + rng.below(1000) as i64;
         let id = match flavour {
-            Flavour::Pi => rng.uuid_v4(),
-            Flavour::Omp => rng.nanoid(21),
-            Flavour::Xcsh => snowflake(created, rng.next_u64()),
+            PiFlavour::Pi => rng.uuid_v4(),
+            PiFlavour::Omp => rng.nanoid(21),
+            PiFlavour::Xcsh => snowflake(created, rng.next_u64()),
         };
-        let (lines, leaf, ids, blobs) = (Lines::new(), None, Vec::new(), Vec::new());
-        Session {
+        let (lines, leaf, ids, blobs) = (JsonlLines::new(), None, Vec::new(), Vec::new());
+        PiSession {
             flavour,
             id,
             cwd: cwd.to_owned(),
@@ -75,12 +75,12 @@ impl Session {
     /// Writes the header of version 3 with a title where the flavour keeps one there.
     pub fn header_v3(&mut self, title: Option<&str>) {
         let more = match (self.flavour, title) {
-            (Flavour::Xcsh, Some(title)) => json!({"title": title, "titleSource": "user"}),
-            (Flavour::Omp, Some(title)) => json!({"title": title}),
+            (PiFlavour::Xcsh, Some(title)) => json!({"title": title, "titleSource": "user"}),
+            (PiFlavour::Omp, Some(title)) => json!({"title": title}),
             _ => json!({}),
         };
         self.header(Some(3), more);
-        if let (Flavour::Pi, Some(title)) = (self.flavour, title) {
+        if let (PiFlavour::Pi, Some(title)) = (self.flavour, title) {
             self.entry("session_info", json!({"name": title}));
         }
     }
@@ -92,7 +92,7 @@ impl Session {
 
     /// Makes an id such as this flavour gives its entries.
     pub fn fresh_id(&mut self) -> String {
-        if self.flavour == Flavour::Omp {
+        if self.flavour == PiFlavour::Omp {
             self.rng.nanoid(8)
         } else {
             self.rng.hex(8)
@@ -237,13 +237,13 @@ impl Session {
 
     /// Adds a compaction that keeps everything from `first_kept` on.
     pub fn compaction(&mut self, first_kept: &str, summary: &str) -> String {
-        let by = if self.flavour == Flavour::Pi {
+        let by = if self.flavour == PiFlavour::Pi {
             "fromHook"
         } else {
             "fromExtension"
         };
         let mut fields = json!({"summary": summary});
-        if self.flavour != Flavour::Pi {
+        if self.flavour != PiFlavour::Pi {
             fields["shortSummary"] = json!("summary");
         }
         let details = json!({"readFiles": ["src/lib.rs"], "modifiedFiles": ["src/parse.rs"]});
@@ -258,7 +258,7 @@ impl Session {
     /// Adds the name of a model as this flavour writes it.
     pub fn model_change(&mut self, provider: &str, model: &str) -> String {
         let fields = match self.flavour {
-            Flavour::Pi => json!({"provider": provider, "modelId": model}),
+            PiFlavour::Pi => json!({"provider": provider, "modelId": model}),
             _ => json!({"model": format!("{provider}/{model}"), "role": "default"}),
         };
         self.entry("model_change", fields)

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::files::{Files, Made};
-use crate::make::pi::{Flavour, Place, Session, file_name, old, v3};
+use crate::files::{FileList, Made};
+use crate::make::pi::{PiFlavour, PiLayout, PiSession, file_name, old, v3};
 use crate::phrase;
 
 /// What a file is meant to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum PiShape {
     /// Version 1: no ids, compaction by index.
     V1,
     /// Version 2: `hookMessage`.
@@ -49,49 +49,49 @@ pub enum Shape {
     Orphan,
 }
 
-impl Shape {
+impl PiShape {
     /// Every shape.
-    pub const ALL: &'static [Shape] = &[
-        Shape::V1,
-        Shape::V2,
-        Shape::Linear,
-        Shape::EveryEntry,
-        Shape::Branched,
-        Shape::TwoCompactions,
-        Shape::Labels,
-        Shape::Images,
-        Shape::TitleSlot,
-        Shape::HeaderOnly,
-        Shape::Version4,
-        Shape::Version99,
-        Shape::Traps,
-        Shape::Cycle,
-        Shape::SelfParent,
-        Shape::ForwardParents,
-        Shape::TwoRoots,
-        Shape::DuplicateIds,
-        Shape::Orphan,
+    pub const ALL: &'static [PiShape] = &[
+        PiShape::V1,
+        PiShape::V2,
+        PiShape::Linear,
+        PiShape::EveryEntry,
+        PiShape::Branched,
+        PiShape::TwoCompactions,
+        PiShape::Labels,
+        PiShape::Images,
+        PiShape::TitleSlot,
+        PiShape::HeaderOnly,
+        PiShape::Version4,
+        PiShape::Version99,
+        PiShape::Traps,
+        PiShape::Cycle,
+        PiShape::SelfParent,
+        PiShape::ForwardParents,
+        PiShape::TwoRoots,
+        PiShape::DuplicateIds,
+        PiShape::Orphan,
     ];
 
     /// The shapes in which every parent is found, once, without a cycle.
     pub fn has_sound_tree(self) -> bool {
         !matches!(
             self,
-            Shape::Cycle | Shape::SelfParent | Shape::DuplicateIds | Shape::Orphan
+            PiShape::Cycle | PiShape::SelfParent | PiShape::DuplicateIds | PiShape::Orphan
         )
     }
 
     fn has_title(self) -> bool {
         matches!(
             self,
-            Shape::Linear | Shape::EveryEntry | Shape::Branched | Shape::TitleSlot
+            PiShape::Linear | PiShape::EveryEntry | PiShape::Branched | PiShape::TitleSlot
         )
     }
 }
 
 /// Makes the files of one shape, below an agent's folder (`~/.pi/agent` and the like).
-pub fn file(shape: Shape, flavour: Flavour, place: Place<'_>, seed: u64) -> Made {
-    let mut session = Session::start(flavour, place.cwd, seed);
+pub fn file(shape: PiShape, flavour: PiFlavour, place: PiLayout<'_>, seed: u64) -> Made {
+    let mut session = PiSession::start(flavour, place.cwd, seed);
     let title = shape
         .has_title()
         .then(|| phrase::title(&mut session.rng).to_owned());
@@ -101,7 +101,7 @@ pub fn file(shape: Shape, flavour: Flavour, place: Place<'_>, seed: u64) -> Made
         place.folder(flavour),
         file_name(session.created, &session.id)
     );
-    let mut files = Files::new();
+    let mut files = FileList::new();
     for (hash, bytes) in &session.blobs {
         files.add(format!("blobs/{hash}"), bytes.clone());
     }
@@ -117,8 +117,8 @@ pub fn file(shape: Shape, flavour: Flavour, place: Place<'_>, seed: u64) -> Made
 }
 
 /// Makes a chain `depth` entries deep, each the child of the one before.
-pub fn deep(flavour: Flavour, depth: usize, seed: u64) -> Vec<u8> {
-    let mut session = Session::start(flavour, "/home/dev/deep", seed);
+pub fn deep(flavour: PiFlavour, depth: usize, seed: u64) -> Vec<u8> {
+    let mut session = PiSession::start(flavour, "/home/dev/deep", seed);
     session.header_v3(None);
     for number in 0..depth {
         let id = format!("{number:08x}");
@@ -132,14 +132,14 @@ pub fn deep(flavour: Flavour, depth: usize, seed: u64) -> Vec<u8> {
     session.into_bytes()
 }
 
-fn fill(session: &mut Session, shape: Shape, title: Option<&str>) {
+fn fill(session: &mut PiSession, shape: PiShape, title: Option<&str>) {
     match shape {
-        Shape::V1 => old::v1(session),
-        Shape::V2 => old::v2(session),
-        Shape::Version4 => old::newer(session, 4),
-        Shape::Version99 => old::newer(session, 99),
-        Shape::HeaderOnly => session.header_v3(None),
-        Shape::TitleSlot => v3::title_slotted(session, title),
+        PiShape::V1 => old::v1(session),
+        PiShape::V2 => old::v2(session),
+        PiShape::Version4 => old::newer(session, 4),
+        PiShape::Version99 => old::newer(session, 99),
+        PiShape::HeaderOnly => session.header_v3(None),
+        PiShape::TitleSlot => v3::title_slotted(session, title),
         _ => {
             session.header_v3(title);
             session.model_change("anthropic", "claude-sonnet-4-5");

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::files::Files;
-use crate::make::pi::{Flavour, Session};
+use crate::files::FileList;
+use crate::make::pi::{PiFlavour, PiSession};
 use crate::phrase;
 
 /// Makes the content of a terminal's breadcrumb: the project folder and the
@@ -17,9 +17,9 @@ pub fn breadcrumb(cwd: &str, session_file: &Path) -> Vec<u8> {
 
 /// Makes the artifacts of a session (`main` is its path, ending in `.jsonl`): a tool's log, a
 /// subagent's answer and its log.
-pub fn artifacts(main: &str, flavour: Flavour, cwd: &str, seed: u64) -> Files {
+pub fn artifacts(main: &str, flavour: PiFlavour, cwd: &str, seed: u64) -> FileList {
     let folder = main.strip_suffix(".jsonl").unwrap_or(main);
-    let mut sub = Session::start(flavour, cwd, seed ^ 0x5ab);
+    let mut sub = PiSession::start(flavour, cwd, seed ^ 0x5ab);
     sub.header_v3(None);
     sub.entry(
         "session_init",
@@ -27,7 +27,7 @@ pub fn artifacts(main: &str, flavour: Flavour, cwd: &str, seed: u64) -> Files {
     );
     sub.turn();
     let log = phrase::listing(&mut sub.rng, 30);
-    let mut files = Files::new();
+    let mut files = FileList::new();
     files.add(format!("{folder}/0.bash.log"), log);
     files.add(format!("{folder}/0-Explore.md"), "The caller is `main`.\n");
     files.add(format!("{folder}/0-Explore.jsonl"), sub.into_bytes());

@@ -7,22 +7,22 @@ use serde_json::Value;
 use super::*;
 use crate::{disk, jsonl, sha256};
 
-fn each(mut check: impl FnMut(Shape, Flavour, crate::Made)) {
-    for &flavour in Flavour::ALL {
-        for &shape in Shape::ALL {
+fn each(mut check: impl FnMut(PiShape, PiFlavour, crate::Made)) {
+    for &flavour in PiFlavour::ALL {
+        for &shape in PiShape::ALL {
             check(
                 shape,
                 flavour,
-                file(shape, flavour, Place::of("/home/dev/proj/demo"), 11),
+                file(shape, flavour, PiLayout::of("/home/dev/proj/demo"), 11),
             );
         }
     }
 }
 
-fn parsed(shape: Shape, bytes: &[u8]) -> Vec<Value> {
+fn parsed(shape: PiShape, bytes: &[u8]) -> Vec<Value> {
     // Lone surrogates are legal for the agents and not for this parser.
     let text = String::from_utf8(bytes.to_vec()).unwrap();
-    let text = if shape == Shape::Traps {
+    let text = if shape == PiShape::Traps {
         text.replace("\\ud83d", "?")
     } else {
         text
@@ -34,7 +34,7 @@ fn parsed(shape: Shape, bytes: &[u8]) -> Vec<Value> {
 fn every_line_is_json_and_the_header_names_the_session() {
     each(|shape, flavour, made| {
         let lines = parsed(shape, made.bytes());
-        let header = &lines[usize::from(shape == Shape::TitleSlot)];
+        let header = &lines[usize::from(shape == PiShape::TitleSlot)];
         assert_eq!(header["type"], "session", "{shape:?} {flavour:?}");
         assert_eq!(header["id"], made.id.as_str());
         assert_eq!(header["cwd"], made.project.as_str());
@@ -61,10 +61,10 @@ fn parents_are_found_wherever_the_tree_is_said_to_be_sound() {
             assert_eq!(missing, 0, "{shape:?} {flavour:?}");
             assert_eq!(set.len(), ids.len(), "{shape:?} {flavour:?} repeats an id");
         }
-        if shape == Shape::Orphan {
+        if shape == PiShape::Orphan {
             assert_eq!(missing, 1);
         }
-        if shape == Shape::DuplicateIds {
+        if shape == PiShape::DuplicateIds {
             assert_eq!(ids.len() - set.len(), 2);
         }
     });
@@ -79,7 +79,7 @@ fn a_compaction_keeps_something_that_stands_before_it() {
             .enumerate()
             .filter(|(_, line)| line["type"] == "compaction")
         {
-            if shape == Shape::V1 {
+            if shape == PiShape::V1 {
                 let kept = line["firstKeptEntryIndex"].as_u64().unwrap() as usize;
                 assert_eq!(lines[kept]["message"]["role"], "user");
                 assert!(kept < at);
@@ -97,22 +97,22 @@ fn a_compaction_keeps_something_that_stands_before_it() {
 #[test]
 fn the_flavours_write_all_their_entry_types() {
     let types = |flavour| {
-        let made = file(Shape::EveryEntry, flavour, Place::of("/x"), 1);
+        let made = file(PiShape::EveryEntry, flavour, PiLayout::of("/x"), 1);
         jsonl::parse(made.bytes())
             .iter()
             .map(|l| l["type"].as_str().unwrap().to_owned())
             .collect::<HashSet<_>>()
     };
     // The header, and the fourteen; pi has no platform entries, oh-my-pi five more of its own.
-    assert_eq!(types(Flavour::Pi).len(), 10);
-    assert_eq!(types(Flavour::Xcsh).len(), 16);
-    assert_eq!(types(Flavour::Omp).len(), 21);
+    assert_eq!(types(PiFlavour::Pi).len(), 10);
+    assert_eq!(types(PiFlavour::Xcsh).len(), 16);
+    assert_eq!(types(PiFlavour::Omp).len(), 21);
 }
 
 #[test]
 fn large_images_are_blobs_named_by_their_hash_except_in_pi() {
-    for (flavour, blobs) in [(Flavour::Pi, 0), (Flavour::Omp, 2), (Flavour::Xcsh, 2)] {
-        let made = file(Shape::Images, flavour, Place::of("/x"), 2);
+    for (flavour, blobs) in [(PiFlavour::Pi, 0), (PiFlavour::Omp, 2), (PiFlavour::Xcsh, 2)] {
+        let made = file(PiShape::Images, flavour, PiLayout::of("/x"), 2);
         let found: Vec<_> = made
             .files
             .list
@@ -131,7 +131,7 @@ fn large_images_are_blobs_named_by_their_hash_except_in_pi() {
 #[test]
 fn a_seed_gives_the_same_files_again_and_another_seed_others() {
     each(|shape, flavour, made| {
-        let place = Place::of("/home/dev/proj/demo");
+        let place = PiLayout::of("/home/dev/proj/demo");
         assert_eq!(file(shape, flavour, place, 11).files, made.files);
         assert_ne!(file(shape, flavour, place, 12).files, made.files);
     });
@@ -139,7 +139,7 @@ fn a_seed_gives_the_same_files_again_and_another_seed_others() {
 
 #[test]
 fn a_deep_chain_is_as_deep_as_asked() {
-    let lines = jsonl::parse(&deep(Flavour::Pi, 2_000, 1));
+    let lines = jsonl::parse(&deep(PiFlavour::Pi, 2_000, 1));
     assert_eq!(lines.len(), 2_001);
     assert_eq!(lines[2_000]["parentId"], lines[1_999]["id"]);
     assert!(lines[1]["parentId"].is_null());
@@ -151,7 +151,7 @@ fn side_files_hold_what_the_agents_put_there() {
         breadcrumb("/x", std::path::Path::new("/y/z.jsonl")),
         b"/x\n/y/z.jsonl\n"
     );
-    let files = artifacts("sessions/-x/a.jsonl", Flavour::Xcsh, "/x", 3);
+    let files = artifacts("sessions/-x/a.jsonl", PiFlavour::Xcsh, "/x", 3);
     assert_eq!(
         jsonl::parse(files.get("sessions/-x/a/0-Explore.jsonl").unwrap())[1]["type"],
         "session_init"

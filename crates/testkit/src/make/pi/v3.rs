@@ -3,19 +3,19 @@
 use serde_json::json;
 
 use crate::jsonl;
-use crate::make::pi::{Flavour, Session, Shape, title_slot};
+use crate::make::pi::{PiFlavour, PiSession, PiShape, title_slot};
 
 /// Adds what the shape is to show, behind the header.
-pub(crate) fn fill(session: &mut Session, shape: Shape) {
+pub(crate) fn fill(session: &mut PiSession, shape: PiShape) {
     match shape {
-        Shape::EveryEntry => every_entry(session),
-        Shape::Branched => branched(session),
-        Shape::TwoCompactions => two_compactions(session),
-        Shape::Labels => labels(session),
-        Shape::Images => images(session),
-        Shape::Traps => traps(session),
-        Shape::Cycle => cycle(session),
-        Shape::SelfParent => {
+        PiShape::EveryEntry => every_entry(session),
+        PiShape::Branched => branched(session),
+        PiShape::TwoCompactions => two_compactions(session),
+        PiShape::Labels => labels(session),
+        PiShape::Images => images(session),
+        PiShape::Traps => traps(session),
+        PiShape::Cycle => cycle(session),
+        PiShape::SelfParent => {
             let (_, answer) = session.turn();
             let own = session.fresh_id();
             session.move_leaf(Some(&own));
@@ -24,14 +24,14 @@ pub(crate) fn fill(session: &mut Session, shape: Shape) {
             session.move_leaf(Some(&answer));
             session.turn();
         }
-        Shape::ForwardParents => forward_parents(session),
-        Shape::TwoRoots => {
+        PiShape::ForwardParents => forward_parents(session),
+        PiShape::TwoRoots => {
             session.turn();
             session.move_leaf(None);
             session.turn();
         }
-        Shape::DuplicateIds => duplicate_ids(session),
-        Shape::Orphan => {
+        PiShape::DuplicateIds => duplicate_ids(session),
+        PiShape::Orphan => {
             session.turn();
             session.move_leaf(Some("ffffffff"));
             session.turn();
@@ -45,7 +45,7 @@ pub(crate) fn fill(session: &mut Session, shape: Shape) {
 }
 
 /// Writes a newer oh-my-pi file, with the title line before the header.
-pub(crate) fn title_slotted(session: &mut Session, title: Option<&str>) {
+pub(crate) fn title_slotted(session: &mut PiSession, title: Option<&str>) {
     let slot = title_slot(
         title.unwrap_or_default(),
         Some("user"),
@@ -64,7 +64,7 @@ pub(crate) fn title_slotted(session: &mut Session, title: Option<&str>) {
     session.turn();
 }
 
-fn every_entry(session: &mut Session) {
+fn every_entry(session: &mut PiSession) {
     let (asked, _) = session.turn();
     session.tool_turn(2);
     session.entry(
@@ -83,7 +83,7 @@ fn every_entry(session: &mut Session) {
     let leaf = session.leaf.clone();
     session.move_leaf(leaf.as_deref());
     session.entry("session_info", json!({"name": "named in an entry"}));
-    if session.flavour != Flavour::Pi {
+    if session.flavour != PiFlavour::Pi {
         more_entries(session, &asked);
     }
     session.message(json!({"role": "developer", "content": "stay brief", "timestamp": 1}));
@@ -101,7 +101,7 @@ fn every_entry(session: &mut Session) {
     session.turn();
 }
 
-fn more_entries(session: &mut Session, asked: &str) {
+fn more_entries(session: &mut PiSession, asked: &str) {
     session.entry(
         "context_change",
         json!({"contextName": "prod", "tenant": "acme-corp", "namespace": "production"}),
@@ -117,7 +117,7 @@ fn more_entries(session: &mut Session, asked: &str) {
         json!({"systemPrompt": "You review.", "task": "review", "tools": ["read"]}),
     );
     session.entry("mode_change", json!({"mode": "plan", "data": {"step": 1}}));
-    if session.flavour == Flavour::Omp {
+    if session.flavour == PiFlavour::Omp {
         let usage = session.usage();
         let model = json!({
             "purpose": "title", "api": "anthropic-messages", "provider": "anthropic", "model": "claude-haiku-4-5",
@@ -134,7 +134,7 @@ fn more_entries(session: &mut Session, asked: &str) {
     }
 }
 
-fn branched(session: &mut Session) {
+fn branched(session: &mut PiSession) {
     let (_, fork) = session.turn();
     let abandoned = session.tool_turn(1);
     session.move_leaf(Some(&fork));
@@ -148,7 +148,7 @@ fn branched(session: &mut Session) {
     session.turn();
 }
 
-fn two_compactions(session: &mut Session) {
+fn two_compactions(session: &mut PiSession) {
     session.turn();
     let (kept_first, _) = session.turn();
     session.turn();
@@ -162,7 +162,7 @@ fn two_compactions(session: &mut Session) {
     session.turn();
 }
 
-fn labels(session: &mut Session) {
+fn labels(session: &mut PiSession) {
     let (first, answer) = session.turn();
     session.entry("label", json!({"targetId": first, "label": "start"}));
     let (second, _) = session.turn();
@@ -176,7 +176,7 @@ fn labels(session: &mut Session) {
     );
 }
 
-fn images(session: &mut Session) {
+fn images(session: &mut PiSession) {
     for bytes in [12, 765, 768, 4_000] {
         let block = session.image_block(bytes);
         let content = json!([{"type": "text", "text": "look at this"}, block]);
@@ -185,7 +185,7 @@ fn images(session: &mut Session) {
     }
 }
 
-fn traps(session: &mut Session) {
+fn traps(session: &mut PiSession) {
     let (_, parent) = session.turn();
     let lines = [
         r#"{"type":"custom","customType":"numbers","data":[0.000005,5e-7,1e+21,-0,9007199254740993,1.0],"id":"7ra90001","parentId":"PARENT","timestamp":"2026-10-05T08:00:00Z"}"#,
@@ -201,7 +201,7 @@ fn traps(session: &mut Session) {
     session.turn();
 }
 
-fn cycle(session: &mut Session) {
+fn cycle(session: &mut PiSession) {
     let (_, answer) = session.turn();
     let (a, b) = (session.fresh_id(), session.fresh_id());
     for (own, parent, text) in [
@@ -216,7 +216,7 @@ fn cycle(session: &mut Session) {
     session.turn();
 }
 
-fn forward_parents(session: &mut Session) {
+fn forward_parents(session: &mut PiSession) {
     let (_, root) = session.turn();
     let ids: Vec<String> = (0..4).map(|_| session.fresh_id()).collect();
     for place in (0..ids.len()).rev() {
@@ -228,7 +228,7 @@ fn forward_parents(session: &mut Session) {
     session.turn();
 }
 
-fn duplicate_ids(session: &mut Session) {
+fn duplicate_ids(session: &mut PiSession) {
     let (asked, answer) = session.turn();
     let message = session.user_message("the same id, another text");
     session.entry_with_id(&asked, "message", json!({"message": message}));

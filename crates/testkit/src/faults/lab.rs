@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use super::call_log::CallLog;
-use super::plan::Fault;
+use super::plan::InjectedFault;
 use super::shim::Shim;
 use crate::disk;
 
@@ -52,7 +52,7 @@ impl Ran {
 
 /// A folder with a fixture that can be had again.
 #[derive(Debug)]
-pub struct Place {
+pub struct FaultLab {
     program: PathBuf,
     shim: Shim,
     /// Holds `live`, where commands run; `fixture` and `base`, which it is copied from before each
@@ -60,10 +60,10 @@ pub struct Place {
     folder: PathBuf,
 }
 
-impl Place {
+impl FaultLab {
     /// Builds the fixture below `folder`, which must be empty or missing.
-    pub fn build(program: &Path, shim: &Shim, folder: &Path) -> Result<Place, String> {
-        let place = Place {
+    pub fn build(program: &Path, shim: &Shim, folder: &Path) -> Result<FaultLab, String> {
+        let place = FaultLab {
             program: program.to_owned(),
             shim: shim.clone(),
             folder: folder.to_owned(),
@@ -230,7 +230,7 @@ impl Place {
         &self,
         args: &[&str],
         stdin: Option<&str>,
-        fault: Option<Fault>,
+        fault: Option<InjectedFault>,
     ) -> Result<(Ran, PathBuf), String> {
         let log = self.folder.join("calls");
         let _ = std::fs::remove_file(&log);
@@ -277,7 +277,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for FaultLab {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
