@@ -36,8 +36,8 @@ pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
 
 /// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot
 /// be read is told, not fatal.
-pub(crate) fn database(machine: &App, store: &Store) -> Result<Vec<Asked>> {
-    let Some(home) = machine
+pub(crate) fn database(app: &App, store: &Store) -> Result<Vec<Asked>> {
+    let Some(home) = app
         .home
         .as_ref()
         .filter(|_| matches!(store.dialect().name(), "xcsh" | "omp"))
@@ -71,7 +71,7 @@ pub(crate) fn database(machine: &App, store: &Store) -> Result<Vec<Asked>> {
             })
             .collect()),
         Err(error) => {
-            if !machine.quiet {
+            if !app.quiet {
                 crate::error_report::warn(&error);
             }
             Ok(Vec::new())
@@ -83,21 +83,21 @@ pub(crate) fn database(machine: &App, store: &Store) -> Result<Vec<Asked>> {
 /// too, as if they had been typed. That of today's oh-my-pi has rules of its own and is left alone.
 #[derive(Debug)]
 pub(crate) struct AgentHistory<'m> {
-    machine: &'m App,
+    app: &'m App,
     database: PathBuf,
     project: Option<String>,
 }
 
 impl<'m> AgentHistory<'m> {
     /// The history of the store that a session is in; none where its agent keeps none.
-    pub(crate) fn of(machine: &'m App, found: &Resolved) -> Result<Option<AgentHistory<'m>>> {
+    pub(crate) fn of(app: &'m App, found: &Resolved) -> Result<Option<AgentHistory<'m>>> {
         let database = found.store.root().join("history.db");
         if found.store.dialect().name() != "xcsh" || !boswell_find::has_history(&database) {
             return Ok(None);
         }
-        let project = found.store.summary(&found.located)?.facts.project;
+        let project = found.store.summary(&found.location)?.meta.project;
         Ok(Some(AgentHistory {
-            machine,
+            app,
             database,
             project,
         }))
@@ -114,7 +114,7 @@ impl<'m> AgentHistory<'m> {
             SystemIds.now(),
         );
         if let Err(error) = added
-            && !self.machine.quiet
+            && !self.app.quiet
         {
             crate::error_report::warn(&error);
         }

@@ -13,17 +13,17 @@ use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::locks::{ProcessState, Processes, Locks, SystemLiveness};
+use boswell_store::locks::{Locks, ProcessState, Processes, SystemLiveness};
 use boswell_store::{
-    IdSource, Conversation, Exclusion, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector,
+    Conversation, Exclusion, IdSource, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector,
     Side, Store, Stores, Summaries, Summary, SystemIds,
 };
 
 use crate::args::{Color, Global};
 use crate::config::{AddedStore, Config, expanded};
-use crate::session_index::{Create, SessionIndex};
 use crate::newest;
 use crate::notes_overlay::NotesOverlay;
+use crate::session_index::{Create, SessionIndex};
 
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
@@ -222,7 +222,7 @@ impl App {
     /// Conversations of all stores, with what notes say of them.
     pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
         let (mut conversations, rest) = match SessionIndex::open(self, Create::No)? {
-            Some(mut library) => library.conversations(self)?,
+            Some(mut session_index) => session_index.conversations(self)?,
             None => self.stores.conversations(),
         };
         self.annotate(&mut conversations)?;
@@ -244,7 +244,7 @@ impl App {
     pub(crate) fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
         if summary.reference.dialect == "boswell" {
-            summary.facts.status = Some(own_status(summary, self.now, self.config.span("idle")));
+            summary.meta.status = Some(own_status(summary, self.now, self.config.span("idle")));
         }
     }
 
@@ -263,7 +263,7 @@ impl App {
         let found = self.resolve(session)?;
         Ok(Resolved {
             store: self.writable(found.store)?,
-            located: found.located,
+            location: found.location,
         })
     }
 
@@ -274,7 +274,7 @@ impl App {
         let found = self.resolve_front(session)?;
         Ok(Resolved {
             store: self.writable(found.store)?,
-            located: found.located,
+            location: found.location,
         })
     }
 
@@ -307,9 +307,9 @@ impl App {
         {
             let project = found
                 .store
-                .summary(&found.located)
+                .summary(&found.location)
                 .ok()
-                .and_then(|summary| summary.facts.project);
+                .and_then(|summary| summary.meta.project);
             if !self.shows(project.as_deref()) {
                 crate::error_report::say(
                     "this session is of an excluded project; it is found because it was named in full",
@@ -353,19 +353,19 @@ impl App {
                 .stores
                 .iter()
                 .any(|(_, store)| path.starts_with(store.root()));
-            if let Ok((store, located)) = self.stores.at_path(&path)
+            if let Ok((store, location)) = self.stores.at_path(&path)
                 && below
-                && located.hidden.is_none()
+                && location.hidden.is_none()
                 && (self.exclusion.is_none()
                     || self.shows(
                         store
-                            .summary(&located)
+                            .summary(&location)
                             .ok()
-                            .and_then(|it| it.facts.project)
+                            .and_then(|it| it.meta.project)
                             .as_deref(),
                     ))
             {
-                return Some(Resolved { store, located });
+                return Some(Resolved { store, location });
             }
         }
         None
@@ -377,7 +377,7 @@ impl App {
     /// Best effort: a session is taken up whether or not it can be noted.
     pub(crate) fn note_terminal(&self, found: &Resolved, cwd: &Path) {
         let (Some(terminal), Some(home), Some(key)) =
-            (TerminalId::of(&self.env), &self.home, &found.located.key)
+            (TerminalId::of(&self.env), &self.home, &found.location.key)
         else {
             return;
         };
@@ -475,7 +475,7 @@ fn own_status(summary: &Summary, now: Instant, idle: Option<std::time::Duration>
     let idle = idle
         .and_then(|idle| i64::try_from(idle.as_millis()).ok())
         .unwrap_or(i64::MAX);
-    match summary.facts.status.as_deref() {
+    match summary.meta.status.as_deref() {
         Some(status) if status != "active" => status.to_owned(),
         _ if summary
             .last_active()
@@ -507,7 +507,9 @@ pub(crate) fn runs_since(pid: u32, start: Option<&str>) -> bool {
                 .is_none_or(|began| began == start)
         }
         (Ok(_), None) => true,
-        (Err(_), _) => !cfg!(target_os = "linux") && SystemLiveness.process(pid) == ProcessState::Yes,
+        (Err(_), _) => {
+            !cfg!(target_os = "linux") && SystemLiveness.process(pid) == ProcessState::Yes
+        }
     }
 }
 

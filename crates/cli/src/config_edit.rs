@@ -11,13 +11,13 @@ use boswell_store::{IdSource, Owner, SystemIds, Wait};
 use toml::Value;
 use toml::de::DeTable;
 
-use crate::config::Config;
 use crate::app::{App, read_text};
+use crate::config::Config;
 
 /// Adds patterns to `exclude` and takes others out. Gives the settings as they are then.
-pub(crate) fn exclude(machine: &App, add: &[String], remove: &[String]) -> Result<Config> {
-    machine.may_write()?;
-    let Some(path) = machine.config.path.clone() else {
+pub(crate) fn exclude(app: &App, add: &[String], remove: &[String]) -> Result<Config> {
+    app.may_write()?;
+    let Some(path) = app.config.path.clone() else {
         return Err(
             Error::new(ErrorKind::Invalid, "there is no place for the settings")
                 .because("neither HOME nor XDG_CONFIG_HOME is set")
@@ -29,7 +29,7 @@ pub(crate) fn exclude(machine: &App, add: &[String], remove: &[String]) -> Resul
     let folder = path.parent().map(Path::to_owned).unwrap_or_default();
     durable::make_folders(&RealDisk, &folder)?;
     // Two of us at once would otherwise lose what the first one added.
-    let locks = machine.home()?.join("locks");
+    let locks = app.home()?.join("locks");
     durable::make_folders(&RealDisk, &locks)?;
     let locks = Locks::new(
         Arc::new(RealDisk),

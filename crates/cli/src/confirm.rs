@@ -23,11 +23,11 @@ pub(crate) enum Agreed {
 
 /// Whether the plan that was shown is to be carried out: `--apply` says so, on a
 /// terminal the user is asked.
-pub(crate) fn ask(machine: &App, apply: bool, question: &str) -> Result<Agreed> {
+pub(crate) fn ask(app: &App, apply: bool, question: &str) -> Result<Agreed> {
     if apply {
         return Ok(Agreed::Yes);
     }
-    if machine.env.terminal.is_none() {
+    if app.env.terminal.is_none() {
         crate::error_report::say("nothing was changed; do it with `--apply`");
         return Ok(Agreed::No(ExitCode::from(2)));
     }

@@ -3,22 +3,22 @@
 use std::collections::{BTreeMap, HashSet};
 
 use boswell_dialect::SessionLocation;
-use boswell_model::{SessionMeta, Framing, Result, SessionRef};
+use boswell_model::{Framing, Result, SessionMeta, SessionRef};
 use boswell_store::{Conversation, StoreId, Summary};
 
 use crate::agent_history;
-use crate::session_index::{Create, SessionIndex};
 use crate::app::App;
+use crate::session_index::{Create, SessionIndex};
 
 /// Every ghost: sessions that the catalog saw once, and those of which only an agent's
 /// prompt history speaks.
-pub(crate) fn all(machine: &App, here: &[Conversation]) -> Result<Vec<Conversation>> {
+pub(crate) fn all(app: &App, here: &[Conversation]) -> Result<Vec<Conversation>> {
     let mut known: HashSet<SessionRef> = HashSet::new();
     for conversation in here {
         for side in crate::command::list::sides(conversation) {
             known.insert(side.reference.clone());
             known.extend(
-                side.facts
+                side.meta
                     .id
                     .as_ref()
                     .map(|id| SessionRef::new(&side.reference.dialect, id)),
@@ -26,25 +26,27 @@ pub(crate) fn all(machine: &App, here: &[Conversation]) -> Result<Vec<Conversati
         }
     }
     // A session of an excluded project is not gone, and nothing is told of it.
-    for held in machine.stores.excluded() {
-        let dialect = machine
+    for held in app.stores.excluded() {
+        let dialect = app
             .stores
             .get(held.store)
             .map(|store| store.dialect().name());
-        known.extend(dialect.map(|dialect| SessionRef::new(dialect, &held.located.id)));
+        known.extend(dialect.map(|dialect| SessionRef::new(dialect, &held.location.id)));
     }
-    let mut ghosts: BTreeMap<SessionRef, (StoreId, SessionMeta)> = BTreeMap::new();
-    if let Some(library) = SessionIndex::open(machine, Create::No)? {
-        for ghost in library.catalog().ghosts()? {
-            let store = machine.stores.iter().find(|(_, store)| {
-                store.root() == ghost.root && store.dialect().name() == ghost.reference.dialect
+    let mut deleted_sessions: BTreeMap<SessionRef, (StoreId, SessionMeta)> = BTreeMap::new();
+    if let Some(session_index) = SessionIndex::open(app, Create::No)? {
+        for deleted_session in session_index.catalog().deleted_sessions()? {
+            let store = app.stores.iter().find(|(_, store)| {
+                store.root() == deleted_session.root
+                    && store.dialect().name() == deleted_session.reference.dialect
             });
-            if let Some((store, _)) = store.filter(|_| !known.contains(&ghost.reference)) {
-                ghosts.insert(ghost.reference, (store, ghost.facts));
+            if let Some((store, _)) = store.filter(|_| !known.contains(&deleted_session.reference))
+            {
+                deleted_sessions.insert(deleted_session.reference, (store, deleted_session.meta));
             }
         }
     }
-    for (id, store) in machine.stores.iter() {
+    for (id, store) in app.stores.iter() {
         for asked in agent_history::read(store).unwrap_or_default() {
             let Some(session) = &asked.session else {
                 continue;
@@ -53,31 +55,31 @@ pub(crate) fn all(machine: &App, here: &[Conversation]) -> Result<Vec<Conversati
             if known.contains(&reference) {
                 continue;
             }
-            let (_, facts) = ghosts
+            let (_, meta) = deleted_sessions
                 .entry(reference)
                 .or_insert_with(|| (id, SessionMeta::default()));
-            facts.saw_prompt(&asked.text);
-            asked.at.into_iter().for_each(|at| facts.saw_time(at));
-            facts.project = facts.project.take().or(asked.project);
+            meta.saw_prompt(&asked.text);
+            asked.at.into_iter().for_each(|at| meta.saw_time(at));
+            meta.project = meta.project.take().or(asked.project);
         }
     }
-    ghosts.retain(|_, (_, facts)| machine.shows(facts.project.as_deref()));
-    Ok(ghosts
+    deleted_sessions.retain(|_, (_, meta)| app.shows(meta.project.as_deref()));
+    Ok(deleted_sessions
         .into_iter()
-        .map(|(reference, (store, facts))| ghost(reference, store, facts))
+        .map(|(reference, (store, meta))| deleted_session(reference, store, meta))
         .collect())
 }
 
-fn ghost(reference: SessionRef, store: StoreId, facts: SessionMeta) -> Conversation {
-    let located = SessionLocation {
+fn deleted_session(reference: SessionRef, store: StoreId, meta: SessionMeta) -> Conversation {
+    let location = SessionLocation {
         hidden: Some("ghost"),
         ..SessionLocation::of(reference.id.clone(), Framing::Lines, 0)
     };
     let summary = Summary {
         reference,
-        located,
+        location,
         path: None,
-        facts: Box::new(facts),
+        meta: Box::new(meta),
         complete: false,
         records: 0,
         leaf: None,

@@ -28,8 +28,8 @@ pub(crate) const PARTLY: u8 = 3;
 
 /// Warns about each folder or file that could not be read, and gives the exit code: of
 /// success, if there is none.
-pub(crate) fn left_out(machine: &App, left_out: &[Error]) -> ExitCode {
-    left_out.iter().filter(|_| !machine.quiet).for_each(warn);
+pub(crate) fn left_out(app: &App, left_out: &[Error]) -> ExitCode {
+    left_out.iter().filter(|_| !app.quiet).for_each(warn);
     if left_out.is_empty() {
         ExitCode::SUCCESS
     } else {

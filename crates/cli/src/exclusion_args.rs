@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use boswell_find::{Catalog, Index};
-use boswell_model::{SessionMeta, Result, SessionRef};
+use boswell_model::{Result, SessionMeta, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{IdSource, Digest, Exclusion, StoredSession, Stores, SystemIds};
+use boswell_store::{Digest, Exclusion, IdSource, StoredSession, Stores, SystemIds};
 
 use crate::app::{App, read_text};
 
@@ -21,16 +21,16 @@ const STATE: &str = "excluded";
 
 /// Removes what was derived of excluded projects, unless that was done already. What fails is told
 /// and tried again by the next command.
-pub(crate) fn settle_or_warn(machine: &App) {
-    let Some(exclusion) = &machine.exclusion else {
+pub(crate) fn settle_or_warn(app: &App) {
+    let Some(exclusion) = &app.exclusion else {
         return;
     };
     let purge = Purge {
-        machine,
+        app,
         exclusion,
-        stores: &machine.stores,
+        stores: &app.stores,
     };
-    if let Err(error) = purge.run(&machine.config.words("exclude")) {
+    if let Err(error) = purge.run(&app.config.words("exclude")) {
         crate::error_report::warn(
             &error.hinting(
                 "what is excluded is not shown; the next command tries again to remove it",
@@ -41,7 +41,7 @@ pub(crate) fn settle_or_warn(machine: &App) {
 
 /// What goes, and by what.
 pub(crate) struct Purge<'m> {
-    pub(crate) machine: &'m App,
+    pub(crate) app: &'m App,
     pub(crate) exclusion: &'m Exclusion,
     /// Stores that leave out what is excluded.
     pub(crate) stores: &'m Stores,
@@ -50,12 +50,12 @@ pub(crate) struct Purge<'m> {
 impl Purge<'_> {
     /// Removes what was derived, unless that was done for these patterns and what they exclude now.
     pub(crate) fn run(&self, patterns: &[String]) -> Result<()> {
-        let Some(home) = self.machine.home.as_ref().filter(|home| home.is_dir()) else {
+        let Some(home) = self.app.home.as_ref().filter(|home| home.is_dir()) else {
             return Ok(());
         };
         // With stores named on the command line the others are not seen: it is done by the
         // next command without.
-        if self.machine.is_read_only() || self.machine.named_stores {
+        if self.app.is_read_only() || self.app.named_stores {
             return Ok(());
         }
         let hidden = self.stores.excluded();
@@ -70,7 +70,7 @@ impl Purge<'_> {
                 self.stores
                     .get(held.store)?
                     .backend()
-                    .describe(held.located.key.as_deref()?),
+                    .describe(held.location.key.as_deref()?),
             ))
         }));
         self.index(home, &paths)?;
@@ -94,7 +94,7 @@ impl Purge<'_> {
     fn reference(&self, held: &StoredSession) -> Option<SessionRef> {
         Some(SessionRef::new(
             self.stores.get(held.store)?.dialect().name(),
-            &held.located.id,
+            &held.location.id,
         ))
     }
 
@@ -109,14 +109,14 @@ impl Purge<'_> {
             .iter()
             .filter_map(|held| self.reference(held))
             .collect();
-        let is_excluded = |facts: &SessionMeta| {
-            facts
-                .project
+        let is_excluded = |meta: &SessionMeta| {
+            meta.project
                 .as_deref()
                 .is_some_and(|it| self.exclusion.excludes(it))
         };
-        let goes =
-            |reference: &SessionRef, facts: &SessionMeta| refs.contains(reference) || is_excluded(facts);
+        let goes = |reference: &SessionRef, meta: &SessionMeta| {
+            refs.contains(reference) || is_excluded(meta)
+        };
         Ok(Catalog::open(&path)?
             .forget_where(&goes)?
             .into_iter()
@@ -164,7 +164,7 @@ impl Purge<'_> {
             Some((self.reference(held)?, store.root().to_owned()))
         });
         let there: HashSet<(SessionRef, PathBuf)> = there.collect();
-        let runner = self.machine.reading_runner()?;
+        let runner = self.app.reading_runner()?;
         runner
             .vault()
             .drop_kept(&|session, root| there.contains(&(session.clone(), root.to_owned())))

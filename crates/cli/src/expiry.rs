@@ -21,15 +21,15 @@ pub(crate) struct Fates {
 
 impl Fates {
     /// Reads what is kept, and how long each agent keeps sessions.
-    pub(crate) fn read(machine: &App) -> Result<Fates> {
-        let kept = match &machine.home {
+    pub(crate) fn read(app: &App) -> Result<Fates> {
+        let kept = match &app.home {
             Some(home) if home.join("vault/kept.jsonl").is_file() => {
-                machine.reading_runner()?.vault().kept()?
+                app.reading_runner()?.vault().kept()?
             }
             _ => ChunkedCopies::default(),
         };
         // Settings that cannot be read say nothing about when sessions go.
-        let days = machine
+        let days = app
             .stores
             .iter()
             .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
@@ -38,25 +38,35 @@ impl Fates {
     }
 
     /// Whether a copy of the session as it stands is kept; none where sessions are not kept at all.
-    pub(crate) fn is_kept(&self, id: StoreId, store: &Store, located: &SessionLocation) -> Option<bool> {
+    pub(crate) fn is_kept(
+        &self,
+        id: StoreId,
+        store: &Store,
+        location: &SessionLocation,
+    ) -> Option<bool> {
         self.days
             .contains_key(&id)
-            .then(|| self.kept.has(store, located))
+            .then(|| self.kept.has(store, location))
     }
 
     /// When its agent deletes the session, if it is not used before.
-    pub(crate) fn expires(&self, id: StoreId, located: &SessionLocation) -> Option<Instant> {
+    pub(crate) fn expires(&self, id: StoreId, location: &SessionLocation) -> Option<Instant> {
         let days = i64::try_from(*self.days.get(&id)?).ok()?;
-        let at = located
+        let at = location
             .modified?
             .millis()
             .checked_add(days.checked_mul(DAY)?)?;
-        located.key.is_some().then(|| Instant::from_millis(at))
+        location.key.is_some().then(|| Instant::from_millis(at))
     }
 
     /// In how many days that is; none left if it is due.
-    pub(crate) fn days_left(&self, id: StoreId, located: &SessionLocation, now: Instant) -> Option<i64> {
-        let left = (self.expires(id, located)?.millis() - now.millis()).max(0);
+    pub(crate) fn days_left(
+        &self,
+        id: StoreId,
+        location: &SessionLocation,
+        now: Instant,
+    ) -> Option<i64> {
+        let left = (self.expires(id, location)?.millis() - now.millis()).max(0);
         Some((left + DAY - 1) / DAY)
     }
 
@@ -68,16 +78,16 @@ impl Fates {
         sessions: &'l [SessionLocation],
         now: Instant,
     ) -> Vec<&'l SessionLocation> {
-        let soon = |located: &&SessionLocation| {
+        let soon = |location: &&SessionLocation| {
             let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
-            self.expires(id, located).is_some_and(|at| at <= by)
+            self.expires(id, location).is_some_and(|at| at <= by)
         };
         let sessions = sessions
             .iter()
-            .filter(|located| located.owner.is_none() && located.size > 0);
+            .filter(|location| location.owner.is_none() && location.size > 0);
         sessions
             .filter(soon)
-            .filter(|located| !self.kept.has(store, located))
+            .filter(|location| !self.kept.has(store, location))
             .collect()
     }
 }

@@ -8,9 +8,9 @@ use boswell_model::{
 };
 use boswell_store::{Conversation, NewEntry, Session, Store, Summary, drift};
 
+use crate::app::App;
 use crate::command::resume;
 use crate::expiry::Fates;
-use crate::app::App;
 
 /// The `session` shape of a summary.
 pub(crate) fn session(
@@ -19,21 +19,21 @@ pub(crate) fn session(
     linked: &[&Summary],
     resume: Option<Json>,
 ) -> Json {
-    let facts = &summary.facts;
+    let meta = &summary.meta;
     let known = |count: u64| summary.complete.then_some(count);
-    let total = facts.usage.total();
+    let total = meta.usage.total();
     let usage = if total.is_unknown() || !summary.complete {
-        facts.stated.usage
+        meta.stated.usage
     } else {
         total
     };
-    let kinds = facts
+    let kinds = meta
         .kinds
         .iter()
         .map(|(word, count)| (word.clone(), Json::from(*count)))
         .collect();
-    let has_log = summary.located.key.is_some();
-    let has_messages = summary.located.framing != Framing::Document;
+    let has_log = summary.location.key.is_some();
+    let has_messages = summary.location.framing != Framing::Document;
     let live = store
         .map(|store| store.was_live(&summary.reference.id))
         .filter(|pids| !pids.is_empty());
@@ -44,61 +44,51 @@ pub(crate) fn session(
         .with("v", 1)
         .with("type", "session")
         .with("ref", summary.reference.to_string())
-        .with("id", facts.id.as_deref().unwrap_or(&summary.reference.id))
+        .with("id", meta.id.as_deref().unwrap_or(&summary.reference.id))
         .with(
             "agent",
-            facts
-                .agent
-                .as_deref()
-                .or(store.map(|s| s.dialect().agent())),
+            meta.agent.as_deref().or(store.map(|s| s.dialect().agent())),
         )
         .with("dialect", summary.reference.dialect.as_str())
         .with("store_label", store.and_then(Store::label))
         .with("name", crate::terminal::cut(&summary.name(), 50))
-        .with("title", facts.title.as_deref())
-        .with("title_source", facts.title_source.as_deref())
-        .with("summary", facts.summary.as_deref())
-        .with("first_prompt", facts.first_prompt.as_deref())
-        .with(
-            "project",
-            facts.project.as_deref().filter(|p| !p.is_empty()),
-        )
-        .with("status", facts.status.as_deref())
-        .with("error", facts.error.as_deref())
-        .with("tags", facts.tags.clone())
+        .with("title", meta.title.as_deref())
+        .with("title_source", meta.title_source.as_deref())
+        .with("summary", meta.summary.as_deref())
+        .with("first_prompt", meta.first_prompt.as_deref())
+        .with("project", meta.project.as_deref().filter(|p| !p.is_empty()))
+        .with("status", meta.status.as_deref())
+        .with("error", meta.error.as_deref())
+        .with("tags", meta.tags.clone())
         .with(
             "metadata",
             Json::Object(
-                facts
-                    .metadata
+                meta.metadata
                     .iter()
                     .map(|(k, v)| (k.clone(), Json::from(v)))
                     .collect(),
             ),
         )
-        .with("created", facts.created.map(|t| t.to_rfc3339()))
+        .with("created", meta.created.map(|t| t.to_rfc3339()))
         .with("last_active", summary.last_active().map(|t| t.to_rfc3339()))
         .with(
             "revision",
-            has_log.then(|| summary.located.size.to_string()),
+            has_log.then(|| summary.location.size.to_string()),
         )
         .with("leaf", summary.leaf.as_deref())
         .with("messages", crate::command::list::messages(summary))
         .with(
             "turns",
-            known(facts.turns)
-                .filter(|_| has_log && facts.stated.turns.is_none())
-                .or(facts.stated.turns),
+            known(meta.turns)
+                .filter(|_| has_log && meta.stated.turns.is_none())
+                .or(meta.stated.turns),
         )
         .with("entries", known(summary.records).filter(|_| has_log))
         .with(
             "tool_calls",
-            known(facts.tool_calls).filter(|_| has_log && has_messages),
+            known(meta.tool_calls).filter(|_| has_log && has_messages),
         )
-        .with(
-            "duration_ms",
-            facts.duration_ms.filter(|_| summary.complete),
-        )
+        .with("duration_ms", meta.duration_ms.filter(|_| summary.complete))
         .with(
             "kinds",
             if summary.complete {
@@ -110,19 +100,18 @@ pub(crate) fn session(
         .with("tokens", tokens(&usage))
         .with("cost_usd", usage.cost)
         .with("premium_requests", usage.premium_requests)
-        .with("models", facts.models.clone())
-        .with("git_branch", facts.git_branch.as_deref())
-        .with("permission_mode", facts.permission_mode.as_deref())
-        .with("agent_version", facts.agent_version.as_deref())
+        .with("models", meta.models.clone())
+        .with("git_branch", meta.git_branch.as_deref())
+        .with("permission_mode", meta.permission_mode.as_deref())
+        .with("agent_version", meta.agent_version.as_deref())
         .with(
             "parent",
-            facts.parent.as_deref().or(summary.located.owner.as_deref()),
+            meta.parent.as_deref().or(summary.location.owner.as_deref()),
         )
         .with(
             "external_ids",
             Json::Object(
-                facts
-                    .external_ids
+                meta.external_ids
                     .iter()
                     .map(|(k, v)| (k.clone(), Json::from(v)))
                     .collect(),
@@ -136,14 +125,14 @@ pub(crate) fn session(
                 .collect::<Vec<_>>(),
         )
         .with("path", summary.path.as_deref())
-        .with("bytes", summary.located.size)
+        .with("bytes", summary.location.size)
         .with("problems", summary.complete.then_some(summary.gaps))
         .with("live", live)
-        .with("pinned", facts.is_pinned())
+        .with("pinned", meta.is_pinned())
         .with("kept", Json::Null)
         .with(
             "archived",
-            facts.archived || summary.located.hidden == Some("archived"),
+            meta.archived || summary.location.hidden == Some("archived"),
         )
         .with("expires", Json::Null)
         .with("subagents", Json::Null)
@@ -153,11 +142,11 @@ pub(crate) fn session(
 }
 
 /// The `session` shape of a conversation, with its other places.
-pub(crate) fn conversation(machine: &App, conversation: &Conversation, fates: &Fates) -> Json {
-    let stores = &machine.stores;
+pub(crate) fn conversation(app: &App, conversation: &Conversation, fates: &Fates) -> Json {
+    let stores = &app.stores;
     let (store, front) = &conversation.front;
     let linked: Vec<&Summary> = conversation.linked.iter().map(|(_, s)| s).collect();
-    let resume = resume::command_for(machine, conversation).map(|(command, env)| {
+    let resume = resume::command_for(app, conversation).map(|(command, env)| {
         Json::object()
             .with("argv", command.argv)
             .with("cwd", command.cwd)
@@ -166,9 +155,9 @@ pub(crate) fn conversation(machine: &App, conversation: &Conversation, fates: &F
     let shape = session(front, stores.get(*store), &linked, resume);
     let kept = stores
         .get(*store)
-        .and_then(|it| fates.is_kept(*store, it, &front.located));
+        .and_then(|it| fates.is_kept(*store, it, &front.location));
     let expires = fates
-        .expires(*store, &front.located)
+        .expires(*store, &front.location)
         .map(|time| time.to_rfc3339());
     filled(
         filled(shape, "kept", kept.into()),

@@ -1,6 +1,6 @@
 //! Follows a session that holds no messages to the one that does.
 
-use boswell_dialect::{Depth, Capability, Support};
+use boswell_dialect::{Capability, Depth, Support};
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Resolved, Selector, Side};
 
@@ -17,14 +17,14 @@ pub(crate) enum LinkedTranscript {
 }
 
 /// Where the conversation of a session is kept, if the session itself is only about it.
-pub(crate) fn of(machine: &App, found: &Resolved) -> Result<LinkedTranscript> {
+pub(crate) fn of(app: &App, found: &Resolved) -> Result<LinkedTranscript> {
     let dialect = found.store.dialect();
-    if machine.side.is_some() || dialect.capabilities().support(Capability::Context) != Support::No {
+    if app.side.is_some() || dialect.capabilities().support(Capability::Context) != Support::No {
         return Ok(LinkedTranscript::Own);
     }
-    let session = found.store.read(&found.located, Depth::Facts)?;
+    let session = found.store.read(&found.location, Depth::Facts)?;
     let Some(link) = dialect
-        .links(session.facts(), &found.located.id)
+        .links(session.meta(), &found.location.id)
         .into_iter()
         .next()
     else {
@@ -32,24 +32,21 @@ pub(crate) fn of(machine: &App, found: &Resolved) -> Result<LinkedTranscript> {
     };
     let other = SessionRef::new(link.dialect, &link.id);
     let selector = Selector::Ref(link.dialect.to_owned(), link.id);
-    match machine
-        .stores
-        .resolve(&selector, &machine.env.cwd, Side::Fuller)
-    {
-        Ok(there) if there.located.id == other.id => Ok(LinkedTranscript::There(Box::new(there))),
+    match app.stores.resolve(&selector, &app.env.cwd, Side::Fuller) {
+        Ok(there) if there.location.id == other.id => Ok(LinkedTranscript::There(Box::new(there))),
         _ => Ok(LinkedTranscript::Gone(other)),
     }
 }
 
 /// The session to read: its transcript where it is only about one. Says which one it went to,
 /// or that there is none.
-pub(crate) fn followed(machine: &App, found: Resolved) -> Result<Resolved> {
-    let (title, id) = (found.store.dialect().title(), found.located.id.clone());
-    match of(machine, &found)? {
+pub(crate) fn followed(app: &App, found: Resolved) -> Result<Resolved> {
+    let (title, id) = (found.store.dialect().title(), found.location.id.clone());
+    match of(app, &found)? {
         LinkedTranscript::Own => Ok(found),
         LinkedTranscript::There(there) => {
-            if !machine.quiet {
-                let reference = SessionRef::new(there.store.dialect().name(), &there.located.id);
+            if !app.quiet {
+                let reference = SessionRef::new(there.store.dialect().name(), &there.location.id);
                 crate::error_report::say(&format!(
                     "{title} keeps no messages; this is {reference}, where they are"
                 ));
@@ -57,7 +54,7 @@ pub(crate) fn followed(machine: &App, found: Resolved) -> Result<Resolved> {
             Ok(*there)
         }
         LinkedTranscript::Gone(other) => {
-            if !machine.quiet {
+            if !app.quiet {
                 crate::error_report::say(&gone(&id, &other));
             }
             Ok(found)

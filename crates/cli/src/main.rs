@@ -1,37 +1,37 @@
 //! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
 
-mod confirm;
+mod agent_history;
+mod agent_version;
+mod app;
 mod args;
-mod git_repository;
 mod command;
 mod config;
 mod config_edit;
-mod demo;
-mod exclusion_args;
-mod export;
-mod error_report;
-mod expiry;
+mod confirm;
 mod deleted;
-mod agent_history;
-mod agent_version;
+mod demo;
+mod error_report;
+mod exclusion_args;
+mod expiry;
+mod export;
+mod git_repository;
+mod json_shape;
 mod keep_config;
-mod session_index;
-mod app;
+mod linked_transcript;
 mod newest;
 mod notes_overlay;
 mod output;
 mod pager;
+mod parse;
 mod profiles;
 mod progress;
 mod purge_copies;
-mod json_shape;
+mod session_index;
 mod session_list;
 mod summary;
 mod terminal;
-mod timer;
-mod linked_transcript;
-mod parse;
 mod time;
+mod timer;
 
 use std::process::ExitCode;
 

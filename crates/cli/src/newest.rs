@@ -12,40 +12,40 @@ use boswell_find::{CatalogRow, WantedRows};
 use boswell_model::{Instant, Result};
 use boswell_store::{Conversation, Resolved, Selector, Side};
 
-use crate::session_index::{Create, SessionIndex};
 use crate::app::App;
 use crate::notes_overlay::NotesOverlay;
+use crate::session_index::{Create, SessionIndex};
 use crate::session_list::{Sorted, is_hidden};
 
 /// The conversation that was meant, and the catalog that knows the others.
 pub(crate) struct Newest {
-    library: SessionIndex,
+    session_index: SessionIndex,
     conversation: Conversation,
 }
 
 /// What `@last` or `@here` means. None for other selectors, and where the catalog is of no use.
-pub(crate) fn in_catalog(machine: &App, selector: &Selector) -> Option<Result<Newest>> {
+pub(crate) fn in_catalog(app: &App, selector: &Selector) -> Option<Result<Newest>> {
     if !matches!(selector, Selector::Last | Selector::Here) {
         return None;
     }
     // Whatever is wrong with the catalog: it is derived, and the logs themselves can answer.
-    let mut library = SessionIndex::open(machine, Create::No).ok().flatten()?;
-    library.read(machine, WantedRows::Glance, &|| true).ok()?;
-    let sorted = Sorted::of(machine, &mut library, &NotesOverlay::default()).ok()?;
-    match choose(machine, selector, &library, sorted) {
+    let mut session_index = SessionIndex::open(app, Create::No).ok().flatten()?;
+    session_index.read(app, WantedRows::Glance, &|| true).ok()?;
+    let sorted = Sorted::of(app, &mut session_index, &NotesOverlay::default()).ok()?;
+    match choose(app, selector, &session_index, sorted) {
         Ok(Chosen::Joined(conversation)) => Some(Ok(Newest {
-            library,
+            session_index,
             conversation: *conversation,
         })),
         Ok(Chosen::Alone(index)) => {
-            let front = library.summary(machine, index).ok().flatten()?;
+            let front = session_index.summary(app, index).ok().flatten()?;
             let conversation = Conversation {
                 front,
                 linked: Vec::new(),
                 dangling: Vec::new(),
             };
             Some(Ok(Newest {
-                library,
+                session_index,
                 conversation,
             }))
         }
@@ -60,14 +60,14 @@ enum Chosen {
 }
 
 fn choose(
-    machine: &App,
+    app: &App,
     selector: &Selector,
-    library: &SessionIndex,
+    session_index: &SessionIndex,
     sorted: Sorted,
 ) -> Result<Chosen> {
     let Sorted { far, near } = sorted;
     let places: Vec<usize> = near.keys().copied().collect();
-    let joined = machine.stores.joined_at(near.into_values().collect());
+    let joined = app.stores.joined_at(near.into_values().collect());
     let mut joined: BTreeMap<usize, Conversation> = joined
         .into_iter()
         .filter_map(|(at, conversation)| Some((*places.get(at)?, conversation)))
@@ -81,14 +81,14 @@ fn choose(
     }
     candidates.extend(
         far.into_iter()
-            .filter_map(|at| Some((at, alone(machine, library.entries.get(at)?)?))),
+            .filter_map(|at| Some((at, alone(app, session_index.entries.get(at)?)?))),
     );
     // Of several that were active at the same time the last one of the listing counts.
     candidates.sort_unstable_by_key(|(at, _)| *at);
     let candidates = candidates
         .into_iter()
-        .map(|(at, active)| (at, active, folders(library, &joined, at)));
-    let newest = selector.most_recent(&machine.env.cwd, candidates)?;
+        .map(|(at, active)| (at, active, folders(session_index, &joined, at)));
+    let newest = selector.most_recent(&app.env.cwd, candidates)?;
     Ok(joined
         .remove(&newest)
         .map_or(Chosen::Alone(newest), |it| Chosen::Joined(Box::new(it))))
@@ -96,34 +96,34 @@ fn choose(
 
 /// The folders of the conversation at a place among the entries.
 fn folders<'e>(
-    library: &'e SessionIndex,
+    session_index: &'e SessionIndex,
     joined: &'e BTreeMap<usize, Conversation>,
     at: usize,
 ) -> impl Iterator<Item = &'e str> + use<'e> {
     let joined = joined.get(&at);
-    let traits = library
+    let filter_keys = session_index
         .entries
         .get(at)
         .filter(|_| joined.is_none())
-        .and_then(CatalogRow::traits);
+        .and_then(CatalogRow::filter_keys);
     joined
         .into_iter()
         .flat_map(Conversation::projects)
-        .chain(traits.and_then(|it| it.project.as_deref()))
+        .chain(filter_keys.and_then(|it| it.project.as_deref()))
 }
 
 /// When a session was last active that is a conversation of its own; none if it is hidden.
-fn alone(machine: &App, entry: &CatalogRow) -> Option<Option<Instant>> {
-    let (glance, store) = (entry.glance()?, machine.stores.get(entry.store)?);
-    let is_shown = !is_hidden(store.dialect().name(), entry, &glance);
-    is_shown.then(|| glance.last_active().or(entry.located.modified))
+fn alone(app: &App, entry: &CatalogRow) -> Option<Option<Instant>> {
+    let (sort_keys, store) = (entry.sort_keys()?, app.stores.get(entry.store)?);
+    let is_shown = !is_hidden(store.dialect().name(), entry, &sort_keys);
+    is_shown.then(|| sort_keys.last_active().or(entry.location.modified))
 }
 
 impl Newest {
     /// The side of it that is meant.
-    pub(crate) fn side(self, machine: &App, side: Side<'_>) -> Result<Resolved> {
+    pub(crate) fn side(self, app: &App, side: Side<'_>) -> Result<Resolved> {
         let Newest {
-            library,
+            session_index,
             mut conversation,
         } = self;
         if !conversation.linked.is_empty() {
@@ -132,29 +132,28 @@ impl Newest {
             for (store, summary) in
                 std::iter::once(&mut conversation.front).chain(&mut conversation.linked)
             {
-                if let Some(Ok(seen)) = machine
+                if let Some(Ok(seen)) = app
                     .stores
                     .get(*store)
-                    .map(|store| store.summary(&summary.located))
+                    .map(|store| store.summary(&summary.location))
                 {
                     *summary = seen;
                 }
             }
         }
-        let found = machine.stores.side_of(conversation, side, |dialect, id| {
+        let found = app.stores.side_of(conversation, side, |dialect, id| {
             let is_of = |entry: &&CatalogRow| {
-                machine
-                    .stores
+                app.stores
                     .get(entry.store)
                     .is_some_and(|it| it.dialect().name() == dialect)
             };
-            let found = library
+            let found = session_index
                 .entries
                 .iter()
-                .find(|entry| entry.located.id == id && is_of(entry))?;
-            Some((found.store, found.located.clone()))
+                .find(|entry| entry.location.id == id && is_of(entry))?;
+            Some((found.store, found.location.clone()))
         });
-        library.leave();
+        session_index.leave();
         found
     }
 }

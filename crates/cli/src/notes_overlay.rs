@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::{SessionMeta, Result, SessionRef};
+use boswell_model::{Result, SessionMeta, SessionRef};
 use boswell_store::{SessionNotes, Summary};
 
 use crate::app::App;
@@ -13,13 +13,13 @@ pub(crate) struct NotesOverlay(BTreeMap<SessionRef, SessionNotes>);
 
 impl NotesOverlay {
     /// All notes there are.
-    pub(crate) fn read(machine: &App) -> Result<NotesOverlay> {
-        let is_there = machine
+    pub(crate) fn read(app: &App) -> Result<NotesOverlay> {
+        let is_there = app
             .home
             .as_ref()
             .is_some_and(|home| home.join("notes.jsonl").is_file());
         if is_there {
-            Ok(NotesOverlay(machine.notes()?.all()))
+            Ok(NotesOverlay(app.notes()?.all()))
         } else {
             Ok(NotesOverlay::default())
         }
@@ -34,34 +34,34 @@ impl NotesOverlay {
     pub(crate) fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
         for summary in summaries.take_while(|_| !self.0.is_empty()) {
             if let Some(notes) = self.0.get(&summary.reference) {
-                overlay(&mut summary.facts, notes);
+                overlay(&mut summary.meta, notes);
             }
         }
     }
 }
 
 /// What the user said of a session comes before what its log says.
-fn overlay(facts: &mut SessionMeta, notes: &SessionNotes) {
+fn overlay(meta: &mut SessionMeta, notes: &SessionNotes) {
     for tag in &notes.tags {
-        if !facts.tags.contains(tag) {
-            facts.tags.push(tag.clone());
+        if !meta.tags.contains(tag) {
+            meta.tags.push(tag.clone());
         }
     }
     if let Some((status, message)) = &notes.status {
-        facts.status = Some(status.clone());
-        facts.error.clone_from(message);
+        meta.status = Some(status.clone());
+        meta.error.clone_from(message);
     }
     if let Some(title) = &notes.title {
-        facts.title = Some(title.clone());
-        facts.title_source = Some("note".to_owned());
-    } else if let (None, Some(title)) = (&facts.title, &notes.proposed) {
-        facts.title = Some(title.clone());
-        facts.title_source = Some("summary".to_owned());
+        meta.title = Some(title.clone());
+        meta.title_source = Some("note".to_owned());
+    } else if let (None, Some(title)) = (&meta.title, &notes.proposed) {
+        meta.title = Some(title.clone());
+        meta.title_source = Some("summary".to_owned());
     }
     if let Some(summary) = &notes.summary {
-        facts.summary = Some(summary.clone());
+        meta.summary = Some(summary.clone());
     }
-    facts.labels.extend(
+    meta.labels.extend(
         notes
             .labels
             .iter()

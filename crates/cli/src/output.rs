@@ -22,25 +22,25 @@ pub(crate) struct Output {
 
 impl Output {
     /// An answer that a person may page through.
-    pub(crate) fn paged(machine: &App) -> Output {
-        let mut pager = Pager::start(!machine.json);
+    pub(crate) fn paged(app: &App) -> Output {
+        let mut pager = Pager::start(!app.json);
         Output {
             writer: pager.writer(),
             _pager: pager,
-            json: machine.json,
-            color: machine.color,
+            json: app.json,
+            color: app.color,
             gone: false,
             line: Vec::new(),
         }
     }
 
     /// An answer that goes to a new file of the owner's alone.
-    pub(crate) fn to_file(machine: &App, path: &std::path::Path) -> Result<Output> {
+    pub(crate) fn to_file(app: &App, path: &std::path::Path) -> Result<Output> {
         let file = crate::app::new_file(path)?;
         Ok(Output {
             writer: Box::new(io::BufWriter::new(file)),
             _pager: Pager::start(false),
-            json: machine.json,
+            json: app.json,
             color: false,
             gone: false,
             line: Vec::new(),

@@ -22,10 +22,10 @@ const WITH_BLOBS: [&str; 3] = ["boswell", "omp", "xcsh"];
 
 /// Removes everything but the session's own files, which must be gone. Every
 /// step can be made again.
-pub(crate) fn finish(machine: &App, runner: &Runner, purging: &Purging) -> Result<Purged> {
-    let home = machine.home()?;
+pub(crate) fn finish(app: &App, runner: &Runner, purging: &Purging) -> Result<Purged> {
+    let home = app.home()?;
     let mut purged = runner.purge(purging)?;
-    purged.objects += remove_blobs(machine, home, purging)?;
+    purged.objects += remove_blobs(app, home, purging)?;
     remove_crumbs(home, purging);
     remove_cache(home);
     let is_gone = |session: &SessionRef, key: &str| {
@@ -43,7 +43,7 @@ pub(crate) fn finish(machine: &App, runner: &Runner, purging: &Purging) -> Resul
 
 /// Finishes purges that were interrupted; what cannot be finished is told and
 /// stays for the next time.
-pub(crate) fn resume(machine: &App, runner: &Runner) -> Result<()> {
+pub(crate) fn resume(app: &App, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());
     }
@@ -53,14 +53,14 @@ pub(crate) fn resume(machine: &App, runner: &Runner) -> Result<()> {
     };
     for purging in runner.purges()? {
         let session = purging.session();
-        if is_there(machine, &purging)? {
+        if is_there(app, &purging)? {
             runner.drop_purge(&purging)?;
             crate::error_report::say(&format!(
                 "the purge of {session} was interrupted before anything was removed; `boswell delete --purge {session}` starts it again"
             ));
             continue;
         }
-        match finish(machine, runner, &purging) {
+        match finish(app, runner, &purging) {
             Ok(_) => crate::error_report::say(&format!("the purge of {session} was interrupted, and was finished now")),
             Err(error) => crate::error_report::warn(&error.because(format!(
                 "the purge of {session} was interrupted and is not finished: its files are gone, copies or notes of it may be left"
@@ -71,14 +71,14 @@ pub(crate) fn resume(machine: &App, runner: &Runner) -> Result<()> {
 }
 
 /// Tells of interrupted purges, for commands that only read.
-pub(crate) fn tell(machine: &App) {
-    let Some(home) = machine.home.as_ref().filter(|_| !machine.quiet) else {
+pub(crate) fn tell(app: &App) {
+    let Some(home) = app.home.as_ref().filter(|_| !app.quiet) else {
         return;
     };
     if !home.join("ops").is_dir() {
         return;
     }
-    let Ok(runner) = machine.reading_runner() else {
+    let Ok(runner) = app.reading_runner() else {
         return;
     };
     let Ok(purges) = runner.purges() else { return };
@@ -100,12 +100,12 @@ pub(crate) fn tell(machine: &App) {
 }
 
 /// Whether the session is still in its store.
-fn is_there(machine: &App, purging: &Purging) -> Result<bool> {
+fn is_there(app: &App, purging: &Purging) -> Result<bool> {
     let session = purging.session();
     let Some(dialect) = by_name(&session.dialect) else {
         return Ok(false);
     };
-    let known = machine.stores.iter().map(|(_, store)| store);
+    let known = app.stores.iter().map(|(_, store)| store);
     let store = known
         .into_iter()
         .find(|store| store.dialect().name() == session.dialect && store.root() == purging.root);
@@ -117,7 +117,7 @@ fn is_there(machine: &App, purging: &Purging) -> Result<bool> {
         .list()?
         .sessions
         .iter()
-        .any(|located| located.id == session.id && located.owner.is_none()))
+        .any(|location| location.id == session.id && location.owner.is_none()))
 }
 
 /// The sessions of subagents of a session, and those below them.
@@ -126,13 +126,13 @@ pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>>
     let mut family: Vec<SessionLocation> = Vec::new();
     let mut owners = vec![id.to_owned()];
     while let Some(owner) = owners.pop() {
-        for located in all.iter().filter(|it| it.owner.as_deref() == Some(&owner)) {
+        for location in all.iter().filter(|it| it.owner.as_deref() == Some(&owner)) {
             if !family
                 .iter()
-                .any(|known| known.id == located.id && known.key == located.key)
+                .any(|known| known.id == location.id && known.key == location.key)
             {
-                owners.push(located.id.clone());
-                family.push(located.clone());
+                owners.push(location.id.clone());
+                family.push(location.clone());
             }
         }
     }
@@ -142,7 +142,7 @@ pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>>
 /// What records of a session name in blobs, and the names of what boswell keeps of them
 /// beyond what was written.
 pub(crate) fn named(
-    machine: &App,
+    app: &App,
     store: &Store,
     logs: &[SessionLocation],
 ) -> Result<(Vec<BlobId>, Vec<String>)> {
@@ -150,13 +150,13 @@ pub(crate) fn named(
     if !WITH_BLOBS.contains(&store.dialect().name()) {
         return Ok((Vec::new(), Vec::new()));
     }
-    let own = machine
+    let own = app
         .home
         .as_ref()
         .filter(|home| home.join("blobs/whole").is_dir());
     let own = own.map(|home| Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16()));
-    for located in logs.iter().filter(|located| located.key.is_some()) {
-        let session = store.read(located, Depth::Heads)?;
+    for location in logs.iter().filter(|location| location.key.is_some()) {
+        let session = store.read(location, Depth::Heads)?;
         for slot in session.log().slots() {
             let bytes = session.entry(slot)?.bytes;
             ids.extend(blobs::references(&bytes));
@@ -178,19 +178,19 @@ pub(crate) fn named(
 ///
 /// Blobs lie in the root of their store: boswell's own sessions share those of its home, an agent's
 /// those of the agent. What boswell keeps of records beyond what was written lies in its home.
-fn remove_blobs(machine: &App, home: &Path, purging: &Purging) -> Result<usize> {
+fn remove_blobs(app: &App, home: &Path, purging: &Purging) -> Result<usize> {
     if purging.blobs.is_empty() && purging.wholes.is_empty() {
         return Ok(0);
     }
     let (mut still, mut wholes) = (BTreeSet::new(), BTreeSet::new());
     let homes = [purging.root.as_path(), home];
-    for (_, store) in machine
+    for (_, store) in app
         .stores
         .iter_with_archived()
         .filter(|(_, store)| homes.contains(&store.root()))
     {
         // An excluded session needs its blobs as any other does.
-        let (ids, names) = named(machine, store, &store.whole().list()?.sessions)?;
+        let (ids, names) = named(app, store, &store.whole().list()?.sessions)?;
         still.extend(ids);
         wholes.extend(names);
     }

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_find::{By, Catalog, CatalogRow, ReadLogs, Index, StoreSources, Tally, WantedRows};
+use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, StoreSources, Tally, WantedRows};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
 
+use crate::app::{App, until, workers};
 use crate::command::filter_args::Side;
 use crate::exclusion_args;
-use crate::app::{App, until, workers};
 use crate::notes_overlay::NotesOverlay;
 
 /// How long a list may read logs for counts before it answers without.
@@ -48,8 +48,8 @@ pub(crate) struct SessionIndex {
 impl SessionIndex {
     /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no
     /// place for a catalog.
-    pub(crate) fn open(machine: &App, create: Create) -> Result<Option<SessionIndex>> {
-        let (catalog, mut unkept) = match kept_catalog(machine, create) {
+    pub(crate) fn open(app: &App, create: Create) -> Result<Option<SessionIndex>> {
+        let (catalog, mut unkept) = match kept_catalog(app, create) {
             Ok(Some(catalog)) => (catalog, None),
             Ok(None) => return Ok(None),
             Err(_) if create == Create::No => return Ok(None),
@@ -57,11 +57,11 @@ impl SessionIndex {
         };
         let mut catalog = catalog;
         if !catalog.is_in_memory() {
-            exclusion_args::settle_or_warn(machine);
+            exclusion_args::settle_or_warn(app);
         }
-        let refreshed = catalog.refresh(&machine.stores, machine.now)?;
+        let refreshed = catalog.refresh(&app.stores, app.now)?;
         unkept = unkept.or(refreshed.unwritten);
-        let index = match &machine.home {
+        let index = match &app.home {
             Some(home) if unkept.is_none() => home.join("index"),
             // A folder that cannot be: an index that is empty and stays so.
             _ => PathBuf::from("/dev/null/index"),
@@ -79,15 +79,15 @@ impl SessionIndex {
     /// Reads what is not known well enough, until time is up, and loads what is known.
     pub(crate) fn fill(
         &mut self,
-        machine: &App,
+        app: &App,
         wanted: WantedRows,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<ReadLogs> {
-        let filled = self.read(machine, wanted, go_on)?;
+        let filled = self.read(app, wanted, go_on)?;
         match self.catalog.load_all(&mut self.entries) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
-                self.make_anew(machine)?;
-                self.read(machine, wanted, go_on)
+                self.recreate(app)?;
+                self.read(app, wanted, go_on)
             }
             done => done.map(|()| filled),
         }
@@ -96,21 +96,21 @@ impl SessionIndex {
     /// The same without loading.
     pub(crate) fn read(
         &mut self,
-        machine: &App,
+        app: &App,
         wanted: WantedRows,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<ReadLogs> {
         let mut filled = match self.catalog.read_missing(
-            &machine.stores,
+            &app.stores,
             &mut self.entries,
             wanted,
             workers(),
             go_on,
         ) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
-                self.make_anew(machine)?;
+                self.recreate(app)?;
                 self.catalog.read_missing(
-                    &machine.stores,
+                    &app.stores,
                     &mut self.entries,
                     wanted,
                     workers(),
@@ -128,26 +128,22 @@ impl SessionIndex {
 
     /// The sums over the conversations that are meant. `choose` says which, by the places of their
     /// sides among the entries; it is asked again if the catalog has to be made anew.
-    pub(crate) fn tally(&mut self, machine: &App, by: By, choose: Choose<'_>) -> Result<Tally> {
+    pub(crate) fn tally(&mut self, app: &App, by: By, choose: Choose<'_>) -> Result<Tally> {
         let meant = choose(self)?;
-        match self
-            .catalog
-            .tally(&machine.stores, &self.entries, by, &meant)
-        {
+        match self.catalog.tally(&app.stores, &self.entries, by, &meant) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
-                self.make_anew(machine)?;
-                self.read(machine, WantedRows::Whole, &|| true)?;
+                self.recreate(app)?;
+                self.read(app, WantedRows::Whole, &|| true)?;
                 let meant = choose(self)?;
-                self.catalog
-                    .tally(&machine.stores, &self.entries, by, &meant)
+                self.catalog.tally(&app.stores, &self.entries, by, &meant)
             }
             done => done,
         }
     }
 
     /// Damage may show only where a page is read: then nothing of the file is relied on any more.
-    fn make_anew(&mut self, machine: &App) -> Result<()> {
-        let refreshed = self.catalog.rebuild(&machine.stores, machine.now)?;
+    fn recreate(&mut self, app: &App) -> Result<()> {
+        let refreshed = self.catalog.rebuild(&app.stores, app.now)?;
         self.entries = refreshed.entries;
         self.session_errors.clear();
         Ok(())
@@ -155,9 +151,9 @@ impl SessionIndex {
 
     /// Reads what a list needs of every session; counts of large logs that there is no time
     /// to read are left out.
-    pub(crate) fn read_for_list(&mut self, machine: &App) -> Result<()> {
-        self.read(machine, WantedRows::Whole, &until(LISTING))?;
-        self.read(machine, WantedRows::Glance, &|| true)?;
+    pub(crate) fn read_for_list(&mut self, app: &App) -> Result<()> {
+        self.read(app, WantedRows::Whole, &until(LISTING))?;
+        self.read(app, WantedRows::Glance, &|| true)?;
         Ok(())
     }
 
@@ -187,7 +183,7 @@ impl SessionIndex {
     /// What is known of one session; none of one that could not be read.
     pub(crate) fn summary(
         &mut self,
-        machine: &App,
+        app: &App,
         index: usize,
     ) -> Result<Option<(StoreId, Summary)>> {
         let failed = self
@@ -197,7 +193,7 @@ impl SessionIndex {
         let Some(entry) = self.entries.get_mut(index).filter(|_| !failed) else {
             return Ok(None);
         };
-        let Some(store) = machine.stores.get(entry.store) else {
+        let Some(store) = app.stores.get(entry.store) else {
             return Ok(None);
         };
         if let Err(error) = self.catalog.load(entry) {
@@ -209,7 +205,7 @@ impl SessionIndex {
             let entry = std::slice::from_mut(entry);
             let read =
                 self.catalog
-                    .read_missing(&machine.stores, entry, WantedRows::Glance, 1, &|| true)?;
+                    .read_missing(&app.stores, entry, WantedRows::Glance, 1, &|| true)?;
             if let Some((_, error)) = read.errors.into_iter().next() {
                 self.session_errors.push((index, error));
                 return Ok(None);
@@ -226,25 +222,22 @@ impl SessionIndex {
 
     /// Conversations as a list shows them; counts of large logs that there was no time
     /// to read are left out.
-    pub(crate) fn conversations(
-        &mut self,
-        machine: &App,
-    ) -> Result<(Vec<Conversation>, Summaries)> {
-        self.read_for_list(machine)?;
-        self.fill(machine, WantedRows::Glance, &|| true)?;
+    pub(crate) fn conversations(&mut self, app: &App) -> Result<(Vec<Conversation>, Summaries)> {
+        self.read_for_list(app)?;
+        self.fill(app, WantedRows::Glance, &|| true)?;
         let sessions = self
-            .summaries(machine)
+            .summaries(app)
             .into_iter()
             .map(|(_, store, summary)| (store, summary))
             .collect();
-        Ok((machine.stores.joined(sessions), self.rest()))
+        Ok((app.stores.joined(sessions), self.rest()))
     }
 
     /// What is known of each session, with its place among the entries. Those that could not
     /// be read are left out.
-    pub(crate) fn summaries(&mut self, machine: &App) -> Vec<(usize, StoreId, Summary)> {
+    pub(crate) fn summaries(&mut self, app: &App) -> Vec<(usize, StoreId, Summary)> {
         let mut out = Vec::with_capacity(self.entries.len());
-        self.each_summary(machine, &mut |index, store, summary| {
+        self.each_summary(app, &mut |index, store, summary| {
             out.push((index, store, summary))
         });
         out
@@ -253,11 +246,11 @@ impl SessionIndex {
     /// The same one by one.
     pub(crate) fn each_summary(
         &mut self,
-        machine: &App,
+        app: &App,
         sink: &mut dyn FnMut(usize, StoreId, Summary),
     ) {
         for (index, entry) in self.entries.iter().enumerate() {
-            let Some(store) = machine.stores.get(entry.store) else {
+            let Some(store) = app.stores.get(entry.store) else {
                 continue;
             };
             if self
@@ -286,7 +279,7 @@ impl SessionIndex {
         for (index, error) in errors {
             if let Some(entry) = self.entries.get(index) {
                 rest.session_errors
-                    .push((entry.store, entry.located.clone(), error));
+                    .push((entry.store, entry.location.clone(), error));
             }
         }
         rest
@@ -304,15 +297,15 @@ impl SessionIndex {
 
     /// Goes on with the index for a moment, after the answer was given. What fails here is
     /// tried again next time.
-    pub(crate) fn index_a_little(&self, machine: &App, index: &Index, sources: &StoreSources) {
+    pub(crate) fn index_a_little(&self, app: &App, index: &Index, sources: &StoreSources) {
         let time = until(AFTERWARDS);
-        let _ = self.index_until(machine, index, sources, &mut || time());
+        let _ = self.index_until(app, index, sources, &mut || time());
     }
 
     /// Brings the index up to date, until `go_on` answers false.
     pub(crate) fn index_until(
         &self,
-        machine: &App,
+        app: &App,
         index: &Index,
         sources: &StoreSources,
         go_on: &mut dyn FnMut() -> bool,
@@ -323,7 +316,7 @@ impl SessionIndex {
         let backlog = index.backlog(sources.settled());
         // With stores named on the command line the others are not seen, and so
         // not known to be gone.
-        if backlog.strangers && !machine.named_stores {
+        if backlog.strangers && !app.named_stores {
             let here: HashSet<_> = sources
                 .sources()
                 .iter()
@@ -344,28 +337,27 @@ impl SessionIndex {
     /// Everything that can be searched: `summaries` in order, then memory.
     pub(crate) fn sources(
         &self,
-        machine: &App,
+        app: &App,
         summaries: &[(usize, StoreId, Summary)],
     ) -> Result<StoreSources> {
         let mut sources = StoreSources::with_capacity(summaries.len());
         for (place, (index, store, summary)) in summaries.iter().enumerate() {
-            let Some((store, entry)) = machine.stores.get(*store).zip(self.entries.get(*index))
-            else {
+            let Some((store, entry)) = app.stores.get(*store).zip(self.entries.get(*index)) else {
                 continue;
             };
             sources.add_session(place, store, summary, entry);
         }
-        self.with_memory(machine, sources)
+        self.with_memory(app, sources)
     }
 
     /// The same by their places among the entries. Few need a closer look; what the others say is
     /// told to who chooses among them.
     pub(crate) fn sources_by_filter_keys(
         &mut self,
-        machine: &App,
+        app: &App,
         mut look: Option<Look<'_>>,
     ) -> Result<StoreSources> {
-        let noted = NotesOverlay::read(machine)?;
+        let noted = NotesOverlay::read(app)?;
         let failed: HashSet<usize> = self
             .session_errors
             .iter()
@@ -376,26 +368,26 @@ impl SessionIndex {
             let Some(entry) = self.entries.get(index) else {
                 continue;
             };
-            let Some(store) = machine.stores.get(entry.store) else {
+            let Some(store) = app.stores.get(entry.store) else {
                 continue;
             };
             let dialect = store.dialect().name();
             // A title may stand in an index, in a file beside the log, or in a note.
-            if entry.stands_alone() && !noted.speaks_of(dialect, &entry.located.id) {
-                match (&mut look, entry.traits()) {
+            if entry.stands_alone() && !noted.speaks_of(dialect, &entry.location.id) {
+                match (&mut look, entry.filter_keys()) {
                     (None, _) => {
                         sources.add_log(index, store, entry);
                         continue;
                     }
-                    (Some(look), Some(traits)) => {
-                        look(index, &Side::alone(dialect, traits));
-                        sources.add_alone(index, store, traits, entry);
+                    (Some(look), Some(filter_keys)) => {
+                        look(index, &Side::alone(dialect, filter_keys));
+                        sources.add_alone(index, store, filter_keys, entry);
                         continue;
                     }
                     _ => {}
                 }
             }
-            let Some((_, mut summary)) = self.summary(machine, index)? else {
+            let Some((_, mut summary)) = self.summary(app, index)? else {
                 continue;
             };
             noted.add_to(std::iter::once(&mut summary));
@@ -406,7 +398,7 @@ impl SessionIndex {
                 sources.add_session(index, store, &summary, entry);
             }
         }
-        self.with_memory(machine, sources)
+        self.with_memory(app, sources)
     }
 
     /// Ends with the process: giving back the room of each session on its own would take
@@ -415,37 +407,33 @@ impl SessionIndex {
         std::mem::forget(std::mem::take(&mut self.entries));
     }
 
-    fn with_memory(&self, machine: &App, mut sources: StoreSources) -> Result<StoreSources> {
-        for (id, store) in machine.stores.iter() {
+    fn with_memory(&self, app: &App, mut sources: StoreSources) -> Result<StoreSources> {
+        for (id, store) in app.stores.iter() {
             let entry = self.entries.partition_point(|entry| entry.store < id);
             let entry = self.entries.get(entry).filter(|entry| entry.store == id);
             // A store whose memory cannot be listed is warned about when its sessions are.
             let _ = sources.add_memory(store, entry);
         }
-        if let Some((home, own)) = machine
-            .home
-            .as_ref()
-            .zip(boswell_dialect::by_name("boswell"))
-        {
-            own_memory(machine, &Store::in_folder(own, home), &mut sources)?;
+        if let Some((home, own)) = app.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
+            own_memory(app, &Store::in_folder(own, home), &mut sources)?;
         }
         Ok(sources)
     }
 }
 
 /// Boswell's own pages of every project.
-fn own_memory(machine: &App, store: &Store, sources: &mut StoreSources) -> Result<()> {
+fn own_memory(app: &App, store: &Store, sources: &mut StoreSources) -> Result<()> {
     for project in store
         .backend()
         .list("memory")?
         .iter()
         .filter(|info| info.is_folder())
     {
-        if machine.exclusion.is_some() {
+        if app.exclusion.is_some() {
             let folder = store
                 .file(&format!("{}/.project", project.key), 64 << 10)?
                 .unwrap_or_default();
-            if !machine.shows(Some(String::from_utf8_lossy(&folder).trim())) {
+            if !app.shows(Some(String::from_utf8_lossy(&folder).trim())) {
                 continue;
             }
         }
@@ -458,9 +446,9 @@ fn own_memory(machine: &App, store: &Store, sources: &mut StoreSources) -> Resul
     Ok(())
 }
 
-fn kept_catalog(machine: &App, create: Create) -> Result<Option<Catalog>> {
-    let home = match (&machine.home, create) {
-        (Some(home), _) if machine.is_read_only() => {
+fn kept_catalog(app: &App, create: Create) -> Result<Option<Catalog>> {
+    let home = match (&app.home, create) {
+        (Some(home), _) if app.is_read_only() => {
             return if create == Create::No {
                 Ok(None)
             } else {
@@ -473,7 +461,7 @@ fn kept_catalog(machine: &App, create: Create) -> Result<Option<Catalog>> {
         }
         (Some(home), _) => home,
         (None, Create::No) => return Ok(None),
-        (None, Create::Yes) => machine.home()?,
+        (None, Create::Yes) => app.home()?,
     };
     if create == Create::No && !home.is_dir() {
         return Ok(None);
@@ -521,8 +509,8 @@ fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
 }
 
 /// Says once why the next answer will take as long as this one.
-pub(crate) fn say_unkept(machine: &App, unkept: Option<&Error>) {
-    if let Some(error) = unkept.filter(|_| !machine.quiet) {
+pub(crate) fn say_unkept(app: &App, unkept: Option<&Error>) {
+    if let Some(error) = unkept.filter(|_| !app.quiet) {
         crate::error_report::say(&format!(
             "answered by reading every log, without catalog and index: {error}"
         ));

@@ -11,12 +11,12 @@ use boswell_find::{CatalogRow, SortKeys};
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
 use boswell_store::{Conversation, StoreId, Summaries, Summary};
 
-use crate::command::list::{Sort, last_active, messages};
-use crate::command::filter_args::Side;
-use crate::deleted;
-use crate::session_index::{Create, SessionIndex};
 use crate::app::App;
+use crate::command::filter_args::Side;
+use crate::command::list::{Sort, last_active, messages};
+use crate::deleted;
 use crate::notes_overlay::NotesOverlay;
+use crate::session_index::{Create, SessionIndex};
 
 /// How much has to be known of every session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,13 +26,13 @@ pub(crate) enum Look {
     /// Everything that they can be chosen by.
     Close,
     /// The same, also of those that are gone.
-    Ghosts,
+    DeletedSessions,
 }
 
 /// A session, looked at more or less closely.
 enum Row {
     Whole(Box<Conversation>),
-    Glanced(usize),
+    SortKeyed(usize),
 }
 
 /// What a list is ordered by; the smallest comes first.
@@ -45,33 +45,33 @@ enum Key {
 
 /// The sessions of a list.
 pub(crate) struct SessionList<'m> {
-    machine: &'m App,
-    library: Option<SessionIndex>,
+    app: &'m App,
+    session_index: Option<SessionIndex>,
     rows: Vec<Row>,
     rest: Summaries,
 }
 
 impl<'m> SessionList<'m> {
     /// Every session.
-    pub(crate) fn open(machine: &'m App, look: Look) -> Result<SessionList<'m>> {
-        let mut library = SessionIndex::open(machine, Create::No)?;
-        if let Some(here) = library.as_mut().filter(|_| look == Look::Glance) {
-            let rows = from_sort_keys(machine, here)?;
+    pub(crate) fn open(app: &'m App, look: Look) -> Result<SessionList<'m>> {
+        let mut session_index = SessionIndex::open(app, Create::No)?;
+        if let Some(here) = session_index.as_mut().filter(|_| look == Look::Glance) {
+            let rows = from_sort_keys(app, here)?;
             let rest = here.rest();
             return Ok(SessionList {
-                machine,
-                library,
+                app,
+                session_index,
                 rows,
                 rest,
             });
         }
-        let (mut conversations, rest) = match &mut library {
-            Some(library) => library.conversations(machine)?,
-            None => machine.stores.conversations(),
+        let (mut conversations, rest) = match &mut session_index {
+            Some(session_index) => session_index.conversations(app)?,
+            None => app.stores.conversations(),
         };
-        machine.annotate(&mut conversations)?;
-        if look == Look::Ghosts {
-            let mut gone = deleted::all(machine, &conversations)?;
+        app.annotate(&mut conversations)?;
+        if look == Look::DeletedSessions {
+            let mut gone = deleted::all(app, &conversations)?;
             conversations.append(&mut gone);
         }
         let rows = conversations
@@ -79,8 +79,8 @@ impl<'m> SessionList<'m> {
             .map(|it| Row::Whole(Box::new(it)))
             .collect();
         Ok(SessionList {
-            machine,
-            library,
+            app,
+            session_index,
             rows,
             rest,
         })
@@ -120,10 +120,11 @@ impl<'m> SessionList<'m> {
         let mut rows = std::mem::take(&mut self.rows);
         rows.retain(|row| match row {
             Row::Whole(conversation) => takes(conversation),
-            Row::Glanced(index) => {
+            Row::SortKeyed(index) => {
                 let (dialect, _) = self.reference(row);
-                let traits = self.entry(*index).and_then(CatalogRow::traits);
-                traits.is_some_and(|traits| takes_side(&Side::alone(dialect, traits)))
+                let filter_keys = self.entry(*index).and_then(CatalogRow::filter_keys);
+                filter_keys
+                    .is_some_and(|filter_keys| takes_side(&Side::alone(dialect, filter_keys)))
             }
         });
         self.rows = rows;
@@ -131,7 +132,9 @@ impl<'m> SessionList<'m> {
 
     /// Ends with the process.
     pub(crate) fn leave(self) {
-        self.library.map(SessionIndex::leave).unwrap_or_default();
+        self.session_index
+            .map(SessionIndex::leave)
+            .unwrap_or_default();
     }
 
     /// Puts them in order. Ids break ties, so that the order never depends on how a
@@ -187,18 +190,18 @@ impl<'m> SessionList<'m> {
     /// The conversations of a page.
     pub(crate) fn page(&mut self, offset: usize, limit: usize) -> Result<Vec<Conversation>> {
         let mut page = Vec::new();
-        if let Some(library) = &mut self.library {
-            library.load_many(self.rows.len().saturating_sub(offset).min(limit))?;
+        if let Some(session_index) = &mut self.session_index {
+            session_index.load_many(self.rows.len().saturating_sub(offset).min(limit))?;
         }
         for row in std::mem::take(&mut self.rows)
             .into_iter()
             .skip(offset)
             .take(limit)
         {
-            match (row, &mut self.library) {
+            match (row, &mut self.session_index) {
                 (Row::Whole(conversation), _) => page.push(*conversation),
-                (Row::Glanced(index), Some(library)) => {
-                    let Some(front) = library.summary(self.machine, index)? else {
+                (Row::SortKeyed(index), Some(session_index)) => {
+                    let Some(front) = session_index.summary(self.app, index)? else {
                         continue;
                     };
                     let mut conversation = Conversation {
@@ -206,32 +209,32 @@ impl<'m> SessionList<'m> {
                         linked: Vec::new(),
                         dangling: Vec::new(),
                     };
-                    self.machine.add_status(&mut conversation);
+                    self.app.add_status(&mut conversation);
                     page.push(conversation);
                 }
-                (Row::Glanced(..), None) => {}
+                (Row::SortKeyed(..), None) => {}
             }
         }
         Ok(page)
     }
 
     fn entry(&self, index: usize) -> Option<&CatalogRow> {
-        self.library.as_ref()?.entries.get(index)
+        self.session_index.as_ref()?.entries.get(index)
     }
 
-    fn glance(&self, index: usize) -> Option<(&CatalogRow, SortKeys)> {
+    fn sort_keys(&self, index: usize) -> Option<(&CatalogRow, SortKeys)> {
         let entry = self.entry(index)?;
-        Some((entry, entry.glance()?))
+        Some((entry, entry.sort_keys()?))
     }
 
     fn is_hidden(&self, row: &Row) -> bool {
         match row {
             Row::Whole(conversation) => conversation.front.1.hidden().is_some(),
-            Row::Glanced(index) => {
-                let Some((entry, glance)) = self.glance(*index) else {
+            Row::SortKeyed(index) => {
+                let Some((entry, sort_keys)) = self.sort_keys(*index) else {
                     return true;
                 };
-                is_hidden(self.reference(row).0, entry, &glance)
+                is_hidden(self.reference(row).0, entry, &sort_keys)
             }
         }
     }
@@ -239,9 +242,9 @@ impl<'m> SessionList<'m> {
     fn last_active(&self, row: &Row) -> Option<Instant> {
         match row {
             Row::Whole(conversation) => last_active(conversation),
-            Row::Glanced(index) => self
-                .glance(*index)
-                .and_then(|(it, glance)| glance.last_active().or(it.located.modified)),
+            Row::SortKeyed(index) => self
+                .sort_keys(*index)
+                .and_then(|(it, sort_keys)| sort_keys.last_active().or(it.location.modified)),
         }
     }
 
@@ -251,13 +254,13 @@ impl<'m> SessionList<'m> {
                 let reference = &conversation.front.1.reference;
                 (&reference.dialect, &reference.id)
             }
-            Row::Glanced(index) => self.entry(*index).map_or(("", ""), |entry| {
+            Row::SortKeyed(index) => self.entry(*index).map_or(("", ""), |entry| {
                 let dialect = self
-                    .machine
+                    .app
                     .stores
                     .get(entry.store)
                     .map_or("", |store| store.dialect().name());
-                (dialect, &entry.located.id)
+                (dialect, &entry.location.id)
             }),
         }
     }
@@ -265,22 +268,23 @@ impl<'m> SessionList<'m> {
     fn key(&self, row: &Row, by: Sort) -> Key {
         match row {
             Row::Whole(conversation) => key_of(conversation, by),
-            Row::Glanced(index) => match by {
+            Row::SortKeyed(index) => match by {
                 Sort::Active => Key::Time(Reverse(self.last_active(row))),
                 Sort::Created => Key::Time(Reverse(
-                    self.glance(*index).and_then(|(_, glance)| glance.created()),
+                    self.sort_keys(*index)
+                        .and_then(|(_, sort_keys)| sort_keys.created()),
                 )),
-                Sort::Messages => {
-                    Key::Number(Reverse(self.glance(*index).and_then(|(entry, glance)| {
+                Sort::Messages => Key::Number(Reverse(self.sort_keys(*index).and_then(
+                    |(entry, sort_keys)| {
                         let counts =
-                            entry.is_current() && entry.located.framing != Framing::Document;
+                            entry.is_current() && entry.location.framing != Framing::Document;
                         counts
-                            .then(|| glance.messages())
-                            .or(glance.stated_messages())
-                    })))
-                }
+                            .then(|| sort_keys.messages())
+                            .or(sort_keys.stated_messages())
+                    },
+                ))),
                 Sort::Size => {
-                    Key::Number(Reverse(self.entry(*index).map(|entry| entry.located.size)))
+                    Key::Number(Reverse(self.entry(*index).map(|entry| entry.location.size)))
                 }
                 // A name is not known at a glance, and so such lists are looked at closely.
                 Sort::Name => Key::Name(String::new()),
@@ -293,9 +297,9 @@ fn key_of(conversation: &Conversation, by: Sort) -> Key {
     let front = &conversation.front.1;
     match by {
         Sort::Active => Key::Time(Reverse(last_active(conversation))),
-        Sort::Created => Key::Time(Reverse(front.facts.created)),
+        Sort::Created => Key::Time(Reverse(front.meta.created)),
         Sort::Messages => Key::Number(Reverse(messages(front))),
-        Sort::Size => Key::Number(Reverse(Some(front.located.size))),
+        Sort::Size => Key::Number(Reverse(Some(front.location.size))),
         Sort::Name => Key::Name(front.name().to_lowercase()),
     }
 }
@@ -325,13 +329,13 @@ fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {
 }
 
 /// Every session, at a glance where that will do.
-fn from_sort_keys(machine: &App, library: &mut SessionIndex) -> Result<Vec<Row>> {
-    library.read_for_list(machine)?;
-    let Sorted { far, near } = Sorted::of(machine, library, &NotesOverlay::read(machine)?)?;
-    let mut joined = machine.stores.joined(near.into_values().collect());
-    machine.annotate(&mut joined)?;
+fn from_sort_keys(app: &App, session_index: &mut SessionIndex) -> Result<Vec<Row>> {
+    session_index.read_for_list(app)?;
+    let Sorted { far, near } = Sorted::of(app, session_index, &NotesOverlay::read(app)?)?;
+    let mut joined = app.stores.joined(near.into_values().collect());
+    app.annotate(&mut joined)?;
     let whole = joined.into_iter().map(|it| Row::Whole(Box::new(it)));
-    Ok(far.into_iter().map(Row::Glanced).chain(whole).collect())
+    Ok(far.into_iter().map(Row::SortKeyed).chain(whole).collect())
 }
 
 /// Sessions by how closely they must be looked at, by their places among the entries.
@@ -344,65 +348,72 @@ pub(crate) struct Sorted {
 }
 
 impl Sorted {
-    pub(crate) fn of(machine: &App, library: &mut SessionIndex, noted: &NotesOverlay) -> Result<Sorted> {
+    pub(crate) fn of(
+        app: &App,
+        session_index: &mut SessionIndex,
+        noted: &NotesOverlay,
+    ) -> Result<Sorted> {
         let dialect = |entry: &CatalogRow| {
-            machine
-                .stores
+            app.stores
                 .get(entry.store)
                 .map_or("", |store| store.dialect().name())
         };
-        let (mut far, mut close): (Vec<usize>, Vec<usize>) =
-            (0..library.entries.len()).partition(|index| {
+        let (mut far, mut close): (Vec<usize>, Vec<usize>) = (0..session_index.entries.len())
+            .partition(|index| {
                 let is_far = |entry: &CatalogRow| {
-                    entry.glance().is_some_and(|glance| !glance.is_linked())
-                        && !noted.speaks_of(dialect(entry), &entry.located.id)
+                    entry
+                        .sort_keys()
+                        .is_some_and(|sort_keys| !sort_keys.is_linked())
+                        && !noted.speaks_of(dialect(entry), &entry.location.id)
                 };
-                library.entries.get(*index).is_some_and(is_far)
+                session_index.entries.get(*index).is_some_and(is_far)
             });
-        let mut near = read_rows(machine, library, &close)?;
+        let mut near = read_rows(app, session_index, &close)?;
         let links: HashSet<(&str, String)> = (near.values())
-            .filter_map(|(store, summary)| Some((machine.stores.get(*store)?, summary)))
-            .flat_map(|(store, summary)| store.dialect().links(&summary.facts, &summary.located.id))
+            .filter_map(|(store, summary)| Some((app.stores.get(*store)?, summary)))
+            .flat_map(|(store, summary)| store.dialect().links(&summary.meta, &summary.location.id))
             .map(|link| (link.dialect, link.id))
             .collect();
         if !links.is_empty() {
             let is_side = |entry: &CatalogRow| {
-                entry.glance().is_some_and(|glance| glance.is_renamed())
-                    || links.contains(&(dialect(entry), entry.located.id.clone()))
+                entry
+                    .sort_keys()
+                    .is_some_and(|sort_keys| sort_keys.is_renamed())
+                    || links.contains(&(dialect(entry), entry.location.id.clone()))
             };
             (close, far) = far
                 .into_iter()
-                .partition(|index| library.entries.get(*index).is_some_and(is_side));
-            near.append(&mut read_rows(machine, library, &close)?);
+                .partition(|index| session_index.entries.get(*index).is_some_and(is_side));
+            near.append(&mut read_rows(app, session_index, &close)?);
         }
         Ok(Sorted { far, near })
     }
 }
 
 /// Whether lists leave out a session that was only glanced at.
-pub(crate) fn is_hidden(dialect: &str, entry: &CatalogRow, glance: &SortKeys) -> bool {
-    let located = &entry.located;
+pub(crate) fn is_hidden(dialect: &str, entry: &CatalogRow, sort_keys: &SortKeys) -> bool {
+    let location = &entry.location;
     let is_empty = || {
         let (records, talk) = (
-            glance.has_records(),
-            glance.is_conversation() || glance.is_titled(),
+            sort_keys.has_records(),
+            sort_keys.is_conversation() || sort_keys.is_titled(),
         );
-        Summary::holds_nothing(dialect, located.framing, records, talk)
+        Summary::holds_nothing(dialect, location.framing, records, talk)
     };
-    located.hidden.is_some() || glance.is_hidden() || (entry.is_current() && is_empty())
+    location.hidden.is_some() || sort_keys.is_hidden() || (entry.is_current() && is_empty())
 }
 
 /// Everything that is known of some sessions, in their order; those that cannot
 /// be read are left out.
 fn read_rows(
-    machine: &App,
-    library: &mut SessionIndex,
+    app: &App,
+    session_index: &mut SessionIndex,
     indexes: &[usize],
 ) -> Result<BTreeMap<usize, (StoreId, Summary)>> {
-    library.load_many(indexes.len())?;
+    session_index.load_many(indexes.len())?;
     let mut seen = BTreeMap::new();
     for index in indexes {
-        if let Some(session) = library.summary(machine, *index)? {
+        if let Some(session) = session_index.summary(app, *index)? {
             seen.insert(*index, session);
         }
     }

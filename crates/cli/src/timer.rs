@@ -7,9 +7,9 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{IdSource, Store, SystemIds};
 
+use crate::app::App;
 use crate::command::store_change::step;
 use crate::keep_config::Trigger;
-use crate::app::App;
 use crate::output::Output;
 
 /// File name of the timer.
@@ -18,13 +18,13 @@ const SERVICE: &str = "boswell-keep.service";
 
 /// Writes the timer and starts it.
 pub(crate) fn install(
-    machine: &App,
+    app: &App,
     store: &Store,
     command: &str,
     dry_run: bool,
     out: &mut Output,
 ) -> Result<Trigger> {
-    let folder = folder(machine)?;
+    let folder = folder(app)?;
     // systemd takes `%` and `$` for its own unless they are doubled.
     let command = command.replace('%', "%%").replace('$', "$$");
     let service = format!(
@@ -47,7 +47,7 @@ pub(crate) fn install(
         }
     }
     if !dry_run {
-        systemctl(machine, &["enable", "--now", TIMER]);
+        systemctl(app, &["enable", "--now", TIMER]);
     }
     Ok(Trigger::Timer {
         root: store.root().to_owned(),
@@ -56,8 +56,8 @@ pub(crate) fn install(
 }
 
 /// Stops the timer and removes its files.
-pub(crate) fn remove(machine: &App, folder: &Path, out: &mut Output) -> Result<()> {
-    systemctl(machine, &["disable", "--now", TIMER]);
+pub(crate) fn remove(app: &App, folder: &Path, out: &mut Output) -> Result<()> {
+    systemctl(app, &["disable", "--now", TIMER]);
     for name in [TIMER, SERVICE] {
         let path = folder.join(name);
         match RealDisk.remove(&path) {
@@ -73,17 +73,17 @@ pub(crate) fn remove(machine: &App, folder: &Path, out: &mut Output) -> Result<(
     Ok(())
 }
 
-fn folder(machine: &App) -> Result<PathBuf> {
+fn folder(app: &App) -> Result<PathBuf> {
     if !cfg!(target_os = "linux") {
         return Err(
             Error::new(ErrorKind::Unsupported, "timers are known on Linux only")
                 .hinting("run `boswell keep run` from a timer of your own"),
         );
     }
-    let config = machine
+    let config = app
         .env
         .path_var("XDG_CONFIG_HOME")
-        .or_else(|| machine.env.in_home(".config"));
+        .or_else(|| app.env.in_home(".config"));
     config
         .map(|config| config.join("systemd/user"))
         .ok_or_else(|| {
@@ -92,7 +92,7 @@ fn folder(machine: &App) -> Result<PathBuf> {
         })
 }
 
-fn systemctl(machine: &App, words: &[&str]) {
+fn systemctl(app: &App, words: &[&str]) {
     let quiet = |command: &mut Command| {
         command
             .stdin(Stdio::null())
@@ -101,7 +101,7 @@ fn systemctl(machine: &App, words: &[&str]) {
             .status()
             .is_ok_and(|s| s.success())
     };
-    if !quiet(Command::new("systemctl").arg("--user").args(words)) && !machine.quiet {
+    if !quiet(Command::new("systemctl").arg("--user").args(words)) && !app.quiet {
         crate::error_report::say(&format!(
             "systemd did not answer; say `systemctl --user {}` yourself",
             words.join(" ")

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, SessionMeta, Flags, Framing, Head, Instant, Log, Message, Interner, Problem,
-    Result, SessionView, Settings, Slot, Tip, View,
+    Context, ContextItem, Flags, Framing, Head, Instant, Interner, Log, Message, Problem, Result,
+    SessionMeta, SessionView, Settings, Slot, Tip, View,
 };
 
 use crate::resume_decision::Probe;
 use crate::{
-    PlanInput, ActiveProcess, Capabilities, IdSource, Depth, Draft, Environment, Files, FilesAtEntry, ForkPlace,
-    Discovered, EditRequest, KnownReader, Match, SessionLocation, LockSpec, MemoryFile, Fix, RepairInput, NewLog,
-    NewSession, Capability, Orphan, ToolLink, Parent, Permissions, Planned, ResumeCommand, Sample,
-    SessionLink, EntryStamp, SideFile, TextPiece, StoreRequest, Subagent, SessionFacts, unsupported,
+    ActiveProcess, Capabilities, Capability, Depth, Discovered, Draft, EditRequest, EntryStamp,
+    Environment, Files, FilesAtEntry, Fix, ForkPlace, IdSource, KnownReader, LockSpec, Match,
+    MemoryFile, NewLog, NewSession, Orphan, Parent, Permissions, PlanInput, Planned, RepairInput,
+    ResumeCommand, Sample, SessionFacts, SessionLink, SessionLocation, SideFile, StoreRequest,
+    Subagent, TextPiece, ToolLink, unsupported,
 };
 
 /// One agent family's way of writing sessions.
@@ -64,8 +65,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Whether a session that was found may be listed under its id. Subagents may have ids of
     /// another form; none may start with `-`.
-    fn is_usable(&self, located: &SessionLocation) -> bool {
-        self.id_is_valid(&located.id)
+    fn is_usable(&self, location: &SessionLocation) -> bool {
+        self.id_is_valid(&location.id)
     }
 
     /// How much a file given by path looks like a session of this dialect.
@@ -87,7 +88,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// What is known before the log is read: from the row or document of an index,
     /// from the file's name.
-    fn begin(&self, _located: &SessionLocation) -> SessionMeta {
+    fn begin(&self, _location: &SessionLocation) -> SessionMeta {
         SessionMeta::default()
     }
 
@@ -96,15 +97,21 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner);
 
     /// Gathers what the record says about the session.
-    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta);
+    fn collect_meta(
+        &self,
+        object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    );
 
     /// What side files of the session say about it (a title file, an archive mark); called
     /// after the log was read.
     fn collect_side_meta(
         &self,
         _files: &dyn Files,
-        _located: &SessionLocation,
-        _facts: &mut SessionMeta,
+        _location: &SessionLocation,
+        _meta: &mut SessionMeta,
     ) -> Result<()> {
         Ok(())
     }
@@ -170,7 +177,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Settings that stand outside the log, such as in an index row; called on a
     /// context once it is built.
-    fn side_settings(&self, _located: &SessionLocation, _settings: &mut Settings) {}
+    fn side_settings(&self, _location: &SessionLocation, _settings: &mut Settings) {}
 
     /// Renders one message of a context from the records it is made of, in the order of
     /// [`ContextItem::slots`].
@@ -201,7 +208,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     fn check(
         &self,
         _view: &SessionView<'_>,
-        _facts: &SessionMeta,
+        _meta: &SessionMeta,
         _problems: &mut Vec<Problem>,
     ) -> Result<()> {
         Ok(())
@@ -209,7 +216,12 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Calls and answers that an entry holds, by the ids of the calls. Gives what else is seen in
     /// passing: [`Flags::REFUSED`].
-    fn tool_links(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
+    fn tool_links(
+        &self,
+        object: &Object<'_>,
+        names: &mut Interner,
+        sink: &mut dyn FnMut(ToolLink),
+    ) -> Flags {
         let view = self.view(object);
         view.calls()
             .filter_map(|(id, _, _)| names.intern(id))
@@ -236,23 +248,31 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// What could be done about problems that only this dialect understands. Records that share a
     /// line, stand behind garbage or are there twice are seen to for all dialects alike, and
     /// before this is asked.
-    fn fixes(&self, _mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
+    fn fixes(&self, _repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
         Ok(Vec::new())
     }
 
     /// Two goals that cannot both be reached for this session, and why.
-    fn exclusive(&self, _mending: &RepairInput<'_>, _goals: &[&'static str]) -> Result<Option<String>> {
+    fn exclusive(
+        &self,
+        _repair_input: &RepairInput<'_>,
+        _goals: &[&'static str],
+    ) -> Result<Option<String>> {
         Ok(None)
     }
 
     /// Where a repaired fork of the session goes; `original` is how people name its log. None
     /// where none can be made.
-    fn repaired_fork(&self, _mending: &RepairInput<'_>, _original: &str) -> Result<Option<ForkPlace>> {
+    fn repaired_fork(
+        &self,
+        _repair_input: &RepairInput<'_>,
+        _original: &str,
+    ) -> Result<Option<ForkPlace>> {
         Ok(None)
     }
 
     /// Files that belong to a session beside its log.
-    fn side_files(&self, _files: &dyn Files, _located: &SessionLocation) -> Result<Vec<SideFile>> {
+    fn side_files(&self, _files: &dyn Files, _location: &SessionLocation) -> Result<Vec<SideFile>> {
         Ok(Vec::new())
     }
 
@@ -273,24 +293,24 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// Sessions in other stores that are the same conversation.
-    fn links(&self, _facts: &SessionMeta, _id: &str) -> Vec<SessionLink> {
+    fn links(&self, _meta: &SessionMeta, _id: &str) -> Vec<SessionLink> {
         Vec::new()
     }
 
     /// The agent's own command that takes the conversation up again; none where that
     /// cannot be done safely.
-    fn resume(&self, _facts: &SessionMeta, _located: &SessionLocation) -> Option<ResumeCommand> {
+    fn resume(&self, _meta: &SessionMeta, _location: &SessionLocation) -> Option<ResumeCommand> {
         None
     }
 
     /// The same with a say in what the agent may do without asking.
     fn resume_with(
         &self,
-        facts: &SessionMeta,
-        located: &SessionLocation,
+        meta: &SessionMeta,
+        location: &SessionLocation,
         _permissions: Permissions,
     ) -> Option<ResumeCommand> {
-        self.resume(facts, located)
+        self.resume(meta, location)
     }
 
     /// Processes that the agent's own registry says are at work on sessions; whether they still
@@ -304,14 +324,14 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// either way could part the conversation.
     fn resume_by(
         &self,
-        _located: &SessionLocation,
+        _location: &SessionLocation,
         _probe: &dyn Fn(&SessionLink) -> Probe,
     ) -> Result<Option<ResumeCommand>> {
         Ok(None)
     }
 
     /// Whether the log of a session can be appended to as it is; if not, why.
-    fn can_append(&self, _facts: &SessionMeta) -> Result<()> {
+    fn can_append(&self, _meta: &SessionMeta) -> Result<()> {
         Ok(())
     }
 
@@ -361,8 +381,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// An id for a new entry.
-    fn entry_id(&self, chance: &dyn IdSource) -> String {
-        chance.hex16()
+    fn entry_id(&self, id_source: &dyn IdSource) -> String {
+        id_source.hex16()
     }
 
     /// Whether [`hang`](Dialect::hang) has to be asked for the parent of a new entry; if not, that
@@ -377,8 +397,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// A new id for a session, in the form that the agent gives its own.
-    fn session_id(&self, chance: &dyn IdSource) -> String {
-        chance.uuid_v7()
+    fn session_id(&self, id_source: &dyn IdSource) -> String {
+        id_source.uuid_v7()
     }
 
     /// The log of a new session with that id.
@@ -403,13 +423,13 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Locks under which a session is read and changed for an intention, in the order in
     /// which they are taken.
-    fn locks(&self, located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
-        intention.own_locks(self.name(), &located.id)
+    fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
+        request.own_locks(self.name(), &location.id)
     }
 
     /// What has to happen for an intention to come true. The locks that
     /// [`locks`](Dialect::locks) named are held.
-    fn plan(&self, _asked: &PlanInput<'_>, _intention: &EditRequest) -> Result<Planned> {
+    fn plan(&self, _asked: &PlanInput<'_>, _request: &EditRequest) -> Result<Planned> {
         Err(unsupported(
             self.name(),
             "be changed like that",
@@ -424,7 +444,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     }
 
     /// Locks for a change of the store as a whole.
-    fn store_locks(&self, _intention: &StoreRequest) -> Vec<LockSpec> {
+    fn store_locks(&self, _request: &StoreRequest) -> Vec<LockSpec> {
         Vec::new()
     }
 
@@ -432,8 +452,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     fn plan_store(
         &self,
         _files: &dyn Files,
-        _intention: &StoreRequest,
-        _chance: &dyn IdSource,
+        _request: &StoreRequest,
+        _id_source: &dyn IdSource,
     ) -> Result<Planned> {
         Err(unsupported(
             self.name(),
@@ -444,7 +464,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// The folder that a change of the whole store happens in, where that is more than its root:
     /// the agent may keep a part of its state beside it. Keys of the plan are below this folder.
-    fn plan_root(&self, root: &Path, _intention: &StoreRequest) -> PathBuf {
+    fn plan_root(&self, root: &Path, _request: &StoreRequest) -> PathBuf {
         root.to_owned()
     }
 
@@ -457,7 +477,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Files of the project as they stood at an entry, where the agent keeps copies of them.
     fn files_at(
         &self,
-        _located: &SessionLocation,
+        _location: &SessionLocation,
         _view: &SessionView<'_>,
         _entry: Slot,
     ) -> Result<Option<FilesAtEntry>> {
@@ -468,7 +488,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     fn subagents(
         &self,
         _files: &dyn Files,
-        _located: &SessionLocation,
+        _location: &SessionLocation,
         _view: &SessionView<'_>,
     ) -> Result<Vec<Subagent>> {
         Ok(Vec::new())
@@ -476,7 +496,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
 
     /// Key of the file that holds the whole output of a tool, where the record
     /// has only its beginning.
-    fn full_output_key(&self, _located: &SessionLocation, _object: &Object<'_>) -> Option<String> {
+    fn full_output_key(&self, _location: &SessionLocation, _object: &Object<'_>) -> Option<String> {
         None
     }
 

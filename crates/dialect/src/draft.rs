@@ -260,7 +260,7 @@ pub struct SessionFacts<'a> {
     /// Its id.
     pub id: &'a str,
     /// What its log says of it.
-    pub facts: &'a boswell_model::SessionMeta,
+    pub meta: &'a boswell_model::SessionMeta,
 }
 
 /// What a new session starts from.

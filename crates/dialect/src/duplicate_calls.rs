@@ -7,13 +7,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw};
-use boswell_model::{Symbol, Interner, Slot};
+use boswell_model::{Interner, Slot, Symbol};
 
 use crate::{Confidence, ToolLink};
 
 /// An entry with calls whose ids were used before.
 #[derive(Debug)]
-pub(crate) struct TwinCalls {
+pub(crate) struct DuplicateCalls {
     /// The entry.
     pub slot: Slot,
     /// Its calls that get other ids, the last first, so that the places of those before stay.
@@ -43,19 +43,19 @@ pub(crate) fn find(
     names: &Interner,
     below: impl Fn(Slot) -> Vec<(Slot, Symbol)>,
     new_id: impl Fn() -> String,
-) -> Vec<TwinCalls> {
+) -> Vec<DuplicateCalls> {
     let mut used: HashSet<Symbol> = HashSet::new();
     let mut in_entry: HashMap<(Slot, Symbol), usize> = HashMap::new();
-    let mut twins: BTreeMap<Slot, Vec<(Symbol, usize)>> = BTreeMap::new();
+    let mut duplicates: BTreeMap<Slot, Vec<(Symbol, usize)>> = BTreeMap::new();
     for (slot, pair) in branch {
         let ToolLink::Call(call) = pair else { continue };
         let nth = in_entry.entry((*slot, *call)).or_default();
         if !used.insert(*call) {
-            twins.entry(*slot).or_default().push((*call, *nth));
+            duplicates.entry(*slot).or_default().push((*call, *nth));
         }
         *nth += 1;
     }
-    if twins.is_empty() {
+    if duplicates.is_empty() {
         return Vec::new();
     }
     let called: HashSet<Symbol> = all
@@ -98,13 +98,13 @@ pub(crate) fn find(
                 answer,
             });
         }
-        TwinCalls {
+        DuplicateCalls {
             slot,
             renamed,
             confidence,
         }
     };
-    twins.into_iter().map(told_apart).collect()
+    duplicates.into_iter().map(told_apart).collect()
 }
 
 /// What a mend of them does.

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use boswell_model::{SessionMeta, SessionView, Tip};
 
-use crate::{IdSource, Draft, Files, SessionLocation, LockSpec, NewSession, Capability, Plan};
+use crate::{Capability, Draft, Files, IdSource, LockSpec, NewSession, Plan, SessionLocation};
 
 /// What somebody wants to happen to a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,19 +152,19 @@ pub struct PlanInput<'a> {
     /// Files of its store.
     pub files: &'a dyn Files,
     /// Where it is.
-    pub located: &'a SessionLocation,
+    pub location: &'a SessionLocation,
     /// Its log.
     pub view: SessionView<'a>,
     /// What is known of it.
-    pub facts: &'a SessionMeta,
+    pub meta: &'a SessionMeta,
     /// Time and new ids.
-    pub chance: &'a dyn IdSource,
+    pub id_source: &'a dyn IdSource,
 }
 
 impl std::fmt::Debug for PlanInput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Asked")
-            .field("located", self.located)
+            .field("located", self.location)
             .finish_non_exhaustive()
     }
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use boswell_model::{EntryKind, Log, Symbol, Slot};
+use boswell_model::{EntryKind, Log, Slot, Symbol};
 
 use crate::Confidence;
 

@@ -5,25 +5,25 @@
 //! through [`Files`], the environment is an argument. One folder per agent family; [`all`]
 //! lists what there is.
 
-mod side_files;
 mod capabilities;
-mod id_source;
 mod dialect;
 mod draft;
+mod duplicate_calls;
+mod edit_request;
 mod environment;
 mod files;
-mod edit_request;
-mod json_layout;
-mod orphan;
-mod location;
+mod id_source;
 mod infer_parent;
+mod json_layout;
+mod location;
+mod orphan;
 mod plan;
 mod reader;
 mod registry;
 mod repair;
 mod resume;
+mod side_files;
 mod text_piece;
-mod duplicate_calls;
 mod uuid;
 mod without_sessions;
 
@@ -37,25 +37,26 @@ pub mod pi;
 pub mod resume_decision;
 pub mod unknown;
 
-pub use side_files::{FilesAtEntry, MemoryFile, SideFile, SideKind, Subagent};
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
-pub use id_source::IdSource;
-pub use dialect::{Dialect, ContextCoverage, ProviderMessage, tool_paths};
+pub use dialect::{ContextCoverage, Dialect, ProviderMessage, tool_paths};
 pub use draft::{
-    Answer, Surroundings, Body, ForkScope, Draft, ForkStyle, NewLog, NewSession, Parent, Part, EntryStamp,
-    Visibility, SessionFacts, one_object, unsupported,
+    Answer, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent, Part,
+    SessionFacts, Surroundings, Visibility, one_object, unsupported,
 };
+pub use edit_request::{EditRequest, Expected, PlanInput, Planned, StoreRequest};
 pub use environment::Environment;
-pub use files::{FileInfo, FileKind, Files, FileIdentity, MemoryFiles, Skipping};
-pub use edit_request::{PlanInput, Expected, EditRequest, Planned, StoreRequest};
+pub use files::{FileIdentity, FileInfo, FileKind, Files, MemoryFiles, Skipping};
+pub use id_source::IdSource;
+pub use location::{Discovered, Match, Sample, SessionLocation};
 pub use orphan::Orphan;
-pub use location::{Discovered, Match, SessionLocation, Sample};
-pub use plan::{Assertion, LockSpec, Modified, Plan, Precondition, ExpectedState, Step};
+pub use plan::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
 pub use reader::{Depth, ReadSession, Reader, may_pair};
 pub use registry::{all, by_name, recognise};
-pub use repair::{Confidence, ForkPlace, KnownReader, Fix, RepairInput, Patch, PatchPiece, Splice};
+pub use repair::{Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, RepairInput, Splice};
 pub use resume::{
-    ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
+    ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment,
+    store_environment,
 };
+pub use side_files::{FilesAtEntry, MemoryFile, SideFile, SideKind, Subagent};
 pub use text_piece::TextPiece;

@@ -3,7 +3,7 @@
 use boswell_model::json::Object;
 use boswell_model::{Framing, Instant, Problem};
 
-use crate::{FileInfo, FileIdentity};
+use crate::{FileIdentity, FileInfo};
 
 /// What a listing found.
 #[derive(Debug, Default)]

@@ -379,7 +379,13 @@ impl fmt::Display for Step {
                 let new: usize = patch
                     .pieces()
                     .iter()
-                    .map(|p| if let PatchPiece::New(b) = p { b.len() } else { 0 })
+                    .map(|p| {
+                        if let PatchPiece::New(b) = p {
+                            b.len()
+                        } else {
+                            0
+                        }
+                    })
                     .sum();
                 write!(
                     f,

@@ -1,8 +1,8 @@
 //! Reads a session through its dialect, line by line.
 
 use boswell_model::{
-    EntryKind, SessionMeta, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, SplitRecord, SessionView,
-    Slot, SpanKind, Splitter, Tree,
+    EntryKind, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, SessionMeta, SessionView,
+    Slot, SpanKind, SplitRecord, Splitter, Tree,
 };
 
 use crate::{Dialect, SessionLocation, ToolLink};
@@ -41,7 +41,7 @@ pub struct Reader<'d> {
     framing: Framing,
     splitter: Splitter,
     log: Log,
-    facts: SessionMeta,
+    meta: SessionMeta,
     pairs: Vec<(Slot, ToolLink)>,
     /// Where the last line ends.
     end: u64,
@@ -55,7 +55,7 @@ pub struct ReadSession {
     /// Their links.
     pub tree: Tree,
     /// What is known of it as a whole.
-    pub facts: SessionMeta,
+    pub meta: SessionMeta,
     /// Calls and answers in file order, if they were asked for.
     pub pairs: Option<Vec<(Slot, ToolLink)>>,
 }
@@ -74,27 +74,27 @@ impl ReadSession {
 
 impl<'d> Reader<'d> {
     /// Starts to read the session that a listing found.
-    pub fn new(dialect: &'d dyn Dialect, located: &SessionLocation, depth: Depth) -> Self {
+    pub fn new(dialect: &'d dyn Dialect, location: &SessionLocation, depth: Depth) -> Self {
         let log = Log {
             ended: true,
             whole: true,
             ..Log::default()
         };
-        let facts = dialect.begin(located);
+        let meta = dialect.begin(location);
         Reader {
             dialect,
             depth,
-            framing: located.framing,
+            framing: location.framing,
             splitter: Splitter::default(),
             log,
-            facts,
+            meta,
             pairs: Vec::new(),
             end: 0,
         }
     }
 
     /// Goes on where a file of whole lines ended when it was read before.
-    pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, facts: SessionMeta) -> Self {
+    pub fn resume(dialect: &'d dyn Dialect, depth: Depth, log: Log, meta: SessionMeta) -> Self {
         let end = log.bytes;
         Reader {
             dialect,
@@ -102,7 +102,7 @@ impl<'d> Reader<'d> {
             framing: Framing::Lines,
             splitter: Splitter::default(),
             log,
-            facts,
+            meta,
             pairs: Vec::new(),
             end,
         }
@@ -149,7 +149,7 @@ impl<'d> Reader<'d> {
         ReadSession {
             log: self.log,
             tree,
-            facts: self.facts,
+            meta: self.meta,
             pairs,
         }
     }
@@ -162,12 +162,12 @@ impl<'d> Reader<'d> {
     /// Reads a session that is in memory.
     pub fn read(
         dialect: &dyn Dialect,
-        located: &SessionLocation,
+        location: &SessionLocation,
         bytes: &[u8],
         depth: Depth,
     ) -> ReadSession {
-        let mut reader = Reader::new(dialect, located, depth);
-        if located.framing == Framing::Lines {
+        let mut reader = Reader::new(dialect, location, depth);
+        if location.framing == Framing::Lines {
             let mut lines = Lines::new(0, 1);
             lines.push(bytes, &mut |line| reader.line(line));
             lines.finish(&mut |line| reader.line(line));
@@ -184,7 +184,7 @@ impl<'d> Reader<'d> {
                 self.dialect.head(object, &mut head, &mut self.log.names);
                 if self.depth.has_facts() {
                     self.dialect
-                        .collect_meta(object, &head, &mut self.log.names, &mut self.facts);
+                        .collect_meta(object, &head, &mut self.log.names, &mut self.meta);
                 }
                 if self.depth.has_pairs() && may_pair(head.kind) {
                     let slot = Slot(u32::try_from(self.log.heads.len()).unwrap_or(u32::MAX));

@@ -4,7 +4,7 @@
 //! Nothing is changed here: the store puts mends together to a [`Patch`], reads the result before
 //! anything is written, and lets the runner write it.
 
-use boswell_model::{SessionMeta, Log, ToolLink, ProblemKind, Repair, SessionView, Slot};
+use boswell_model::{Log, ProblemKind, Repair, SessionMeta, SessionView, Slot, ToolLink};
 
 use crate::{IdSource, SessionLocation};
 
@@ -106,21 +106,21 @@ impl Fix {
 #[derive(Clone, Copy)]
 pub struct RepairInput<'a> {
     /// Where it is.
-    pub located: &'a SessionLocation,
+    pub location: &'a SessionLocation,
     /// Its log.
     pub view: SessionView<'a>,
     /// What is known of it.
-    pub facts: &'a SessionMeta,
+    pub meta: &'a SessionMeta,
     /// Its calls and answers.
     pub pairs: &'a [(Slot, ToolLink)],
     /// New ids.
-    pub chance: &'a dyn IdSource,
+    pub id_source: &'a dyn IdSource,
 }
 
 impl std::fmt::Debug for RepairInput<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Mending")
-            .field("located", self.located)
+            .field("located", self.location)
             .finish_non_exhaustive()
     }
 }
@@ -234,7 +234,9 @@ impl Patch {
     /// What is added, if bytes at the end of a file of that length are all that it adds.
     pub fn added(&self, len: u64) -> Option<&[u8]> {
         match self.pieces.as_slice() {
-            [PatchPiece::Old { at: 0, len: old }, PatchPiece::New(bytes)] if *old == len => Some(bytes),
+            [PatchPiece::Old { at: 0, len: old }, PatchPiece::New(bytes)] if *old == len => {
+                Some(bytes)
+            }
             _ => None,
         }
     }

@@ -95,19 +95,19 @@ impl<'a> ResumeFacts<'a> {
 
 /// Decides how a session is started. `probe` is what was found for [`ResumeFacts::sdk_session`].
 pub fn decide(
-    facts: &ResumeFacts<'_>,
+    meta: &ResumeFacts<'_>,
     reason: &ResumeReason,
     probe: &Probe,
 ) -> Result<ResumeDecision, ResumeRefusal> {
-    if facts.unfinished_rewind {
+    if meta.unfinished_rewind {
         return Err(ResumeRefusal::UnfinishedRewind);
     }
-    if let Some(engine) = facts.other_engine {
+    if let Some(engine) = meta.other_engine {
         return Err(ResumeRefusal::OtherEngine(engine.to_owned()));
     }
     // Ids such as `cron-im-<uuid>` are the front program's alone: the SDK refuses them, so it has
     // no transcript of them.
-    let known = facts
+    let known = meta
         .sdk_session()
         .filter(|id| is_uuid(id))
         .and_then(|id| SessionId::parse(id).ok());
@@ -121,12 +121,12 @@ pub fn decide(
             };
             Ok(ResumeDecision::Start(Launch::Resume { id, at }))
         }
-        (known, _) => without_transcript(facts, reason, known),
+        (known, _) => without_transcript(meta, reason, known),
     }
 }
 
 fn without_transcript(
-    facts: &ResumeFacts<'_>,
+    meta: &ResumeFacts<'_>,
     reason: &ResumeReason,
     known: Option<SessionId>,
 ) -> Result<ResumeDecision, ResumeRefusal> {
@@ -135,7 +135,7 @@ fn without_transcript(
     }
     // A process that only warmed up registers the session, and writes its transcript
     // with the first turn.
-    if facts.registered && !facts.prepared {
+    if meta.registered && !meta.prepared {
         return Err(ResumeRefusal::TranscriptGone);
     }
     Ok(known.map_or(ResumeDecision::StartUnderNewId, |id| {
@@ -333,10 +333,10 @@ mod tests {
             sdk_id: Some("--dangerously-skip-permissions"),
             ..UNIFIED
         };
-        for facts in [NEVER_ASKED_OLD, cron, option] {
+        for meta in [NEVER_ASKED_OLD, cron, option] {
             for probe in [Probe::Found, Probe::Absent, failed()] {
-                let decision = decide(&facts, &ResumeReason::History, &probe).unwrap();
-                assert_eq!(decision, ResumeDecision::StartUnderNewId, "{facts:?}");
+                let decision = decide(&meta, &ResumeReason::History, &probe).unwrap();
+                assert_eq!(decision, ResumeDecision::StartUnderNewId, "{meta:?}");
                 assert_eq!(decision.or_new(id(SDK)), Launch::New { id: id(SDK) });
             }
         }
@@ -366,14 +366,14 @@ mod tests {
 
     #[test]
     fn registered_session_is_never_made_again() {
-        for facts in [UNIFIED, TWO_IDS, NEVER_ASKED, NEVER_ASKED_OLD] {
-            let facts = ResumeFacts {
+        for meta in [UNIFIED, TWO_IDS, NEVER_ASKED, NEVER_ASKED_OLD] {
+            let meta = ResumeFacts {
                 registered: true,
-                ..facts
+                ..meta
             };
             for reason in other_than_rewind() {
                 assert_eq!(
-                    decide(&facts, &reason, &Probe::Absent),
+                    decide(&meta, &reason, &Probe::Absent),
                     Err(ResumeRefusal::TranscriptGone)
                 );
             }
@@ -410,18 +410,18 @@ mod tests {
 
     #[test]
     fn nothing_is_started_when_the_transcript_could_not_be_looked_for() {
-        for facts in [UNIFIED, TWO_IDS, NEVER_ASKED] {
+        for meta in [UNIFIED, TWO_IDS, NEVER_ASKED] {
             for reason in reasons() {
                 let why = ResumeRefusal::ProbeFailed("permission denied".to_owned());
-                assert_eq!(decide(&facts, &reason, &failed()), Err(why));
+                assert_eq!(decide(&meta, &reason, &failed()), Err(why));
             }
         }
     }
 
     #[test]
     fn going_back_needs_a_transcript() {
-        for facts in [UNIFIED, TWO_IDS, NEVER_ASKED, NEVER_ASKED_OLD] {
-            let refused = decide(&facts, &ResumeReason::Rewind(entry()), &Probe::Absent);
+        for meta in [UNIFIED, TWO_IDS, NEVER_ASKED, NEVER_ASKED_OLD] {
+            let refused = decide(&meta, &ResumeReason::Rewind(entry()), &Probe::Absent);
             assert_eq!(refused, Err(ResumeRefusal::NothingToRewind(entry())));
         }
     }

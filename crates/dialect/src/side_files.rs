@@ -59,7 +59,7 @@ pub struct MemoryFile {
 #[derive(Debug, Clone)]
 pub struct Subagent {
     /// Where its log is.
-    pub located: SessionLocation,
+    pub location: SessionLocation,
     /// Id of the call that started it.
     pub call: Option<String>,
     /// What it was told to do, in a few words.

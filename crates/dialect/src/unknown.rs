@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, SessionMeta, Head, Instant, Message, Interner, Result, SessionView,
-    Slot, Tip, View,
+    Context, ContextItem, EntryKind, Head, Instant, Interner, Message, Result, SessionMeta,
+    SessionView, Slot, Tip, View,
 };
 
 use crate::{
-    Capabilities, Dialect, Environment, Files, Discovered, Match, Capability, Sample, Support,
+    Capabilities, Capability, Dialect, Discovered, Environment, Files, Match, Sample, Support,
 };
 
 /// The dialect of files that no other dialect recognises.
@@ -60,9 +60,15 @@ impl Dialect for Unknown {
         head.kind = EntryKind::Unknown;
     }
 
-    fn collect_meta(&self, _object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        facts.saw(head);
-        facts.count(head.word.map_or("", |w| names.text(w)));
+    fn collect_meta(
+        &self,
+        _object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    ) {
+        meta.saw(head);
+        meta.count(head.word.map_or("", |w| names.text(w)));
     }
 
     /// Nothing is known about how such records hang together: each follows the one before it.
@@ -105,18 +111,18 @@ impl Dialect for Unknown {
 mod tests {
     use boswell_model::Framing;
 
-    use crate::{Depth, SessionLocation, Reader};
+    use crate::{Depth, Reader, SessionLocation};
 
     use super::*;
 
     #[test]
     fn records_of_an_unknown_file_are_counted_by_their_type() {
-        let located = SessionLocation::of("x", Framing::Lines, 0);
+        let location = SessionLocation::of("x", Framing::Lines, 0);
         let bytes =
             b"{\"type\":\"a\"}\nnot json\n{\"role\":\"user\"}{\"type\":\"a\",\"timestamp\":\"2026-01-01T00:00:00Z\"}\n";
-        let read = Reader::read(&Unknown, &located, bytes, Depth::Facts);
+        let read = Reader::read(&Unknown, &location, bytes, Depth::Facts);
         assert_eq!(read.log.heads.len(), 3);
-        assert_eq!(read.facts.kinds.get("a"), Some(&2));
+        assert_eq!(read.meta.kinds.get("a"), Some(&2));
         assert_eq!(read.log.gaps.len(), 1);
         assert_eq!(read.tree.path(Slot(2)).len(), 3);
         assert_eq!(read.log.label(Slot(2)), "#3.2");

@@ -1,6 +1,6 @@
 //! Files that speak of several sessions, without what they say of some: every other byte stays.
 
-use boswell_model::json::{RawKind, Raw, remove_member, set_member};
+use boswell_model::json::{Raw, RawKind, remove_member, set_member};
 
 /// Lines of which `speaks` is not true. A line that is not JSON goes if it contains one of the ids:
 /// it may be all that is left of a line about that session.
@@ -35,7 +35,9 @@ pub(crate) fn items(
     speaks: impl Fn(Raw<'_>) -> bool,
 ) -> Option<Vec<u8>> {
     let root = Raw::parse(bytes).ok()?;
-    let array = root.at(path).filter(|array| array.kind() == RawKind::Array)?;
+    let array = root
+        .at(path)
+        .filter(|array| array.kind() == RawKind::Array)?;
     let places: Vec<(usize, usize, bool)> = array
         .items()
         .map(|item| {

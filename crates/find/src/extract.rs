@@ -116,7 +116,7 @@ pub fn extract(
     flags: Flags,
     sink: &mut dyn FnMut(Field, &str),
 ) {
-    let field = spoken_field(kind, flags);
+    let field = text_field(kind, flags);
     match dialect.text_pieces(object) {
         Some(parts) => {
             parts.iter().for_each(|part| part_text(*part, field, sink));
@@ -133,11 +133,11 @@ fn extract_view(
     view: &View,
     object: &Object<'_>,
     kind: EntryKind,
-    spoken: Field,
+    text_pieces: Field,
     sink: &mut dyn FnMut(Field, &str),
 ) {
     for block in &view.blocks {
-        block_text(block, spoken, sink);
+        block_text(block, text_pieces, sink);
     }
     if view.blocks.is_empty() {
         match (kind, &view.remark) {
@@ -150,7 +150,7 @@ fn extract_view(
                 });
             }
             (EntryKind::Header | EntryKind::Leaf, _) => {}
-            _ => strings(object.raw().bytes(), &mut |text| sink(spoken, text)),
+            _ => strings(object.raw().bytes(), &mut |text| sink(text_pieces, text)),
         }
     } else if let Some(own) = object.get("toolUseResult") {
         strings(own.bytes(), &mut |text| {
@@ -161,9 +161,9 @@ fn extract_view(
     }
 }
 
-fn part_text(part: TextPiece<'_>, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
+fn part_text(part: TextPiece<'_>, text_pieces: Field, sink: &mut dyn FnMut(Field, &str)) {
     match part {
-        TextPiece::Text(text) => sink(spoken, &text.to_text()),
+        TextPiece::Text(text) => sink(text_pieces, &text.to_text()),
         TextPiece::Thinking(text) => sink(Field::Thinking, &text.to_text()),
         TextPiece::Call(name, input) => {
             sink(
@@ -173,7 +173,7 @@ fn part_text(part: TextPiece<'_>, spoken: Field, sink: &mut dyn FnMut(Field, &st
             strings(input, &mut |text| sink(Field::Call, text));
         }
         TextPiece::Result(text) => sink(Field::Result, &text.to_text()),
-        TextPiece::Other(json) => strings(json, &mut |text| sink(spoken, text)),
+        TextPiece::Other(json) => strings(json, &mut |text| sink(text_pieces, text)),
     }
 }
 
@@ -200,7 +200,7 @@ fn says(part: TextPiece<'_>, token: &[u8]) -> bool {
     places.any(|at| whole(at) && said.get(at..).is_some_and(|rest| rest.starts_with(token)))
 }
 
-fn spoken_field(kind: EntryKind, flags: Flags) -> Field {
+fn text_field(kind: EntryKind, flags: Flags) -> Field {
     match kind {
         _ if flags.has(Flags::SUMMARY) => Field::Summary,
         EntryKind::User if flags.has(Flags::HIDDEN) => Field::Context,
@@ -213,16 +213,16 @@ fn spoken_field(kind: EntryKind, flags: Flags) -> Field {
     }
 }
 
-fn block_text(block: &Block, spoken: Field, sink: &mut dyn FnMut(Field, &str)) {
+fn block_text(block: &Block, text_pieces: Field, sink: &mut dyn FnMut(Field, &str)) {
     match block {
-        Block::Text(text) => sink(spoken, text),
+        Block::Text(text) => sink(text_pieces, text),
         Block::Thinking(text) => sink(Field::Thinking, text),
         Block::Call { name, input, .. } => {
             sink(Field::Call, name);
             strings(input.as_bytes(), &mut |text| sink(Field::Call, text));
         }
         Block::Result { text, .. } => sink(Field::Result, text),
-        Block::Other { json, .. } => strings(json.as_bytes(), &mut |text| sink(spoken, text)),
+        Block::Other { json, .. } => strings(json.as_bytes(), &mut |text| sink(text_pieces, text)),
         _ => {}
     }
 }

@@ -11,29 +11,31 @@
 extern crate self as boswell_find;
 
 mod catalog;
-mod normalize;
+mod extract;
 mod index;
+mod normalize;
 mod prompt_history;
 mod query;
-mod tokenizer;
 mod scrub;
 mod secrets;
 mod source;
 mod stats;
 mod store_sources;
-mod extract;
+mod tokenizer;
 mod varint;
 
 #[cfg(test)]
 mod tests;
 
-pub use catalog::{Catalog, CatalogRow, ReadLogs, DeletedSession, SortKeys, Refreshed, FilterKeys, WantedRows};
+pub use catalog::{
+    Catalog, CatalogRow, DeletedSession, FilterKeys, ReadLogs, Refreshed, SortKeys, WantedRows,
+};
+pub use extract::{Field, extract};
 pub use index::{Backlog, Index, Progress, Size};
 pub use prompt_history::{PromptHistory, Remembered, has_history, remember, remember_all};
-pub use query::{Count, Counting, Effort, Filters, Hit, Suggestions, Order, Query, Results};
+pub use query::{Count, Counting, Effort, Filters, Hit, Order, Query, Results, Suggestions};
 pub use scrub::{Removal, is_removed, is_text, removals, replaced};
 pub use secrets::{Secret, SecretCount, Secrets};
 pub use source::{About, Form, Source, SourceReader};
 pub use stats::{By, PRICES_AS_OF, Price, Prices, Sum, Tally};
 pub use store_sources::{MemorySource, Origin, StoreSources};
-pub use extract::{Field, extract};

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use boswell_model::json::{RawKind, Raw, Str, value_end};
+use boswell_model::json::{Raw, RawKind, Str, value_end};
 
 use crate::Secrets;
 

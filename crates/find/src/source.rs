@@ -3,8 +3,8 @@
 use boswell_dialect::Dialect;
 use boswell_model::json::Object;
 use boswell_model::{
-    Error, ErrorKind, Framing, Head, Instant, Line, Lines, Interner, SplitRecord, Result, SessionRef,
-    Splitter,
+    Error, ErrorKind, Framing, Head, Instant, Interner, Line, Lines, Result, SessionRef,
+    SplitRecord, Splitter,
 };
 
 use crate::extract::Field;

@@ -5,8 +5,8 @@ use boswell_model::{Framing, Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary, is_packed};
 
 use crate::catalog::{CatalogRow, FilterKeys};
-use crate::source::{About, Form, Source, SourceReader};
 use crate::extract::Field;
+use crate::source::{About, Form, Source, SourceReader};
 
 /// Where a source comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,17 +73,23 @@ impl StoreSources {
     /// log is its name here.
     ///
     /// A title other than the one that stands in the log is searched beside it.
-    pub fn add_session(&mut self, place: usize, store: &Store, summary: &Summary, entry: &CatalogRow) {
-        let facts = &summary.facts;
-        let agent = facts.agent.as_deref().unwrap_or(store.dialect().agent());
+    pub fn add_session(
+        &mut self,
+        place: usize,
+        store: &Store,
+        summary: &Summary,
+        entry: &CatalogRow,
+    ) {
+        let meta = &summary.meta;
+        let agent = meta.agent.as_deref().unwrap_or(store.dialect().agent());
         let title_in_log = entry.title_in_log();
         self.add(place, store, entry, || {
             Some(About {
                 agent: agent_name(store, agent),
-                project: facts.project.clone(),
-                tags: facts.tags.clone(),
-                models: facts.models.clone(),
-                title: facts
+                project: meta.project.clone(),
+                tags: meta.tags.clone(),
+                models: meta.models.clone(),
+                title: meta
                     .title
                     .clone()
                     .filter(|title| title_in_log != Some(title)),
@@ -92,16 +98,25 @@ impl StoreSources {
     }
 
     /// Adds a session of which nothing but its log says anything.
-    pub fn add_alone(&mut self, place: usize, store: &Store, traits: &FilterKeys, entry: &CatalogRow) {
+    pub fn add_alone(
+        &mut self,
+        place: usize,
+        store: &Store,
+        filter_keys: &FilterKeys,
+        entry: &CatalogRow,
+    ) {
         self.add(place, store, entry, || {
             Some(About {
                 agent: agent_name(
                     store,
-                    traits.agent.as_deref().unwrap_or(store.dialect().agent()),
+                    filter_keys
+                        .agent
+                        .as_deref()
+                        .unwrap_or(store.dialect().agent()),
                 ),
-                project: traits.project.clone(),
-                tags: traits.tags.clone(),
-                models: traits.models.clone(),
+                project: filter_keys.project.clone(),
+                tags: filter_keys.tags.clone(),
+                models: filter_keys.models.clone(),
                 title: None,
             })
         });
@@ -121,22 +136,22 @@ impl StoreSources {
         entry: &CatalogRow,
         about: impl FnOnce() -> Option<About>,
     ) {
-        let located = &entry.located;
-        let Some(key) = &located.key else { return };
+        let location = &entry.location;
+        let Some(key) = &location.key else { return };
         let settled = entry.is_settled();
         let generation = if settled { entry.generation } else { u64::MAX };
-        let generation = if located.framing == Framing::Lines {
+        let generation = if location.framing == Framing::Lines {
             generation
         } else {
-            generation ^ located.size << 20
+            generation ^ location.size << 20
         };
         let held = self.hold(store, Some(entry.store));
         let reference = SessionRef::new(store.dialect().name(), self.name(held, key));
         let source = Source {
-            modified: located.modified,
-            form: Form::Log(located.framing),
+            modified: location.modified,
+            form: Form::Log(location.framing),
             about: about().map(Box::new),
-            ..Source::log(reference, generation, length(store, key, located.size))
+            ..Source::log(reference, generation, length(store, key, location.size))
         };
         self.push(
             source,

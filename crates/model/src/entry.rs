@@ -1,6 +1,6 @@
 //! Entries: records as the model sees them.
 
-use crate::{Instant, Symbol, Span, SpanKind};
+use crate::{Instant, Span, SpanKind, Symbol};
 
 /// An entry's place in its log, from 0, in file order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

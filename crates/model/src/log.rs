@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::{EntryKind, Head, Symbol, Interner, Slot, Span};
+use crate::{EntryKind, Head, Interner, Slot, Span, Symbol};
 
 /// The heads of a session's records in file order. A session of a gigabyte costs some megabytes.
 #[derive(Debug, Default, Clone)]

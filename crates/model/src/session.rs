@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::json::{Object, Scanned};
-use crate::{Log, ToolLink, Result, Slot, Tree};
+use crate::{Log, Result, Slot, ToolLink, Tree};
 
 /// Where the conversation stands: what the next entry's parent will be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -172,7 +172,12 @@ impl Splitter {
     }
 
     /// Splits a file that is one document. What is no JSON is one gap; then the file has no record.
-    pub fn document(&mut self, bytes: &[u8], framing: Framing, sink: &mut dyn FnMut(SplitRecord<'_>)) {
+    pub fn document(
+        &mut self,
+        bytes: &[u8],
+        framing: Framing,
+        sink: &mut dyn FnMut(SplitRecord<'_>),
+    ) {
         let whole = Line {
             at: 0,
             number: 1,
@@ -332,7 +337,13 @@ fn emit_record(
     });
 }
 
-fn emit_gap(line: &Line<'_>, at: usize, len: usize, gap: Gap, sink: &mut dyn FnMut(SplitRecord<'_>)) {
+fn emit_gap(
+    line: &Line<'_>,
+    at: usize,
+    len: usize,
+    gap: Gap,
+    sink: &mut dyn FnMut(SplitRecord<'_>),
+) {
     let bytes = line.bytes.get(at..at + len).unwrap_or(b"");
     let span = Span {
         at: line.at + at as u64,

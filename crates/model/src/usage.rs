@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::{Instant, Symbol, CumulativeUsage};
+use crate::{CumulativeUsage, Instant, Symbol};
 
 /// Tokens and money. What was not stated is unknown, not zero.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

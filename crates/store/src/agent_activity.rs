@@ -25,7 +25,9 @@ impl Store {
     /// it keeps no registry.
     pub fn active_processes(&self) -> Result<Vec<ActiveProcess>> {
         let disk = self.disk();
-        let named = self.dialect().active_processes(&BackendFiles(self.backend()))?;
+        let named = self
+            .dialect()
+            .active_processes(&BackendFiles(self.backend()))?;
         Ok(named
             .into_iter()
             .filter(|it| lives(disk.as_ref(), it))
@@ -34,11 +36,11 @@ impl Store {
 
     /// Processes that are at work on a session: living ones that the registry names, and those that
     /// have its log open for writing.
-    pub fn live(&self, located: &SessionLocation) -> Result<Vec<u32>> {
-        let path = located.key.as_ref().map(|key| self.root().join(key));
-        let owner = located.owner.as_deref();
+    pub fn live(&self, location: &SessionLocation) -> Result<Vec<u32>> {
+        let path = location.key.as_ref().map(|key| self.root().join(key));
+        let owner = location.owner.as_deref();
         self.drivers(
-            |session| session == located.id || Some(session) == owner,
+            |session| session == location.id || Some(session) == owner,
             path.as_deref(),
         )
     }
@@ -115,7 +117,7 @@ impl Store {
         if sessions.is_empty() {
             return Ok(());
         }
-        let is_one = |it: &ActiveProcess| sessions.iter().any(|located| located.id == it.session);
+        let is_one = |it: &ActiveProcess| sessions.iter().any(|location| location.id == it.session);
         match self.active_processes()?.into_iter().find(is_one) {
             None => Ok(()),
             Some(it) => Err(Error::new(
@@ -145,7 +147,9 @@ fn lives(disk: &dyn Disk, it: &ActiveProcess) -> bool {
         (Some(_), None) => true,
         // The system does not tell when processes were started: a living one of that
         // number is taken for it.
-        (None, _) => !disk.knows_process_starts() && SystemLiveness.process(it.pid) != ProcessState::No,
+        (None, _) => {
+            !disk.knows_process_starts() && SystemLiveness.process(it.pid) != ProcessState::No
+        }
     }
 }
 

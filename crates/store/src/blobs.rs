@@ -7,9 +7,9 @@
 
 pub mod base64;
 mod externalize;
-mod xcsh_truncation;
-mod string_walk;
 mod full_records;
+mod string_walk;
+mod xcsh_truncation;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -23,7 +23,9 @@ use sha2::{Digest, Sha256};
 use crate::disk::{Disk, StatKind, durable};
 
 pub(crate) use externalize::names_any;
-pub use externalize::{Externalised, Internalised, LARGE_TEXT, SMALL_IMAGE, externalise, references};
+pub use externalize::{
+    Externalised, Internalised, LARGE_TEXT, SMALL_IMAGE, externalise, references,
+};
 pub use xcsh_truncation::{Habit, Persisted, persisted};
 
 const SCHEME: &str = "blob:sha256:";

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use boswell_dialect::ToolLink;
 use boswell_model::{
-    Flags, Framing, Gap, Symbol, Interner, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
+    Flags, Framing, Gap, Interner, Problem, ProblemKind, Repair, Result, Slot, Span, SpanKind,
+    Symbol,
 };
 
 use crate::Session;
@@ -32,7 +33,7 @@ pub fn check(session: &Session) -> Result<Report> {
     of_blobs(session, &mut problems)?;
     session
         .dialect()
-        .check(&session.view(), session.facts(), &mut problems)?;
+        .check(&session.view(), session.meta(), &mut problems)?;
     problems.sort_by_key(|problem| (problem.line, problem.kind));
     let (reachable, total) = crate::repair::reach(session)?;
     Ok(Report {
@@ -44,7 +45,7 @@ pub fn check(session: &Session) -> Result<Report> {
 
 fn of_file(session: &Session, problems: &mut Vec<Problem>) {
     let log = session.log();
-    if session.located().key.is_none() || !log.heads.is_empty() {
+    if session.location().key.is_none() || !log.heads.is_empty() {
         return;
     }
     if log.bytes == 0 {
@@ -96,7 +97,7 @@ fn of_gaps(session: &Session, problems: &mut Vec<Problem>) {
 }
 
 fn of_heads(session: &Session, problems: &mut Vec<Problem>) {
-    let lines = session.located().framing == Framing::Lines;
+    let lines = session.location().framing == Framing::Lines;
     for (slot, head) in session.log().entries() {
         let mut add = |kind, detail: String| {
             problems.push(Problem {
@@ -252,7 +253,9 @@ fn of_calls(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
         }
     }
     for (slot, pair) in pairs {
-        let ToolLink::Answer(call) = pair else { continue };
+        let ToolLink::Answer(call) = pair else {
+            continue;
+        };
         match calls.get_mut(call) {
             Some((_, answered)) => *answered = true,
             None => {

@@ -5,8 +5,8 @@
 //! there is no answer here and the log is read as a whole: because something is damaged, because
 //! settings may stand anywhere, because too much was read in vain.
 
-use boswell_dialect::{Depth, Dialect, SessionLocation, ContextCoverage, ReadSession, Reader};
-use boswell_model::{SessionMeta, Framing, Head, Line, Log, Interner, Result, Tip, Tree};
+use boswell_dialect::{ContextCoverage, Depth, Dialect, ReadSession, Reader, SessionLocation};
+use boswell_model::{Framing, Head, Interner, Line, Log, Result, SessionMeta, Tip, Tree};
 
 use crate::backend::ObjectReader;
 use crate::summary::Open;
@@ -47,22 +47,22 @@ pub(crate) struct EnoughRead {
 pub(crate) fn enough_of(
     dialect: &dyn Dialect,
     object: &dyn ObjectReader,
-    located: &SessionLocation,
+    location: &SessionLocation,
     at: Option<&str>,
 ) -> Result<Option<EnoughRead>> {
-    enough_in_steps(dialect, object, located, at, MEASURE)
+    enough_in_steps(dialect, object, location, at, MEASURE)
 }
 
 fn enough_in_steps(
     dialect: &dyn Dialect,
     object: &dyn ObjectReader,
-    located: &SessionLocation,
+    location: &SessionLocation,
     at: Option<&str>,
     measure: Measure,
 ) -> Result<Option<EnoughRead>> {
     // An entry that is named after its line is found by counting lines.
     let by_line = at.is_some_and(|name| name.starts_with('#'));
-    if located.framing != Framing::Lines || located.size <= measure.small || by_line {
+    if location.framing != Framing::Lines || location.size <= measure.small || by_line {
         return Ok(None);
     }
     let end = object.end()?;
@@ -71,7 +71,7 @@ fn enough_in_steps(
         return Ok(None);
     };
     let mut to = end;
-    while back.bytes <= measure.in_vain.max(located.size / 8) {
+    while back.bytes <= measure.in_vain.max(location.size / 8) {
         // The more was read in vain, the more is read at once.
         let Some(from) = back.block(object, to, measure.block.max(back.bytes / 8))? else {
             return Ok(None);
@@ -194,7 +194,7 @@ impl<'d> BackReader<'d> {
         ReadSession {
             log,
             tree,
-            facts: SessionMeta::default(),
+            meta: SessionMeta::default(),
             pairs: Default::default(),
         }
     }

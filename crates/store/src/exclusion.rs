@@ -122,8 +122,8 @@ impl Exclusion {
                 .map_or(String::new(), |(folder, _)| folder.to_owned())
         };
         let (mut shown, mut hidden) = (HashSet::new(), HashSet::new());
-        for (located, verdict) in found.sessions.iter().zip(&verdicts) {
-            if let (Some(key), Some(verdict), None) = (&located.key, verdict, &located.owner) {
+        for (location, verdict) in found.sessions.iter().zip(&verdicts) {
+            if let (Some(key), Some(verdict), None) = (&location.key, verdict, &location.owner) {
                 if *verdict {
                     hidden.insert(folder(key))
                 } else {
@@ -136,11 +136,11 @@ impl Exclusion {
             |key: &str| hidden.contains(&folder(key)) && !shown.contains(&folder(key));
         let mut owners = HashSet::new();
         let mut goes = Vec::with_capacity(verdicts.len());
-        for (located, verdict) in found.sessions.iter().zip(verdicts) {
+        for (location, verdict) in found.sessions.iter().zip(verdicts) {
             let goes_out =
-                verdict.unwrap_or_else(|| located.key.as_deref().is_some_and(lies_hidden));
-            if goes_out && located.owner.is_none() {
-                owners.insert(located.id.clone());
+                verdict.unwrap_or_else(|| location.key.as_deref().is_some_and(lies_hidden));
+            if goes_out && location.owner.is_none() {
+                owners.insert(location.id.clone());
             }
             goes.push(goes_out);
         }
@@ -150,14 +150,14 @@ impl Exclusion {
         found.problems.retain(|(key, _)| !lies_hidden(key));
         let mut out = Vec::new();
         let mut goes = goes.into_iter();
-        found.sessions.retain(|located| {
-            let of_owner = located
+        found.sessions.retain(|location| {
+            let of_owner = location
                 .owner
                 .as_ref()
                 .is_some_and(|owner| owners.contains(owner));
             let stays = !goes.next().unwrap_or(false) && !of_owner;
             if !stays {
-                out.push(located.clone());
+                out.push(location.clone());
             }
             stays
         });
@@ -166,8 +166,8 @@ impl Exclusion {
 
     /// Of each session whether its project is excluded; none where it names no project.
     fn of_sessions(&self, store: &Store, sessions: &[SessionLocation]) -> Vec<Option<bool>> {
-        let verdict = |located: &SessionLocation| {
-            self.project_of(store, located)
+        let verdict = |location: &SessionLocation| {
+            self.project_of(store, location)
                 .map(|project| self.excludes(&project))
         };
         if sessions.len() < FEW {
@@ -189,15 +189,15 @@ impl Exclusion {
         })
     }
 
-    fn project_of(&self, store: &Store, located: &SessionLocation) -> Option<String> {
+    fn project_of(&self, store: &Store, location: &SessionLocation) -> Option<String> {
         let name = (
             store.root().to_owned(),
-            located
+            location
                 .key
                 .clone()
-                .unwrap_or_else(|| format!("\0{}", located.id)),
+                .unwrap_or_else(|| format!("\0{}", location.id)),
         );
-        let (size, modified) = (located.size, located.modified);
+        let (size, modified) = (location.size, location.modified);
         if let Some(seen) = lock(&self.seen)
             .get(&name)
             .filter(|it| (it.size, it.modified) == (size, modified))
@@ -205,9 +205,9 @@ impl Exclusion {
             return seen.project.clone();
         }
         let project = store
-            .summary(located)
+            .summary(location)
             .ok()
-            .and_then(|summary| summary.facts.project)
+            .and_then(|summary| summary.meta.project)
             .filter(|it| !it.is_empty());
         lock(&self.seen).insert(
             name,

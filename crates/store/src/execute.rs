@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use boswell_dialect::{
-    PlanInput, Depth, EditRequest, SessionLocation, LockSpec, Plan, Planned, Step, StoreRequest,
+    Depth, EditRequest, LockSpec, Plan, PlanInput, Planned, SessionLocation, Step, StoreRequest,
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
@@ -30,21 +30,21 @@ pub struct Executed {
 impl Store {
     /// What carrying out an intention would change. Takes no lock: by the time it is carried out
     /// the plan may be another.
-    pub fn plan(&self, located: &SessionLocation, intention: &EditRequest) -> Result<Planned> {
-        let session = self.read(located, Depth::Facts)?;
-        self.plan_for(&session, intention)
+    pub fn plan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
+        let session = self.read(location, Depth::Facts)?;
+        self.plan_for(&session, request)
     }
 
     /// The same for an intention about the whole store.
-    pub fn plan_store(&self, intention: &StoreRequest) -> Result<Planned> {
-        let chance = self.writing()?.chance.as_ref();
-        let reach = self.dialect().plan_root(self.root(), intention);
+    pub fn plan_store(&self, request: &StoreRequest) -> Result<Planned> {
+        let id_source = self.writing()?.id_source.as_ref();
+        let reach = self.dialect().plan_root(self.root(), request);
         if reach == self.root() {
             let mut planned =
                 self.dialect()
-                    .plan_store(&BackendFiles(self.backend()), intention, chance)?;
+                    .plan_store(&BackendFiles(self.backend()), request, id_source)?;
             if matches!(
-                intention,
+                request,
                 StoreRequest::Index | StoreRequest::IndexWith { .. }
             ) {
                 self.leave_excluded(&mut planned)?;
@@ -52,14 +52,14 @@ impl Store {
             return Ok(planned);
         }
         self.dialect()
-            .plan_store(&BackendFiles(&FsBackend::new(&reach)), intention, chance)
+            .plan_store(&BackendFiles(&FsBackend::new(&reach)), request, id_source)
     }
 
     /// Leaves indexes that are in a folder of excluded sessions as they are. An index that all
     /// projects share stays whole: its agent needs every row.
     fn leave_excluded(&self, planned: &mut Planned) -> Result<()> {
-        let folder = |located: &SessionLocation| {
-            located
+        let folder = |location: &SessionLocation| {
+            location
                 .key
                 .as_deref()?
                 .rsplit_once('/')
@@ -82,43 +82,43 @@ impl Store {
         Ok(())
     }
 
-    pub(crate) fn plan_for(&self, session: &Session, intention: &EditRequest) -> Result<Planned> {
+    pub(crate) fn plan_for(&self, session: &Session, request: &EditRequest) -> Result<Planned> {
         let asked = PlanInput {
             files: &BackendFiles(self.backend()),
-            located: session.located(),
+            location: session.location(),
             view: session.view(),
-            facts: session.facts(),
-            chance: self.writing()?.chance.as_ref(),
+            meta: session.meta(),
+            id_source: self.writing()?.id_source.as_ref(),
         };
-        self.dialect().plan(&asked, intention)
+        self.dialect().plan(&asked, request)
     }
 
     /// Plans once the locks are held.
-    fn plan_anew(&self, located: &SessionLocation, intention: &EditRequest) -> Result<Planned> {
-        let located = self.relocate(located)?;
-        if intention.needs_lease() {
-            let log = located.key.as_ref().map(|key| self.root().join(key));
-            self.refuse_if_live(&located.id, log.as_deref())?;
+    fn replan(&self, location: &SessionLocation, request: &EditRequest) -> Result<Planned> {
+        let location = self.relocate(location)?;
+        if request.needs_lease() {
+            let log = location.key.as_ref().map(|key| self.root().join(key));
+            self.refuse_if_live(&location.id, log.as_deref())?;
         }
-        self.plan(&located, intention)
+        self.plan(&location, request)
     }
 
     /// The session again, as a listing finds it now.
-    pub(crate) fn relocate(&self, located: &SessionLocation) -> Result<SessionLocation> {
+    pub(crate) fn relocate(&self, location: &SessionLocation) -> Result<SessionLocation> {
         let mut now = self
             .whole()
             .list()?
             .sessions
             .into_iter()
-            .filter(|it| it.id == located.id);
-        let same_key = |it: &SessionLocation| it.key == located.key;
+            .filter(|it| it.id == location.id);
+        let same_key = |it: &SessionLocation| it.key == location.key;
         let first = now.next();
         match first {
             Some(it) if same_key(&it) => Ok(it),
             first => now.find(same_key).or(first).ok_or_else(|| {
                 Error::new(
                     ErrorKind::NotFound,
-                    format!("the session `{}` is not there any more", located.id),
+                    format!("the session `{}` is not there any more", location.id),
                 )
                 .hinting("see the sessions with `boswell list --hidden`")
             }),
@@ -138,8 +138,8 @@ impl Store {
         if touched.is_empty() {
             return Ok(Vec::new());
         }
-        let moves = |located: &SessionLocation| {
-            let log = located.key.as_ref().map(|key| self.root().join(key));
+        let moves = |location: &SessionLocation| {
+            let log = location.key.as_ref().map(|key| self.root().join(key));
             log.is_some_and(|log| log.ancestors().any(|path| touched.contains(path)))
         };
         Ok(self
@@ -157,29 +157,29 @@ impl Runner {
     pub fn execute(
         &self,
         store: &Store,
-        located: &SessionLocation,
-        intention: &EditRequest,
+        location: &SessionLocation,
+        request: &EditRequest,
     ) -> Result<Executed> {
         let dialect = store.dialect();
-        let session = SessionRef::new(dialect.name(), &located.id);
-        let reason = if *intention == EditRequest::Delete {
+        let session = SessionRef::new(dialect.name(), &location.id);
+        let reason = if *request == EditRequest::Delete {
             Reason::Deleted
         } else {
             Reason::Before
         };
-        let locks = dialect.locks(located, intention);
+        let locks = dialect.locks(location, request);
         self.carry(store.folder()?, &session, reason, &locks, &|| {
-            store.plan_anew(located, intention)
+            store.replan(location, request)
         })
     }
 
     /// Moves a session into the vault in the way in which its dialect deletes one; from there it
     /// can be read and restored.
-    pub fn archive(&self, store: &Store, located: &SessionLocation) -> Result<Executed> {
-        let session = SessionRef::new(store.dialect().name(), &located.id);
-        let locks = store.dialect().locks(located, &EditRequest::Delete);
+    pub fn archive(&self, store: &Store, location: &SessionLocation) -> Result<Executed> {
+        let session = SessionRef::new(store.dialect().name(), &location.id);
+        let locks = store.dialect().locks(location, &EditRequest::Delete);
         self.carry(store.folder()?, &session, Reason::Archived, &locks, &|| {
-            let mut planned = store.plan_anew(located, &EditRequest::Delete)?;
+            let mut planned = store.replan(location, &EditRequest::Delete)?;
             planned.plan.kind = "archive".to_owned();
             planned.plan.title = format!("archive {session}");
             Ok(planned)
@@ -191,42 +191,42 @@ impl Runner {
     pub fn execute_with(
         &self,
         store: &Store,
-        located: &SessionLocation,
+        location: &SessionLocation,
         like: &EditRequest,
-        intention: &dyn Fn(&boswell_model::SessionMeta) -> EditRequest,
+        request: &dyn Fn(&boswell_model::SessionMeta) -> EditRequest,
     ) -> Result<Executed> {
-        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let session = SessionRef::new(store.dialect().name(), &location.id);
         self.carry(
             store.folder()?,
             &session,
             Reason::Before,
-            &store.dialect().locks(located, like),
+            &store.dialect().locks(location, like),
             &|| {
-                let session = store.read(&store.relocate(located)?, Depth::Facts)?;
-                store.plan_for(&session, &intention(session.facts()))
+                let session = store.read(&store.relocate(location)?, Depth::Facts)?;
+                store.plan_for(&session, &request(session.meta()))
             },
         )
     }
 
     /// Carries out what is wanted of a store as a whole.
-    pub fn execute_store(&self, store: &Store, intention: &StoreRequest) -> Result<Executed> {
+    pub fn execute_store(&self, store: &Store, request: &StoreRequest) -> Result<Executed> {
         let dialect = store.dialect();
-        let id = match intention {
+        let id = match request {
             StoreRequest::Create(new) => new.id.as_deref().unwrap_or("*"),
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
-        let root = dialect.plan_root(store.folder()?, intention);
-        if !matches!(intention, StoreRequest::Move { .. }) {
-            let locks = dialect.store_locks(intention);
+        let root = dialect.plan_root(store.folder()?, request);
+        if !matches!(request, StoreRequest::Move { .. }) {
+            let locks = dialect.store_locks(request);
             return self.carry(&root, &session, Reason::Before, &locks, &|| {
-                store.plan_store(intention)
+                store.plan_store(request)
             });
         }
-        let mut locks = self.leases(store, &store.moved(&root, &store.plan_store(intention)?)?)?;
-        locks.extend(dialect.store_locks(intention));
+        let mut locks = self.leases(store, &store.moved(&root, &store.plan_store(request)?)?)?;
+        locks.extend(dialect.store_locks(request));
         self.carry(&root, &session, Reason::Before, &locks, &|| {
-            let planned = store.plan_store(intention)?;
+            let planned = store.plan_store(request)?;
             store.refuse_to_move(&store.moved(&root, &planned)?)?;
             Ok(planned)
         })
@@ -242,16 +242,16 @@ impl Runner {
         locks: &[LockSpec],
         plan: &dyn Fn() -> Result<Plan>,
     ) -> Result<Operation> {
-        let carried = self.carry(root, session, reason, locks, &|| plan().map(Planned::of))?;
-        Ok(carried.operation)
+        let executed = self.carry(root, session, reason, locks, &|| plan().map(Planned::of))?;
+        Ok(executed.operation)
     }
 
     /// Leases of sessions. One that nobody ever took is passed over: there may be thousands of
     /// sessions, and no more locks than files can be open.
     fn leases(&self, store: &Store, sessions: &[SessionLocation]) -> Result<Vec<LockSpec>> {
         let mut leases = Vec::new();
-        for located in sessions {
-            let name = lock_name(&SessionRef::new(store.dialect().name(), &located.id));
+        for location in sessions {
+            let name = lock_name(&SessionRef::new(store.dialect().name(), &location.id));
             if self.locks.was_taken(&name)? {
                 leases.push(LockSpec::Os { name });
             }

@@ -120,7 +120,7 @@ impl Follower {
     /// it is. Of a log that is cut or replaced everything is handed out again.
     pub fn new(store: &Store, id: &str) -> Result<Follower> {
         let key = match store.find(id) {
-            Ok(located) => Some(key_of(&located)?),
+            Ok(location) => Some(key_of(&location)?),
             // Known, but hidden until its first answer; an unknown one is an error here.
             Err(_) => store.session(id).map(|_| None)?,
         };
@@ -138,25 +138,25 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Follows a session behind what a listing found: the first `located.size` bytes were
+    /// Follows a session behind what a listing found: the first `location.size` bytes were
     /// there before, and only a line that was not ended then is handed out whole. Of a log
     /// that is cut or replaced only what is added later is handed out, since nothing says
     /// which of its records are new.
-    pub fn behind(store: &Store, located: &SessionLocation) -> Result<Follower> {
-        let key = key_of(located)?;
-        let mut follower = Follower::at(store, &located.id, Some(key), Rewritten::Additions);
-        if located.size > 0
+    pub fn behind(store: &Store, location: &SessionLocation) -> Result<Follower> {
+        let key = key_of(location)?;
+        let mut follower = Follower::at(store, &location.id, Some(key), Rewritten::Additions);
+        if location.size > 0
             && let Some(object) = follower.open()?
         {
             let (file, end) = (object.identity()?, object.end()?);
-            let is_other = located
+            let is_other = location
                 .identity
                 .zip(file)
                 .is_some_and(|(then, now)| then.file != now);
-            let start = if is_other || end < located.size {
+            let start = if is_other || end < location.size {
                 end
             } else {
-                located.size
+                location.size
             };
             follower.skip(object.as_ref(), start)?;
         }
@@ -262,8 +262,8 @@ impl Follower {
             }
         }
         match self.store.find(&self.id) {
-            Ok(located) => {
-                let key = self.key.insert(key_of(&located)?);
+            Ok(location) => {
+                let key = self.key.insert(key_of(&location)?);
                 self.store.backend().open(key).map(Some)
             }
             Err(error) if error.is_not_found() && self.key.is_none() => Ok(None),
@@ -410,12 +410,12 @@ fn count_lines(object: &dyn ObjectReader, end: u64) -> Result<u64> {
     Ok(count)
 }
 
-fn key_of(located: &SessionLocation) -> Result<String> {
-    match &located.key {
-        Some(key) if located.framing == Framing::Lines => Ok(key.clone()),
+fn key_of(location: &SessionLocation) -> Result<String> {
+    match &location.key {
+        Some(key) if location.framing == Framing::Lines => Ok(key.clone()),
         _ => Err(Error::new(
             ErrorKind::Unsupported,
-            format!("session {} cannot be followed", located.id),
+            format!("session {} cannot be followed", location.id),
         )
         .because("it is no log that entries are added to")
         .hinting("read it again when its file changes")),

@@ -7,15 +7,15 @@
 //! What lay beside the source goes into the artifact folder of the new session.
 
 mod artifact;
-mod side_files;
 mod branch;
 mod convert;
 mod message;
+mod side_files;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use boswell_dialect::{Body, Draft, NewLog, NewSession, EntryStamp};
+use boswell_dialect::{Body, Draft, EntryStamp, NewLog, NewSession};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot};
 
@@ -79,12 +79,12 @@ impl Store {
         limits: ImportLimits,
     ) -> Result<(String, NewLog)> {
         refuse_too_large(source, limits)?;
-        let chance = &self.writing()?.chance;
+        let id_source = &self.writing()?.id_source;
         let id = new
             .id
             .clone()
-            .unwrap_or_else(|| self.dialect().session_id(chance.as_ref()));
-        let now = uuid_v7_time(&id).unwrap_or_else(|| chance.now());
+            .unwrap_or_else(|| self.dialect().session_id(id_source.as_ref()));
+        let now = uuid_v7_time(&id).unwrap_or_else(|| id_source.now());
         let mut log = self.first_lines(new, &id, now)?;
         let mut importing = Importing {
             store: self,
@@ -94,7 +94,7 @@ impl Store {
             ids: HashMap::new(),
             firsts: HashMap::new(),
             heard: message::Heard {
-                model: source.facts().models.first().cloned(),
+                model: source.meta().models.first().cloned(),
                 ..message::Heard::default()
             },
         };
@@ -206,10 +206,10 @@ impl Importing<'_> {
         let at = slots
             .iter()
             .find_map(|slot| self.source.log().head(*slot)?.instant());
-        let chance = &self.store.writing()?.chance;
+        let id_source = &self.store.writing()?.id_source;
         let mut first = None;
         for body in bodies {
-            let id = chance.hex16();
+            let id = id_source.hex16();
             let body = match body {
                 // Nothing from before is kept: it names itself.
                 Body::Compaction {
@@ -226,7 +226,7 @@ impl Importing<'_> {
             let settled = EntryStamp {
                 id: &id,
                 parent: parent.as_deref(),
-                at: at.unwrap_or_else(|| chance.now()),
+                at: at.unwrap_or_else(|| id_source.now()),
             };
             let record = self.store.dialect().encoded(&Draft::new(body), settled)?;
             self.line(&record)?;
@@ -243,8 +243,8 @@ impl Importing<'_> {
     }
 
     fn custom(&mut self, kind: &str, data: Option<Json>, parent: Option<&str>) -> Result<()> {
-        let chance = &self.store.writing()?.chance;
-        let (id, at) = (chance.hex16(), chance.now());
+        let id_source = &self.store.writing()?.id_source;
+        let (id, at) = (id_source.hex16(), id_source.now());
         let body = Body::Custom {
             kind: kind.to_owned(),
             data,

@@ -63,11 +63,11 @@ pub fn is_secret(name: &str) -> bool {
 
 impl ChunkedCopies {
     /// Whether the log of a session is kept as it stands.
-    pub fn has(&self, store: &Store, located: &SessionLocation) -> bool {
-        let Some(key) = &located.key else {
+    pub fn has(&self, store: &Store, location: &SessionLocation) -> bool {
+        let Some(key) = &location.key else {
             return false;
         };
-        self.has_file(store.root(), &FileState::of(located), key)
+        self.has_file(store.root(), &FileState::of(location), key)
     }
 
     fn has_file(&self, root: &Path, state: &FileState, key: &str) -> bool {
@@ -86,10 +86,10 @@ struct FileState {
 }
 
 impl FileState {
-    fn of(located: &SessionLocation) -> Self {
+    fn of(location: &SessionLocation) -> Self {
         FileState {
-            len: located.size,
-            identity: located.identity,
+            len: location.size,
+            identity: location.identity,
         }
     }
 
@@ -124,22 +124,22 @@ impl Vault {
             );
         }
         let mut sessions = listing.sessions;
-        sessions.retain(|located| located.owner.is_none() && located.key.is_some());
-        sessions.sort_by_key(|located| std::cmp::Reverse(located.modified));
-        for located in &sessions {
-            if which == KeepWhich::Changed && kept.has(store, located) {
+        sessions.retain(|location| location.owner.is_none() && location.key.is_some());
+        sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
+        for location in &sessions {
+            if which == KeepWhich::Changed && kept.has(store, location) {
                 continue;
             }
             if !go_on() {
                 run.unfinished = true;
                 break;
             }
-            match self.keep_session(store, located, kept, wait, go_on, &mut run) {
+            match self.keep_session(store, location, kept, wait, go_on, &mut run) {
                 Ok(()) => {}
                 // Another process writes to the vault: it would be the same for
                 // every other session.
                 Err(error) if error.kind() == ErrorKind::Busy => return Err(error),
-                Err(error) => run.fail(store, located.key.as_deref().unwrap_or_default(), error),
+                Err(error) => run.fail(store, location.key.as_deref().unwrap_or_default(), error),
             }
         }
         Ok(run)
@@ -148,20 +148,20 @@ impl Vault {
     fn keep_session(
         &self,
         store: &Store,
-        located: &SessionLocation,
+        location: &SessionLocation,
         kept: &mut ChunkedCopies,
         wait: Wait,
         go_on: &dyn Fn() -> bool,
         run: &mut KeepRun,
     ) -> Result<()> {
-        let session = SessionRef::new(store.dialect().name(), &located.id);
-        let (files, skipped) = store.side_files_here(located)?;
+        let session = SessionRef::new(store.dialect().name(), &location.id);
+        let (files, skipped) = store.side_files_here(location)?;
         skipped
             .into_iter()
             .for_each(|(key, error)| run.fail(store, &key, error));
         let mut keys: Vec<String> = files.into_iter().map(|file| file.key).collect();
         keys.retain(|key| !is_secret(key.rsplit('/').next().unwrap_or(key)));
-        keys.extend(located.key.clone());
+        keys.extend(location.key.clone());
         let before = run.files;
         for key in keys {
             let same = match store.backend().stat(&key) {

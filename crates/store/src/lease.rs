@@ -12,7 +12,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::disk::durable::{self, make_folders};
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode};
-use crate::locks::{Owner, holder, write_owner, try_every};
+use crate::locks::{Owner, holder, try_every, write_owner};
 
 /// How long to wait for what somebody else holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -134,7 +134,7 @@ impl Store {
                 disk.as_ref(),
                 &self.root().join(&key),
                 &SystemLiveness,
-                self.chance(),
+                self.id_source(),
             )?;
             found.locks.extend(why.map(|why| StaleLock { key, why }));
         }
@@ -145,7 +145,11 @@ impl Store {
         if listing.problems.iter().any(unsure) {
             return Ok(found);
         }
-        let at_work: HashSet<String> = self.active_processes()?.into_iter().map(|it| it.session).collect();
+        let at_work: HashSet<String> = self
+            .active_processes()?
+            .into_iter()
+            .map(|it| it.session)
+            .collect();
         for orphan in self.dialect().orphans(&files, &listing.sessions)? {
             // An agent that has just begun makes these before its log.
             if orphan

@@ -67,22 +67,21 @@
 //!   fails; [`Chance`] is time and randomness; a [`LogBackend`] is where lines land when they
 //!   do not land in files.
 
+mod agent_activity;
 #[cfg(feature = "tokio")]
 mod async_writer;
 pub mod attachments;
-mod context_reader;
 mod backend;
 pub mod blobs;
 pub mod breadcrumb;
-mod execute;
-mod system_ids;
 mod check;
 mod checkout;
 pub mod checkpoint;
+mod context_reader;
 mod custom_entry;
-mod sha256;
 pub mod disk;
 mod exclusion;
+mod execute;
 mod follow;
 mod import;
 mod journal;
@@ -90,7 +89,6 @@ mod keep_policy;
 mod lease;
 mod leftovers;
 mod links;
-mod agent_activity;
 pub mod locks;
 pub mod memory;
 mod native_store;
@@ -98,15 +96,17 @@ mod notes;
 mod open_writer;
 mod operations;
 pub mod prompts;
-mod session_cache;
 mod repair;
 mod resolve;
 mod runner;
 mod session;
+mod session_cache;
+mod sha256;
 mod store;
 mod stores;
 mod summary;
 mod switch;
+mod system_ids;
 mod vault;
 mod writer;
 
@@ -114,24 +114,22 @@ mod writer;
 pub use async_writer::{AsyncTicket, AsyncWriter, Reply};
 pub use attachments::Attachments;
 pub use backend::{
-    AppendResult, LogClaim, Lease, LogAppender, LogBackend, LogName, OpenLog, AppendError, SyncWork,
+    AppendError, AppendResult, Lease, LogAppender, LogBackend, LogClaim, LogName, OpenLog, SyncWork,
 };
 pub use backend::{Backend, FsBackend, MemoryBackend, ObjectReader, is_packed};
 pub use blobs::{BlobId, Blobs};
-pub use execute::Executed;
-pub use system_ids::SystemIds;
 pub use check::{Report, check, hurt, repair_of};
 pub use checkout::main_checkout;
 pub use checkpoint::Checkpoints;
-pub use sha256::{Digest, Hasher};
 pub use exclusion::Exclusion;
+pub use execute::Executed;
 pub use follow::{Follower, NewEntry, News};
 pub use import::{ImportLimits, Imported, LeftBehind};
 pub use journal::{DamagedLine, LineChange};
 pub use keep_policy::{KeepRun, KeepWhich, is_secret};
 pub use lease::Wait;
 pub use leftovers::{Leftovers, StaleLock};
-pub use links::{Conversation, Drift, LinkedElsewhere, LinkTable, LinkGraph, drift};
+pub use links::{Conversation, Drift, LinkGraph, LinkTable, LinkedElsewhere, drift};
 pub use locks::Owner;
 pub use memory::Memories;
 pub use notes::{Note, NoteKind, Notes, SessionNotes};
@@ -139,20 +137,24 @@ pub use operations::{
     CopyChange, LateLines, ListedOperation, Purging, RestoredCleanup, Scrubbed, Scrubbing,
 };
 pub use prompts::Prompts;
-pub use session_cache::SessionCache;
 pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
 pub use resolve::{Resolved, Selector, Side};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
 pub use session::{Entry, RenderedMessage, Session};
+pub use session_cache::SessionCache;
+pub use sha256::{Digest, Hasher};
 pub use store::{Listing, Partly, Store, unlisted};
-pub use stores::{StoredSession, StoreLocation, StoreId, Stores, Summaries};
+pub use stores::{StoreId, StoreLocation, StoredSession, Stores, Summaries};
 pub use summary::Summary;
 pub use switch::{Cursor, Switched};
-pub use vault::{Expired, Keeping, ChunkedCopies, ChunkedCopy, Purged, Reason, Retention, Vault, VaultRecord};
+pub use system_ids::SystemIds;
+pub use vault::{
+    ChunkedCopies, ChunkedCopy, Expired, Keeping, Purged, Reason, Retention, Vault, VaultRecord,
+};
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
 pub use boswell_dialect::launch::{self, Launch};
-pub use boswell_dialect::{Answer, Body, IdSource, Draft, NewSession, Parent, Part, Visibility};
+pub use boswell_dialect::{Answer, Body, Draft, IdSource, NewSession, Parent, Part, Visibility};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Depth, SessionLocation};
-use boswell_model::{SessionMeta, Framing, Instant, Problem, ProblemKind, Result};
+use boswell_model::{Framing, Instant, Problem, ProblemKind, Result, SessionMeta};
 
 use crate::{Session, StoreId, Stores, Summary};
 
@@ -38,8 +38,7 @@ impl Conversation {
 
     /// The folders that its places name.
     pub fn projects(&self) -> impl Iterator<Item = &str> {
-        self.sides()
-            .filter_map(|side| side.facts.project.as_deref())
+        self.sides().filter_map(|side| side.meta.project.as_deref())
     }
 }
 
@@ -64,7 +63,7 @@ pub(crate) fn join(
                     place,
                     &summary.reference.dialect,
                     &summary.reference.id,
-                    summary.facts.id.as_deref(),
+                    summary.meta.id.as_deref(),
                 );
             }
         },
@@ -208,15 +207,15 @@ struct Side {
 }
 
 impl Side {
-    fn of(facts: &SessionMeta, located: &SessionLocation, whole: bool) -> Side {
-        let counted = whole && located.key.is_some() && located.framing == Framing::Lines;
+    fn of(meta: &SessionMeta, location: &SessionLocation, whole: bool) -> Side {
+        let counted = whole && location.key.is_some() && location.framing == Framing::Lines;
         Side {
-            turns: counted.then_some(facts.turns).or(facts.stated.turns),
-            last_active: facts.last_active,
+            turns: counted.then_some(meta.turns).or(meta.stated.turns),
+            last_active: meta.last_active,
             output: counted
-                .then(|| facts.usage.total().output)
+                .then(|| meta.usage.total().output)
                 .flatten()
-                .or(facts.stated.usage.output),
+                .or(meta.stated.usage.output),
         }
     }
 
@@ -247,7 +246,7 @@ impl Side {
 
 /// In what two sides of a conversation do not agree, as far as listing them tells.
 pub fn drift(front: &Summary, other: &Summary) -> Vec<Drift> {
-    let side = |it: &Summary| Side::of(&it.facts, &it.located, it.complete);
+    let side = |it: &Summary| Side::of(&it.meta, &it.location, it.complete);
     side(front).drift(side(other))
 }
 
@@ -264,8 +263,8 @@ impl Stores {
         // A transcript of an excluded project is there all the same.
         for held in self.whole().held().0 {
             if let Some(store) = self.get(held.store) {
-                let name = (store.dialect().name().to_owned(), held.located.id.clone());
-                by_ref.entry(name).or_insert((held.store, held.located));
+                let name = (store.dialect().name().to_owned(), held.location.id.clone());
+                by_ref.entry(name).or_insert((held.store, held.location));
             }
         }
         LinkTable { by_ref }
@@ -283,10 +282,10 @@ impl Stores {
         let mut problems = Vec::new();
         for link in session
             .dialect()
-            .links(session.facts(), &session.located().id)
+            .links(session.meta(), &session.location().id)
         {
             let name = format!("{}:{}", link.dialect, link.id.escape_debug());
-            let Some((store, located)) = table
+            let Some((store, location)) = table
                 .by_ref
                 .get(&(link.dialect.to_owned(), link.id.clone()))
             else {
@@ -301,8 +300,8 @@ impl Stores {
                 }
                 continue;
             };
-            let other = self.session(*store, located, Depth::Facts)?;
-            let side = |it: &Session| Side::of(it.facts(), it.located(), true);
+            let other = self.session(*store, location, Depth::Facts)?;
+            let side = |it: &Session| Side::of(it.meta(), it.location(), true);
             let drifted = side(session).drift(side(&other));
             problems.extend(
                 drifted

@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Body, IdSource, ForkScope, Depth, Draft, EditRequest, SessionLocation, NewLog, NewSession, Parent, EntryStamp,
-    Step, Visibility, by_name, unsupported,
+    Body, Depth, Draft, EditRequest, EntryStamp, ForkScope, IdSource, NewLog, NewSession, Parent,
+    SessionLocation, Step, Visibility, by_name, unsupported,
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef, Tip, shell_quote};
 
 use crate::backend::{BackendFiles, FsBackend};
-use crate::system_ids::SystemIds;
 use crate::disk::{Disk, MemoryDisk, RealDisk, StatKind, durable};
 use crate::lease::Wait;
 use crate::open_writer::Opened;
+use crate::system_ids::SystemIds;
 use crate::writer::{Durability, Expect, Receipt, SessionWriter};
 use crate::{Session, Store};
 
@@ -36,7 +36,7 @@ impl Store {
     /// Boswell's own store on a given disk, with given time and chance.
     pub fn open_on(
         disk: Arc<dyn Disk>,
-        chance: Arc<dyn IdSource>,
+        id_source: Arc<dyn IdSource>,
         home: impl Into<PathBuf>,
     ) -> Result<Store> {
         let home = home.into();
@@ -53,7 +53,7 @@ impl Store {
             durable::make_folders(disk.as_ref(), &home)?;
         }
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &home));
-        Ok(Store::on(dialect, backend, &home).writable(disk, chance, home.join("locks")))
+        Ok(Store::on(dialect, backend, &home).writable(disk, id_source, home.join("locks")))
     }
 
     /// Makes a session. The writer holds its lease.
@@ -62,7 +62,7 @@ impl Store {
         let id = new
             .id
             .clone()
-            .unwrap_or_else(|| self.dialect().session_id(writing.chance.as_ref()));
+            .unwrap_or_else(|| self.dialect().session_id(writing.id_source.as_ref()));
         self.is_valid(&id)?;
         // The name of the log holds the time of its birth, and so does an id that we make: one can
         // be told from the other.
@@ -71,7 +71,7 @@ impl Store {
         } else {
             None
         };
-        let now = born.unwrap_or_else(|| writing.chance.now());
+        let now = born.unwrap_or_else(|| writing.id_source.now());
         let log = self.first_lines(&new, &id, now)?;
         self.create_log(&id, log, new.visible)
     }
@@ -153,9 +153,9 @@ impl Store {
     }
 
     fn title_record(&self, title: &str, now: Instant) -> Result<Vec<u8>> {
-        let chance = &self.writing()?.chance;
+        let id_source = &self.writing()?.id_source;
         let settled = EntryStamp {
-            id: &chance.hex16(),
+            id: &id_source.hex16(),
             parent: None,
             at: now,
         };
@@ -197,14 +197,14 @@ impl Store {
         let session = self.session(id)?;
         self.annotate(
             id,
-            boswell_dialect::pi::retag(&session.facts().tags, add, remove),
+            boswell_dialect::pi::retag(&session.meta().tags, add, remove),
         )
     }
 
     /// The session with that id, as it is now.
     pub fn session(&self, id: &str) -> Result<Session> {
         match self.find(id) {
-            Ok(located) => self.read(&located, Depth::Facts),
+            Ok(location) => self.read(&location, Depth::Facts),
             Err(error) => match self.pending(id)? {
                 Some(key) => self.read(&located_at(id, &key, 0), Depth::Facts),
                 None => Err(error),
@@ -214,14 +214,14 @@ impl Store {
 
     /// Where the session with that id is, from names alone.
     pub fn find(&self, id: &str) -> Result<SessionLocation> {
-        if let Some(located) = self.find_by_birth(id)? {
-            return Ok(located);
+        if let Some(location) = self.find_by_birth(id)? {
+            return Ok(location);
         }
         self.whole()
             .list()?
             .sessions
             .into_iter()
-            .find(|located| located.id == id)
+            .find(|location| location.id == id)
             .ok_or_else(|| {
                 Error::new(
                     ErrorKind::NotFound,
@@ -317,7 +317,7 @@ impl Store {
             for (key, bytes) in beside {
                 let path = self.root().join(key);
                 durable::make_folders(disk, path.parent().unwrap_or(Path::new("")))?;
-                durable::put(disk, &path, &bytes, &self.chance().hex16())?;
+                durable::put(disk, &path, &bytes, &self.id_source().hex16())?;
             }
         }
         Ok(writer)

@@ -12,7 +12,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Instant, Result, SessionRef};
 
 use crate::disk::Disk;
-use crate::journal::{self, DamagedLine, LineFate, LineChange};
+use crate::journal::{self, DamagedLine, LineChange, LineFate};
 use crate::locks::{Locks, Wait};
 use crate::vault::{names_one, session_ref};
 
@@ -145,7 +145,11 @@ impl Notes {
             let is_gone = note
                 .as_ref()
                 .map_or_else(|| names_one(line, sessions), goes);
-            if is_gone { LineFate::Goes } else { LineFate::Stays }
+            if is_gone {
+                LineFate::Goes
+            } else {
+                LineFate::Stays
+            }
         })?;
         self.notes.retain(|note| !goes(note));
         Ok(gone)
@@ -159,7 +163,8 @@ impl Notes {
             .exclusive("notes", Wait::For(Duration::from_secs(5)))?;
         journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
             let note = Raw::parse(line).ok().and_then(Note::from_json);
-            change(note.map(|note| note.session).as_ref(), line).map_or(LineFate::Stays, LineFate::Becomes)
+            change(note.map(|note| note.session).as_ref(), line)
+                .map_or(LineFate::Stays, LineFate::Becomes)
         })
     }
 

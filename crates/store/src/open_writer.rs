@@ -6,7 +6,7 @@ use boswell_dialect::SessionLocation;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::Store;
-use crate::backend::{LogClaim, Lease, LogName};
+use crate::backend::{Lease, LogClaim, LogName};
 use crate::lease::Wait;
 use crate::native_store::{split_key, uuid_v7_time};
 use crate::writer::{SessionWriter, WriterParts};
@@ -139,7 +139,7 @@ impl Store {
         SessionWriter::open(WriterParts {
             dialect: self.dialect(),
             backend: self.shared_backend(),
-            chance: Arc::clone(&writing.chance),
+            id_source: Arc::clone(&writing.id_source),
             root: self.root().to_owned(),
             blobs: self.blobs(),
             reference: Arc::clone(session),
@@ -151,7 +151,7 @@ impl Store {
 
     pub(crate) fn lease(&self, session: &SessionRef, wait: Wait) -> Result<Lease> {
         let writing = self.writing()?;
-        let now = writing.chance.now();
+        let now = writing.id_source.now();
         writing.logs.lease(&LogClaim {
             session,
             wait,

@@ -7,7 +7,7 @@ use boswell_dialect::{SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use crate::links::{Conversation, join};
-use crate::{StoredSession, Store, StoreId, Stores, Summary};
+use crate::{Store, StoreId, StoredSession, Stores, Summary};
 
 /// What a person typed for a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +145,7 @@ pub struct Resolved {
     /// Its store.
     pub store: Store,
     /// Where it is there.
-    pub located: SessionLocation,
+    pub location: SessionLocation,
 }
 
 impl Stores {
@@ -175,7 +175,7 @@ impl Stores {
         };
         store
             .dialect()
-            .links(&summary.facts, &summary.reference.id)
+            .links(&summary.meta, &summary.reference.id)
             .into_iter()
             .map(|link| (link.dialect, link.id))
             .collect()
@@ -186,7 +186,7 @@ impl Stores {
         match selector {
             Selector::Path(path) => self
                 .at_path(path)
-                .map(|(store, located)| Resolved { store, located }),
+                .map(|(store, location)| Resolved { store, location }),
             Selector::Ref(dialect, id) => match self.by_prefix(id, Some(dialect), Side::Fuller) {
                 // A ref that is whole names a session of an excluded project too; the
                 // beginning of one does not.
@@ -217,10 +217,10 @@ impl Stores {
         let found = self
             .excluded()
             .into_iter()
-            .find(|held| held.located.id == id && of_dialect(held))?;
+            .find(|held| held.location.id == id && of_dialect(held))?;
         Some(Resolved {
             store: self.get(found.store)?.whole(),
-            located: found.located,
+            location: found.location,
         })
     }
 
@@ -232,7 +232,7 @@ impl Stores {
         let mut candidates: Vec<(StoreId, SessionLocation)> = held
             .into_iter()
             .filter(|held| is_asked(held.store))
-            .map(|held| (held.store, held.located))
+            .map(|held| (held.store, held.location))
             .collect();
         let mut found: Vec<(StoreId, SessionLocation)> = candidates
             .iter()
@@ -256,7 +256,7 @@ impl Stores {
         }
         if found.is_empty() {
             // The name of a file need not hold the id that the session states of itself.
-            candidates.retain(|(store, located)| self.states_id(*store, located, prefix));
+            candidates.retain(|(store, location)| self.states_id(*store, location, prefix));
             found = candidates;
         }
         if found.is_empty()
@@ -267,10 +267,10 @@ impl Stores {
         self.one_of(found, prefix, side)
     }
 
-    fn states_id(&self, store: StoreId, located: &SessionLocation, prefix: &str) -> bool {
-        let summary = self.get(store).and_then(|s| s.summary(located).ok());
+    fn states_id(&self, store: StoreId, location: &SessionLocation, prefix: &str) -> bool {
+        let summary = self.get(store).and_then(|s| s.summary(location).ok());
         summary
-            .and_then(|s| s.facts.id)
+            .and_then(|s| s.meta.id)
             .is_some_and(|id| starts_with(&id, prefix))
     }
 
@@ -280,14 +280,14 @@ impl Stores {
         asked: &str,
         side: Side<'_>,
     ) -> Result<Resolved> {
-        if let [(store, located)] = found.as_slice()
+        if let [(store, location)] = found.as_slice()
             && !matches!(side, Side::Of(_))
         {
-            return self.resolved(*store, located.clone());
+            return self.resolved(*store, location.clone());
         }
         let mut summaries = Vec::new();
-        for (store, located) in &found {
-            if let Some(summary) = self.get(*store).map(|s| s.summary(located)) {
+        for (store, location) in &found {
+            if let Some(summary) = self.get(*store).map(|s| s.summary(location)) {
                 summaries.push((*store, summary?));
             }
         }
@@ -335,7 +335,7 @@ impl Stores {
     ) -> Result<Resolved> {
         let Conversation { front, linked, .. } = conversation;
         if side == Side::Front {
-            return self.resolved(front.0, front.1.located);
+            return self.resolved(front.0, front.1.location);
         }
         let mut sides: Vec<(StoreId, Summary)> = std::iter::once(front).chain(linked).collect();
         // Both sides may have been found by one prefix, or only one of them: then the other is
@@ -347,8 +347,8 @@ impl Stores {
         for (dialect, id) in missing {
             if !sides.iter().any(|(_, s)| s.reference.dialect == dialect) {
                 let found = find(dialect, &id);
-                sides.extend(found.and_then(|(store, located)| {
-                    Some((store, self.get(store)?.summary(&located).ok()?))
+                sides.extend(found.and_then(|(store, location)| {
+                    Some((store, self.get(store)?.summary(&location).ok()?))
                 }));
             }
         }
@@ -357,13 +357,13 @@ impl Stores {
         }
         let fullest = sides.into_iter().max_by_key(|(_, s)| {
             if s.complete {
-                (s.records, s.located.size)
+                (s.records, s.location.size)
             } else {
-                (u64::MAX, s.located.size)
+                (u64::MAX, s.location.size)
             }
         });
         match fullest {
-            Some((store, summary)) => self.resolved(store, summary.located),
+            Some((store, summary)) => self.resolved(store, summary.location),
             None => Err(Error::new(
                 ErrorKind::NotFound,
                 match side {
@@ -377,7 +377,7 @@ impl Stores {
 
     fn held_by(&self, dialect: &str, id: &str) -> Option<(StoreId, SessionLocation)> {
         let is_it = |h: &StoredSession| {
-            h.located.id == id
+            h.location.id == id
                 && self
                     .get(h.store)
                     .is_some_and(|store| store.dialect().name() == dialect)
@@ -386,14 +386,14 @@ impl Stores {
             .0
             .into_iter()
             .find(is_it)
-            .map(|held| (held.store, held.located))
+            .map(|held| (held.store, held.location))
     }
 
-    fn resolved(&self, store: StoreId, located: SessionLocation) -> Result<Resolved> {
+    fn resolved(&self, store: StoreId, location: SessionLocation) -> Result<Resolved> {
         match self.get(store) {
             Some(store) => Ok(Resolved {
                 store: store.clone(),
-                located,
+                location,
             }),
             None => Err(Error::new(
                 ErrorKind::Internal,
@@ -412,8 +412,8 @@ fn starts_with(id: &str, prefix: &str) -> bool {
 
 /// Whether the name of a session's file begins with what was typed, or what follows the
 /// last underscore in it.
-fn named(located: &SessionLocation, prefix: &str) -> bool {
-    let name = located
+fn named(location: &SessionLocation, prefix: &str) -> bool {
+    let name = location
         .key
         .as_deref()
         .and_then(|key| key.rsplit('/').next())

@@ -5,19 +5,19 @@ mod blob_refs;
 use std::borrow::Cow;
 use std::sync::Mutex;
 
-use boswell_dialect::{Depth, Dialect, SessionLocation, ToolLink, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, ToolLink};
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, SessionMeta, Framing, Log, Message, Payloads,
-    Result, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Payloads, Result,
+    SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
-use crate::context_reader::{self, EnoughRead};
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 use crate::blobs::Blobs;
+use crate::context_reader::{self, EnoughRead};
 
-pub(crate) use blob_refs::LookFor;
 use blob_refs::BlobRefs;
+pub(crate) use blob_refs::LookFor;
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
@@ -26,7 +26,7 @@ const LARGEST_DOCUMENT: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Session {
     dialect: &'static dyn Dialect,
-    located: SessionLocation,
+    location: SessionLocation,
     path: Option<String>,
     read: ReadSession,
     object: Records,
@@ -68,25 +68,25 @@ impl Session {
     pub(crate) fn read(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &SessionLocation,
+        location: &SessionLocation,
         depth: Depth,
     ) -> Result<Session> {
-        Session::read_looking(dialect, backend, located, depth, LookFor::Nothing)
+        Session::read_looking(dialect, backend, location, depth, LookFor::Nothing)
     }
 
     /// The same, with an eye on something else.
     pub(crate) fn read_looking(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &SessionLocation,
+        location: &SessionLocation,
         depth: Depth,
         look_for: LookFor,
     ) -> Result<Session> {
-        let object = match &located.key {
+        let object = match &location.key {
             Some(key) => Some(backend.open(key)?),
             None => None,
         };
-        Session::from_object(dialect, backend, object, located, depth, look_for)
+        Session::from_object(dialect, backend, object, location, depth, look_for)
     }
 
     /// Reads a session from an object that stands for its log.
@@ -94,14 +94,14 @@ impl Session {
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
         object: Box<dyn ObjectReader>,
-        located: &SessionLocation,
+        location: &SessionLocation,
         depth: Depth,
     ) -> Result<Session> {
         Session::from_object(
             dialect,
             backend,
             Some(object),
-            located,
+            location,
             depth,
             LookFor::Nothing,
         )
@@ -111,25 +111,25 @@ impl Session {
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
         object: Option<Box<dyn ObjectReader>>,
-        located: &SessionLocation,
+        location: &SessionLocation,
         depth: Depth,
         look_for: LookFor,
     ) -> Result<Session> {
-        let mut reader = Reader::new(dialect, located, depth);
-        let mut naming =
-            (look_for == LookFor::Blobs && located.framing == Framing::Lines).then(BlobRefs::default);
+        let mut reader = Reader::new(dialect, location, depth);
+        let mut naming = (look_for == LookFor::Blobs && location.framing == Framing::Lines)
+            .then(BlobRefs::default);
         let end = match &object {
-            Some(object) => feed(&mut reader, object.as_ref(), located, naming.as_mut())?,
+            Some(object) => feed(&mut reader, object.as_ref(), location, naming.as_mut())?,
             None => 0,
         };
         let mut read = reader.finish();
         if depth.has_facts() {
-            dialect.collect_side_meta(&BackendFiles(backend), located, &mut read.facts)?;
+            dialect.collect_side_meta(&BackendFiles(backend), location, &mut read.meta)?;
         }
-        let path = located.key.as_deref().map(|key| backend.describe(key));
+        let path = location.key.as_deref().map(|key| backend.describe(key));
         Ok(Session {
             dialect,
-            located: located.clone(),
+            location: location.clone(),
             path,
             read,
             object: Records(Mutex::new(object)),
@@ -148,22 +148,23 @@ impl Session {
     pub(crate) fn read_for_context(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &SessionLocation,
+        location: &SessionLocation,
         at: Option<&str>,
     ) -> Result<(Session, Tip)> {
-        if let Some(key) = &located.key {
+        if let Some(key) = &location.key {
             let object = backend.open(key)?;
-            if let Some(enough) = context_reader::enough_of(dialect, object.as_ref(), located, at)? {
+            if let Some(enough) = context_reader::enough_of(dialect, object.as_ref(), location, at)?
+            {
                 let EnoughRead { read, tip, end } = enough;
                 let (path, object) = (
                     Some(backend.describe(key)),
                     Records(Mutex::new(Some(object))),
                 );
-                let located = located.clone();
+                let location = location.clone();
                 let (blobs, naming, scratch) = (None, None, Scratch::default());
                 let session = Session {
                     dialect,
-                    located,
+                    location,
                     path,
                     read,
                     object,
@@ -175,7 +176,7 @@ impl Session {
                 return Ok((session, tip));
             }
         }
-        let session = Session::read(dialect, backend, located, Depth::Heads)?;
+        let session = Session::read(dialect, backend, location, Depth::Heads)?;
         let tip = match at {
             Some(name) => Tip::At(session.find(name)?),
             None => session.tip()?,
@@ -197,20 +198,24 @@ impl Session {
         }
     }
 
-    /// The same session once its log has grown to `located`, read only from
+    /// The same session once its log has grown to `location`, read only from
     /// where this snapshot ends.
     ///
     /// For a log of whole lines that has nothing beside it: facts from other files are
     /// not looked at again.
-    pub(crate) fn grown(&self, object: Box<dyn ObjectReader>, located: SessionLocation) -> Result<Session> {
+    pub(crate) fn grown(
+        &self,
+        object: Box<dyn ObjectReader>,
+        location: SessionLocation,
+    ) -> Result<Session> {
         let log = self.read.log.clone();
         let (from, next) = (self.end, log.lines + 1);
-        let mut reader = Reader::resume(self.dialect, Depth::Facts, log, self.read.facts.clone());
+        let mut reader = Reader::resume(self.dialect, Depth::Facts, log, self.read.meta.clone());
         let end = object.lines(from, next, &mut |line| reader.line(line))?;
         let (path, read, blobs) = (self.path.clone(), reader.finish(), self.blobs.clone());
         Ok(Session {
             dialect: self.dialect,
-            located,
+            location,
             path,
             read,
             object: Records(Mutex::new(Some(object))),
@@ -223,7 +228,7 @@ impl Session {
 
     /// Which session it is. The id is the listing's, by which it can be found again.
     pub fn reference(&self) -> SessionRef {
-        SessionRef::new(self.dialect.name(), &self.located.id)
+        SessionRef::new(self.dialect.name(), &self.location.id)
     }
 
     /// Its dialect.
@@ -232,8 +237,8 @@ impl Session {
     }
 
     /// Where a listing found it.
-    pub fn located(&self) -> &SessionLocation {
-        &self.located
+    pub fn location(&self) -> &SessionLocation {
+        &self.location
     }
 
     /// The path of its log.
@@ -263,8 +268,8 @@ impl Session {
     }
 
     /// What is known of it as a whole.
-    pub fn facts(&self) -> &SessionMeta {
-        &self.read.facts
+    pub fn meta(&self) -> &SessionMeta {
+        &self.read.meta
     }
 
     /// What a dialect looks at to answer a question.
@@ -298,7 +303,7 @@ impl Session {
     pub fn context(&self, tip: Tip) -> Result<Context> {
         let mut context = self.dialect.context(&self.view(), tip)?;
         self.dialect
-            .side_settings(&self.located, &mut context.settings);
+            .side_settings(&self.location, &mut context.settings);
         Ok(context)
     }
 
@@ -337,7 +342,7 @@ impl Session {
                 ErrorKind::NotFound,
                 format!(
                     "session {} has no entry `{}`",
-                    self.located.id,
+                    self.location.id,
                     name.escape_debug()
                 ),
             )
@@ -369,7 +374,7 @@ impl Session {
     pub fn export(&self, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut result = Ok(());
         self.object.with(|object| {
-            if self.located.framing != Framing::Lines {
+            if self.location.framing != Framing::Lines {
                 result = sink(&object.read(0, object.end()?)?);
                 return Ok(());
             }
@@ -392,7 +397,7 @@ impl Session {
     fn changed(&self) -> Error {
         Error::new(
             ErrorKind::Conflict,
-            format!("session {} changed while it was read", self.located.id),
+            format!("session {} changed while it was read", self.location.id),
         )
         .hinting("run the command again")
     }
@@ -407,11 +412,11 @@ pub(crate) fn header(log: &Log) -> Option<Slot> {
 fn feed(
     reader: &mut Reader<'_>,
     object: &dyn ObjectReader,
-    located: &SessionLocation,
+    location: &SessionLocation,
     naming: Option<&mut BlobRefs>,
 ) -> Result<u64> {
     match naming {
-        _ if located.framing != Framing::Lines => {}
+        _ if location.framing != Framing::Lines => {}
         None => return object.lines(0, 1, &mut |line| reader.line(line)),
         Some(naming) => {
             return object.lines(0, 1, &mut |line| {
@@ -424,7 +429,10 @@ fn feed(
     if end > LARGEST_DOCUMENT {
         return Err(Error::new(
             ErrorKind::Invalid,
-            format!("session {} is a single document of {end} bytes", located.id),
+            format!(
+                "session {} is a single document of {end} bytes",
+                location.id
+            ),
         )
         .because(
             "such a file must be read as a whole, and this one is larger than any agent writes",

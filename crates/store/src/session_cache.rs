@@ -76,13 +76,13 @@ impl SessionCache {
         {
             return Ok(self.keep(now));
         }
-        let Ok(located) = store.find(id) else {
+        let Ok(location) = store.find(id) else {
             return store.session(id).map(Arc::new);
         };
-        let Some(key) = located.key.clone() else {
-            return store.read(&located, Depth::Facts).map(Arc::new);
+        let Some(key) = location.key.clone() else {
+            return store.read(&location, Depth::Facts).map(Arc::new);
         };
-        let now = CachedSession::read(store, key, &located)?;
+        let now = CachedSession::read(store, key, &location)?;
         Ok(self.keep(now))
     }
 
@@ -110,12 +110,12 @@ impl SessionCache {
 }
 
 impl CachedSession {
-    fn read(store: &Store, key: String, located: &SessionLocation) -> Result<CachedSession> {
+    fn read(store: &Store, key: String, location: &SessionLocation) -> Result<CachedSession> {
         // The state is taken before the log is read: what is added in between makes it read
         // again, never too little.
         let object = store.backend().open(&key)?;
         let state = FileState::of(store, &key, object.as_ref())?;
-        let session = Arc::new(store.read(located, Depth::Facts)?);
+        let session = Arc::new(store.read(location, Depth::Facts)?);
         CachedSession::new(store, key, state, session, object.as_ref())
     }
 
@@ -132,7 +132,7 @@ impl CachedSession {
         Ok(CachedSession {
             dialect,
             root,
-            id: session.located().id.clone(),
+            id: session.location().id.clone(),
             key,
             state,
             window,
@@ -153,12 +153,12 @@ impl CachedSession {
         if !self.has_only_grown(store, &state, object.as_ref())? {
             return Ok(None);
         }
-        let located = SessionLocation {
+        let location = SessionLocation {
             size: state.len,
             modified: state.modified,
-            ..self.session.located().clone()
+            ..self.session.location().clone()
         };
-        let session = Arc::new(self.session.grown(object, located)?);
+        let session = Arc::new(self.session.grown(object, location)?);
         let object = store.backend().open(&self.key)?;
         CachedSession::new(store, self.key, state, session, object.as_ref()).map(Some)
     }
@@ -175,7 +175,7 @@ impl CachedSession {
         object: &dyn ObjectReader,
     ) -> Result<bool> {
         let log = self.session.log();
-        let own = store.writing().is_ok() && self.session.located().framing == Framing::Lines;
+        let own = store.writing().is_ok() && self.session.location().framing == Framing::Lines;
         if !own
             || now.identity.is_none()
             || now.identity != self.state.identity

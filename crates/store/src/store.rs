@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{
-    ActiveProcess, IdSource, Depth, Dialect, Files, Discovered, SessionLocation, MemoryFile, Capability, SideFile,
-    Skipping, Subagent, Support,
+    ActiveProcess, Capability, Depth, Dialect, Discovered, Files, IdSource, MemoryFile,
+    SessionLocation, SideFile, Skipping, Subagent, Support,
 };
 use boswell_model::{
     Error, ErrorKind, Problem, ProblemKind, Result, SessionRef, Slot, shell_quote,
@@ -45,7 +45,7 @@ pub struct Store {
 #[derive(Debug, Clone)]
 pub(crate) struct Writing {
     pub(crate) logs: Arc<dyn LogBackend>,
-    pub(crate) chance: Arc<dyn IdSource>,
+    pub(crate) id_source: Arc<dyn IdSource>,
     pub(crate) program: String,
     /// None where sessions are not kept in files.
     pub(crate) files: Option<WritableFiles>,
@@ -127,14 +127,14 @@ impl Store {
     pub fn writable(
         mut self,
         disk: Arc<dyn Disk>,
-        chance: Arc<dyn IdSource>,
+        id_source: Arc<dyn IdSource>,
         locks: impl Into<PathBuf>,
     ) -> Store {
         let (locks, root) = (locks.into(), Arc::from(self.root.as_path()));
         let found = std::sync::Mutex::default();
         let logs = FsLogs {
             disk: Arc::clone(&disk),
-            chance: Arc::clone(&chance),
+            id_source: Arc::clone(&id_source),
             root,
             locks: locks.clone(),
             found,
@@ -142,7 +142,7 @@ impl Store {
         let files = Some(WritableFiles { disk, locks });
         self.writing = Some(Writing {
             logs: Arc::new(logs),
-            chance,
+            id_source,
             program: "boswell".to_owned(),
             files,
         });
@@ -154,10 +154,10 @@ impl Store {
     ///
     /// Large values stay in the lines, and what goes by a plan is not to be had.
     #[must_use]
-    pub fn writable_in(mut self, logs: Arc<dyn LogBackend>, chance: Arc<dyn IdSource>) -> Store {
+    pub fn writable_in(mut self, logs: Arc<dyn LogBackend>, id_source: Arc<dyn IdSource>) -> Store {
         self.writing = Some(Writing {
             logs,
-            chance,
+            id_source,
             program: "boswell".to_owned(),
             files: None,
         });
@@ -187,11 +187,11 @@ impl Store {
     }
 
     /// Where times and new ids come from.
-    pub(crate) fn chance(&self) -> &dyn IdSource {
+    pub(crate) fn id_source(&self) -> &dyn IdSource {
         self.writing
             .as_ref()
             .map_or(&crate::system_ids::SystemIds, |writing| {
-                writing.chance.as_ref()
+                writing.id_source.as_ref()
             })
     }
 
@@ -378,27 +378,27 @@ impl Store {
     /// of their logs alone.
     pub fn recent(&self, count: usize) -> Result<Vec<Summary>> {
         let mut sessions = self.list()?.sessions;
-        sessions.retain(|located| located.hidden.is_none());
-        sessions.sort_by_key(|located| std::cmp::Reverse(located.modified));
+        sessions.retain(|location| location.hidden.is_none());
+        sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
         sessions
             .iter()
             .take(count)
-            .map(|located| self.summary(located))
+            .map(|location| self.summary(location))
             .collect()
     }
 
     /// Looks at a session without reading a large log as a whole.
-    pub fn summary(&self, located: &SessionLocation) -> Result<Summary> {
-        Summary::peek(self.dialect, self.backend(), located)
+    pub fn summary(&self, location: &SessionLocation) -> Result<Summary> {
+        Summary::peek(self.dialect, self.backend(), location)
     }
 
     /// Reads a session that a listing found.
-    pub fn read(&self, located: &SessionLocation, depth: Depth) -> Result<Session> {
-        Ok(Session::read(self.dialect, self.backend(), located, depth)?.with_blobs(self.blobs()))
+    pub fn read(&self, location: &SessionLocation, depth: Depth) -> Result<Session> {
+        Ok(Session::read(self.dialect, self.backend(), location, depth)?.with_blobs(self.blobs()))
     }
 
     /// Reads a session as deep as [`check`](crate::check) asks, in one pass.
-    pub fn read_to_check(&self, located: &SessionLocation) -> Result<Session> {
+    pub fn read_to_check(&self, location: &SessionLocation) -> Result<Session> {
         let blobs = self.blobs();
         let look_for = if blobs.is_some() {
             LookFor::Blobs
@@ -407,7 +407,7 @@ impl Store {
         };
         let depth = self.dialect.check_depth();
         Ok(
-            Session::read_looking(self.dialect, self.backend(), located, depth, look_for)?
+            Session::read_looking(self.dialect, self.backend(), location, depth, look_for)?
                 .with_blobs(blobs),
         )
     }
@@ -419,10 +419,10 @@ impl Store {
     /// Questions about other parts of the session than this context are for [`read`](Store::read).
     pub fn read_for_context(
         &self,
-        located: &SessionLocation,
+        location: &SessionLocation,
         at: Option<&str>,
     ) -> Result<(Session, boswell_model::Tip)> {
-        let (session, tip) = Session::read_for_context(self.dialect, self.backend(), located, at)?;
+        let (session, tip) = Session::read_for_context(self.dialect, self.backend(), location, at)?;
         Ok((session.with_blobs(self.blobs()), tip))
     }
 
@@ -451,7 +451,7 @@ impl Store {
         let unique = self
             .writing
             .as_ref()
-            .map(|w| w.chance.hex16())
+            .map(|w| w.id_source.hex16())
             .unwrap_or_default();
         let blobs = Blobs::new(disk, &self.root, &unique);
         let home = self
@@ -472,9 +472,9 @@ impl Store {
     }
 
     /// Files that belong to a session beside its log.
-    pub fn side_files(&self, located: &SessionLocation) -> Result<Vec<SideFile>> {
+    pub fn side_files(&self, location: &SessionLocation) -> Result<Vec<SideFile>> {
         self.dialect
-            .side_files(&BackendFiles(self.backend()), located)
+            .side_files(&BackendFiles(self.backend()), location)
     }
 
     /// Keys of files that speak of several sessions, such as an index.
@@ -483,10 +483,10 @@ impl Store {
     }
 
     /// The same, as far as folders can be listed; and those that cannot, with the reason.
-    pub fn side_files_here(&self, located: &SessionLocation) -> Result<Partly<SideFile>> {
+    pub fn side_files_here(&self, location: &SessionLocation) -> Result<Partly<SideFile>> {
         let files = BackendFiles(self.backend());
         let files = Skipping::new(&files);
-        let found = self.dialect.side_files(&files, located)?;
+        let found = self.dialect.side_files(&files, location)?;
         Ok((found, files.skipped()))
     }
 
@@ -494,7 +494,7 @@ impl Store {
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
         self.dialect.subagents(
             &BackendFiles(self.backend()),
-            session.located(),
+            session.location(),
             &session.view(),
         )
     }
@@ -505,7 +505,7 @@ impl Store {
         let key = session
             .view()
             .with_object(slot, |object| {
-                self.dialect.full_output_key(session.located(), object)
+                self.dialect.full_output_key(session.location(), object)
             })?
             .flatten();
         match key {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Depth, Dialect, Environment, FileInfo, FileKind, Match, SessionLocation, Sample, all, by_name,
+    Depth, Dialect, Environment, FileInfo, FileKind, Match, Sample, SessionLocation, all, by_name,
     recognise,
 };
 use boswell_model::json::{Object, Raw, Scanned, scan_object};
@@ -53,7 +53,7 @@ pub struct StoredSession {
     /// The store.
     pub store: StoreId,
     /// Where it is there.
-    pub located: SessionLocation,
+    pub location: SessionLocation,
 }
 
 impl Stores {
@@ -149,7 +149,7 @@ impl Stores {
             let hidden = it.excluded().unwrap_or_default();
             hidden
                 .into_iter()
-                .map(move |located| StoredSession { store, located })
+                .map(move |location| StoredSession { store, location })
                 .collect::<Vec<_>>()
         };
         self.iter_with_archived().flat_map(of).collect()
@@ -244,7 +244,7 @@ impl Stores {
                         listing
                             .sessions
                             .into_iter()
-                            .map(|located| StoredSession { store, located }),
+                            .map(|location| StoredSession { store, location }),
                     );
                 }
                 Err(error) => errors.push((store, error)),
@@ -360,8 +360,8 @@ impl Stores {
                 .sessions
                 .into_iter()
                 .find(|l| l.key.as_deref() == Some(&key));
-            if let Some(located) = found {
-                return Some((store.clone(), located));
+            if let Some(location) = found {
+                return Some((store.clone(), location));
             }
         }
         None
@@ -384,7 +384,7 @@ impl Stores {
                     let Some(store) = self.get(it.store) else {
                         return mine;
                     };
-                    mine.push((index, store.summary(&it.located)));
+                    mine.push((index, store.summary(&it.location)));
                 }
             };
             let threads: Vec<_> = (0..workers.min(held.len()))
@@ -406,16 +406,21 @@ impl Stores {
                 Ok(summary) => all.sessions.push((it.store, summary)),
                 Err(error) => all
                     .session_errors
-                    .push((it.store, it.located.clone(), error)),
+                    .push((it.store, it.location.clone(), error)),
             }
         }
         all
     }
 
     /// Reads a session of a store of the set.
-    pub fn session(&self, store: StoreId, located: &SessionLocation, depth: Depth) -> Result<Session> {
+    pub fn session(
+        &self,
+        store: StoreId,
+        location: &SessionLocation,
+        depth: Depth,
+    ) -> Result<Session> {
         match self.get(store) {
-            Some(store) => store.read(located, depth),
+            Some(store) => store.read(location, depth),
             None => Err(Error::new(
                 ErrorKind::Internal,
                 "a store is missing from its own set",

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader};
-use boswell_model::{SessionMeta, Framing, Instant, Log, Payloads, Result, SessionRef};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation};
+use boswell_model::{Framing, Instant, Log, Payloads, Result, SessionMeta, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
 
@@ -16,11 +16,11 @@ pub struct Summary {
     /// Which session.
     pub reference: SessionRef,
     /// Where a listing found it.
-    pub located: SessionLocation,
+    pub location: SessionLocation,
     /// Path of its log.
     pub path: Option<String>,
     /// What is known of it. Boxed, because lists move thousands of summaries about.
-    pub facts: Box<SessionMeta>,
+    pub meta: Box<SessionMeta>,
     /// Whether the whole log was read: only then counts are known.
     pub complete: bool,
     /// Records seen, the header aside; all of them if `complete`.
@@ -38,28 +38,28 @@ impl Summary {
     pub(crate) fn peek(
         dialect: &'static dyn Dialect,
         backend: &dyn Backend,
-        located: &SessionLocation,
+        location: &SessionLocation,
     ) -> Result<Summary> {
-        let mut reader = Reader::new(dialect, located, Depth::Facts);
-        let object = located
+        let mut reader = Reader::new(dialect, location, Depth::Facts);
+        let object = location
             .key
             .as_ref()
             .map(|key| backend.open(key))
             .transpose()?;
         if let Some(object) = &object {
-            if located.framing != Framing::Lines {
+            if location.framing != Framing::Lines {
                 reader.document(&object.read(0, object.end()?)?);
             } else if object.ends(WINDOW, &mut |line| reader.line(line))? {
                 reader.skipped();
             }
         }
         let mut read = reader.finish();
-        dialect.collect_side_meta(&BackendFiles(backend), located, &mut read.facts)?;
+        dialect.collect_side_meta(&BackendFiles(backend), location, &mut read.meta)?;
         let leaf = leaf_of(dialect, &read, object.as_deref());
         Ok(Summary {
-            reference: SessionRef::new(dialect.name(), &located.id),
-            located: located.clone(),
-            path: located.key.as_deref().map(|key| backend.describe(key)),
+            reference: SessionRef::new(dialect.name(), &location.id),
+            location: location.clone(),
+            path: location.key.as_deref().map(|key| backend.describe(key)),
             complete: read.log.whole,
             records: Summary::records_of(&read.log),
             conversation: read
@@ -68,7 +68,7 @@ impl Summary {
                 .iter()
                 .any(|head| head.kind.is_conversation()),
             gaps: read.log.gaps.len() as u64,
-            facts: Box::new(read.facts),
+            meta: Box::new(read.meta),
             leaf,
         })
     }
@@ -80,13 +80,13 @@ impl Summary {
 
     /// When something last happened: what the log says, else when the file changed.
     pub fn last_active(&self) -> Option<Instant> {
-        self.facts.last_active.or(self.located.modified)
+        self.meta.last_active.or(self.location.modified)
     }
 
     /// How the session is called: title, else summary, else first prompt, else its short id.
     pub fn name(&self) -> String {
-        let facts = &self.facts;
-        [&facts.title, &facts.summary, &facts.first_prompt]
+        let meta = &self.meta;
+        [&meta.title, &meta.summary, &meta.first_prompt]
             .into_iter()
             .flatten()
             .map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -96,17 +96,17 @@ impl Summary {
 
     /// Why lists leave it out unless asked.
     pub fn hidden(&self) -> Option<&'static str> {
-        self.located
-            .hidden
-            .or(self.facts.hidden)
-            .or((self.complete && self.located.row.is_none() && self.is_empty()).then_some("empty"))
+        self.location.hidden.or(self.meta.hidden).or((self.complete
+            && self.location.row.is_none()
+            && self.is_empty())
+        .then_some("empty"))
     }
 
     fn is_empty(&self) -> bool {
-        let talk = self.conversation || self.facts.title.is_some();
+        let talk = self.conversation || self.meta.title.is_some();
         Summary::holds_nothing(
             &self.reference.dialect,
-            self.located.framing,
+            self.location.framing,
             self.records > 0,
             talk,
         )

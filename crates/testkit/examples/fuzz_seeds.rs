@@ -63,10 +63,16 @@ fn main() {
             write(target, file.path.replace('/', "-"), &file.bytes);
         }
     };
-    each("myagents", &myagents::store(myagents::MyAgentsShape::ALL[0], 1));
+    each(
+        "myagents",
+        &myagents::store(myagents::MyAgentsShape::ALL[0], 1),
+    );
     each(
         "clinvoker",
         &clinvoker::store(clinvoker::ClinvokerIndexState::ALL[0], 1),
     );
-    each("oas", &oas::store(oas::OasIndexState::ALL[0], "/proj/app", 1));
+    each(
+        "oas",
+        &oas::store(oas::OasIndexState::ALL[0], "/proj/app", 1),
+    );
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use boswell_store::disk::{Disk, OpenMode};
 
 use crate::Rng;
-use crate::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use crate::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 /// How often a read or append is interrupted, and how often it is short.
 const INTERRUPTED: f64 = 0.2;
@@ -177,10 +177,10 @@ impl Tally {
         let Some(rng) = &mut shared.rng else {
             return HookVerdict::Proceed;
         };
-        if rng.chance(INTERRUPTED) {
+        if rng.id_source(INTERRUPTED) {
             return HookVerdict::Fail(ErrorKind::Interrupted.into());
         }
-        if len > 1 && rng.chance(SHORT) {
+        if len > 1 && rng.id_source(SHORT) {
             HookVerdict::Partial(rng.between(1, len))
         } else {
             HookVerdict::Proceed

@@ -309,11 +309,15 @@ impl Disk for HookedDisk {
     }
 
     fn make_folder(&self, path: &Path) -> io::Result<()> {
-        self.change(DiskCall::MakeFolder { path }, || self.inner.make_folder(path))
+        self.change(DiskCall::MakeFolder { path }, || {
+            self.inner.make_folder(path)
+        })
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.change(DiskCall::Rename { from, to }, || self.inner.rename(from, to))
+        self.change(DiskCall::Rename { from, to }, || {
+            self.inner.rename(from, to)
+        })
     }
 
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -331,7 +335,9 @@ impl Disk for HookedDisk {
     }
 
     fn sync_folder(&self, path: &Path) -> io::Result<()> {
-        self.change(DiskCall::SyncFolder { path }, || self.inner.sync_folder(path))
+        self.change(DiskCall::SyncFolder { path }, || {
+            self.inner.sync_folder(path)
+        })
     }
 
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()> {
@@ -383,8 +389,9 @@ struct HookedFile {
 
 impl DiskFile for HookedFile {
     fn stat(&self) -> io::Result<Stat> {
-        self.disk
-            .call(DiskCall::FileStat { path: &self.path }, || self.inner.stat())
+        self.disk.call(DiskCall::FileStat { path: &self.path }, || {
+            self.inner.stat()
+        })
     }
 
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<usize> {
@@ -448,8 +455,9 @@ impl DiskFile for HookedFile {
     }
 
     fn unlock(&self) -> io::Result<()> {
-        self.disk
-            .call(DiskCall::Unlock { path: &self.path }, || self.inner.unlock())
+        self.disk.call(DiskCall::Unlock { path: &self.path }, || {
+            self.inner.unlock()
+        })
     }
 }
 

@@ -10,20 +10,20 @@ use crate::clock::MORNING;
 
 /// A clock that moves a millisecond each time it is looked at, and ids from a seed.
 #[derive(Debug)]
-pub struct SeededChance {
+pub struct SeededIds {
     state: Mutex<(Rng, i64)>,
 }
 
-impl SeededChance {
+impl SeededIds {
     /// Starts the stream of this seed.
-    pub fn new(seed: u64) -> SeededChance {
-        SeededChance {
+    pub fn new(seed: u64) -> SeededIds {
+        SeededIds {
             state: Mutex::new((Rng::for_part(seed, "chance"), MORNING)),
         }
     }
 }
 
-impl IdSource for SeededChance {
+impl IdSource for SeededIds {
     fn now(&self) -> Instant {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.1 += 1;

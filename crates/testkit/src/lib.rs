@@ -9,7 +9,7 @@
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
 //! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that
 //!   does less than it is asked, and counts; [`hooked_disk`] asks a hook of the test before every
-//!   call; [`oracle`] knows what was acknowledged; [`chance`] gives time and ids from a seed.
+//!   call; [`oracle`] knows what was acknowledged; [`id_source`] gives time and ids from a seed.
 //! * [`credential`] makes keys and passwords of every kind, and texts around them.
 //! * `faults` injects faults into the real program with a preloaded C shim.
 //! * [`peer`] is a program of another agent that works beside ours.
@@ -28,7 +28,6 @@
 
 pub mod base64;
 pub mod bench_corpus;
-pub mod ids;
 pub mod claude_client;
 pub mod clock;
 pub mod conformance;
@@ -44,6 +43,7 @@ pub mod files;
 pub mod fuzz;
 pub mod home;
 pub mod hooked_disk;
+pub mod ids;
 pub mod jsonl;
 pub mod make;
 pub mod oracle;
@@ -56,7 +56,7 @@ pub mod scripted_model;
 pub mod sha256;
 pub mod snapshot;
 
-pub use files::{Batch, FileSpec, FileList, Made};
+pub use files::{Batch, FileList, FileSpec, Made};
 pub use home::{Home, Planted};
 pub use rng::Rng;
 pub use snapshot::TreeSnapshot;

@@ -66,7 +66,7 @@ impl Rng {
     }
 
     /// Says yes with probability `p`.
-    pub fn chance(&mut self, p: f64) -> bool {
+    pub fn id_source(&mut self, p: f64) -> bool {
         self.unit() < p
     }
 
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(drawn.iter().max(), Some(&6));
         assert_eq!(rng.below(0), 0);
         assert!((0..500).all(|_| (0.0..1.0).contains(&rng.unit())));
-        let hits = (0..10_000).filter(|_| rng.chance(0.25)).count();
+        let hits = (0..10_000).filter(|_| rng.id_source(0.25)).count();
         assert!(
             (2_200..2_800).contains(&hits),
             "{hits} of 10000 at a quarter"

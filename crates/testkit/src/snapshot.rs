@@ -43,13 +43,13 @@ pub struct Fact {
 /// Everything below one folder at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TreeSnapshot {
-    facts: BTreeMap<PathBuf, Fact>,
+    meta: BTreeMap<PathBuf, Fact>,
 }
 
 impl TreeSnapshot {
     /// Takes down everything below `root`, and `root` itself as the empty path.
     pub fn take(root: &Path) -> TreeSnapshot {
-        let mut facts = BTreeMap::new();
+        let mut meta = BTreeMap::new();
         let mut waiting = vec![root.to_path_buf()];
         while let Some(path) = waiting.pop() {
             let fact = Fact::of(&path);
@@ -60,32 +60,32 @@ impl TreeSnapshot {
                 .strip_prefix(root)
                 .expect("found below the root")
                 .to_path_buf();
-            facts.insert(below, fact);
+            meta.insert(below, fact);
         }
-        TreeSnapshot { facts }
+        TreeSnapshot { meta }
     }
 
     /// Gives what is known about a path below the root.
     pub fn fact(&self, path: &Path) -> Option<&Fact> {
-        self.facts.get(path)
+        self.meta.get(path)
     }
 
     /// Says how many paths there are.
     pub fn len(&self) -> usize {
-        self.facts.len()
+        self.meta.len()
     }
 
     /// Says whether there is nothing, not even a root.
     pub fn is_empty(&self) -> bool {
-        self.facts.is_empty()
+        self.meta.is_empty()
     }
 
     /// Says, one line each, what is different in the later snapshot; empty if nothing is.
     pub fn diff(&self, later: &TreeSnapshot) -> Vec<String> {
         let mut said = Vec::new();
-        for (path, before) in &self.facts {
+        for (path, before) in &self.meta {
             let name = shown(path);
-            match later.facts.get(path) {
+            match later.meta.get(path) {
                 None => said.push(format!("{name}: removed")),
                 Some(after) => said.extend(
                     before
@@ -96,9 +96,9 @@ impl TreeSnapshot {
             }
         }
         let new = later
-            .facts
+            .meta
             .keys()
-            .filter(|path| !self.facts.contains_key(*path));
+            .filter(|path| !self.meta.contains_key(*path));
         said.extend(new.map(|path| format!("{}: added", shown(path))));
         said
     }
@@ -191,7 +191,10 @@ mod tests {
         disk::list(&root);
         assert_eq!(before.len(), 4);
         assert!(!before.is_empty());
-        assert_eq!(before.diff(&TreeSnapshot::take(&root)), Vec::<String>::new());
+        assert_eq!(
+            before.diff(&TreeSnapshot::take(&root)),
+            Vec::<String>::new()
+        );
         disk::remove(&root);
     }
 

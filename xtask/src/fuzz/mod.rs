@@ -8,11 +8,11 @@
 //! cannot be caught inside one. The parent (`command`) finds the guilty input by running the same
 //! seed again with a trace.
 
-mod chance;
 mod command;
 mod inputs;
 mod mutator;
 mod options;
+mod rng;
 mod targets;
 mod worker;
 

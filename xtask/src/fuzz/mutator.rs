@@ -1,6 +1,6 @@
 //! Turns a good input into a slightly wrong one.
 
-use super::chance::Chance;
+use super::rng::Rng;
 
 /// Longer inputs find little more and cost rounds.
 const LONGEST: usize = 128 * 1024;
@@ -70,82 +70,82 @@ const TOKENS: &[&[u8]] = &[
 ];
 
 /// Writes a mutation of one of `pool` into `output`, which is cleared first.
-pub(crate) fn mutate(pool: &[Vec<u8>], chance: &mut Chance, output: &mut Vec<u8>) {
+pub(crate) fn mutate(pool: &[Vec<u8>], rng: &mut Rng, output: &mut Vec<u8>) {
     output.clear();
-    if let Some(seed) = chance.pick(pool) {
+    if let Some(seed) = rng.pick(pool) {
         output.extend_from_slice(&seed[..seed.len().min(LONGEST)]);
     }
-    for _ in 0..=chance.below(6) {
-        step(pool, chance, output);
+    for _ in 0..=rng.below(6) {
+        step(pool, rng, output);
     }
     output.truncate(LONGEST);
 }
 
-fn step(pool: &[Vec<u8>], chance: &mut Chance, bytes: &mut Vec<u8>) {
-    match chance.below(9) {
-        0 => flip(chance, bytes),
-        1 => bytes.truncate(chance.below(bytes.len() + 1)),
-        2 => remove(chance, bytes),
-        3 => repeat(chance, bytes),
-        4 | 5 => insert_token(chance, bytes),
-        6 => replace_by_token(chance, bytes),
-        7 => splice(pool, chance, bytes),
-        _ => swap_lines(chance, bytes),
+fn step(pool: &[Vec<u8>], rng: &mut Rng, bytes: &mut Vec<u8>) {
+    match rng.below(9) {
+        0 => flip(rng, bytes),
+        1 => bytes.truncate(rng.below(bytes.len() + 1)),
+        2 => remove(rng, bytes),
+        3 => repeat(rng, bytes),
+        4 | 5 => insert_token(rng, bytes),
+        6 => replace_by_token(rng, bytes),
+        7 => splice(pool, rng, bytes),
+        _ => swap_lines(rng, bytes),
     }
 }
 
-fn flip(chance: &mut Chance, bytes: &mut [u8]) {
-    let (at, bit) = (chance.below(bytes.len()), chance.below(8));
+fn flip(rng: &mut Rng, bytes: &mut [u8]) {
+    let (at, bit) = (rng.below(bytes.len()), rng.below(8));
     if let Some(byte) = bytes.get_mut(at) {
         *byte ^= 1 << bit;
     }
 }
 
 /// A range of at most `longest` bytes within `length`.
-fn range(chance: &mut Chance, length: usize, longest: usize) -> std::ops::Range<usize> {
-    let start = chance.below(length + 1);
-    let size = chance.below((length - start).min(longest) + 1);
+fn range(rng: &mut Rng, length: usize, longest: usize) -> std::ops::Range<usize> {
+    let start = rng.below(length + 1);
+    let size = rng.below((length - start).min(longest) + 1);
     start..start + size
 }
 
-fn remove(chance: &mut Chance, bytes: &mut Vec<u8>) {
-    let cut = range(chance, bytes.len(), 256);
+fn remove(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let cut = range(rng, bytes.len(), 256);
     bytes.drain(cut);
 }
 
-fn repeat(chance: &mut Chance, bytes: &mut Vec<u8>) {
-    let part = bytes[range(chance, bytes.len(), 64)].to_vec();
-    let at = chance.below(bytes.len() + 1);
-    let times = 1 + chance.below(40);
+fn repeat(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let part = bytes[range(rng, bytes.len(), 64)].to_vec();
+    let at = rng.below(bytes.len() + 1);
+    let times = 1 + rng.below(40);
     bytes.splice(at..at, part.repeat(times));
 }
 
-fn insert_token(chance: &mut Chance, bytes: &mut Vec<u8>) {
-    let at = chance.below(bytes.len() + 1);
-    if let Some(token) = chance.pick(TOKENS) {
+fn insert_token(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let at = rng.below(bytes.len() + 1);
+    if let Some(token) = rng.pick(TOKENS) {
         bytes.splice(at..at, token.iter().copied());
     }
 }
 
-fn replace_by_token(chance: &mut Chance, bytes: &mut Vec<u8>) {
-    let old = range(chance, bytes.len(), 24);
-    if let Some(token) = chance.pick(TOKENS) {
+fn replace_by_token(rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let old = range(rng, bytes.len(), 24);
+    if let Some(token) = rng.pick(TOKENS) {
         bytes.splice(old, token.iter().copied());
     }
 }
 
-fn splice(pool: &[Vec<u8>], chance: &mut Chance, bytes: &mut Vec<u8>) {
-    let Some(other) = chance.pick(pool) else {
+fn splice(pool: &[Vec<u8>], rng: &mut Rng, bytes: &mut Vec<u8>) {
+    let Some(other) = rng.pick(pool) else {
         return;
     };
-    let part = other[range(chance, other.len(), 4096)].to_vec();
-    let place = range(chance, bytes.len(), 4096);
+    let part = other[range(rng, other.len(), 4096)].to_vec();
+    let place = range(rng, bytes.len(), 4096);
     bytes.splice(place, part);
 }
 
-fn swap_lines(chance: &mut Chance, bytes: &mut Vec<u8>) {
+fn swap_lines(rng: &mut Rng, bytes: &mut Vec<u8>) {
     let mut lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    let (a, b) = (chance.below(lines.len()), chance.below(lines.len()));
+    let (a, b) = (rng.below(lines.len()), rng.below(lines.len()));
     if !lines.is_empty() {
         lines.swap(a, b);
         *bytes = lines.concat();
@@ -157,11 +157,11 @@ mod tests {
     use super::*;
 
     fn mutations(seed: u64, pool: &[Vec<u8>]) -> Vec<Vec<u8>> {
-        let mut chance = Chance::new(seed);
+        let mut rng = Rng::new(seed);
         let mut output = Vec::new();
         let mut all = Vec::new();
         for _ in 0..2_000 {
-            mutate(pool, &mut chance, &mut output);
+            mutate(pool, &mut rng, &mut output);
             all.push(output.clone());
         }
         all

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::chance::Chance;
 use super::options::Options;
+use super::rng::Rng;
 use super::targets::{self, Target};
 use super::{inputs, mutator};
 use crate::{Outcome, workspace};
@@ -28,7 +28,7 @@ pub(crate) fn run(options: &Options, target: &str) -> Outcome<ExitCode> {
     let target = targets::named(target)?;
     let pool = inputs::pool(target.0)?;
     let last_panic = catch_panic_messages();
-    let mut chance = Chance::new(options.seed);
+    let mut rng = Rng::new(options.seed);
     let deadline = Instant::now() + Duration::from_secs(options.seconds);
     let mut rounds = 0_u64;
     let mut input = Vec::new();
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options, target: &str) -> Outcome<ExitCode> {
             .and_then(|round| pool.get(round))
         {
             Some(seed) => input.clone_from(seed),
-            None => mutator::mutate(&pool, &mut chance, &mut input),
+            None => mutator::mutate(&pool, &mut rng, &mut input),
         }
         if let Some(trace) = &options.trace {
             std::fs::write(trace, &input)?;

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use boswell_testkit::faults::{Case, Shim, Soak, FaultTally, WantedFaults, cases, page};
+use boswell_testkit::faults::{Case, FaultTally, Shim, Soak, WantedFaults, cases, page};
 
 use super::options::Options;
 use crate::{Outcome, clients, workspace};

@@ -1,6 +1,6 @@
 //! What `cargo xtask soak faults` was asked to do.
 
-use boswell_testkit::faults::{InjectedFault, FaultKind};
+use boswell_testkit::faults::{FaultKind, InjectedFault};
 
 use crate::Outcome;
 

@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::{Modified, Plan, Precondition, ExpectedState, Step};
+use boswell_dialect::{ExpectedState, Modified, Plan, Precondition, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::checkpoint::{TextDiff, text_diff};
@@ -60,11 +60,11 @@ impl AgentFileHistory {
         let slot = session.find(entry)?;
         let Some(then) = session
             .dialect()
-            .files_at(&found.located, &session.view(), slot)?
+            .files_at(&found.location, &session.view(), slot)?
         else {
             return Ok(None);
         };
-        let root = PathBuf::from(session.facts().project.clone().unwrap_or_default());
+        let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
         if !root.is_dir() {
             return Err(Error::new(ErrorKind::NotFound, format!("the session's folder `{}` is gone", root.display()))
                 .because("files are only compared with and put back below the folder that the session was held in")
@@ -190,7 +190,7 @@ impl AgentFileHistory {
     /// Puts them back; one operation, which `undo` takes back.
     pub(crate) fn restore(
         &self,
-        machine: &App,
+        app: &App,
         session: &Session,
         force: bool,
         out: &mut Output,
@@ -250,8 +250,7 @@ impl AgentFileHistory {
             }
         }
         if !plan.steps.is_empty() {
-            machine
-                .runner()?
+            app.runner()?
                 .run(&self.root, &plan, &reference, Reason::Before)?;
         }
         for (path, word) in done {
@@ -267,7 +266,7 @@ impl AgentFileHistory {
                 out.line(&format!("{word}: {}", one_line(path)))?;
             }
         }
-        if !machine.quiet {
+        if !app.quiet {
             let next = if plan.steps.is_empty() {
                 "every file is as it stood then"
             } else {

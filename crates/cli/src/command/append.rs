@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-use boswell_dialect::{Body, Draft, Expected, EditRequest, Capability, Parent, Part};
+use boswell_dialect::{Body, Capability, Draft, EditRequest, Expected, Parent, Part};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::{
@@ -60,22 +60,22 @@ enum Level {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &AppendArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &AppendArgs) -> Result<ExitCode> {
     let wait = match time::span(&args.wait)? {
         span if span.is_zero() => Wait::No,
         span => Wait::For(span),
     };
-    let found = machine.resolve_for_writing(&args.session)?;
-    let mut out = Output::paged(machine);
+    let found = app.resolve_for_writing(&args.session)?;
+    let mut out = Output::paged(app);
     if found.store.dialect().plans(Capability::Append) {
-        let mut planner = Planner::new(machine, args, found, wait)?;
+        let mut planner = Planner::new(app, args, found, wait)?;
         let result = feed(args, &mut planner, &mut out);
         out.finish()?;
         result?;
         return Ok(ExitCode::SUCCESS);
     }
-    let history = AgentHistory::of(machine, &found)?;
-    let writer = found.store.writer(&found.located.id, wait)?;
+    let history = AgentHistory::of(app, &found)?;
+    let writer = found.store.writer(&found.location.id, wait)?;
     let mut appender = Appender::new(args, writer, history);
     let result = feed(args, &mut appender, &mut out);
     out.finish()?;
@@ -253,7 +253,7 @@ impl Sink for Appender<'_> {
 
 /// Appends by plans, where an agent keeps more than a log: whatever is there goes into one plan.
 struct Planner<'m> {
-    machine: &'m App,
+    app: &'m App,
     runner: Runner,
     found: Resolved,
     parent: Option<Parent>,
@@ -262,17 +262,12 @@ struct Planner<'m> {
 }
 
 impl<'m> Planner<'m> {
-    fn new(
-        machine: &'m App,
-        args: &AppendArgs,
-        found: Resolved,
-        wait: Wait,
-    ) -> Result<Planner<'m>> {
+    fn new(app: &'m App, args: &AppendArgs, found: Resolved, wait: Wait) -> Result<Planner<'m>> {
         let expect = match (&args.expect_revision, &args.expect_leaf) {
             (Some(revision), _) => Some(Expected::Revision(revision.clone())),
             (None, leaf) => leaf.clone().map(Expected::Leaf),
         };
-        let runner = machine.runner()?;
+        let runner = app.runner()?;
         // An agent holds its own locks for moments: those are waited for unasked.
         let runner = if wait == Wait::No {
             runner
@@ -281,7 +276,7 @@ impl<'m> Planner<'m> {
         };
         let parent = args.parent.clone().map(Parent::Entry);
         Ok(Planner {
-            machine,
+            app,
             runner,
             found,
             parent,
@@ -306,21 +301,21 @@ impl Sink for Planner<'_> {
         if drafts.is_empty() {
             return Ok(());
         }
-        let intention = match self.expect.take() {
+        let request = match self.expect.take() {
             Some(expect) => EditRequest::AppendAfter { expect, drafts },
             None => EditRequest::Append(drafts),
         };
         let done = self
             .runner
-            .execute(&self.found.store, &self.found.located, &intention)?;
-        planned_change::remark(self.machine, &done.planned);
-        let id = self.found.located.id.clone();
-        self.found.located = self.found.store.find(&id)?;
+            .execute(&self.found.store, &self.found.location, &request)?;
+        planned_change::remark(self.app, &done.planned);
+        let id = self.found.location.id.clone();
+        self.found.location = self.found.store.find(&id)?;
         for (number, entry) in done.planned.entries.iter().enumerate() {
             let receipt = Receipt {
                 session: SessionRef::new(self.found.store.dialect().name(), &id).into(),
                 entry: entry.clone(),
-                revision: self.found.located.size.to_string(),
+                revision: self.found.location.size.to_string(),
                 deduplicated: number < done.planned.already,
                 durable: Durability::Fsync,
             };

@@ -11,8 +11,8 @@ use super::clean::would;
 use super::delete::{can_remove, files_of, hold};
 use super::list::{last_active, sides};
 use crate::app::App;
-use crate::output::Output;
 use crate::json_shape;
+use crate::output::Output;
 use crate::time;
 
 /// Move sessions into the vault, where they can be read; a plan unless --apply
@@ -36,27 +36,27 @@ pub(crate) struct ArchiveArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ArchiveArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &ArchiveArgs) -> Result<ExitCode> {
     if args.apply {
-        machine.may_write()?;
+        app.may_write()?;
     }
-    let (conversations, rest) = machine.conversations()?;
+    let (conversations, rest) = app.conversations()?;
     let chosen = match &args.older_than {
-        Some(span) => old(machine, &conversations, span, args.dialect.as_deref())?,
+        Some(span) => old(app, &conversations, span, args.dialect.as_deref())?,
         None => args
             .sessions
             .iter()
-            .map(|session| named(machine, &conversations, session))
+            .map(|session| named(app, &conversations, session))
             .collect::<Result<Vec<(Resolved, Summary)>>>()?,
     };
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let mut failed = None;
     for (found, summary) in &chosen {
         if !args.apply {
-            would(machine, "archive", summary, &mut out)?;
+            would(app, "archive", summary, &mut out)?;
             continue;
         }
-        match put_away(machine, found) {
+        match put_away(app, found) {
             Ok(operation) => report(&summary.reference, &operation, &mut out)?,
             // Of many that are old, one that somebody has just taken up must not keep the others.
             Err(error) if args.older_than.is_some() => {
@@ -66,31 +66,27 @@ pub(crate) fn run(machine: &App, args: &ArchiveArgs) -> Result<ExitCode> {
         }
     }
     out.finish()?;
-    if !args.apply && !machine.quiet {
+    if !args.apply && !app.quiet {
         crate::error_report::say(&format!(
             "{} sessions; `--apply` moves them into the vault",
             chosen.len()
         ));
     }
-    super::list::warn_about(machine, &rest);
+    super::list::warn_about(app, &rest);
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// A session that was named, if it may go.
-fn named(
-    machine: &App,
-    conversations: &[Conversation],
-    session: &str,
-) -> Result<(Resolved, Summary)> {
-    let found = machine.resolve(session)?;
-    machine.refuse_archived(&found.store)?;
-    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+fn named(app: &App, conversations: &[Conversation], session: &str) -> Result<(Resolved, Summary)> {
+    let found = app.resolve(session)?;
+    app.refuse_archived(&found.store)?;
+    let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
     let known = conversations
         .iter()
         .flat_map(sides)
         .find(|side| side.reference == reference)
         .cloned();
-    let summary = known.map_or_else(|| found.store.summary(&found.located), Ok)?;
+    let summary = known.map_or_else(|| found.store.summary(&found.location), Ok)?;
     can_remove(&found)?;
     match in_use(&summary, &found) {
         Some((kind, why, hint)) => Err(Error::new(kind, format!("{reference} stays where it is"))
@@ -102,34 +98,34 @@ fn named(
 
 /// Every session that was not used for so long, wherever the conversation is kept, and may go.
 fn old(
-    machine: &App,
+    app: &App,
     conversations: &[Conversation],
     span: &str,
     dialect: Option<&str>,
 ) -> Result<Vec<(Resolved, Summary)>> {
     let span = i64::try_from(time::span(span)?.as_millis()).unwrap_or(i64::MAX);
-    let before = Instant::from_millis(machine.now.millis().saturating_sub(span));
+    let before = Instant::from_millis(app.now.millis().saturating_sub(span));
     let mut chosen = Vec::new();
-    let is_pinned = |it: &Conversation| sides(it).any(|side| side.facts.is_pinned());
+    let is_pinned = |it: &Conversation| sides(it).any(|side| side.meta.is_pinned());
     let is_old =
         |it: &&Conversation| last_active(it).is_some_and(|at| at < before) && !is_pinned(it);
     for conversation in conversations.iter().filter(is_old) {
         for (store, summary) in std::iter::once(&conversation.front).chain(&conversation.linked) {
-            let Some(store) = machine
+            let Some(store) = app
                 .stores
                 .get(*store)
                 .filter(|store| store.archived().is_none())
             else {
                 continue;
             };
-            if summary.located.owner.is_some()
+            if summary.location.owner.is_some()
                 || dialect.is_some_and(|it| it != summary.reference.dialect)
             {
                 continue;
             }
             let found = Resolved {
                 store: store.clone(),
-                located: summary.located.clone(),
+                location: summary.location.clone(),
             };
             match can_remove(&found) {
                 Err(error) if dialect.is_some() => return Err(error),
@@ -154,8 +150,8 @@ fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static st
             "end the agent first".to_owned(),
         ));
     }
-    if summary.facts.is_pinned() {
-        let tagged = summary.facts.tags.iter().any(|tag| tag == PINNED);
+    if summary.meta.is_pinned() {
+        let tagged = summary.meta.tags.iter().any(|tag| tag == PINNED);
         let unpin = if tagged {
             format!("with `boswell untag {typed} {PINNED}`")
         } else {
@@ -167,7 +163,7 @@ fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static st
             format!("unpin it first {unpin}"),
         ));
     }
-    if summary.facts.status.as_deref() == Some("active") {
+    if summary.meta.status.as_deref() == Some("active") {
         return Some((
             ErrorKind::Denied,
             "it is active",
@@ -177,20 +173,20 @@ fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static st
     None
 }
 
-fn put_away(machine: &App, found: &Resolved) -> Result<String> {
+fn put_away(app: &App, found: &Resolved) -> Result<String> {
     let found = Resolved {
-        store: machine.writable(found.store.clone())?,
-        located: found.located.clone(),
+        store: app.writable(found.store.clone())?,
+        location: found.location.clone(),
     };
-    let runner = machine.runner()?;
+    let runner = app.runner()?;
     if found.store.dialect().plans(Capability::Delete) {
-        let done = runner.archive(&found.store, &found.located)?;
-        super::planned_change::remark(machine, &done.planned);
+        let done = runner.archive(&found.store, &found.location)?;
+        super::planned_change::remark(app, &done.planned);
         return Ok(done.operation.id);
     }
     let keys = files_of(&found)?;
     let writer = hold(&found)?;
-    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
     let operation = runner.archive_files(found.store.root(), &keys, &reference)?;
     if let Some(writer) = writer {
         // Nothing is written by this: only the lease is given up.

@@ -44,10 +44,10 @@ enum Content {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &AttachmentsArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
-    let session = found.store.read(&found.located, Depth::Heads)?;
-    let mut out = Output::paged(machine);
+pub(crate) fn run(app: &App, args: &AttachmentsArgs) -> Result<ExitCode> {
+    let found = app.resolve(&args.session)?;
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let mut out = Output::paged(app);
     if let Some(folder) = &args.extract {
         std::fs::create_dir_all(folder)
             .map_err(|error| Error::io(folder.display(), "make the folder", error))?;
@@ -106,7 +106,7 @@ pub(crate) fn run(machine: &App, args: &AttachmentsArgs) -> Result<ExitCode> {
     }
     for file in found
         .store
-        .side_files(&found.located)?
+        .side_files(&found.location)?
         .into_iter()
         .filter(|f| f.kind == SideKind::Attachment)
     {
@@ -123,7 +123,7 @@ pub(crate) fn run(machine: &App, args: &AttachmentsArgs) -> Result<ExitCode> {
         )?;
     }
     out.finish()?;
-    if count == 0 && !machine.quiet {
+    if count == 0 && !app.quiet {
         crate::error_report::say(&format!("{} has no attachments", session.reference()));
     }
     Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{EditRequest, Capability};
+use boswell_dialect::{Capability, EditRequest};
 use boswell_model::{Error, ErrorKind, Result, Tip};
 use boswell_store::{Outcome, Wait};
 use clap::Args;
@@ -31,11 +31,11 @@ pub(crate) struct BranchArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &BranchArgs) -> Result<ExitCode> {
-    let found = machine.resolve_for_writing(&args.session)?;
+pub(crate) fn run(app: &App, args: &BranchArgs) -> Result<ExitCode> {
+    let found = app.resolve_for_writing(&args.session)?;
     let session = found
         .store
-        .read(&found.located, boswell_dialect::Depth::Heads)?;
+        .read(&found.location, boswell_dialect::Depth::Heads)?;
     let entry = match &args.entry {
         Some(name) => {
             let slot = session.find(name)?;
@@ -68,20 +68,20 @@ pub(crate) fn run(machine: &App, args: &BranchArgs) -> Result<ExitCode> {
             .map(|name| session.find(name))
             .transpose()?
             .map_or(Tip::Root, Tip::At);
-        let done = planned_change::execute(machine, &found, &EditRequest::Stand(tip))?;
-        let mut out = Output::paged(machine);
+        let done = planned_change::execute(app, &found, &EditRequest::Stand(tip))?;
+        let mut out = Output::paged(app);
         planned_change::report(&done, &session.reference(), &mut out)?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let writer = found.store.writer(&found.located.id, Wait::No)?;
+    let writer = found.store.writer(&found.location.id, Wait::No)?;
     let receipt = match (&entry, &args.summary) {
         (_, Some(summary)) => writer.branch_with_summary(entry.as_deref(), summary)?,
         (Some(entry), None) => writer.branch(entry)?,
         (None, None) => writer.reset()?,
     };
     writer.close(Outcome::Open)?;
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     receipt::print(&receipt, &mut out)?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

@@ -10,10 +10,10 @@ use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
 use boswell_store::{Backend, BlobId, FsBackend, Store};
 use clap::Args;
 
-use super::check_store::{MEND_INDEX, StoreFindings};
 use super::check_session::{Checked, Finding, Findings, Looking, in_parallel};
-use crate::expiry::Fates;
+use super::check_store::{MEND_INDEX, StoreFindings};
 use crate::app::App;
+use crate::expiry::Fates;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::terminal::{Style, escape, one_line};
@@ -29,21 +29,21 @@ pub(crate) struct CheckArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &CheckArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(machine);
+pub(crate) fn run(app: &App, args: &CheckArgs) -> Result<ExitCode> {
+    let mut out = Output::paged(app);
     let mut tally = Tally::default();
     let targets = if args.sessions.is_empty() {
-        everything(machine, &mut out, &mut tally)?
+        everything(app, &mut out, &mut tally)?
     } else {
-        named(machine, &args.sessions, &mut out, &mut tally)?
+        named(app, &args.sessions, &mut out, &mut tally)?
     };
     let archived = if args.sessions.is_empty() {
-        archived(machine)?
+        archived(app)?
     } else {
         Vec::new()
     };
-    let looking = Looking::new(machine)?;
-    let mut progress = Progress::new("checked", targets.len() + archived.len(), machine.quiet);
+    let looking = Looking::new(app)?;
+    let mut progress = Progress::new("checked", targets.len() + archived.len(), app.quiet);
     let mut blobs = NamedBlobs::default();
     let mut take = |checked: Checked| {
         print(&checked, &mut out, &mut tally)?;
@@ -63,11 +63,11 @@ pub(crate) fn run(machine: &App, args: &CheckArgs) -> Result<ExitCode> {
         }
     }
     drop(progress);
-    links(machine, &targets, &mut out, &mut tally)?;
+    links(app, &targets, &mut out, &mut tally)?;
     if args.sessions.is_empty() {
-        for (_, store) in machine.stores.iter() {
+        for (_, store) in app.stores.iter() {
             // What an excluded session names is not known here.
-            let sees_all = machine.exclusion.is_none();
+            let sees_all = app.exclusion.is_none();
             if let Some(named) = blobs.of(store).filter(|_| sees_all) {
                 tally.take(&StoreFindings::of_blobs(store, named), &mut out)?;
             }
@@ -127,13 +127,13 @@ impl Tally {
 
 /// Links that lead out of the stores of these sessions, and of all others that were looked at.
 fn links(
-    machine: &App,
+    app: &App,
     targets: &[(Store, SessionLocation)],
     out: &mut Output,
     tally: &mut Tally,
 ) -> Result<()> {
     let mut told = BTreeSet::new();
-    let stores = machine
+    let stores = app
         .stores
         .iter()
         .map(|(_, store)| store)
@@ -176,15 +176,15 @@ impl NamedBlobs {
 }
 
 fn everything(
-    machine: &App,
+    app: &App,
     out: &mut Output,
     tally: &mut Tally,
 ) -> Result<Vec<(Store, SessionLocation)>> {
     let mut targets = Vec::new();
-    let fates = Fates::read(machine)?;
-    for (id, store) in machine.stores.iter() {
+    let fates = Fates::read(app)?;
+    for (id, store) in app.stores.iter() {
         if store.dialect().name() == "boswell" {
-            tally.take(&StoreFindings::of_home(machine, store), out)?;
+            tally.take(&StoreFindings::of_home(app, store), out)?;
         }
         let listing = match store.list() {
             Ok(listing) => listing,
@@ -194,22 +194,19 @@ fn everything(
                 continue;
             }
         };
-        tally.take(
-            &StoreFindings::of(machine, &fates, (id, store), &listing),
-            out,
-        )?;
+        tally.take(&StoreFindings::of(app, &fates, (id, store), &listing), out)?;
         let sessions = listing
             .sessions
             .into_iter()
             .filter(|l| l.key.is_some() && l.hidden != Some("empty"));
-        targets.extend(sessions.map(|located| (store.clone(), located)));
+        targets.extend(sessions.map(|location| (store.clone(), location)));
     }
     Ok(targets)
 }
 
 /// Sessions of these stores that are archived, each with nothing unpacked yet.
-fn archived(machine: &App) -> Result<Vec<Store>> {
-    let known: Vec<_> = machine
+fn archived(app: &App) -> Result<Vec<Store>> {
+    let known: Vec<_> = app
         .stores
         .iter_with_archived()
         .filter(|(_, store)| store.archived().is_some())
@@ -222,25 +219,25 @@ fn archived(machine: &App) -> Result<Vec<Store>> {
             .iter()
             .any(|(_, store)| store.archived() == it.archived() && store.root() == it.root())
     };
-    let archived = machine
+    let archived = app
         .reading_runner()?
         .archived()?
         .into_iter()
         .filter(is_known);
     Ok(archived
-        .map(|store| store.excluding(machine.exclusion.as_ref()))
+        .map(|store| store.excluding(app.exclusion.as_ref()))
         .collect())
 }
 
 fn named(
-    machine: &App,
+    app: &App,
     sessions: &[String],
     out: &mut Output,
     tally: &mut Tally,
 ) -> Result<Vec<(Store, SessionLocation)>> {
     let mut targets = Vec::new();
     for name in sessions {
-        let path = machine.env.cwd.join(name);
+        let path = app.env.cwd.join(name);
         // An empty name would be the working folder.
         if !name.is_empty() && path.is_dir() {
             let (files, links) = files_below(&path)?;
@@ -250,7 +247,7 @@ fn named(
             }
             for file in files {
                 // One file that cannot be opened must not keep the others from being checked.
-                match machine.stores.at_path(&file) {
+                match app.stores.at_path(&file) {
                     Ok(target) => targets.push(target),
                     Err(error) => {
                         (tally.sessions, tally.damaged) = (tally.sessions + 1, tally.damaged + 1);
@@ -261,8 +258,8 @@ fn named(
                 }
             }
         } else {
-            let found = machine.resolve(name)?;
-            targets.push((found.store, found.located));
+            let found = app.resolve(name)?;
+            targets.push((found.store, found.location));
         }
     }
     Ok(targets)

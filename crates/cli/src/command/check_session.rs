@@ -51,33 +51,33 @@ impl Finding {
 
 /// Looks at sessions, with what has to be known of all of them.
 pub(super) struct Looking<'m> {
-    machine: &'m App,
+    app: &'m App,
     links: LinkTable,
     late: LateTable,
 }
 
 impl<'m> Looking<'m> {
-    pub(super) fn new(machine: &'m App) -> Result<Self> {
-        let late = match &machine.home {
-            Some(_) => machine.reading_runner()?.late_table()?,
+    pub(super) fn new(app: &'m App) -> Result<Self> {
+        let late = match &app.home {
+            Some(_) => app.reading_runner()?.late_table()?,
             None => LateTable::default(),
         };
         Ok(Looking {
-            machine,
-            links: machine.stores.link_table(),
+            app,
+            links: app.stores.link_table(),
             late,
         })
     }
 
     /// Looks at a session.
-    pub(super) fn at(&self, store: &Store, located: &SessionLocation) -> Checked {
+    pub(super) fn at(&self, store: &Store, location: &SessionLocation) -> Checked {
         let found = store
-            .read_to_check(located)
-            .and_then(|session| self.findings(store, located, &session));
+            .read_to_check(location)
+            .and_then(|session| self.findings(store, location, &session));
         Checked {
             dialect: store.dialect().name(),
-            reference: format!("{}:{}", store.dialect().name(), located.id),
-            path: located
+            reference: format!("{}:{}", store.dialect().name(), location.id),
+            path: location
                 .key
                 .as_deref()
                 .map(|key| store.backend().describe(key)),
@@ -94,8 +94,8 @@ impl<'m> Looking<'m> {
                 let there = listing
                     .sessions
                     .iter()
-                    .filter(|located| located.key.is_some());
-                there.map(|located| self.at(&store, located)).collect()
+                    .filter(|location| location.key.is_some());
+                there.map(|location| self.at(&store, location)).collect()
             }
             Err(error) => vec![Checked {
                 dialect: store.dialect().name(),
@@ -110,21 +110,24 @@ impl<'m> Looking<'m> {
         }
     }
 
-    fn findings(&self, store: &Store, located: &SessionLocation, session: &Session) -> Result<Findings> {
+    fn findings(
+        &self,
+        store: &Store,
+        location: &SessionLocation,
+        session: &Session,
+    ) -> Result<Findings> {
         let mut report = check(session)?;
-        let stores = &self.machine.stores;
-        report.problems.extend(stores.check_links(
-            &self.links,
-            session,
-            !self.machine.named_stores,
-        )?);
+        let stores = &self.app.stores;
         report
             .problems
-            .extend(self.late.problem(store, located, session)?);
-        report.problems.extend(lost_copies(store, located)?);
+            .extend(stores.check_links(&self.links, session, !self.app.named_stores)?);
+        report
+            .problems
+            .extend(self.late.problem(store, location, session)?);
+        report.problems.extend(lost_copies(store, location)?);
         // Links among them that lead out of the store are remembered there, and
         // told once, at the end.
-        let (_, skipped) = store.side_files_here(located)?;
+        let (_, skipped) = store.side_files_here(location)?;
         report
             .problems
             .extend(skipped.iter().map(|(_, error)| Problem::unreadable(error)));
@@ -154,13 +157,13 @@ impl<'m> Looking<'m> {
 
 /// Files beside an archived log whose copies are gone or damaged. Transcripts of subagents are
 /// looked at as sessions.
-fn lost_copies(store: &Store, located: &SessionLocation) -> Result<Vec<Problem>> {
-    if store.archived().is_none() || located.owner.is_some() {
+fn lost_copies(store: &Store, location: &SessionLocation) -> Result<Vec<Problem>> {
+    if store.archived().is_none() || location.owner.is_some() {
         return Ok(Vec::new());
     }
     let mut lost = Vec::new();
     for file in store
-        .side_files(located)?
+        .side_files(location)?
         .iter()
         .filter(|file| file.kind != SideKind::Subagent)
     {
@@ -195,10 +198,10 @@ pub(super) fn in_parallel(
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some((store, located)) = targets.get(number) else {
+                    let Some((store, location)) = targets.get(number) else {
                         break;
                     };
-                    if sender.send((number, looking.at(store, located))).is_err() {
+                    if sender.send((number, looking.at(store, location))).is_err() {
                         break;
                     }
                 }

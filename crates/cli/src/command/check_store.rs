@@ -8,8 +8,8 @@ use boswell_model::json::Json;
 use boswell_model::{Error, Problem, ProblemKind, Result};
 use boswell_store::{BlobId, Leftovers, Listing, Store, StoreId};
 
-use crate::expiry::Fates;
 use crate::app::App;
+use crate::expiry::Fates;
 use crate::output::Output;
 use crate::terminal::{Style, escape, one_line};
 
@@ -39,7 +39,7 @@ struct Finding {
 impl<'s> StoreFindings<'s> {
     /// What listing a store tells about it.
     pub(super) fn of(
-        machine: &App,
+        app: &App,
         fates: &Fates,
         (id, store): (StoreId, &'s Store),
         listing: &Listing,
@@ -57,23 +57,20 @@ impl<'s> StoreFindings<'s> {
             Ok(leftovers) => findings.leftovers(&leftovers),
             Err(error) => findings.unreadable(&error),
         }
-        for located in fates.lost_soon(id, store, &listing.sessions, machine.now) {
-            findings.lost_soon(machine, fates, id, located);
+        for location in fates.lost_soon(id, store, &listing.sessions, app.now) {
+            findings.lost_soon(app, fates, id, location);
         }
         findings
     }
 
     /// What is wrong with boswell's own folder: changes that were begun and neither
     /// finished nor taken back.
-    pub(super) fn of_home(machine: &App, store: &'s Store) -> StoreFindings<'s> {
+    pub(super) fn of_home(app: &App, store: &'s Store) -> StoreFindings<'s> {
         let mut findings = StoreFindings {
             store,
             found: Vec::new(),
         };
-        match machine
-            .reading_runner()
-            .and_then(|runner| runner.interrupted())
-        {
+        match app.reading_runner().and_then(|runner| runner.interrupted()) {
             Ok(interrupted) => {
                 for operation in interrupted {
                     let detail = format!("operation {operation} stopped in the middle");
@@ -87,7 +84,7 @@ impl<'s> StoreFindings<'s> {
             }
             Err(error) => findings.unreadable(&error),
         }
-        for purging in machine
+        for purging in app
             .reading_runner()
             .and_then(|runner| runner.purges())
             .unwrap_or_default()
@@ -179,10 +176,8 @@ impl<'s> StoreFindings<'s> {
         });
     }
 
-    fn lost_soon(&mut self, machine: &App, fates: &Fates, id: StoreId, located: &SessionLocation) {
-        let days = fates
-            .days_left(id, located, machine.now)
-            .unwrap_or_default();
+    fn lost_soon(&mut self, app: &App, fates: &Fates, id: StoreId, location: &SessionLocation) {
+        let days = fates.days_left(id, location, app.now).unwrap_or_default();
         let when = match days {
             ..=0 => "any time now".to_owned(),
             1 => "within a day".to_owned(),
@@ -193,8 +188,8 @@ impl<'s> StoreFindings<'s> {
             self.store.dialect().title()
         );
         self.found.push(Finding {
-            session: Some(format!("{}:{}", self.store.dialect().name(), located.id)),
-            path: located
+            session: Some(format!("{}:{}", self.store.dialect().name(), location.id)),
+            path: location
                 .key
                 .as_deref()
                 .map(|key| self.store.backend().describe(key))

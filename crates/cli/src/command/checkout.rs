@@ -11,7 +11,7 @@ use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, RestoreRefusal, State, TextDiff,
 };
 use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, IdSource, Checkpoints, Resolved, Session, SystemIds};
+use boswell_store::{Blobs, Checkpoints, IdSource, Resolved, Session, SystemIds};
 use clap::Args;
 
 use super::agent_file_history::AgentFileHistory;
@@ -40,31 +40,31 @@ pub(crate) struct CheckoutArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &CheckoutArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &CheckoutArgs) -> Result<ExitCode> {
     let found = if args.dry_run {
-        machine.resolve(&args.session)?
+        app.resolve(&args.session)?
     } else {
-        machine.resolve_for_writing(&args.session)?
+        app.resolve_for_writing(&args.session)?
     };
-    let session = found.store.read(&found.located, Depth::Facts)?;
+    let session = found.store.read(&found.location, Depth::Facts)?;
     let paths: Vec<&str> = args.paths.iter().map(String::as_str).collect();
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     if let Some(copies) = AgentFileHistory::at(&found, &session, &args.entry, &paths)? {
         copies.show_diff(&session, &mut out)?;
         let restored = if args.dry_run {
             Ok(ExitCode::SUCCESS)
         } else {
-            copies.restore(machine, &session, args.force, &mut out)
+            copies.restore(app, &session, args.force, &mut out)
         };
         out.finish()?;
         return restored;
     }
-    let files = Files::at(machine, &session, &args.entry, &paths)?;
+    let files = Files::at(app, &session, &args.entry, &paths)?;
     files.show_diff(&session, &mut out)?;
     let code = if args.dry_run {
         ExitCode::SUCCESS
     } else {
-        files.restore(machine, &found, args.force, &mut out)?
+        files.restore(app, &found, args.force, &mut out)?
     };
     out.finish()?;
     Ok(code)
@@ -79,12 +79,7 @@ pub(crate) struct Files {
 
 impl Files {
     /// Gathers them. Fails where the session has no checkpoints or its folder is gone.
-    pub(crate) fn at(
-        machine: &App,
-        session: &Session,
-        entry: &str,
-        paths: &[&str],
-    ) -> Result<Files> {
+    pub(crate) fn at(app: &App, session: &Session, entry: &str, paths: &[&str]) -> Result<Files> {
         let name = session.dialect().name();
         if name != "boswell" {
             return Err(boswell_dialect::unsupported(
@@ -93,7 +88,7 @@ impl Files {
                 "see the files it touched with `boswell files`",
             ));
         }
-        let root = PathBuf::from(session.facts().project.clone().unwrap_or_default());
+        let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
         if !root.is_dir() {
             return Err(Error::new(
                 ErrorKind::NotFound,
@@ -116,7 +111,7 @@ impl Files {
         } else {
             found.state.only(paths)
         };
-        let blobs = Blobs::new(Arc::new(RealDisk), machine.home()?, &SystemIds.hex16());
+        let blobs = Blobs::new(Arc::new(RealDisk), app.home()?, &SystemIds.hex16());
         Ok(Files {
             state,
             root,
@@ -183,7 +178,7 @@ impl Files {
     /// it can be taken back.
     pub(crate) fn restore(
         &self,
-        machine: &App,
+        app: &App,
         found: &Resolved,
         force: bool,
         out: &mut Output,
@@ -198,7 +193,7 @@ impl Files {
             &RealDisk,
             &self.root,
             policy,
-            machine.now,
+            app.now,
             &SystemIds.hex16(),
         )?;
         for (path, done) in &restored.done {
@@ -222,11 +217,11 @@ impl Files {
             let entry = found
                 .store
                 .annotate(
-                    &found.located.id,
+                    &found.location.id,
                     Draft::custom(CUSTOM_TYPE, restored.undo.to_json()),
                 )?
                 .entry;
-            if !machine.quiet {
+            if !app.quiet {
                 crate::error_report::say(&format!(
                     "what the files were before is kept at entry {entry}"
                 ));

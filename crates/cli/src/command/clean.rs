@@ -39,25 +39,24 @@ pub(crate) struct CleanArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &CleanArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
     if args.leftovers {
-        return super::clean_leftovers::run(machine, &args.dialect, args.apply);
+        return super::clean_leftovers::run(app, &args.dialect, args.apply);
     }
     let Some(older_than) = args.older_than.as_ref().filter(|_| !args.vault) else {
-        return vault(machine, args.apply);
+        return vault(app, args.apply);
     };
     let span = time::span(older_than)?;
     let before = Instant::from_millis(
-        machine
-            .now
+        app.now
             .millis()
             .saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)),
     );
     if args.apply {
-        machine.may_write()?;
+        app.may_write()?;
     }
-    let (conversations, rest) = machine.conversations()?;
-    let mut out = Output::paged(machine);
+    let (conversations, rest) = app.conversations()?;
+    let mut out = Output::paged(app);
     let mut count = 0;
     let mut failed = None;
     for conversation in &conversations {
@@ -65,7 +64,7 @@ pub(crate) fn run(machine: &App, args: &CleanArgs) -> Result<ExitCode> {
         if summary.reference.dialect != args.dialect || !is_old(summary, before) {
             continue;
         }
-        let Some(store) = machine
+        let Some(store) = app
             .stores
             .get(*store)
             .filter(|store| store.archived().is_none())
@@ -75,36 +74,36 @@ pub(crate) fn run(machine: &App, args: &CleanArgs) -> Result<ExitCode> {
         count += 1;
         let found = Resolved {
             store: store.clone(),
-            located: summary.located.clone(),
+            location: summary.location.clone(),
         };
         if args.apply {
             let found = Resolved {
-                store: machine.writable(found.store)?,
-                located: found.located,
+                store: app.writable(found.store)?,
+                location: found.location,
             };
-            match remove_session(machine, &found, &mut out) {
+            match remove_session(app, &found, &mut out) {
                 Ok(()) => {}
                 Err(error) => crate::error_report::pass_over(error, &mut failed),
             }
         } else {
             can_remove(&found)?;
-            would(machine, "delete", summary, &mut out)?;
+            would(app, "delete", summary, &mut out)?;
         }
     }
     out.finish()?;
-    if !args.apply && !machine.quiet {
+    if !args.apply && !app.quiet {
         crate::error_report::say(&format!(
             "{count} sessions; `--apply` moves them into the vault"
         ));
     }
-    super::list::warn_about(machine, &rest);
+    super::list::warn_about(app, &rest);
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 
 /// Drops copies that were kept long enough.
-fn vault(machine: &App, apply: bool) -> Result<ExitCode> {
+fn vault(app: &App, apply: bool) -> Result<ExitCode> {
     let days = |key: &str| {
-        let span = machine.config.span(&format!("retention.{key}"))?;
+        let span = app.config.span(&format!("retention.{key}"))?;
         u32::try_from(span.as_secs() / 86_400).ok()
     };
     let keep = Retention {
@@ -113,18 +112,14 @@ fn vault(machine: &App, apply: bool) -> Result<ExitCode> {
         archived: days("archived"),
         kept: days("kept"),
     };
-    let mut out = Output::paged(machine);
-    let runner = machine.reading_runner()?;
+    let mut out = Output::paged(app);
+    let runner = app.reading_runner()?;
     let (records, objects, bytes) = if apply {
-        machine.may_write()?;
-        let gone = runner.vault().expire(machine.now, &keep)?;
+        app.may_write()?;
+        let gone = runner.vault().expire(app.now, &keep)?;
         (gone.records, Some(gone.objects), Some(gone.bytes))
     } else {
-        (
-            runner.vault().expiring(machine.now, &keep)?.len(),
-            None,
-            None,
-        )
+        (runner.vault().expiring(app.now, &keep)?.len(), None, None)
     };
     if out.json {
         out.object(
@@ -143,7 +138,7 @@ fn vault(machine: &App, apply: bool) -> Result<ExitCode> {
         ))?;
     }
     out.finish()?;
-    if !apply && !machine.quiet {
+    if !apply && !app.quiet {
         crate::error_report::say(
             "`--apply` does it; how long copies are kept is set under `retention`: `boswell config`",
         );
@@ -154,17 +149,12 @@ fn vault(machine: &App, apply: bool) -> Result<ExitCode> {
 /// Old, and neither active nor pinned. A session that somebody writes holds its lease
 /// and is refused later.
 fn is_old(summary: &Summary, before: Instant) -> bool {
-    let kept = summary.facts.is_pinned() || summary.facts.status.as_deref() == Some("active");
+    let kept = summary.meta.is_pinned() || summary.meta.status.as_deref() == Some("active");
     !kept && summary.last_active().is_some_and(|at| at < before)
 }
 
 /// Says what would be done to a session.
-pub(crate) fn would(
-    machine: &App,
-    what: &str,
-    summary: &Summary,
-    out: &mut Output,
-) -> Result<()> {
+pub(crate) fn would(app: &App, what: &str, summary: &Summary, out: &mut Output) -> Result<()> {
     let active = summary.last_active();
     if out.json {
         return out.object(
@@ -176,9 +166,7 @@ pub(crate) fn would(
                 .with("last_active", active.map(|at| at.to_rfc3339())),
         );
     }
-    let ago = active
-        .map(|at| time::ago(at, machine.now))
-        .unwrap_or_default();
+    let ago = active.map(|at| time::ago(at, app.now)).unwrap_or_default();
     out.line(&format!(
         "would {what} {}  {ago}  {}",
         summary.reference,

@@ -40,7 +40,7 @@ enum Known {
 pub(crate) struct OfferArgs {}
 
 /// Runs `completions`.
-pub(crate) fn run(machine: &App, args: &CompletionsArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &CompletionsArgs) -> Result<ExitCode> {
     let mut command = crate::parse::whole();
     let shell = match args.shell {
         Known::Bash => Shell::Bash,
@@ -50,7 +50,7 @@ pub(crate) fn run(machine: &App, args: &CompletionsArgs) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command, "boswell", &mut script);
     let script = String::from_utf8_lossy(&script).into_owned();
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     out.bytes(live(args.shell, script).as_bytes())?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -83,11 +83,11 @@ fn live(shell: Known, script: String) -> String {
 }
 
 /// Runs the hidden command behind the scripts: an id and a name a line, last active first.
-pub(crate) fn offer(machine: &App) -> Result<ExitCode> {
-    let (mut conversations, _) = machine.conversations()?;
+pub(crate) fn offer(app: &App) -> Result<ExitCode> {
+    let (mut conversations, _) = app.conversations()?;
     conversations.retain(|conversation| conversation.front.1.hidden().is_none());
     conversations.sort_by_key(|conversation| std::cmp::Reverse(last_active(conversation)));
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     for conversation in conversations.iter().take(OFFERED) {
         let summary = &conversation.front.1;
         out.line(&format!(

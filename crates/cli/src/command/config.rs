@@ -7,10 +7,10 @@ use boswell_model::Result;
 use boswell_model::json::Json;
 use clap::Args;
 
+use crate::app::App;
 use crate::config::SETTINGS;
 use crate::config_edit;
 use crate::exclusion_args::Purge;
-use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
@@ -37,12 +37,12 @@ pub(crate) struct ConfigArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
     if !args.exclude.is_empty() || !args.include.is_empty() {
-        return exclude(machine, args);
+        return exclude(app, args);
     }
-    let mut out = Output::paged(machine);
-    let place = machine
+    let mut out = Output::paged(app);
+    let place = app
         .config
         .path
         .as_ref()
@@ -56,8 +56,8 @@ pub(crate) fn run(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let home = machine.home.as_ref().map(|home| home.display().to_string());
-    let home_origin = machine.home_origin();
+    let home = app.home.as_ref().map(|home| home.display().to_string());
+    let home_origin = app.home_origin();
     print(
         &mut out,
         "home",
@@ -66,9 +66,9 @@ pub(crate) fn run(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
         "boswell's own folder",
     )?;
     for setting in SETTINGS {
-        let (value, set) = machine.config.shown(setting);
+        let (value, set) = app.config.shown(setting);
         let (value, origin) = match (setting.key, set) {
-            ("read_only", _) if machine.is_read_only() && !machine.config.is_on("read_only") => {
+            ("read_only", _) if app.is_read_only() && !app.config.is_on("read_only") => {
                 ("true".to_owned(), "option or BOSWELL_READ_ONLY")
             }
             (_, true) => (value, place.as_deref().unwrap_or("file")),
@@ -81,21 +81,21 @@ pub(crate) fn run(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
 }
 
 /// Changes what is excluded, and removes what was derived of it.
-fn exclude(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
-    let config = config_edit::exclude(machine, &args.exclude, &args.include)?;
-    let exclusion = config.exclusion(&machine.env)?.map(Arc::new);
+fn exclude(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
+    let config = config_edit::exclude(app, &args.exclude, &args.include)?;
+    let exclusion = config.exclusion(&app.env)?.map(Arc::new);
     let mut hidden = 0;
     if let Some(exclusion) = &exclusion {
-        let stores = machine.stores.whole().excluding(Some(exclusion));
+        let stores = app.stores.whole().excluding(Some(exclusion));
         Purge {
-            machine,
+            app,
             exclusion,
             stores: &stores,
         }
         .run(&config.words("exclude"))?;
         hidden = stores.excluded().len();
     }
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let place = config
         .path
         .as_ref()
@@ -111,7 +111,7 @@ fn exclude(machine: &App, args: &ConfigArgs) -> Result<ExitCode> {
         )?;
     }
     out.finish()?;
-    if !machine.quiet {
+    if !app.quiet {
         crate::error_report::say(&format!(
             "{hidden} sessions are excluded; what boswell had derived of them is removed"
         ));

@@ -10,9 +10,9 @@ use clap::Args;
 
 use super::show::warn_about_gaps;
 use crate::app::App;
+use crate::linked_transcript;
 use crate::output::Output;
 use crate::terminal::{Style, escape};
-use crate::linked_transcript;
 
 /// Show the messages that a model would be sent, and the recorded settings
 #[derive(Debug, Args)]
@@ -31,13 +31,13 @@ pub(crate) struct ContextArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ContextArgs) -> Result<ExitCode> {
-    let found = linked_transcript::followed(machine, machine.resolve(&args.session)?)?;
+pub(crate) fn run(app: &App, args: &ContextArgs) -> Result<ExitCode> {
+    let found = linked_transcript::followed(app, app.resolve(&args.session)?)?;
     let (session, tip) = found
         .store
-        .read_for_context(&found.located, args.leaf.as_deref())?;
+        .read_for_context(&found.location, args.leaf.as_deref())?;
     let context = session.context(tip)?;
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     if out.json {
         out.object(&shape(&session, &context))?;
     } else {
@@ -83,7 +83,7 @@ pub(crate) fn run(machine: &App, args: &ContextArgs) -> Result<ExitCode> {
         }
     }
     out.finish()?;
-    warn_about_gaps(machine, &session);
+    warn_about_gaps(app, &session);
     Ok(ExitCode::SUCCESS)
 }
 

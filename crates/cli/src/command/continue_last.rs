@@ -20,6 +20,6 @@ pub(crate) struct ContinueArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ContinueArgs) -> Result<ExitCode> {
-    resume::run(machine, &resume::ResumeArgs::last(args.print))
+pub(crate) fn run(app: &App, args: &ContinueArgs) -> Result<ExitCode> {
+    resume::run(app, &resume::ResumeArgs::last(args.print))
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, EditRequest, Capability};
+use boswell_dialect::{Capability, Depth, EditRequest};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Resolved, Runner, Selector, SessionWriter, Side, Wait};
@@ -10,8 +10,8 @@ use clap::Args;
 
 use super::{planned_change, purge};
 use crate::app::App;
-use crate::output::Output;
 use crate::json_shape;
+use crate::output::Output;
 use crate::terminal::one_line;
 
 /// Delete sessions; the vault keeps a copy unless --purge
@@ -52,42 +52,42 @@ pub(crate) struct RestoreArgs {
 const STAND_ALONE: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
 
 /// Runs `delete`.
-pub(crate) fn run(machine: &App, args: &DeleteArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &DeleteArgs) -> Result<ExitCode> {
     if args.purge {
         let wanted = purge::Wanted {
             apply: args.apply,
             dry_run: args.dry_run,
         };
-        return purge::run(machine, &args.sessions, wanted);
+        return purge::run(app, &args.sessions, wanted);
     }
     let found = args
         .sessions
         .iter()
         .map(|session| {
             if args.dry_run {
-                machine.resolve_front(session)
+                app.resolve_front(session)
             } else {
-                machine.resolve_front_for_writing(session)
+                app.resolve_front_for_writing(session)
             }
         })
         .collect::<Result<Vec<Resolved>>>()?;
     found
         .iter()
-        .try_for_each(|it| machine.refuse_archived(&it.store))?;
-    let mut out = Output::paged(machine);
+        .try_for_each(|it| app.refuse_archived(&it.store))?;
+    let mut out = Output::paged(app);
     for it in &found {
-        let staying = transcripts(machine, it, &found);
+        let staying = transcripts(app, it, &found);
         if !args.dry_run {
-            remove_session(machine, it, &mut out)?;
+            remove_session(app, it, &mut out)?;
         } else if it.store.dialect().plans(Capability::Delete) {
-            let store = machine.planning(it.store.clone());
-            planned_change::show(&store.plan(&it.located, &EditRequest::Delete)?, &mut out)?;
+            let store = app.planning(it.store.clone());
+            planned_change::show(&store.plan(&it.location, &EditRequest::Delete)?, &mut out)?;
         } else {
             for key in &files_of(it)? {
                 step(&mut out, "would remove", &it.store.backend().describe(key))?;
             }
         }
-        for other in staying.iter().filter(|_| !machine.quiet) {
+        for other in staying.iter().filter(|_| !app.quiet) {
             crate::error_report::say(&format!(
                 "its transcript {other} stays, because its agent resumes and counts by it; `boswell delete {}` removes it too",
                 other.to_argument()
@@ -99,45 +99,45 @@ pub(crate) fn run(machine: &App, args: &DeleteArgs) -> Result<ExitCode> {
 }
 
 /// Transcripts of the same conversation in other stores that this command does not delete.
-fn transcripts(machine: &App, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
+fn transcripts(app: &App, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
     // What cannot be read says nothing of others, and can be deleted all the same.
-    let Ok(session) = it.store.read(&it.located, Depth::Facts) else {
+    let Ok(session) = it.store.read(&it.location, Depth::Facts) else {
         return Vec::new();
     };
     let links = session
         .dialect()
-        .links(session.facts(), &it.located.id)
+        .links(session.meta(), &it.location.id)
         .into_iter();
     let there = links.filter_map(|link| {
         let selector = Selector::Ref(link.dialect.to_owned(), link.id);
-        let other = machine
+        let other = app
             .stores
-            .resolve(&selector, &machine.env.cwd, Side::Fuller)
+            .resolve(&selector, &app.env.cwd, Side::Fuller)
             .ok()?;
         Some(SessionRef::new(
             other.store.dialect().name(),
-            &other.located.id,
+            &other.location.id,
         ))
     });
     let is_deleted = |other: &SessionRef| {
         deleted
             .iter()
-            .any(|it| it.store.dialect().name() == other.dialect && it.located.id == other.id)
+            .any(|it| it.store.dialect().name() == other.dialect && it.location.id == other.id)
     };
     there.filter(|other| !is_deleted(other)).collect()
 }
 
 /// Removes a session in the way of its dialect; the vault keeps a copy. Gives the operation's id.
-pub(super) fn take_away(machine: &App, found: &Resolved) -> Result<String> {
+pub(super) fn take_away(app: &App, found: &Resolved) -> Result<String> {
     if found.store.dialect().plans(Capability::Delete) {
-        return Ok(planned_change::execute(machine, found, &EditRequest::Delete)?
+        return Ok(planned_change::execute(app, found, &EditRequest::Delete)?
             .operation
             .id);
     }
-    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
     let keys = files_of(found)?;
     let writer = hold(found)?;
-    let operation = machine
+    let operation = app
         .runner()?
         .delete(found.store.root(), &keys, &reference)?;
     if let Some(writer) = writer {
@@ -148,9 +148,9 @@ pub(super) fn take_away(machine: &App, found: &Resolved) -> Result<String> {
 }
 
 /// The same, acknowledged.
-pub(crate) fn remove_session(machine: &App, found: &Resolved, out: &mut Output) -> Result<()> {
-    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
-    let operation = take_away(machine, found)?;
+pub(crate) fn remove_session(app: &App, found: &Resolved, out: &mut Output) -> Result<()> {
+    let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
+    let operation = take_away(app, found)?;
     if out.json {
         return out.object(&json_shape::op(&operation, "delete", &reference));
     }
@@ -179,11 +179,11 @@ pub(super) fn files_of(found: &Resolved) -> Result<Vec<String>> {
             "delete it with its own agent",
         ));
     }
-    let mut keys: Vec<String> = found.located.key.iter().cloned().collect();
+    let mut keys: Vec<String> = found.location.key.iter().cloned().collect();
     keys.extend(
         found
             .store
-            .side_files(&found.located)?
+            .side_files(&found.location)?
             .into_iter()
             .map(|file| file.key),
     );
@@ -192,7 +192,7 @@ pub(super) fn files_of(found: &Resolved) -> Result<Vec<String>> {
 
 /// Takes the lease of a session: whoever drives the conversation must not find its log gone.
 pub(super) fn hold(found: &Resolved) -> Result<Option<SessionWriter>> {
-    match found.store.writer(&found.located.id, Wait::No) {
+    match found.store.writer(&found.location.id, Wait::No) {
         Ok(writer) => Ok(Some(writer)),
         Err(error) if error.kind() == ErrorKind::Busy => Err(error),
         // A log that cannot be appended to can be removed all the same.
@@ -214,10 +214,10 @@ pub(super) fn step(out: &mut Output, done: &str, path: &str) -> Result<()> {
 }
 
 /// Runs `restore`.
-pub(crate) fn restore(machine: &App, args: &RestoreArgs) -> Result<ExitCode> {
-    machine.may_write()?;
-    let runner = machine.runner()?;
-    let mut out = Output::paged(machine);
+pub(crate) fn restore(app: &App, args: &RestoreArgs) -> Result<ExitCode> {
+    app.may_write()?;
+    let runner = app.runner()?;
+    let mut out = Output::paged(app);
     for name in &args.refs {
         let reference = deleted(&runner, name)?;
         let restored = runner.restore(&reference)?;
@@ -227,7 +227,7 @@ pub(crate) fn restore(machine: &App, args: &RestoreArgs) -> Result<ExitCode> {
         } else {
             out.line(&format!("{reference} is back"))?;
         }
-        if restored.renewed > 0 && !machine.quiet {
+        if restored.renewed > 0 && !app.quiet {
             crate::error_report::say(&format!(
                 "{} files have the time of now: by their own, their agent would soon delete them again",
                 restored.renewed

@@ -8,8 +8,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{IdSource, SystemIds};
 use clap::Args;
 
-use crate::demo::{DemoLayout, TOUR};
 use crate::app::{App, is_new_or_empty, program};
+use crate::demo::{DemoLayout, TOUR};
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
@@ -28,11 +28,11 @@ pub(crate) struct DemoArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &DemoArgs) -> Result<ExitCode> {
-    machine.may_write()?;
+pub(crate) fn run(app: &App, args: &DemoArgs) -> Result<ExitCode> {
+    app.may_write()?;
     let root = match &args.folder {
-        Some(folder) => machine.env.cwd.join(folder),
-        None => machine.env.tmp.join(format!(
+        Some(folder) => app.env.cwd.join(folder),
+        None => app.env.tmp.join(format!(
             "boswell-demo-{}",
             SystemIds.hex16().get(..8).unwrap_or("0")
         )),
@@ -47,7 +47,7 @@ pub(crate) fn run(machine: &App, args: &DemoArgs) -> Result<ExitCode> {
     }
     let place = DemoLayout::at(root);
     place.build(&program()?)?;
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     if out.json {
         out.object(&shape(&place))?;
     } else {

@@ -11,8 +11,8 @@ use boswell_store::disk::{Disk, RealDisk};
 use clap::Args;
 
 use super::stores::size;
-use crate::config::SETTINGS;
 use crate::app::{App, free_space, new_file};
+use crate::config::SETTINGS;
 use crate::output::{Output, json_line};
 use crate::terminal::{Style, fit, one_line};
 
@@ -33,16 +33,16 @@ pub(crate) struct DoctorArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &DoctorArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &DoctorArgs) -> Result<ExitCode> {
     if let Some(path) = &args.bundle {
         return write(
-            machine,
-            &Report::take(machine, Eyes::Strangers),
-            &machine.env.cwd.join(path),
+            app,
+            &Report::take(app, Eyes::Strangers),
+            &app.env.cwd.join(path),
         );
     }
-    let report = Report::take(machine, Eyes::Own);
-    let mut out = Output::paged(machine);
+    let report = Report::take(app, Eyes::Own);
+    let mut out = Output::paged(app);
     if out.json {
         out.object(&report.shape())?;
     } else {
@@ -52,14 +52,14 @@ pub(crate) fn run(machine: &App, args: &DoctorArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(machine: &App, report: &Report, path: &Path) -> Result<ExitCode> {
+fn write(app: &App, report: &Report, path: &Path) -> Result<ExitCode> {
     use std::io::Write;
-    machine.may_write()?;
+    app.may_write()?;
     let mut file = new_file(path)?;
     let text = format!("{}\n", json_line(&report.shape()));
     file.write_all(text.as_bytes())
         .map_err(|error| Error::io(path.display(), "write the report", error))?;
-    if !machine.quiet {
+    if !app.quiet {
         crate::error_report::say(&format!(
             "written to {}: look at it before you send it",
             path.display()
@@ -80,7 +80,7 @@ enum Eyes {
 /// What was found.
 struct Report {
     eyes: Eyes,
-    facts: Vec<(&'static str, String)>,
+    meta: Vec<(&'static str, String)>,
     stores: Vec<StoreReport>,
     locks: Vec<String>,
     unfinished: Vec<String>,
@@ -100,16 +100,16 @@ struct StoreReport {
 }
 
 impl Report {
-    fn take(machine: &App, eyes: Eyes) -> Report {
+    fn take(app: &App, eyes: Eyes) -> Report {
         let mut report = Report {
             eyes,
-            facts: vec![
+            meta: vec![
                 ("version", env!("CARGO_PKG_VERSION").to_owned()),
                 (
                     "system",
                     format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
                 ),
-                ("read_only", machine.is_read_only().to_string()),
+                ("read_only", app.is_read_only().to_string()),
             ],
             stores: Vec::new(),
             locks: Vec::new(),
@@ -117,32 +117,32 @@ impl Report {
             troubles: Vec::new(),
             profiles: Vec::new(),
         };
-        let profiles = crate::profiles::others(&machine.env, &machine.stores);
+        let profiles = crate::profiles::others(&app.env, &app.stores);
         report.profiles = profiles
             .iter()
-            .map(|it| (it.dialect, report.named(machine, &it.root)))
+            .map(|it| (it.dialect, report.named(app, &it.root)))
             .collect();
-        report.look_at_home(machine);
-        report.look_at_settings(machine);
-        for (_, store) in machine.stores.iter() {
-            report.look_at_store(machine, store);
+        report.look_at_home(app);
+        report.look_at_settings(app);
+        for (_, store) in app.stores.iter() {
+            report.look_at_store(app, store);
         }
         report
     }
 
-    fn look_at_home(&mut self, machine: &App) {
-        let Some(home) = &machine.home else {
-            self.facts.push((
+    fn look_at_home(&mut self, app: &App) {
+        let Some(home) = &app.home else {
+            self.meta.push((
                 "home",
                 "none: neither HOME nor XDG_DATA_HOME is set".to_owned(),
             ));
             return;
         };
         let state = if home.is_dir() { "" } else { " (not made yet)" };
-        self.facts
-            .push(("home", format!("{}{state}", self.named(machine, home))));
+        self.meta
+            .push(("home", format!("{}{state}", self.named(app, home))));
         if let Some(free) = free_space(home) {
-            self.facts.push(("free_space", size(free)));
+            self.meta.push(("free_space", size(free)));
         }
         for name in ["catalog.db", "notes.jsonl", "ops.jsonl"] {
             let bytes = RealDisk
@@ -150,19 +150,16 @@ impl Report {
                 .ok()
                 .flatten()
                 .map(|stat| stat.len);
-            self.facts
+            self.meta
                 .push((name, bytes.map_or_else(|| "none".to_owned(), size)));
         }
         let index = boswell_find::Index::open(&home.join("index")).size();
-        self.facts.push((
+        self.meta.push((
             "index",
             format!("{} sources in {}", index.sources, size(index.bytes)),
         ));
         self.look_at_locks(&home.join("locks"));
-        match machine
-            .reading_runner()
-            .and_then(|runner| runner.unfinished())
-        {
+        match app.reading_runner().and_then(|runner| runner.unfinished()) {
             Ok(unfinished) => self.unfinished = unfinished,
             Err(error) => self.trouble(&error),
         }
@@ -180,17 +177,17 @@ impl Report {
         }
     }
 
-    fn look_at_settings(&mut self, machine: &App) {
-        let path = machine.config.path.as_deref();
-        self.facts.push((
+    fn look_at_settings(&mut self, app: &App) {
+        let path = app.config.path.as_deref();
+        self.meta.push((
             "config",
-            path.map_or_else(|| "none".to_owned(), |path| self.named(machine, path)),
+            path.map_or_else(|| "none".to_owned(), |path| self.named(app, path)),
         ));
         let set = SETTINGS
             .iter()
-            .filter(|setting| machine.config.get(setting.key).is_some());
+            .filter(|setting| app.config.get(setting.key).is_some());
         let keys: Vec<&str> = set.map(|setting| setting.key).collect();
-        self.facts.push((
+        self.meta.push((
             "settings",
             if keys.is_empty() {
                 "none".to_owned()
@@ -200,14 +197,14 @@ impl Report {
         ));
     }
 
-    fn look_at_store(&mut self, machine: &App, store: &Store) {
+    fn look_at_store(&mut self, app: &App, store: &Store) {
         let can = Capability::ALL
             .iter()
             .map(|operation| (operation.word(), store.support(*operation)))
             .collect();
         let mut found = StoreReport {
             dialect: store.dialect().name(),
-            root: self.named(machine, store.root()),
+            root: self.named(app, store.root()),
             sessions: 0,
             hidden: 0,
             bytes: 0,
@@ -220,9 +217,9 @@ impl Report {
                 found.hidden = listing
                     .sessions
                     .iter()
-                    .filter(|located| located.hidden.is_some())
+                    .filter(|location| location.hidden.is_some())
                     .count();
-                found.bytes = listing.sessions.iter().map(|located| located.size).sum();
+                found.bytes = listing.sessions.iter().map(|location| location.size).sum();
                 found.problems = listing
                     .problems
                     .iter()
@@ -234,10 +231,10 @@ impl Report {
         self.stores.push(found);
     }
 
-    fn named(&self, machine: &App, path: &Path) -> String {
+    fn named(&self, app: &App, path: &Path) -> String {
         match self.eyes {
             Eyes::Own => path.display().to_string(),
-            Eyes::Strangers => tame(machine, path),
+            Eyes::Strangers => tame(app, path),
         }
     }
 
@@ -247,15 +244,15 @@ impl Report {
     }
 
     fn shape(&self) -> Json {
-        let facts = self
-            .facts
+        let meta = self
+            .meta
             .iter()
             .map(|(key, value)| ((*key).to_owned(), Json::from(value.as_str())))
             .collect();
         Json::object()
             .with("v", 1)
             .with("type", "report")
-            .with("facts", Json::Object(facts))
+            .with("facts", Json::Object(meta))
             .with(
                 "stores",
                 self.stores
@@ -273,7 +270,7 @@ impl Report {
     }
 
     fn print(&self, out: &mut Output) -> Result<()> {
-        for (key, value) in &self.facts {
+        for (key, value) in &self.meta {
             out.line(&format!("{} {}", fit(key, 12), one_line(value)))?;
         }
         for store in &self.stores {
@@ -372,8 +369,8 @@ fn kind_of_lock(name: &str) -> &str {
 
 /// A path that says nothing of its owner: the home folder is `~`, and what is neither there nor a
 /// well-known name is left out.
-fn tame(machine: &App, path: &Path) -> String {
-    let below_home = machine
+fn tame(app: &App, path: &Path) -> String {
+    let below_home = app
         .env
         .home
         .as_deref()

@@ -13,10 +13,10 @@ use clap::{Args, ValueEnum};
 
 use super::attachments::without_log;
 use super::show::warn_about_gaps;
-use crate::export::{Redactor, Transcript, document, html, markdown};
 use crate::app::App;
-use crate::output::Output;
+use crate::export::{Redactor, Transcript, document, html, markdown};
 use crate::json_shape;
+use crate::output::Output;
 
 /// Write a session to stdout or a file: exact, or as a page for people
 #[derive(Debug, Args)]
@@ -51,32 +51,32 @@ pub(crate) enum Format {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ExportArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
-    if found.located.key.is_none() {
+pub(crate) fn run(app: &App, args: &ExportArgs) -> Result<ExitCode> {
+    let found = app.resolve(&args.session)?;
+    if found.location.key.is_none() {
         return Err(without_log(&format!(
             "{}:{}",
             found.store.dialect().name(),
-            found.located.id
+            found.location.id
         )));
     }
     let mut out = match &args.output {
-        Some(path) => Output::to_file(machine, path)?,
-        None => Output::paged(machine),
+        Some(path) => Output::to_file(app, path)?,
+        None => Output::paged(app),
     };
     let removed = match args.format {
-        Format::Jsonl | Format::Json => exact(machine, args, &found, &mut out)?,
+        Format::Jsonl | Format::Json => exact(app, args, &found, &mut out)?,
         Format::Md | Format::Html => {
             let transcript = Transcript::read(&found, !args.no_redact)?;
-            let name = found.store.summary(&found.located)?.name();
+            let name = found.store.summary(&found.location)?.name();
             match args.format {
                 Format::Html => html::write(&transcript, &name, &mut out)?,
                 _ => markdown::write(&transcript, &name, &mut out)?,
             }
-            warn_about_gaps(machine, &transcript.session);
+            warn_about_gaps(app, &transcript.session);
             let count = transcript.count();
             if args.no_redact {
-                warn_about_secrets(machine, &transcript.session.reference(), count.total());
+                warn_about_secrets(app, &transcript.session.reference(), count.total());
                 SecretCount::default()
             } else {
                 count
@@ -85,14 +85,14 @@ pub(crate) fn run(machine: &App, args: &ExportArgs) -> Result<ExitCode> {
     };
     out.finish()?;
     // Rules do not know every secret, so this line is there even if nothing was found.
-    if !machine.quiet {
+    if !app.quiet {
         crate::error_report::say(&format!("removed {removed}; review before sharing"));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn warn_about_secrets(machine: &App, session: &SessionRef, count: usize) {
-    if count == 0 || machine.quiet {
+fn warn_about_secrets(app: &App, session: &SessionRef, count: usize) {
+    if count == 0 || app.quiet {
         return;
     }
     crate::error_report::warn(
@@ -110,13 +110,8 @@ fn warn_about_secrets(machine: &App, session: &SessionRef, count: usize) {
 
 /// Writes every byte but those that the agent's dialect hides, and gives how many
 /// of those there were.
-fn exact(
-    machine: &App,
-    args: &ExportArgs,
-    found: &Resolved,
-    out: &mut Output,
-) -> Result<SecretCount> {
-    let session = found.store.read(&found.located, Depth::Heads)?;
+fn exact(app: &App, args: &ExportArgs, found: &Resolved, out: &mut Output) -> Result<SecretCount> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
     let hidden = if args.no_redact {
         Redactor::default()
     } else {
@@ -134,7 +129,7 @@ fn exact(
     };
     if args.format == Format::Json {
         let shape = json_shape::session(
-            &found.store.summary(&found.located)?,
+            &found.store.summary(&found.location)?,
             Some(&found.store),
             &[],
             None,
@@ -163,15 +158,15 @@ fn exact(
         })?;
         watch(&line);
     }
-    warn_about_secrets(machine, &session.reference(), left.borrow().0);
-    if removed.total() > 0 && !machine.quiet {
+    warn_about_secrets(app, &session.reference(), left.borrow().0);
+    if removed.total() > 0 && !app.quiet {
         let session = session.reference();
         crate::error_report::say(&format!(
             "keys that the agent keeps in {session} are hidden; `boswell export {} --no-redact` writes every byte",
             session.to_argument()
         ));
     }
-    warn_about_gaps(machine, &session);
+    warn_about_gaps(app, &session);
     Ok(removed)
 }
 

@@ -8,8 +8,8 @@ use boswell_model::Result;
 use boswell_model::json::Json;
 use clap::Args;
 
-use super::checkout::Files;
 use super::agent_file_history::AgentFileHistory;
+use super::checkout::Files;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
@@ -38,11 +38,11 @@ struct Touched {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &FilesArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
+pub(crate) fn run(app: &App, args: &FilesArgs) -> Result<ExitCode> {
+    let found = app.resolve(&args.session)?;
     if let Some(entry) = &args.at {
-        let session = found.store.read(&found.located, Depth::Facts)?;
-        let mut out = Output::paged(machine);
+        let session = found.store.read(&found.location, Depth::Facts)?;
+        let mut out = Output::paged(app);
         if let Some(copies) = AgentFileHistory::at(&found, &session, entry, &[])? {
             if args.diff {
                 copies.show_diff(&session, &mut out)?
@@ -51,7 +51,7 @@ pub(crate) fn run(machine: &App, args: &FilesArgs) -> Result<ExitCode> {
             }
             return out.finish().map(|()| ExitCode::SUCCESS);
         }
-        let files = Files::at(machine, &session, entry, &[])?;
+        let files = Files::at(app, &session, entry, &[])?;
         if args.diff {
             files.show_diff(&session, &mut out)?
         } else {
@@ -59,7 +59,7 @@ pub(crate) fn run(machine: &App, args: &FilesArgs) -> Result<ExitCode> {
         }
         return out.finish().map(|()| ExitCode::SUCCESS);
     }
-    let session = found.store.read(&found.located, Depth::Heads)?;
+    let session = found.store.read(&found.location, Depth::Heads)?;
     let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
     for slot in session.log().slots() {
         let Some(view) = session.entry(slot)?.view else {
@@ -77,10 +77,10 @@ pub(crate) fn run(machine: &App, args: &FilesArgs) -> Result<ExitCode> {
     }
     let checkpoints = found
         .store
-        .side_files(&found.located)?
+        .side_files(&found.location)?
         .into_iter()
         .filter(|f| f.kind == SideKind::Checkpoint);
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     for (path, file) in &touched {
         if out.json {
             let tools = file
@@ -127,7 +127,7 @@ pub(crate) fn run(machine: &App, args: &FilesArgs) -> Result<ExitCode> {
             out.line(&format!("{}  {}", fit("checkpoint", 24), one_line(&place)))?;
         }
     }
-    if touched.is_empty() && !machine.quiet {
+    if touched.is_empty() && !app.quiet {
         crate::error_report::say("no tool of this session read or changed a file");
     }
     out.finish()?;

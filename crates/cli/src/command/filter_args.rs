@@ -57,28 +57,28 @@ pub(crate) struct Side<'s> {
 
 impl<'s> Side<'s> {
     pub(crate) fn of(summary: &'s Summary) -> Side<'s> {
-        let facts = &summary.facts;
+        let meta = &summary.meta;
         Side {
             dialect: &summary.reference.dialect,
-            agent: facts.agent.as_deref(),
-            project: facts.project.as_deref(),
-            status: facts.status.as_deref(),
-            branch: facts.git_branch.as_deref(),
-            tags: &facts.tags,
-            models: &facts.models,
+            agent: meta.agent.as_deref(),
+            project: meta.project.as_deref(),
+            status: meta.status.as_deref(),
+            branch: meta.git_branch.as_deref(),
+            tags: &meta.tags,
+            models: &meta.models,
         }
     }
 
     /// Of a session of which nothing but its log says anything.
-    pub(crate) fn alone(dialect: &'s str, traits: &'s FilterKeys) -> Side<'s> {
+    pub(crate) fn alone(dialect: &'s str, filter_keys: &'s FilterKeys) -> Side<'s> {
         Side {
             dialect,
-            agent: traits.agent.as_deref(),
-            project: traits.project.as_deref(),
-            status: traits.status.as_deref(),
-            branch: traits.git_branch.as_deref(),
-            tags: &traits.tags,
-            models: &traits.models,
+            agent: filter_keys.agent.as_deref(),
+            project: filter_keys.project.as_deref(),
+            status: filter_keys.status.as_deref(),
+            branch: filter_keys.git_branch.as_deref(),
+            tags: &filter_keys.tags,
+            models: &filter_keys.models,
         }
     }
 }
@@ -94,15 +94,12 @@ pub(crate) struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    pub(crate) fn new(machine: &App, args: &'a FilterArgs) -> Result<Filter<'a>> {
-        let time = |text: &Option<String>| {
-            text.as_deref()
-                .map(|t| time::parse(t, machine.now))
-                .transpose()
-        };
+    pub(crate) fn new(app: &App, args: &'a FilterArgs) -> Result<Filter<'a>> {
+        let time =
+            |text: &Option<String>| text.as_deref().map(|t| time::parse(t, app.now)).transpose();
         let project = match (&args.project, args.here) {
-            (Some(project), _) => Some(absolute(&machine.env.cwd, project)),
-            (None, true) => Some(machine.env.cwd.display().to_string()),
+            (Some(project), _) => Some(absolute(&app.env.cwd, project)),
+            (None, true) => Some(app.env.cwd.display().to_string()),
             (None, false) => None,
         };
         let (since, until) = (time(&args.since)?, time(&args.until)?);

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_dialect::{
-    Surroundings, ForkScope, Depth, ForkStyle, EditRequest, NewSession, Capability, unsupported,
+    Capability, Depth, EditRequest, ForkScope, ForkStyle, NewSession, Surroundings, unsupported,
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
 use boswell_store::{Outcome, Resolved};
@@ -11,8 +11,8 @@ use clap::{Args, ValueEnum};
 
 use super::planned_change;
 use crate::app::App;
-use crate::output::Output;
 use crate::json_shape;
+use crate::output::Output;
 
 /// Make a new session from a branch, with lineage
 #[derive(Debug, Args)]
@@ -49,9 +49,9 @@ enum Style {
 }
 
 impl ForkArgs {
-    fn new_session(&self, machine: &App) -> NewSession {
+    fn new_session(&self, app: &App) -> NewSession {
         let project = self.project.as_ref().map(|project| {
-            let project = machine.env.cwd.join(project);
+            let project = app.env.cwd.join(project);
             project
                 .canonicalize()
                 .unwrap_or(project)
@@ -71,15 +71,15 @@ impl ForkArgs {
                 Style::Client => ForkStyle::Client,
                 Style::Sdk => ForkStyle::Sdk,
             },
-            around: Surroundings::of(&machine.env),
+            around: Surroundings::of(&app.env),
             ..NewSession::default()
         }
     }
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ForkArgs) -> Result<ExitCode> {
-    let found = machine.resolve_for_writing(&args.session)?;
+pub(crate) fn run(app: &App, args: &ForkArgs) -> Result<ExitCode> {
+    let found = app.resolve_for_writing(&args.session)?;
     let dialect = found.store.dialect().name();
     if args.style == Style::Sdk && dialect != "claude" {
         return Err(unsupported(
@@ -89,25 +89,25 @@ pub(crate) fn run(machine: &App, args: &ForkArgs) -> Result<ExitCode> {
         ));
     }
     if found.store.dialect().plans(Capability::Fork) {
-        return by_plan(machine, args, &found);
+        return by_plan(app, args, &found);
     }
     let writer = found.store.fork(
-        &found.located.id,
+        &found.location.id,
         args.at.as_deref(),
-        args.new_session(machine),
+        args.new_session(app),
     )?;
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
-    print(machine, &found, &reference)
+    print(app, &found, &reference)
 }
 
-fn by_plan(machine: &App, args: &ForkArgs, found: &Resolved) -> Result<ExitCode> {
-    let session = found.store.read(&found.located, Depth::Heads)?;
+fn by_plan(app: &App, args: &ForkArgs, found: &Resolved) -> Result<ExitCode> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
     let at = match &args.at {
         Some(entry) => Tip::At(session.find(entry)?),
         None => session.tip()?,
     };
-    let new = args.new_session(machine);
+    let new = args.new_session(app);
     if let Some(id) = new
         .id
         .as_deref()
@@ -123,20 +123,25 @@ fn by_plan(machine: &App, args: &ForkArgs, found: &Resolved) -> Result<ExitCode>
         parent: Some(found.store.lineage(&session, new.copies)),
         ..new
     };
-    let done = planned_change::execute(machine, found, &EditRequest::Fork { at, new })?;
+    let done = planned_change::execute(app, found, &EditRequest::Fork { at, new })?;
     let id = done.planned.session.unwrap_or_default();
     print(
-        machine,
+        app,
         found,
         &SessionRef::new(found.store.dialect().name(), &id),
     )
 }
 
-fn print(machine: &App, found: &Resolved, reference: &SessionRef) -> Result<ExitCode> {
-    let mut out = Output::paged(machine);
+fn print(app: &App, found: &Resolved, reference: &SessionRef) -> Result<ExitCode> {
+    let mut out = Output::paged(app);
     if out.json {
         let summary = found.store.summary(&found.store.find(&reference.id)?)?;
-        out.object(&json_shape::session(&summary, Some(&found.store), &[], None))?;
+        out.object(&json_shape::session(
+            &summary,
+            Some(&found.store),
+            &[],
+            None,
+        ))?;
     } else {
         out.line(&reference.to_string())?;
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use boswell_dialect::{Surroundings, Depth, NewSession, SideFile, by_name};
+use boswell_dialect::{Depth, NewSession, SideFile, Surroundings, by_name};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{
@@ -46,18 +46,18 @@ pub(crate) struct ImportArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ImportArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &ImportArgs) -> Result<ExitCode> {
     if !args.dry_run {
-        machine.may_write()?;
+        app.may_write()?;
     }
-    let found = machine.stores.at_path(&args.file)?;
+    let found = app.stores.at_path(&args.file)?;
     let given = Resolved {
         store: found.0,
-        located: found.1,
+        location: found.1,
     };
     let bytes = whole(&given, &args.file)?;
     let sha256 = Digest::of(&bytes).to_string();
-    let own = super::new::store_for(machine, "boswell");
+    let own = super::new::store_for(app, "boswell");
     if let (Ok(own), false) = (&own, args.again)
         && let Some(before) = imported(own, &sha256)?
     {
@@ -72,20 +72,20 @@ pub(crate) fn run(machine: &App, args: &ImportArgs) -> Result<ExitCode> {
         )));
     }
     let source = unpacked(&bytes, &given)?.unwrap_or(given);
-    let session = source.store.read(&source.located, Depth::Facts)?;
-    let facts = session.facts();
+    let session = source.store.read(&source.location, Depth::Facts)?;
+    let meta = session.meta();
     let project = match &args.project {
-        Some(project) => machine.env.cwd.join(project).display().to_string(),
-        None => facts
+        Some(project) => app.env.cwd.join(project).display().to_string(),
+        None => meta
             .project
             .clone()
-            .unwrap_or_else(|| machine.env.cwd.display().to_string()),
+            .unwrap_or_else(|| app.env.cwd.display().to_string()),
     };
-    let title = args.title.clone().or_else(|| facts.title.clone());
-    let mut out = Output::paged(machine);
+    let title = args.title.clone().or_else(|| meta.title.clone());
+    let mut out = Output::paged(app);
     if args.dry_run {
         let records = session.log().heads.len();
-        let beside = source.store.side_files(&source.located)?.len();
+        let beside = source.store.side_files(&source.location)?.len();
         if out.json {
             out.object(
                 &Json::object()
@@ -125,7 +125,7 @@ pub(crate) fn run(machine: &App, args: &ImportArgs) -> Result<ExitCode> {
     let new = NewSession {
         project,
         title,
-        around: Surroundings::of(&machine.env),
+        around: Surroundings::of(&app.env),
         ..NewSession::default()
     };
     let own = own?;
@@ -143,7 +143,7 @@ pub(crate) fn run(machine: &App, args: &ImportArgs) -> Result<ExitCode> {
     let reference = writer.reference().clone();
     writer.close(Outcome::Open)?;
     if out.json {
-        let located = own.find(&reference.id)?;
+        let location = own.find(&reference.id)?;
         let named = |file: &SideFile| {
             Json::object()
                 .with("kind", file.kind.word())
@@ -154,13 +154,13 @@ pub(crate) fn run(machine: &App, args: &ImportArgs) -> Result<ExitCode> {
             .iter()
             .map(|it| named(&it.file).with("why", it.why.to_string()))
             .collect();
-        let shape = crate::json_shape::session(&own.summary(&located)?, Some(&own), &[], None);
+        let shape = crate::json_shape::session(&own.summary(&location)?, Some(&own), &[], None);
         out.object(&shape.with("brought", came).with("left", stayed))?;
     } else {
         out.line(&reference.to_string())?;
     }
     out.finish()?;
-    if !machine.quiet {
+    if !app.quiet {
         tell_files(&source.store, &brought, &left);
     }
     Ok(ExitCode::SUCCESS)
@@ -202,7 +202,7 @@ fn tell_files(from: &Store, brought: &[SideFile], left: &[LeftBehind]) {
 }
 
 fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
-    let key = found.located.key.as_deref().unwrap_or_default();
+    let key = found.location.key.as_deref().unwrap_or_default();
     found.store.file(key, LONGEST)?.ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
@@ -215,8 +215,8 @@ fn whole(found: &Resolved, path: &Path) -> Result<Vec<u8>> {
 /// The session of boswell's own that came from a file of this content.
 fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
     let mark = format!("\"sha256\":\"{sha256}\"");
-    for located in own.whole().list()?.sessions {
-        let Some(key) = &located.key else { continue };
+    for location in own.whole().list()?.sessions {
+        let Some(key) = &location.key else { continue };
         let Ok(beginning) = own
             .backend()
             .open(key)
@@ -225,7 +225,7 @@ fn imported(own: &Store, sha256: &str) -> Result<Option<SessionRef>> {
             continue;
         };
         if String::from_utf8_lossy(&beginning).contains(&mark) {
-            return Ok(Some(SessionRef::new("boswell", &located.id)));
+            return Ok(Some(SessionRef::new("boswell", &location.id)));
         }
     }
     Ok(None)
@@ -293,13 +293,13 @@ fn unpacked(bytes: &[u8], given: &Resolved) -> Result<Option<Resolved>> {
         backend.put(&key, whole, None);
     }
     let store = Store::on(dialect, Arc::new(backend), given.store.root());
-    let located = store
+    let location = store
         .whole()
         .list()?
         .sessions
         .into_iter()
         .find(|it| it.id == id);
-    located
-        .map(|located| Some(Resolved { store, located }))
+    location
+        .map(|location| Some(Resolved { store, location }))
         .ok_or_else(|| broken("the session is not in its files"))
 }

@@ -9,10 +9,10 @@ use boswell_store::disk::{Disk, RealDisk};
 use clap::Args;
 
 use super::list::warn_about;
-use crate::session_index::{Create, SessionIndex};
 use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::session_index::{Create, SessionIndex};
 
 /// Bring catalog and search index up to date
 #[derive(Debug, Args)]
@@ -32,26 +32,26 @@ pub(crate) struct IndexArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &IndexArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &IndexArgs) -> Result<ExitCode> {
     if args.native {
-        return super::index_native::run(machine, args.apply);
+        return super::index_native::run(app, args.apply);
     }
-    machine.may_write()?;
+    app.may_write()?;
     if args.rebuild {
-        throw_away(machine)?;
+        throw_away(app)?;
     }
-    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
+    let Some(mut session_index) = SessionIndex::open(app, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
         ));
     };
-    if let Some(error) = library.unkept.take() {
+    if let Some(error) = session_index.unkept.take() {
         return Err(error);
     }
-    library.read(machine, WantedRows::Whole, &|| true)?;
-    let sources = library.sources_by_filter_keys(machine, None)?;
-    let index = library.index();
+    session_index.read(app, WantedRows::Whole, &|| true)?;
+    let sources = session_index.sources_by_filter_keys(app, None)?;
+    let index = session_index.index();
     let blocks: u64 = sources
         .sources()
         .iter()
@@ -60,21 +60,21 @@ pub(crate) fn run(machine: &App, args: &IndexArgs) -> Result<ExitCode> {
     let mut progress = Progress::new(
         "indexing, 16 KB block",
         usize::try_from(blocks).unwrap_or(0),
-        machine.quiet,
+        app.quiet,
     );
-    let done = library.index_until(machine, &index, &sources, &mut || {
+    let done = session_index.index_until(app, &index, &sources, &mut || {
         progress.tick();
         true
     })?;
     drop(progress);
     let size = index.size();
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     if out.json {
         out.object(
             &Json::object()
                 .with("v", 1)
                 .with("type", "index")
-                .with("sessions", library.readable())
+                .with("sessions", session_index.readable())
                 .with("sources", size.sources)
                 .with("read_bytes", done.bytes)
                 .with("text_bytes", size.text)
@@ -92,12 +92,12 @@ pub(crate) fn run(machine: &App, args: &IndexArgs) -> Result<ExitCode> {
         ))?;
     }
     out.finish()?;
-    warn_about(machine, &library.rest());
+    warn_about(app, &session_index.rest());
     Ok(ExitCode::SUCCESS)
 }
 
-fn throw_away(machine: &App) -> Result<()> {
-    let home = machine.home()?;
+fn throw_away(app: &App) -> Result<()> {
+    let home = app.home()?;
     let remove = |path: &std::path::Path| match RealDisk.remove(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(Error::io(path.display(), "remove", error))

@@ -13,34 +13,34 @@ use crate::app::App;
 use crate::output::Output;
 
 /// Shows what is wrong with agents' own indexes; with `apply` puts it right.
-pub(crate) fn run(machine: &App, apply: bool) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, apply: bool) -> Result<ExitCode> {
     if apply {
-        machine.may_write()?;
+        app.may_write()?;
     }
-    let mut out = Output::paged(machine);
-    let summaries = summaries(machine)?;
+    let mut out = Output::paged(app);
+    let summaries = summaries(app)?;
     let wanted = |store: &Store| StoreRequest::IndexWith {
         summaries: summaries
             .get(store.dialect().name())
             .cloned()
             .unwrap_or_default(),
     };
-    let outcome = store_change::each_with(machine, &wanted, apply, OnError::GoOn, &mut out)?;
+    let outcome = store_change::each_with(app, &wanted, apply, OnError::GoOn, &mut out)?;
     out.finish()?;
-    if outcome.changed == 0 && outcome.unread.is_empty() && !machine.quiet {
+    if outcome.changed == 0 && outcome.unread.is_empty() && !app.quiet {
         crate::error_report::say("every index that an agent keeps is as its logs say");
     }
-    store_change::say_next(machine, apply, &outcome);
-    Ok(crate::error_report::left_out(machine, &outcome.unread))
+    store_change::say_next(app, apply, &outcome);
+    Ok(crate::error_report::left_out(app, &outcome.unread))
 }
 
 /// What notes say that sessions were about: by dialect, then by id.
-fn summaries(machine: &App) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
+fn summaries(app: &App) -> Result<BTreeMap<String, BTreeMap<String, String>>> {
     let mut said: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    if machine.home.is_none() {
+    if app.home.is_none() {
         return Ok(said);
     }
-    for (session, notes) in machine.notes()?.all() {
+    for (session, notes) in app.notes()?.all() {
         if let Some(summary) = notes.summary {
             said.entry(session.dialect)
                 .or_default()

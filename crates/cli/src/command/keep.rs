@@ -5,21 +5,21 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use boswell_dialect::claude::settings;
-use boswell_dialect::{Plan, Precondition, ExpectedState, Step};
+use boswell_dialect::{ExpectedState, Plan, Precondition, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_literal, shell_quote};
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::{Digest, KeepRun, KeepWhich, ChunkedCopies, Reason, Store, Wait, unlisted};
+use boswell_store::{ChunkedCopies, Digest, KeepRun, KeepWhich, Reason, Store, Wait, unlisted};
 use clap::{Args, Subcommand};
 
-use super::stores::size;
 use super::store_change::step;
+use super::stores::size;
+use crate::app::{App, program, until};
 use crate::expiry::{AHEAD, Fates};
 use crate::keep_config::{KeepConfig, Trigger};
-use crate::app::{App, program, until};
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::{exclusion_args, error_report, timer};
+use crate::{error_report, exclusion_args, timer};
 
 /// How long a command goes on keeping after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
@@ -56,32 +56,32 @@ enum What {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &KeepArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(machine);
+pub(crate) fn run(app: &App, args: &KeepArgs) -> Result<ExitCode> {
+    let mut out = Output::paged(app);
     let left_out = match args.what {
-        What::On { timer, dry_run } => on(machine, timer, dry_run, &mut out)?,
-        What::Off => off(machine, &mut out).map(|()| Vec::new())?,
-        What::Status => status(machine, &mut out)?,
+        What::On { timer, dry_run } => on(app, timer, dry_run, &mut out)?,
+        What::Off => off(app, &mut out).map(|()| Vec::new())?,
+        What::Status => status(app, &mut out)?,
         What::Run => {
-            machine.may_write()?;
-            keep_all(machine, &mut out)?
+            app.may_write()?;
+            keep_all(app, &mut out)?
         }
     };
     out.finish()?;
-    Ok(error_report::left_out(machine, &left_out))
+    Ok(error_report::left_out(app, &left_out))
 }
 
 /// Keeps a little of what changed, once a command has answered. What fails here is
 /// tried again next time.
-pub(crate) fn afterwards(machine: &App) {
-    let Some(home) = machine.home.as_ref().filter(|_| !machine.is_read_only()) else {
+pub(crate) fn afterwards(app: &App) {
+    let Some(home) = app.home.as_ref().filter(|_| !app.is_read_only()) else {
         return;
     };
     if !matches!(KeepConfig::load(home), Ok(Some(_))) {
         return;
     }
     let time = until(AFTERWARDS);
-    let failed = match each_store(machine, KeepWhich::Changed, Wait::No, &|| time()) {
+    let failed = match each_store(app, KeepWhich::Changed, Wait::No, &|| time()) {
         Ok(run) => run
             .failed
             .into_iter()
@@ -91,7 +91,7 @@ pub(crate) fn afterwards(machine: &App) {
     };
     // What the command itself did is done: that copies are missing is a warning, and the
     // next one tries again.
-    if let Some(error) = failed.filter(|_| !machine.quiet) {
+    if let Some(error) = failed.filter(|_| !app.quiet) {
         error_report::warn(&error.hinting(
             "what changed is not kept yet; see `boswell keep status`, and try `boswell keep run`",
         ));
@@ -106,24 +106,24 @@ fn is_of_disk(error: &Error) -> bool {
 
 /// Stores whose agents delete sessions. Settings that cannot be read do not say that
 /// an agent deletes none.
-fn keepable(machine: &App) -> Vec<&Store> {
-    let stores = machine.stores.iter().map(|(_, store)| store);
+fn keepable(app: &App) -> Vec<&Store> {
+    let stores = app.stores.iter().map(|(_, store)| store);
     stores
         .filter(|store| !matches!(store.deletes_after(), Ok(None)))
         .collect()
 }
 
 fn each_store(
-    machine: &App,
+    app: &App,
     which: KeepWhich,
     wait: Wait,
     go_on: &dyn Fn() -> bool,
 ) -> Result<KeepRun> {
-    exclusion_args::settle_or_warn(machine);
-    let runner = machine.reading_runner()?;
+    exclusion_args::settle_or_warn(app);
+    let runner = app.reading_runner()?;
     let mut kept = runner.vault().kept()?;
     let mut all = KeepRun::default();
-    for store in keepable(machine) {
+    for store in keepable(app) {
         let mut run = match runner
             .vault()
             .keep_sessions(store, &mut kept, which, wait, go_on)
@@ -146,9 +146,9 @@ fn each_store(
 }
 
 /// Keeps everything. What could not be kept, and why.
-fn keep_all(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
+fn keep_all(app: &App, out: &mut Output) -> Result<Vec<Error>> {
     let run = each_store(
-        machine,
+        app,
         KeepWhich::All,
         Wait::For(Duration::from_secs(30)),
         &|| true,
@@ -187,11 +187,11 @@ fn keep_all(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
     Ok(failed)
 }
 
-fn on(machine: &App, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<Vec<Error>> {
+fn on(app: &App, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<Vec<Error>> {
     if !dry_run {
-        machine.may_write()?;
+        app.may_write()?;
     }
-    let stores = keepable(machine);
+    let stores = keepable(app);
     if stores.is_empty() {
         return Err(Error::new(
             ErrorKind::NotFound,
@@ -203,10 +203,9 @@ fn on(machine: &App, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<
     let lock = if dry_run {
         None
     } else {
-        Some(KeepConfig::lock(machine.home()?)?)
+        Some(KeepConfig::lock(app.home()?)?)
     };
-    let mut state =
-        KeepConfig::load(machine.home()?)?.unwrap_or_else(|| KeepConfig::since(machine.now));
+    let mut state = KeepConfig::load(app.home()?)?.unwrap_or_else(|| KeepConfig::since(app.now));
     for store in stores {
         if state
             .triggers
@@ -215,33 +214,33 @@ fn on(machine: &App, by_timer: bool, dry_run: bool, out: &mut Output) -> Result<
         {
             continue;
         }
-        let command = command(machine, store)?;
+        let command = command(app, store)?;
         let hook = if by_timer {
             None
         } else {
-            hook(machine, store, &command, dry_run, out)?
+            hook(app, store, &command, dry_run, out)?
         };
         let trigger = match hook {
             Some(trigger) => trigger,
-            None => timer::install(machine, store, &command, dry_run, out)?,
+            None => timer::install(app, store, &command, dry_run, out)?,
         };
         state.triggers.push(trigger);
         if !dry_run {
-            state.save(machine.home()?)?;
+            state.save(app.home()?)?;
         }
     }
     if dry_run {
         return Ok(Vec::new());
     }
-    state.save(machine.home()?)?;
+    state.save(app.home()?)?;
     // The first copies may take minutes, and have locks of their own.
     drop(lock);
-    keep_all(machine, out)
+    keep_all(app, out)
 }
 
 /// Puts a hook into the agent's settings; none where they take none, and a timer must do.
 fn hook(
-    machine: &App,
+    app: &App,
     store: &Store,
     command: &str,
     dry_run: bool,
@@ -262,7 +261,7 @@ fn hook(
         return Ok(Some(Trigger::hook(store.root(), command, &shown)));
     }
     match write(
-        machine,
+        app,
         store,
         before.as_deref(),
         &hooked.bytes,
@@ -293,13 +292,7 @@ fn is_link(store: &Store) -> bool {
 }
 
 /// Replaces the agent's settings, through the runner; an empty file goes.
-fn write(
-    machine: &App,
-    store: &Store,
-    before: Option<&[u8]>,
-    after: &[u8],
-    title: &str,
-) -> Result<()> {
+fn write(app: &App, store: &Store, before: Option<&[u8]>, after: &[u8], title: &str) -> Result<()> {
     let key = settings::SETTINGS.to_owned();
     let mut plan = Plan::new("keep", title);
     plan.preconditions.push(match before {
@@ -318,18 +311,17 @@ fn write(
         Step::put(&key, after)
     });
     let session = SessionRef::new(store.dialect().name(), "*");
-    machine
-        .runner()?
+    app.runner()?
         .run(store.root(), &plan, &session, Reason::Before)
         .map(|_| ())
 }
 
 /// The words that keep this store, for a shell.
-fn command(machine: &App, store: &Store) -> Result<String> {
+fn command(app: &App, store: &Store) -> Result<String> {
     let mut words = vec![shell_literal(&program()?.display().to_string())];
     words.extend([
         "--home".to_owned(),
-        shell_literal(&machine.home()?.display().to_string()),
+        shell_literal(&app.home()?.display().to_string()),
     ]);
     words.extend([
         "--store".to_owned(),
@@ -343,9 +335,9 @@ fn command(machine: &App, store: &Store) -> Result<String> {
     Ok(words.join(" "))
 }
 
-fn off(machine: &App, out: &mut Output) -> Result<()> {
-    machine.may_write()?;
-    let home = machine.home()?;
+fn off(app: &App, out: &mut Output) -> Result<()> {
+    app.may_write()?;
+    let home = app.home()?;
     // A first look without the lock, which would make a home where there is none.
     let lock = KeepConfig::load(home)?
         .map(|_| KeepConfig::lock(home))
@@ -356,7 +348,7 @@ fn off(machine: &App, out: &mut Output) -> Result<()> {
         None
     };
     let Some(mut state) = state else {
-        if !machine.quiet {
+        if !app.quiet {
             error_report::say("keeping is off already");
         }
         return Ok(());
@@ -367,8 +359,8 @@ fn off(machine: &App, out: &mut Output) -> Result<()> {
                 root,
                 command,
                 inserted,
-            } => unhook(machine, root, command, inserted, out)?,
-            Trigger::Timer { folder, .. } => timer::remove(machine, folder, out)?,
+            } => unhook(app, root, command, inserted, out)?,
+            Trigger::Timer { folder, .. } => timer::remove(app, folder, out)?,
         }
         // Without its last trigger the file goes as a whole: keeping that is on and
         // has none is no state.
@@ -383,13 +375,7 @@ fn off(machine: &App, out: &mut Output) -> Result<()> {
     )
 }
 
-fn unhook(
-    machine: &App,
-    root: &Path,
-    command: &str,
-    inserted: &str,
-    out: &mut Output,
-) -> Result<()> {
+fn unhook(app: &App, root: &Path, command: &str, inserted: &str, out: &mut Output) -> Result<()> {
     let Some(claude) = boswell_dialect::by_name("claude") else {
         return Ok(());
     };
@@ -403,7 +389,7 @@ fn unhook(
         return step(out, &format!("{path} has no hook of boswell's any more"));
     };
     write(
-        machine,
+        app,
         &store,
         before.as_deref(),
         &after,
@@ -413,16 +399,16 @@ fn unhook(
 }
 
 /// Shows what is kept. What could not be looked at, and why: whether it is kept is not known.
-fn status(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
-    let state = machine
+fn status(app: &App, out: &mut Output) -> Result<Vec<Error>> {
+    let state = app
         .home
         .as_deref()
         .map(KeepConfig::load)
         .transpose()?
         .flatten();
-    let fates = Fates::read(machine)?;
-    let kept = match &machine.home {
-        Some(_) => machine.reading_runner()?.vault().kept()?,
+    let fates = Fates::read(app)?;
+    let kept = match &app.home {
+        Some(_) => app.reading_runner()?.vault().kept()?,
         None => ChunkedCopies::default(),
     };
     if !out.json {
@@ -432,7 +418,7 @@ fn status(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
         })?;
     }
     let mut left_out = Vec::new();
-    for (id, store) in machine.stores.iter() {
+    for (id, store) in app.stores.iter() {
         let days = match store.deletes_after() {
             Ok(None) => continue,
             Ok(Some(days)) => Some(days),
@@ -461,11 +447,11 @@ fn status(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
             .collect();
         let current = sessions
             .iter()
-            .filter(|located| kept.has(store, located))
+            .filter(|location| kept.has(store, location))
             .count();
         // A session of an excluded project is not gone.
         let gone = gone(&kept, store, &store.whole().list()?.sessions, &unreadable);
-        let soon = fates.lost_soon(id, store, &sessions, machine.now);
+        let soon = fates.lost_soon(id, store, &sessions, app.now);
         let trigger = state
             .as_ref()
             .and_then(|state| state.triggers.iter().find(|it| it.serves(store.root())));
@@ -531,7 +517,7 @@ fn status(machine: &App, out: &mut Output) -> Result<Vec<Error>> {
             ))?;
         }
     }
-    if keepable(machine).is_empty() && !machine.quiet {
+    if keepable(app).is_empty() && !app.quiet {
         error_report::say(
             "no agent on this machine deletes sessions by itself, so there is nothing to keep",
         );
@@ -553,7 +539,7 @@ fn gone(
     here: &[boswell_dialect::SessionLocation],
     unreadable: &[String],
 ) -> Vec<String> {
-    let is_here = |id: &str| here.iter().any(|located| located.id == id);
+    let is_here = |id: &str| here.iter().any(|location| location.id == id);
     let is_below = |key: &str, folder: &String| {
         key.strip_prefix(folder.as_str())
             .is_some_and(|it| it.starts_with('/'))

@@ -29,11 +29,11 @@ pub(crate) struct LabelArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &LabelArgs) -> Result<ExitCode> {
-    let found = machine.resolve_for_writing(&args.session)?;
-    let session = found.store.read(&found.located, Depth::Heads)?;
+pub(crate) fn run(app: &App, args: &LabelArgs) -> Result<ExitCode> {
+    let found = app.resolve_for_writing(&args.session)?;
+    let session = found.store.read(&found.location, Depth::Heads)?;
     let target = session.log().label(session.find(&args.entry)?).into_owned();
-    let intention = EditRequest::Label {
+    let request = EditRequest::Label {
         entry: target.clone(),
         label: args.label.clone(),
     };
@@ -41,5 +41,5 @@ pub(crate) fn run(machine: &App, args: &LabelArgs) -> Result<ExitCode> {
         entry: target,
         label: args.label.clone(),
     };
-    annotate_or_note(machine, &found, &intention, vec![note])
+    annotate_or_note(app, &found, &request, vec![note])
 }

@@ -8,8 +8,8 @@ use boswell_store::{Conversation, Summaries, Summary};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::{Filter, FilterArgs};
-use crate::expiry::Fates;
 use crate::app::App;
+use crate::expiry::Fates;
 use crate::output::Output;
 use crate::session_list::{Look, SessionList, cursor_of};
 use crate::terminal::{Style, cut, fit, one_line};
@@ -59,48 +59,48 @@ pub(crate) enum Sort {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ListArgs) -> Result<ExitCode> {
-    let filter = Filter::new(machine, &args.narrow)?;
+pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
+    let filter = Filter::new(app, &args.narrow)?;
     let matching = args.matching.as_ref().map(|text| text.to_lowercase());
     let matches = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
     let look = match (args.hidden, &matching, args.sort) {
-        (true, ..) => Look::Ghosts,
+        (true, ..) => Look::DeletedSessions,
         (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Glance,
         _ => Look::Close,
     };
-    let mut shelf = SessionList::open(machine, look)?;
-    let found_any = shelf.len() > 0;
+    let mut session_list = SessionList::open(app, look)?;
+    let found_any = session_list.len() > 0;
     if !args.hidden {
-        shelf.without_hidden();
+        session_list.without_hidden();
     }
-    shelf.active(|at| filter.takes_time(at));
-    shelf.retain(
+    session_list.active(|at| filter.takes_time(at));
+    session_list.retain(
         |it| filter.takes(it) && sides(it).any(matches),
         |side| filter.takes_side(side),
     );
-    shelf.sort(args.sort);
-    let total = shelf.len();
+    session_list.sort(args.sort);
+    let total = session_list.len();
     if let Some(cursor) = &args.cursor {
-        shelf.skip_to(args.sort, cursor)?;
+        session_list.skip_to(args.sort, cursor)?;
     }
     let limit = args.limit.unwrap_or(usize::MAX);
-    let more = shelf.len().saturating_sub(args.offset) > limit;
-    let page = shelf.page(args.offset, limit)?;
-    let mut out = Output::paged(machine);
+    let more = session_list.len().saturating_sub(args.offset) > limit;
+    let page = session_list.page(args.offset, limit)?;
+    let mut out = Output::paged(app);
     if out.json {
-        let fates = Fates::read(machine)?;
+        let fates = Fates::read(app)?;
         for conversation in &page {
-            out.object(&json_shape::conversation(machine, conversation, &fates))?;
+            out.object(&json_shape::conversation(app, conversation, &fates))?;
         }
-        out.object(&page_line(&page, args.sort, total, more, machine.now))?;
+        out.object(&page_line(&page, args.sort, total, more, app.now))?;
     } else if page.is_empty() {
-        nothing(machine, found_any)?;
+        nothing(app, found_any)?;
     } else {
-        table(machine, &page, &mut out)?;
+        table(app, &page, &mut out)?;
     }
     out.finish()?;
-    warn_about(machine, shelf.rest());
-    shelf.leave();
+    warn_about(app, session_list.rest());
+    session_list.leave();
     Ok(ExitCode::SUCCESS)
 }
 
@@ -118,11 +118,11 @@ pub(crate) fn messages(summary: &Summary) -> Option<u64> {
     // A document speaks of a conversation that is kept elsewhere; that it holds no
     // message says nothing.
     let counted = summary.complete
-        && summary.located.key.is_some()
-        && summary.located.framing != Framing::Document;
+        && summary.location.key.is_some()
+        && summary.location.framing != Framing::Document;
     counted
-        .then_some(summary.facts.messages)
-        .or(summary.facts.stated.messages)
+        .then_some(summary.meta.messages)
+        .or(summary.meta.stated.messages)
 }
 
 fn page_line(page: &[Conversation], by: Sort, total: usize, more: bool, now: Instant) -> Json {
@@ -138,33 +138,33 @@ fn page_line(page: &[Conversation], by: Sort, total: usize, more: bool, now: Ins
 }
 
 fn matches(side: &Summary, text: &str) -> bool {
-    let facts = &side.facts;
+    let meta = &side.meta;
     let texts = [
-        &facts.title,
-        &facts.summary,
-        &facts.first_prompt,
-        &facts.last_prompt,
-        &facts.project,
+        &meta.title,
+        &meta.summary,
+        &meta.first_prompt,
+        &meta.last_prompt,
+        &meta.project,
     ];
     let reference = side.reference.to_string();
     let mut all = texts
         .into_iter()
         .flatten()
-        .chain(&facts.tags)
+        .chain(&meta.tags)
         .chain([&reference]);
     all.any(|t| t.to_lowercase().contains(text))
 }
 
-fn table(machine: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
+fn table(app: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
     let id_width = unique_width(page);
     let agent_width = page
         .iter()
-        .map(|c| agent_of(machine, c).len())
+        .map(|c| agent_of(app, c).len())
         .max()
         .unwrap_or(6)
         .clamp(5, 18);
     // What is left is shared by folder and name, and each keeps enough to be told from others.
-    let rest = machine
+    let rest = app
         .width
         .saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + 2)
         .max(16);
@@ -182,19 +182,19 @@ fn table(machine: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
     out.line(&out.paint(Style::Faint, heading.trim_end()))?;
     for conversation in page {
         let summary = &conversation.front.1;
-        let active = last_active(conversation)
-            .map_or_else(|| "-".to_owned(), |at| time::ago(at, machine.now));
+        let active =
+            last_active(conversation).map_or_else(|| "-".to_owned(), |at| time::ago(at, app.now));
         let count = sides(conversation)
-            .filter(|s| s.complete && s.located.key.is_some())
-            .map(|s| s.facts.messages)
+            .filter(|s| s.complete && s.location.key.is_some())
+            .map(|s| s.meta.messages)
             .max();
         let messages = count
             .filter(|n| *n > 0)
-            .or(summary.facts.stated.messages)
+            .or(summary.meta.stated.messages)
             .map_or_else(|| "-".to_owned(), |n| n.to_string());
         let project = one_line(&short_path(
-            machine,
-            summary.facts.project.as_deref().unwrap_or("-"),
+            app,
+            summary.meta.project.as_deref().unwrap_or("-"),
         ));
         let short: String = one_line(&summary.reference.id)
             .chars()
@@ -203,7 +203,7 @@ fn table(machine: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
         let line = format!(
             "{}  {}  {}  {messages:>5}  {}  {}",
             out.paint(Style::Strong, &fit(&short, id_width)),
-            fit(&agent_of(machine, conversation), agent_width),
+            fit(&agent_of(app, conversation), agent_width),
             fit(&active, 10),
             fit(&cut_left(&project, project_width), project_width),
             cut(&one_line(&summary.name()), name_width),
@@ -228,14 +228,11 @@ fn unique_width(page: &[Conversation]) -> usize {
     ids.windows(2).map(alike).max().unwrap_or(8).clamp(8, 20)
 }
 
-fn agent_of(machine: &App, conversation: &Conversation) -> String {
+fn agent_of(app: &App, conversation: &Conversation) -> String {
     let (store, summary) = &conversation.front;
     let dialect = &summary.reference.dialect;
-    let own = machine
-        .stores
-        .get(*store)
-        .map_or("", |s| s.dialect().agent());
-    let mut text = match &summary.facts.agent {
+    let own = app.stores.get(*store).map_or("", |s| s.dialect().agent());
+    let mut text = match &summary.meta.agent {
         // The engine's own name follows below.
         Some(agent)
             if conversation
@@ -251,15 +248,15 @@ fn agent_of(machine: &App, conversation: &Conversation) -> String {
     for (_, other) in &conversation.linked {
         text = format!("{text}+{}", other.reference.dialect);
     }
-    if let Some(label) = machine.stores.get(*store).and_then(|store| store.label()) {
+    if let Some(label) = app.stores.get(*store).and_then(|store| store.label()) {
         text = format!("{text}@{label}");
     }
     one_line(&text)
 }
 
 /// A path with the home folder as `~`.
-pub(crate) fn short_path(machine: &App, path: &str) -> String {
-    let home = machine
+pub(crate) fn short_path(app: &App, path: &str) -> String {
+    let home = app
         .env
         .home
         .as_ref()
@@ -291,14 +288,14 @@ fn cut_left(text: &str, width: usize) -> String {
 }
 
 #[expect(clippy::print_stderr, reason = "what was looked for is no answer")]
-fn nothing(machine: &App, found_any: bool) -> Result<()> {
+fn nothing(app: &App, found_any: bool) -> Result<()> {
     if found_any {
         eprintln!("no session fits");
         eprintln!("hint: see all of them with `boswell list --hidden`");
         return Ok(());
     }
     eprintln!("no sessions found");
-    for place in machine.stores.locations() {
+    for place in app.stores.locations() {
         let state = if place.exists { "empty" } else { "not there" };
         eprintln!(
             "  {:<10} {} ({state})",
@@ -306,7 +303,7 @@ fn nothing(machine: &App, found_any: bool) -> Result<()> {
             crate::terminal::escape(&place.root.display().to_string())
         );
     }
-    if machine.named_stores {
+    if app.named_stores {
         eprintln!(
             "hint: PATH in `--store DIALECT=PATH` is the agent's own folder, such as `claude=/home/me/.claude`"
         );
@@ -319,8 +316,8 @@ fn nothing(machine: &App, found_any: bool) -> Result<()> {
 }
 
 /// Warns about stores and sessions that could not be looked at.
-pub(crate) fn warn_about(machine: &App, rest: &Summaries) {
-    if machine.quiet {
+pub(crate) fn warn_about(app: &App, rest: &Summaries) {
+    if app.quiet {
         return;
     }
     for (_, error) in &rest.store_errors {

@@ -25,7 +25,7 @@ pub(crate) struct ManArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ManArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &ManArgs) -> Result<ExitCode> {
     let program = crate::parse::whole();
     if let Some(folder) = &args.output {
         durable::make_folders(&RealDisk, folder)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(machine: &App, args: &ManArgs) -> Result<ExitCode> {
     };
     let mut page = Vec::new();
     render(command, &mut page)?;
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     out.bytes(&page)?;
     out.finish()?;
     Ok(ExitCode::SUCCESS)

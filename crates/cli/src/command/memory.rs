@@ -13,8 +13,8 @@ use boswell_store::{IdSource, Memories, Store, SystemIds};
 use clap::Args;
 
 use super::{memory_change, memory_check};
-use crate::git_repository;
 use crate::app::App;
+use crate::git_repository;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
 
@@ -54,32 +54,32 @@ pub(crate) enum Action<'a> {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &MemoryArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &MemoryArgs) -> Result<ExitCode> {
     let words: Vec<&str> = args.words.iter().map(String::as_str).collect();
     let (project, action) = parse(&words)?;
     let folder = match args.project.as_deref().or(project) {
         Some("all") => None,
-        Some(project) => Some(machine.env.cwd.join(project)),
-        None => Some(machine.env.cwd.clone()),
+        Some(project) => Some(app.env.cwd.join(project)),
+        None => Some(app.env.cwd.clone()),
     };
     let folder = folder.map(|f| f.canonicalize().unwrap_or(f));
     if let Action::Add(..) | Action::Edit(..) | Action::Remove(_) = action {
-        return memory_change::run(machine, folder, &args.dialect, &action);
+        return memory_change::run(app, folder, &args.dialect, &action);
     }
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let mut left_out = Vec::new();
     let shown = match action {
-        Action::Check => memory_check::run(machine, folder.as_deref(), &mut out, &mut left_out)?,
+        Action::Check => memory_check::run(app, folder.as_deref(), &mut out, &mut left_out)?,
         _ => {
-            agents_pages(machine, folder.as_ref(), &action, &mut out, &mut left_out)?
-                + own_pages(machine, folder.as_ref(), &action, &mut out)?
+            agents_pages(app, folder.as_ref(), &action, &mut out, &mut left_out)?
+                + own_pages(app, folder.as_ref(), &action, &mut out)?
         }
     };
     out.finish()?;
     if shown > 0 || !left_out.is_empty() {
-        return Ok(crate::error_report::left_out(machine, &left_out));
+        return Ok(crate::error_report::left_out(app, &left_out));
     }
-    if !machine.quiet {
+    if !app.quiet {
         let place = folder.map_or_else(
             || "any project".to_owned(),
             |f| format!("`{}`", f.display()),
@@ -123,7 +123,7 @@ fn parse<'a>(words: &[&'a str]) -> Result<(Option<&'a str>, Action<'a>)> {
 
 /// Memory files of agents. How many were shown.
 fn agents_pages(
-    machine: &App,
+    app: &App,
     folder: Option<&PathBuf>,
     action: &Action<'_>,
     out: &mut Output,
@@ -131,7 +131,7 @@ fn agents_pages(
 ) -> Result<usize> {
     let keys = folder.map(|folder| git_repository::keys(folder));
     let mut shown = 0;
-    for (_, store) in machine.stores.iter() {
+    for (_, store) in app.stores.iter() {
         for file in pages(store, left_out) {
             if keys
                 .as_ref()
@@ -181,17 +181,17 @@ fn agents_page(
 
 /// Boswell's own pages of a project. How many were shown.
 fn own_pages(
-    machine: &App,
+    app: &App,
     folder: Option<&PathBuf>,
     action: &Action<'_>,
     out: &mut Output,
 ) -> Result<usize> {
-    let (Some(home), Some(folder)) = (&machine.home, folder) else {
+    let (Some(home), Some(folder)) = (&app.home, folder) else {
         return Ok(0);
     };
     let memories = Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16());
     let project = folder.display().to_string();
-    if !machine.shows(Some(&project)) {
+    if !app.shows(Some(&project)) {
         return Ok(0);
     }
     let memory = memories.load(&project)?;

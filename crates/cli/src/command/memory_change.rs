@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use boswell_dialect::claude::project_key;
-use boswell_dialect::{LockSpec, Plan, Precondition, ExpectedState, Step};
+use boswell_dialect::{ExpectedState, LockSpec, Plan, Precondition, Step};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
 use boswell_store::{Digest, Reason, memory};
 
 use super::memory::Action;
-use crate::git_repository;
 use crate::app::App;
+use crate::git_repository;
 use crate::output::Output;
 use crate::terminal::escape;
 
@@ -28,12 +28,12 @@ struct MemoryTarget {
 
 /// Carries out a change of one page.
 pub(crate) fn run(
-    machine: &App,
+    app: &App,
     folder: Option<PathBuf>,
     dialect: &str,
     action: &Action<'_>,
 ) -> Result<ExitCode> {
-    machine.may_write()?;
+    app.may_write()?;
     let Some(folder) = folder else {
         return Err(Error::new(
             ErrorKind::Invalid,
@@ -41,19 +41,18 @@ pub(crate) fn run(
         )
         .hinting("name it with `--project DIR`"));
     };
-    let place = MemoryTarget::find(machine, &folder, dialect)?;
+    let place = MemoryTarget::find(app, &folder, dialect)?;
     let name = place.page(action)?;
     let path = place.root.join(&place.folder).join(&name);
     let (session, locks) = (SessionRef::new(place.dialect, "*"), place.lock.as_slice());
     // Planned under the locks: of two processes that add to a page at once, the second one sees
     // what the first one wrote.
     let plan = || place.plan(&name, action);
-    let operation =
-        machine
-            .runner()?
-            .run_with(&place.root, &session, Reason::Before, locks, &plan)?;
+    let operation = app
+        .runner()?
+        .run_with(&place.root, &session, Reason::Before, locks, &plan)?;
     let bytes = durable::read(&RealDisk, &path)?.map(|bytes| bytes.len());
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     if out.json {
         out.object(
             &Json::object()
@@ -73,14 +72,14 @@ pub(crate) fn run(
 }
 
 impl MemoryTarget {
-    fn find(machine: &App, folder: &Path, dialect: &str) -> Result<MemoryTarget> {
+    fn find(app: &App, folder: &Path, dialect: &str) -> Result<MemoryTarget> {
         let project = folder.display().to_string();
         if dialect == "boswell" {
             let key = memory::project_key(&project);
             let lock = Some(LockSpec::Os {
                 name: format!("memory-{key}"),
             });
-            let root = machine.home()?.to_owned();
+            let root = app.home()?.to_owned();
             return Ok(MemoryTarget {
                 dialect: "boswell",
                 root,
@@ -89,7 +88,7 @@ impl MemoryTarget {
                 lock,
             });
         }
-        let store = machine
+        let store = app
             .stores
             .iter()
             .map(|(_, store)| store)

@@ -11,8 +11,8 @@ use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Memory, Page};
 use boswell_store::{IdSource, Memories, Store, SystemIds};
 
-use crate::git_repository;
 use crate::app::App;
+use crate::git_repository;
 use crate::output::Output;
 use crate::terminal::one_line;
 
@@ -21,19 +21,19 @@ const LARGEST: u64 = 16 << 20;
 
 /// Checks the memory of a project, or of all; gives how many problems there are.
 pub(crate) fn run(
-    machine: &App,
+    app: &App,
     folder: Option<&Path>,
     out: &mut Output,
     left_out: &mut Vec<Error>,
 ) -> Result<usize> {
     let projects = if folder.is_none() {
-        known_projects(machine)?
+        known_projects(app)?
     } else {
         BTreeSet::new()
     };
     let keys = folder.map(git_repository::keys);
     let mut found = 0;
-    for (_, store) in machine.stores.iter() {
+    for (_, store) in app.stores.iter() {
         for (key, memory) in memories(store, left_out) {
             if keys.as_ref().is_some_and(|keys| !keys.contains(&key)) {
                 continue;
@@ -55,10 +55,9 @@ pub(crate) fn run(
             found += problems.tell(&memory, place.as_deref(), folder.is_none())?;
         }
     }
-    if let (Some(home), Some(folder)) = (&machine.home, folder) {
+    if let (Some(home), Some(folder)) = (&app.home, folder) {
         let project = folder.display().to_string();
-        let memory =
-            Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16()).load(&project)?;
+        let memory = Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16()).load(&project)?;
         found += Problems {
             dialect: "boswell",
             key: &project,
@@ -70,11 +69,11 @@ pub(crate) fn run(
 }
 
 /// Folders that sessions were held in.
-fn known_projects(machine: &App) -> Result<BTreeSet<String>> {
-    let (conversations, _) = machine.conversations()?;
+fn known_projects(app: &App) -> Result<BTreeSet<String>> {
+    let (conversations, _) = app.conversations()?;
     let mut projects: BTreeSet<String> = conversations
         .into_iter()
-        .filter_map(|it| it.front.1.facts.project)
+        .filter_map(|it| it.front.1.meta.project)
         .collect();
     let mains: Vec<String> = projects
         .iter()

@@ -24,24 +24,24 @@ pub(crate) struct MigrateArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &MigrateArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(machine);
+pub(crate) fn run(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
+    let mut out = Output::paged(app);
     if args.apply {
-        let found = machine.resolve_for_writing(&args.session)?;
-        let done = planned_change::execute(machine, &found, &EditRequest::Migrate)?;
-        let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+        let found = app.resolve_for_writing(&args.session)?;
+        let done = planned_change::execute(app, &found, &EditRequest::Migrate)?;
+        let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
         if !done.planned.plan.steps.is_empty() {
             planned_change::report(&done, &reference, &mut out)?;
         }
     } else {
-        let found = machine.resolve(&args.session)?;
-        let planned = machine
+        let found = app.resolve(&args.session)?;
+        let planned = app
             .planning(found.store)
-            .plan(&found.located, &EditRequest::Migrate)?;
-        planned_change::remark(machine, &planned);
+            .plan(&found.location, &EditRequest::Migrate)?;
+        planned_change::remark(app, &planned);
         if !planned.plan.steps.is_empty() {
             planned_change::show(&planned, &mut out)?;
-            if !machine.quiet {
+            if !app.quiet {
                 crate::error_report::say("nothing was changed; `--apply` does it");
             }
         }

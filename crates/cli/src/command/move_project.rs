@@ -30,26 +30,26 @@ pub(crate) struct MoveArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &MoveArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &MoveArgs) -> Result<ExitCode> {
     if args.apply {
-        machine.may_write()?;
+        app.may_write()?;
     }
     let (from, to) = (
-        text(&real(&machine.env.cwd.join(&args.old)))?,
-        text(&real(&machine.env.cwd.join(&args.new)))?,
+        text(&real(&app.env.cwd.join(&args.old)))?,
+        text(&real(&app.env.cwd.join(&args.new)))?,
     );
-    for (_, store) in machine.stores.iter() {
+    for (_, store) in app.stores.iter() {
         refuse_live(store, &from)?;
     }
-    let intention = StoreRequest::Move {
+    let request = StoreRequest::Move {
         from: from.clone(),
         to: to.clone(),
     };
-    let mut out = Output::paged(machine);
-    let mut outcome = store_change::each(machine, &intention, args.apply, &mut out)?;
-    own_memory(machine, &from, &to, args.apply, &mut outcome, &mut out)?;
+    let mut out = Output::paged(app);
+    let mut outcome = store_change::each(app, &request, args.apply, &mut out)?;
+    own_memory(app, &from, &to, args.apply, &mut outcome, &mut out)?;
     out.finish()?;
-    if !machine.quiet {
+    if !app.quiet {
         if outcome.changed == 0 {
             crate::error_report::say(&format!(
                 "no agent has filed anything under `{}`",
@@ -71,7 +71,7 @@ pub(crate) fn run(machine: &App, args: &MoveArgs) -> Result<ExitCode> {
             ));
         }
     }
-    store_change::say_next(machine, args.apply, &outcome);
+    store_change::say_next(app, args.apply, &outcome);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -142,14 +142,14 @@ fn refuse_live(store: &Store, from: &str) -> Result<()> {
 
 /// Boswell's own memory of the project.
 fn own_memory(
-    machine: &App,
+    app: &App,
     from: &str,
     to: &str,
     apply: bool,
     outcome: &mut Outcome,
     out: &mut Output,
 ) -> Result<()> {
-    let Some(home) = machine.home.as_ref() else {
+    let Some(home) = app.home.as_ref() else {
         return Ok(());
     };
     let old = format!("memory/{}", memory::project_key(from));
@@ -176,7 +176,7 @@ fn own_memory(
             .lines()
             .try_for_each(|line| store_change::step(out, line));
     }
-    let operation = machine.runner()?.run(
+    let operation = app.runner()?.run(
         home,
         &plan,
         &SessionRef::new("boswell", "*"),

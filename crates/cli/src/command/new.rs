@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Surroundings, NewSession, StoreRequest};
+use boswell_dialect::{NewSession, StoreRequest, Surroundings};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Store};
 use clap::Args;
 
 use super::planned_change;
 use crate::app::App;
-use crate::output::Output;
 use crate::json_shape;
+use crate::output::Output;
 
 /// Make a session and print its ref
 #[derive(Debug, Args)]
@@ -36,10 +36,10 @@ pub(crate) struct NewArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &NewArgs) -> Result<ExitCode> {
-    machine.may_write()?;
-    let store = store_for(machine, &args.dialect)?;
-    let project = machine.env.cwd.join(&args.project);
+pub(crate) fn run(app: &App, args: &NewArgs) -> Result<ExitCode> {
+    app.may_write()?;
+    let store = store_for(app, &args.dialect)?;
+    let project = app.env.cwd.join(&args.project);
     let project = project
         .canonicalize()
         .unwrap_or(project)
@@ -50,18 +50,18 @@ pub(crate) fn run(machine: &App, args: &NewArgs) -> Result<ExitCode> {
         id: args.id.clone(),
         title: args.title.clone(),
         backend: args.backend.clone(),
-        around: Surroundings::of(&machine.env),
+        around: Surroundings::of(&app.env),
         ..NewSession::default()
     };
     let reference = if store.dialect().creates_by_plan() {
-        by_plan(machine, &store, new)?
+        by_plan(app, &store, new)?
     } else {
         let writer = store.create(new)?;
         let reference = writer.reference().clone();
         writer.close(Outcome::Open)?;
         reference
     };
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     if out.json {
         let summary = store.summary(&store.find(&reference.id)?)?;
         out.object(&json_shape::session(&summary, Some(&store), &[], None))?;
@@ -72,11 +72,11 @@ pub(crate) fn run(machine: &App, args: &NewArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn by_plan(machine: &App, store: &Store, new: NewSession) -> Result<SessionRef> {
-    let done = machine
+fn by_plan(app: &App, store: &Store, new: NewSession) -> Result<SessionRef> {
+    let done = app
         .runner()?
         .execute_store(store, &StoreRequest::Create(new))?;
-    planned_change::remark(machine, &done.planned);
+    planned_change::remark(app, &done.planned);
     Ok(SessionRef::new(
         store.dialect().name(),
         done.planned.session.unwrap_or_default(),
@@ -85,16 +85,16 @@ fn by_plan(machine: &App, store: &Store, new: NewSession) -> Result<SessionRef> 
 
 /// The store of a dialect that a new session goes to: the one named or found; for
 /// boswell's own, its home.
-pub(crate) fn store_for(machine: &App, dialect: &str) -> Result<Store> {
-    if let Some((_, store)) = machine
+pub(crate) fn store_for(app: &App, dialect: &str) -> Result<Store> {
+    if let Some((_, store)) = app
         .stores
         .iter()
         .find(|(_, store)| store.dialect().name() == dialect)
     {
-        return machine.writable(store.clone());
+        return app.writable(store.clone());
     }
     if dialect == "boswell" {
-        return Store::open(machine.home()?);
+        return Store::open(app.home()?);
     }
     if boswell_dialect::by_name(dialect).is_none() {
         return Err(Error::new(

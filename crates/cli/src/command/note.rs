@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use boswell_dialect::{Body, Draft, EditRequest, Support};
 use boswell_model::json::Json;
-use boswell_model::{ErrorKind, SessionMeta, Result, SessionRef};
+use boswell_model::{ErrorKind, Result, SessionMeta, SessionRef};
 use boswell_store::{NoteKind, Receipt, Resolved};
 
 use super::{planned_change, receipt};
@@ -13,56 +13,56 @@ use crate::output::Output;
 
 /// Writes it into the session if the dialect has a place for it; else leaves notes and says so.
 pub(crate) fn annotate_or_note(
-    machine: &App,
+    app: &App,
     found: &Resolved,
-    intention: &EditRequest,
+    request: &EditRequest,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     let annotate = || {
-        draft_of(intention)
-            .map(|draft| found.store.annotate(&found.located.id, draft))
+        draft_of(request)
+            .map(|draft| found.store.annotate(&found.location.id, draft))
             .transpose()
     };
-    say(machine, found, intention, None, &annotate, notes)
+    say(app, found, request, None, &annotate, notes)
 }
 
 /// The same for a change that depends on what the session says already, so that of two processes
-/// that change it at once neither change is lost: a plan calls `anew` under its locks, and
+/// that change it at once neither change is lost: a plan calls `remake` under its locks, and
 /// `annotate` appends what changed, not what came of it.
 pub(crate) fn annotate_or_note_anew(
-    machine: &App,
+    app: &App,
     found: &Resolved,
-    anew: &dyn Fn(&SessionMeta) -> EditRequest,
+    remake: &dyn Fn(&SessionMeta) -> EditRequest,
     annotate: &dyn Fn() -> Result<Receipt>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     // Only its sort matters here: what it really is depends on facts that are read under the locks.
-    let like = anew(&SessionMeta::default());
+    let like = remake(&SessionMeta::default());
     say(
-        machine,
+        app,
         found,
         &like,
-        Some(anew),
+        Some(remake),
         &|| annotate().map(Some),
         notes,
     )
 }
 
 fn say(
-    machine: &App,
+    app: &App,
     found: &Resolved,
-    intention: &EditRequest,
-    anew: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
+    request: &EditRequest,
+    remake: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
     annotate: &dyn Fn() -> Result<Option<Receipt>>,
     notes: Vec<NoteKind>,
 ) -> Result<ExitCode> {
     let dialect = found.store.dialect();
-    let mut out = Output::paged(machine);
-    let reference = SessionRef::new(dialect.name(), &found.located.id);
-    let operation = intention.operation();
+    let mut out = Output::paged(app);
+    let reference = SessionRef::new(dialect.name(), &found.location.id);
+    let operation = request.operation();
     let support = operation.map_or(Support::No, |operation| found.store.support(operation));
     let has_plan = operation.is_some_and(|operation| dialect.plans(operation));
-    let planned = has_plan.then(|| planned_change::execute_again(machine, found, intention, anew));
+    let planned = has_plan.then(|| planned_change::execute_again(app, found, request, remake));
     // What a plan cannot say, such as a second tag, is said by a note like all that has no place.
     let planned = planned.filter(|done| {
         !done
@@ -76,14 +76,14 @@ fn say(
     };
     if let Some(done) = planned {
         let done = done?;
-        outdate(machine, &reference, &notes)?;
+        outdate(app, &reference, &notes)?;
         planned_change::report(&done, &reference, &mut out)?;
     } else if let Some(receipt) = native {
         receipt::print(&receipt, &mut out)?;
     } else {
-        let mut kept = machine.notes()?;
+        let mut kept = app.notes()?;
         for note in notes {
-            kept.add(&reference, machine.now, note)?;
+            kept.add(&reference, app.now, note)?;
         }
         if out.json {
             out.object(
@@ -96,7 +96,7 @@ fn say(
         } else {
             out.line(&reference.to_string())?;
         }
-        if !machine.quiet {
+        if !app.quiet {
             crate::error_report::say(&format!(
                 "kept as a note of boswell's: {} itself is not told",
                 dialect.title()
@@ -108,19 +108,19 @@ fn say(
 }
 
 /// Takes back what earlier notes say of the same matter: notes come before what a log says.
-fn outdate(machine: &App, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
-    if !machine.home()?.join("notes.jsonl").is_file() {
+fn outdate(app: &App, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
+    if !app.home()?.join("notes.jsonl").is_file() {
         return Ok(());
     }
-    let mut kept = machine.notes()?;
+    let mut kept = app.notes()?;
     let now = kept.of(session);
     for note in said {
         match note {
             NoteKind::Title(_) if now.title.is_some() => {
-                kept.add(session, machine.now, NoteKind::Title(None))?
+                kept.add(session, app.now, NoteKind::Title(None))?
             }
             NoteKind::Untag(tag) if now.tags.contains(tag) => {
-                kept.add(session, machine.now, note.clone())?
+                kept.add(session, app.now, note.clone())?
             }
             _ => {}
         }
@@ -129,8 +129,8 @@ fn outdate(machine: &App, session: &SessionRef, said: &[NoteKind]) -> Result<()>
 }
 
 /// What a log of the pi family is told.
-fn draft_of(intention: &EditRequest) -> Option<Draft> {
-    Some(match intention {
+fn draft_of(request: &EditRequest) -> Option<Draft> {
+    Some(match request {
         EditRequest::Title(title) => Draft::new(Body::Title(title.clone())),
         EditRequest::Label { entry, label } => Draft::new(Body::Label {
             target: entry.clone(),

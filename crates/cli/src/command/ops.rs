@@ -34,16 +34,16 @@ pub(crate) struct UndoArgs {
 }
 
 /// Runs `ops`.
-pub(crate) fn run(machine: &App, _args: &OpsArgs) -> Result<ExitCode> {
-    let mut out = Output::paged(machine);
-    if machine
+pub(crate) fn run(app: &App, _args: &OpsArgs) -> Result<ExitCode> {
+    let mut out = Output::paged(app);
+    if app
         .home
         .as_ref()
         .is_some_and(|home| home.join("ops.jsonl").is_file())
     {
-        let (listed, damaged) = machine.reading_runner()?.operations()?;
+        let (listed, damaged) = app.reading_runner()?.operations()?;
         for it in listed.iter().rev() {
-            print(machine, it, &mut out)?;
+            print(app, it, &mut out)?;
         }
         if !damaged.is_empty() {
             crate::error_report::warn(&Error::new(
@@ -56,7 +56,7 @@ pub(crate) fn run(machine: &App, _args: &OpsArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(machine: &App, it: &ListedOperation, out: &mut Output) -> Result<()> {
+fn print(app: &App, it: &ListedOperation, out: &mut Output) -> Result<()> {
     let op = &it.operation;
     if out.json {
         return out.object(
@@ -74,7 +74,7 @@ fn print(machine: &App, it: &ListedOperation, out: &mut Output) -> Result<()> {
     let line = format!(
         "{}  {}  {}  {}",
         out.paint(Style::Strong, &short),
-        fit(&time::ago(op.at, machine.now), 10),
+        fit(&time::ago(op.at, app.now), 10),
         fit(state, 13),
         one_line(&op.title)
     );
@@ -106,9 +106,9 @@ fn shape(op: &Operation) -> Json {
 }
 
 /// Runs `undo`.
-pub(crate) fn undo(machine: &App, args: &UndoArgs) -> Result<ExitCode> {
-    machine.may_write()?;
-    let runner = machine.runner()?;
+pub(crate) fn undo(app: &App, args: &UndoArgs) -> Result<ExitCode> {
+    app.may_write()?;
+    let runner = app.runner()?;
     let (listed, _) = runner.operations()?;
     let take_back = |id: &str| {
         if args.keep_new {
@@ -117,7 +117,7 @@ pub(crate) fn undo(machine: &App, args: &UndoArgs) -> Result<ExitCode> {
             runner.undo(id)
         }
     };
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     if args.ops.is_empty() {
         let last = last(&listed)?;
         let operation = take_back(&last.operation.id)

@@ -2,42 +2,38 @@
 
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::json::Json;
-use boswell_model::{SessionMeta, Result, SessionRef};
+use boswell_model::{Result, SessionMeta, SessionRef};
 use boswell_store::{Executed, Resolved};
 
 use crate::app::App;
-use crate::output::Output;
 use crate::json_shape;
+use crate::output::Output;
 use crate::terminal::one_line;
 
 /// Carries out what is wanted of a session, and tells what the user should know about it.
-pub(crate) fn execute(
-    machine: &App,
-    found: &Resolved,
-    intention: &EditRequest,
-) -> Result<Executed> {
-    execute_again(machine, found, intention, None)
+pub(crate) fn execute(app: &App, found: &Resolved, request: &EditRequest) -> Result<Executed> {
+    execute_again(app, found, request, None)
 }
 
 /// The same for an intention that is made anew from what the session says once its locks are held.
 pub(crate) fn execute_again(
-    machine: &App,
+    app: &App,
     found: &Resolved,
-    intention: &EditRequest,
-    anew: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
+    request: &EditRequest,
+    remake: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
 ) -> Result<Executed> {
-    let runner = machine.runner()?;
-    let done = match anew {
-        Some(anew) => runner.execute_with(&found.store, &found.located, intention, anew)?,
-        None => runner.execute(&found.store, &found.located, intention)?,
+    let runner = app.runner()?;
+    let done = match remake {
+        Some(remake) => runner.execute_with(&found.store, &found.location, request, remake)?,
+        None => runner.execute(&found.store, &found.location, request)?,
     };
-    remark(machine, &done.planned);
+    remark(app, &done.planned);
     Ok(done)
 }
 
 /// Tells what a plan's maker remarked.
-pub(crate) fn remark(machine: &App, planned: &Planned) {
-    if !machine.quiet {
+pub(crate) fn remark(app: &App, planned: &Planned) {
+    if !app.quiet {
         planned
             .remarks
             .iter()

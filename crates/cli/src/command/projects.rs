@@ -29,18 +29,18 @@ struct Project {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, _args: &ProjectsArgs) -> Result<ExitCode> {
-    let (conversations, rest) = machine.conversations()?;
+pub(crate) fn run(app: &App, _args: &ProjectsArgs) -> Result<ExitCode> {
+    let (conversations, rest) = app.conversations()?;
     let mut projects: BTreeMap<String, Project> = BTreeMap::new();
     for conversation in conversations
         .iter()
         .filter(|c| c.front.1.hidden().is_none())
     {
         let summary = &conversation.front.1;
-        let folder = summary.facts.project.clone().unwrap_or_default();
+        let folder = summary.meta.project.clone().unwrap_or_default();
         let project = projects.entry(folder).or_default();
         project.sessions += 1;
-        project.bytes += summary.located.size;
+        project.bytes += summary.location.size;
         project.last_active = project.last_active.max(last_active(conversation));
         if !project.agents.contains(&summary.reference.dialect) {
             project.agents.push(summary.reference.dialect.clone());
@@ -53,7 +53,7 @@ pub(crate) fn run(machine: &App, _args: &ProjectsArgs) -> Result<ExitCode> {
             .then_with(|| a.0.cmp(&b.0))
     });
     rows = by_repository(rows);
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     for (folder, project) in &rows {
         if out.json {
             out.object(
@@ -71,13 +71,13 @@ pub(crate) fn run(machine: &App, _args: &ProjectsArgs) -> Result<ExitCode> {
             let name = if folder.is_empty() {
                 "(no folder recorded)".to_owned()
             } else {
-                short_path(machine, folder)
+                short_path(app, folder)
             };
             let active = project
                 .last_active
-                .map_or_else(|| "-".to_owned(), |at| time::ago(at, machine.now));
+                .map_or_else(|| "-".to_owned(), |at| time::ago(at, app.now));
             let of = repository(folder)
-                .map(|main| format!("  (of {})", one_line(&short_path(machine, &main))));
+                .map(|main| format!("  (of {})", one_line(&short_path(app, &main))));
             let line = format!(
                 "{:>5}  {}  {}  {}{}",
                 project.sessions,
@@ -90,7 +90,7 @@ pub(crate) fn run(machine: &App, _args: &ProjectsArgs) -> Result<ExitCode> {
         }
     }
     out.finish()?;
-    warn_about(machine, &rest);
+    warn_about(app, &rest);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,13 +13,13 @@ use boswell_store::prompts::MOST;
 use boswell_store::{Prompts, Session};
 use clap::Args;
 
-use super::list::{short_path, warn_about};
 use super::filter_args::{Filter, FilterArgs, Side};
-use crate::session_index::{Create, SessionIndex, say_unkept};
+use super::list::{short_path, warn_about};
 use crate::app::{App, workers};
 use crate::output::Output;
+use crate::session_index::{Create, SessionIndex, say_unkept};
 use crate::terminal::{Style, cut, one_line};
-use crate::{error_report, agent_history, time};
+use crate::{agent_history, error_report, time};
 
 /// Show what was asked, of every agent, newest first
 #[derive(Debug, Args)]
@@ -47,36 +47,36 @@ struct Prompt {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &PromptsArgs) -> Result<ExitCode> {
-    let filter = Filter::new(machine, &args.narrow)?;
+pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
+    let filter = Filter::new(app, &args.narrow)?;
     let text = args.query.join(" ");
-    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
+    let Some(mut session_index) = SessionIndex::open(app, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
         ));
     };
-    let mut prompts = said(machine, &mut library, &filter, &text, args.limit)?;
+    let mut prompts = said(app, &mut session_index, &filter, &text, args.limit)?;
     let known: HashSet<(String, String)> = prompts
         .iter()
         .filter_map(|p| Some((p.session.clone()?, p.text.trim().to_owned())))
         .collect();
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    let hidden: HashSet<String> = machine
+    let hidden: HashSet<String> = app
         .stores
         .excluded()
         .iter()
         .filter_map(|held| {
             Some(format!(
                 "{}:{}",
-                machine.stores.get(held.store)?.dialect().name(),
-                held.located.id
+                app.stores.get(held.store)?.dialect().name(),
+                held.location.id
             ))
         })
         .collect();
     let wanted = |prompt: &Prompt| {
         let lower = prompt.text.to_lowercase();
-        machine.shows(prompt.project.as_deref())
+        app.shows(prompt.project.as_deref())
             && !prompt
                 .session
                 .as_ref()
@@ -89,20 +89,20 @@ pub(crate) fn run(machine: &App, args: &PromptsArgs) -> Result<ExitCode> {
                 .as_ref()
                 .is_some_and(|s| known.contains(&(s.clone(), prompt.text.trim().to_owned())))
     };
-    prompts.extend(beside(machine)?.into_iter().filter(wanted));
+    prompts.extend(beside(app)?.into_iter().filter(wanted));
     prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
     prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
     prompts.truncate(args.limit);
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     for prompt in &prompts {
-        print(machine, prompt, &mut out)?;
+        print(app, prompt, &mut out)?;
     }
     out.finish()?;
-    if prompts.is_empty() && !machine.quiet && !machine.json {
+    if prompts.is_empty() && !app.quiet && !app.json {
         error_report::say("nothing like that was asked");
     }
-    say_unkept(machine, library.unkept.as_ref());
-    warn_about(machine, &library.rest());
+    say_unkept(app, session_index.unkept.as_ref());
+    warn_about(app, &session_index.rest());
     Ok(if prompts.is_empty() {
         ExitCode::from(1)
     } else {
@@ -112,8 +112,8 @@ pub(crate) fn run(machine: &App, args: &PromptsArgs) -> Result<ExitCode> {
 
 /// Prompts that stand in sessions.
 fn said(
-    machine: &App,
-    library: &mut SessionIndex,
+    app: &App,
+    session_index: &mut SessionIndex,
     filter: &Filter<'_>,
     text: &str,
     limit: usize,
@@ -122,13 +122,13 @@ fn said(
         .split_whitespace()
         .map(|word| format!("\"{}\"", word.replace('"', "\\\"")))
         .collect();
-    let mut query = Query::parse(&format!("role:user {}", words.join(" ")), Some(machine.now))?;
+    let mut query = Query::parse(&format!("role:user {}", words.join(" ")), Some(app.now))?;
     query.fields = vec![Field::Prompt];
     (query.order, query.counting, query.limit) = (Order::Newest, Counting::Quick, limit);
     (query.filters.since, query.filters.until) = (filter.since, filter.until);
-    library.fill(machine, WantedRows::Hint, &|| true)?;
-    let looked = library.summaries(machine);
-    let all = library.sources(machine, &looked)?;
+    session_index.fill(app, WantedRows::Hint, &|| true)?;
+    let looked = session_index.summaries(app);
+    let all = session_index.sources(app, &looked)?;
     let place = |index: usize| match all.origin(index) {
         Some(Origin::Session(place)) => Some(*place),
         _ => None,
@@ -147,7 +147,7 @@ fn said(
         .enumerate()
         .filter(|(index, _)| fits(*index))
         .unzip();
-    let results = library.index().search(
+    let results = session_index.index().search(
         &query,
         &sources,
         &all,
@@ -165,12 +165,12 @@ fn said(
         let Some((_, store, summary)) = looked.get(place) else {
             continue;
         };
-        let Some(store) = machine.stores.get(*store) else {
+        let Some(store) = app.stores.get(*store) else {
             continue;
         };
         let session = open
             .entry(place)
-            .or_insert_with(|| store.read(&summary.located, Depth::Heads).ok());
+            .or_insert_with(|| store.read(&summary.location, Depth::Heads).ok());
         let entry = hit
             .slot
             .zip(session.as_ref())
@@ -183,11 +183,11 @@ fn said(
             text: text.unwrap_or(hit.snippet),
             at: hit.at,
             agent: summary
-                .facts
+                .meta
                 .agent
                 .clone()
                 .unwrap_or_else(|| store.dialect().agent().to_owned()),
-            project: summary.facts.project.clone(),
+            project: summary.meta.project.clone(),
             session: Some(summary.reference.to_string()),
             entry: hit.entry,
             source: "session",
@@ -197,13 +197,13 @@ fn said(
 }
 
 /// Prompts that agents and boswell keep beside sessions.
-fn beside(machine: &App) -> Result<Vec<Prompt>> {
+fn beside(app: &App) -> Result<Vec<Prompt>> {
     let mut prompts = Vec::new();
-    for (_, store) in machine.stores.iter() {
+    for (_, store) in app.stores.iter() {
         let dialect = store.dialect().name();
         let asked = agent_history::read(store)?
             .into_iter()
-            .chain(agent_history::database(machine, store)?);
+            .chain(agent_history::database(app, store)?);
         prompts.extend(asked.map(|asked| Prompt {
             text: asked.text,
             at: asked.at,
@@ -214,7 +214,7 @@ fn beside(machine: &App) -> Result<Vec<Prompt>> {
             source: "history",
         }));
     }
-    if let Some(home) = &machine.home {
+    if let Some(home) = &app.home {
         let found = Prompts::new(Arc::new(RealDisk), home).recent(MOST)?;
         prompts.extend(found.prompts.into_iter().map(|asked| Prompt {
             text: asked.text,
@@ -229,7 +229,7 @@ fn beside(machine: &App) -> Result<Vec<Prompt>> {
     Ok(prompts)
 }
 
-fn print(machine: &App, prompt: &Prompt, out: &mut Output) -> Result<()> {
+fn print(app: &App, prompt: &Prompt, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(
             &Json::object()
@@ -248,14 +248,14 @@ fn print(machine: &App, prompt: &Prompt, out: &mut Output) -> Result<()> {
     let project = prompt
         .project
         .as_deref()
-        .map(|project| short_path(machine, project))
+        .map(|project| short_path(app, project))
         .unwrap_or_default();
     let lead = format!(
         "{at}  {}  {}  ",
         one_line(&prompt.agent),
         one_line(&project)
     );
-    let room = machine
+    let room = app
         .width
         .saturating_sub(crate::terminal::columns(&lead))
         .max(30);

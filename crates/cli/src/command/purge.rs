@@ -3,21 +3,21 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use boswell_dialect::{EditRequest, SessionLocation, Capability};
+use boswell_dialect::{Capability, EditRequest, SessionLocation};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{
-    IdSource, Conversation, Purging, Resolved, Runner, Store, SystemIds, Wait, blobs,
+    Conversation, IdSource, Purging, Resolved, Runner, Store, SystemIds, Wait, blobs,
 };
 
 use super::delete::{deleted, files_of, step, take_away};
 use super::list::sides;
 use super::{planned_change, store_change};
-use crate::confirm::{Agreed, ask};
-use crate::session_index::{Create, SessionIndex};
 use crate::app::App;
+use crate::confirm::{Agreed, ask};
 use crate::output::Output;
+use crate::session_index::{Create, SessionIndex};
 use crate::terminal::one_line;
-use crate::{purge_copies, json_shape};
+use crate::{json_shape, purge_copies};
 
 /// What is wanted of the command.
 #[derive(Debug, Clone, Copy)]
@@ -34,19 +34,19 @@ struct Target {
 }
 
 /// Shows what would go, and removes it if that is wanted.
-pub(crate) fn run(machine: &App, sessions: &[String], wanted: Wanted) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, sessions: &[String], wanted: Wanted) -> Result<ExitCode> {
     if wanted.apply {
-        machine.may_write()?;
+        app.may_write()?;
     }
-    let (conversations, _) = machine.conversations()?;
+    let (conversations, _) = app.conversations()?;
     let targets = sessions
         .iter()
-        .map(|session| target(machine, session))
+        .map(|session| target(app, session))
         .collect::<Result<Vec<Target>>>()?;
     let targets = with_linked(targets, &conversations);
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     for target in &targets {
-        show(machine, target, &mut out)?;
+        show(app, target, &mut out)?;
     }
     // The pager ends before anything is asked.
     out.finish()?;
@@ -54,15 +54,15 @@ pub(crate) fn run(machine: &App, sessions: &[String], wanted: Wanted) -> Result<
         return Ok(ExitCode::SUCCESS);
     }
     if let Agreed::No(code) = ask(
-        machine,
+        app,
         wanted.apply,
         "purge? no copy is kept, and it cannot be undone",
     )? {
         return Ok(code);
     }
-    let mut out = Output::paged(machine);
-    machine.may_write()?;
-    let runner = machine.runner()?;
+    let mut out = Output::paged(app);
+    app.may_write()?;
+    let runner = app.runner()?;
     let _lock = runner
         .locks()
         .exclusive(purge_copies::LOCK, Wait::No)
@@ -72,24 +72,24 @@ pub(crate) fn run(machine: &App, sessions: &[String], wanted: Wanted) -> Result<
                 .hinting("try again when it has ended")
         })?;
     for target in &targets {
-        purge(machine, &runner, target, &mut out)?;
+        purge(app, &runner, target, &mut out)?;
     }
     out.finish()?;
     targets
         .iter()
-        .for_each(|target| tell_what_stays(machine, target));
+        .for_each(|target| tell_what_stays(app, target));
     Ok(ExitCode::SUCCESS)
 }
 
-fn purge(machine: &App, runner: &Runner, target: &Target, out: &mut Output) -> Result<()> {
+fn purge(app: &App, runner: &Runner, target: &Target, out: &mut Output) -> Result<()> {
     let purging = &target.purging;
     runner.begin_purge(purging)?;
     if let Some(found) = &target.found {
         let found = Resolved {
-            store: machine.writable(found.store.clone())?,
-            located: found.located.clone(),
+            store: app.writable(found.store.clone())?,
+            location: found.location.clone(),
         };
-        if let Err(error) = take_away(machine, &found) {
+        if let Err(error) = take_away(app, &found) {
             // What was begun was taken back, or is settled by the next run, which finds the marker.
             if runner.unfinished()?.is_empty() {
                 runner.drop_purge(purging)?;
@@ -97,7 +97,7 @@ fn purge(machine: &App, runner: &Runner, target: &Target, out: &mut Output) -> R
             return Err(error);
         }
     }
-    let purged = purge_copies::finish(machine, runner, purging).map_err(|error| {
+    let purged = purge_copies::finish(app, runner, purging).map_err(|error| {
         error.because(format!(
             "the files of {} are gone, and copies or notes of it may be left; any command that writes finishes the purge",
             purging.session()
@@ -105,8 +105,9 @@ fn purge(machine: &App, runner: &Runner, target: &Target, out: &mut Output) -> R
     })?;
     let copies = purged.objects + purged.inodes;
     if out.json {
-        return out
-            .object(&json_shape::op(&purging.id, "purge", &purging.session()).with("purged", copies));
+        return out.object(
+            &json_shape::op(&purging.id, "purge", &purging.session()).with("purged", copies),
+        );
     }
     out.line(&format!(
         "{} is gone, and {copies} copies of it",
@@ -115,30 +116,30 @@ fn purge(machine: &App, runner: &Runner, target: &Target, out: &mut Output) -> R
 }
 
 /// The session that is meant: in its store, in the vault, or only remembered.
-fn target(machine: &App, name: &str) -> Result<Target> {
-    match machine.resolve_front(name) {
+fn target(app: &App, name: &str) -> Result<Target> {
+    match app.resolve_front(name) {
         Ok(found) => {
-            let id = found.located.id.clone();
+            let id = found.location.id.clone();
             let session = SessionRef::new(found.store.dialect().name(), &id);
-            let mut logs = vec![found.located.clone()];
+            let mut logs = vec![found.location.clone()];
             logs.extend(purge_copies::subagents(&found.store, &id)?);
             let is_archived = found.store.archived().is_some();
             let mut purging = begun(session, found.store.root().to_owned(), &found.store, &logs);
-            (purging.blobs, purging.wholes) = purge_copies::named(machine, &found.store, &logs)?;
-            add_copies(machine, &mut purging)?;
+            (purging.blobs, purging.wholes) = purge_copies::named(app, &found.store, &logs)?;
+            add_copies(app, &mut purging)?;
             Ok(Target {
                 found: (!is_archived).then_some(found),
                 purging,
             })
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => match left_over(machine, name)? {
+        Err(error) if error.kind() == ErrorKind::NotFound => match left_over(app, name)? {
             Some((session, root)) => {
                 let mut purging = Purging {
                     sessions: vec![session],
                     root,
                     ..nothing()
                 };
-                add_copies(machine, &mut purging)?;
+                add_copies(app, &mut purging)?;
                 Ok(Target {
                     found: None,
                     purging,
@@ -186,11 +187,11 @@ fn begun(session: SessionRef, root: PathBuf, store: &Store, logs: &[SessionLocat
 }
 
 /// A session of which only copies in the vault, or what the catalog remembers, are left.
-fn left_over(machine: &App, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
-    if machine.home.is_none() {
+fn left_over(app: &App, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
+    if app.home.is_none() {
         return Ok(None);
     }
-    let runner = machine.reading_runner()?;
+    let runner = app.reading_runner()?;
     match deleted(&runner, name) {
         Ok(session) => {
             let records = runner
@@ -207,17 +208,19 @@ fn left_over(machine: &App, name: &str) -> Result<Option<(SessionRef, PathBuf)>>
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         Err(_) => {}
     }
-    let Some(library) = SessionIndex::open(machine, Create::No)? else {
+    let Some(session_index) = SessionIndex::open(app, Create::No)? else {
         return Ok(None);
     };
     let fits = |session: &SessionRef| session.to_string() == name || session.id == name;
-    let mut ghosts = library
+    let mut deleted_sessions = session_index
         .catalog()
-        .ghosts()?
+        .deleted_sessions()?
         .into_iter()
-        .filter(|ghost| fits(&ghost.reference));
-    match (ghosts.next(), ghosts.next()) {
-        (Some(ghost), None) => Ok(Some((ghost.reference, ghost.root))),
+        .filter(|deleted_session| fits(&deleted_session.reference));
+    match (deleted_sessions.next(), deleted_sessions.next()) {
+        (Some(deleted_session), None) => {
+            Ok(Some((deleted_session.reference, deleted_session.root)))
+        }
         (None, _) => Ok(None),
         (Some(a), Some(b)) => Err(Error::new(
             ErrorKind::Invalid,
@@ -229,8 +232,8 @@ fn left_over(machine: &App, name: &str) -> Result<Option<(SessionRef, PathBuf)>>
 }
 
 /// Adds the blobs that copies in the vault name.
-fn add_copies(machine: &App, purging: &mut Purging) -> Result<()> {
-    if machine.home.is_none()
+fn add_copies(app: &App, purging: &mut Purging) -> Result<()> {
+    if app.home.is_none()
         || !matches!(
             purging.session().dialect.as_str(),
             "boswell" | "omp" | "xcsh"
@@ -238,7 +241,7 @@ fn add_copies(machine: &App, purging: &mut Purging) -> Result<()> {
     {
         return Ok(());
     }
-    let runner = machine.reading_runner()?;
+    let runner = app.reading_runner()?;
     let (vault, kept) = (runner.vault(), runner.vault().kept()?);
     for session in purging.sessions.clone() {
         // A copy that cannot be read names nothing that could be found.
@@ -278,7 +281,7 @@ fn with_linked(mut targets: Vec<Target>, conversations: &[Conversation]) -> Vec<
     targets
 }
 
-fn show(machine: &App, target: &Target, out: &mut Output) -> Result<()> {
+fn show(app: &App, target: &Target, out: &mut Output) -> Result<()> {
     let (purging, session) = (&target.purging, target.purging.session());
     store_change::step(
         out,
@@ -286,8 +289,8 @@ fn show(machine: &App, target: &Target, out: &mut Output) -> Result<()> {
     )?;
     match &target.found {
         Some(found) if found.store.dialect().plans(Capability::Delete) => {
-            let store = machine.planning(found.store.clone());
-            planned_change::show(&store.plan(&found.located, &EditRequest::Delete)?, out)?;
+            let store = app.planning(found.store.clone());
+            planned_change::show(&store.plan(&found.location, &EditRequest::Delete)?, out)?;
         }
         Some(found) => {
             for key in &files_of(found)? {
@@ -296,12 +299,12 @@ fn show(machine: &App, target: &Target, out: &mut Output) -> Result<()> {
         }
         None => {}
     }
-    let runner = machine.reading_runner()?;
+    let runner = app.reading_runner()?;
     let mut copies = 0;
     for session in &purging.sessions {
         copies += runner.vault().of(session)?.len() + runner.vault().kept()?.of(session).len();
     }
-    let notes = machine
+    let notes = app
         .notes()?
         .list()
         .iter()
@@ -320,8 +323,8 @@ fn show(machine: &App, target: &Target, out: &mut Output) -> Result<()> {
 }
 
 /// Names what holds text of the session and cannot be told from the text of others.
-fn tell_what_stays(machine: &App, target: &Target) {
-    if machine.quiet {
+fn tell_what_stays(app: &App, target: &Target) {
+    if app.quiet {
         return;
     }
     let purging = &target.purging;

@@ -23,13 +23,13 @@ pub(crate) struct RenameArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &RenameArgs) -> Result<ExitCode> {
-    let found = machine.resolve_front_for_writing(&args.session)?;
-    let intention = EditRequest::Title(args.title.clone());
+pub(crate) fn run(app: &App, args: &RenameArgs) -> Result<ExitCode> {
+    let found = app.resolve_front_for_writing(&args.session)?;
+    let request = EditRequest::Title(args.title.clone());
     annotate_or_note(
-        machine,
+        app,
         &found,
-        &intention,
+        &request,
         vec![NoteKind::Title(Some(args.title.clone()))],
     )
 }

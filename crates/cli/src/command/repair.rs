@@ -10,8 +10,8 @@ use clap::Args;
 
 use crate::agent_version;
 use crate::app::App;
-use crate::output::Output;
 use crate::json_shape;
+use crate::output::Output;
 use crate::terminal::{Style, one_line};
 
 /// Mend a damaged session; shows what it would do unless --apply
@@ -44,7 +44,7 @@ pub(crate) struct RepairArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &RepairArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &RepairArgs) -> Result<ExitCode> {
     let level = if args.likely {
         Confidence::Likely
     } else {
@@ -58,28 +58,28 @@ pub(crate) fn run(machine: &App, args: &RepairArgs) -> Result<ExitCode> {
         in_place: args.in_place,
     };
     if !args.apply {
-        let found = machine.resolve(&args.session)?;
-        request.installed = agent_version::version(&machine.env, found.store.dialect().name());
-        let mut out = Output::paged(machine);
-        let store = machine.planning(found.store.clone());
-        let plan = match &machine.home {
-            Some(_) => machine
+        let found = app.resolve(&args.session)?;
+        request.installed = agent_version::version(&app.env, found.store.dialect().name());
+        let mut out = Output::paged(app);
+        let store = app.planning(found.store.clone());
+        let plan = match &app.home {
+            Some(_) => app
                 .reading_runner()?
-                .repair_plan(&store, &found.located, &request)?,
-            None => store.repair_plan(&found.located, &request)?,
+                .repair_plan(&store, &found.location, &request)?,
+            None => store.repair_plan(&found.location, &request)?,
         };
         show(&plan, &reference(&found), &mut out)?;
         out.finish()?;
-        if !machine.quiet {
+        if !app.quiet {
             crate::error_report::say(&next(&plan, args));
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let found = machine.resolve_for_writing(&args.session)?;
-    request.installed = agent_version::version(&machine.env, found.store.dialect().name());
-    let runner = machine.runner()?;
+    let found = app.resolve_for_writing(&args.session)?;
+    request.installed = agent_version::version(&app.env, found.store.dialect().name());
+    let runner = app.runner()?;
     // Builds before this one noted the fork beside the operation.
-    let noted = machine.notes()?.of(&reference(&found)).repaired_as;
+    let noted = app.notes()?.of(&reference(&found)).repaired_as;
     let noted = noted.filter(|id| found.store.find(id).is_ok());
     if args.steps.is_empty()
         && !args.in_place
@@ -94,12 +94,12 @@ pub(crate) fn run(machine: &App, args: &RepairArgs) -> Result<ExitCode> {
         ));
         return Ok(ExitCode::SUCCESS);
     }
-    let done = runner.repair(&found.store, &found.located, &request)?;
-    report(machine, &found, &done)
+    let done = runner.repair(&found.store, &found.location, &request)?;
+    report(app, &found, &done)
 }
 
 fn reference(found: &Resolved) -> SessionRef {
-    SessionRef::new(found.store.dialect().name(), &found.located.id)
+    SessionRef::new(found.store.dialect().name(), &found.location.id)
 }
 
 fn show(plan: &RepairPlan, session: &SessionRef, out: &mut Output) -> Result<()> {
@@ -259,9 +259,9 @@ fn next(plan: &RepairPlan, args: &RepairArgs) -> String {
     }
 }
 
-fn report(machine: &App, found: &Resolved, done: &Repaired) -> Result<ExitCode> {
+fn report(app: &App, found: &Resolved, done: &Repaired) -> Result<ExitCode> {
     let session = reference(found);
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let fork = done
         .fork
         .as_ref()
@@ -288,7 +288,7 @@ fn report(machine: &App, found: &Resolved, done: &Repaired) -> Result<ExitCode> 
         }
     }
     out.finish()?;
-    if let (Some(operation), false) = (&done.operation, machine.quiet) {
+    if let (Some(operation), false) = (&done.operation, app.quiet) {
         let what = match (&fork, done.in_place) {
             (Some(made), true) => format!(
                 "the lines of {session} were put in order, and the repaired session is {made}. Resume that with `boswell resume {}`",

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{
-    Depth, SessionLocation, Permissions, ResumeCommand, SessionLink, StoreEnvironment, store_environment,
+    Depth, Permissions, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment,
+    store_environment,
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
@@ -15,8 +16,8 @@ use clap::Args;
 
 use super::list::last_active;
 use crate::app::App;
-use crate::output::Output;
 use crate::linked_transcript::{self, LinkedTranscript};
+use crate::output::Output;
 
 /// A command, and what has to be in its environment.
 pub(crate) type Starting = (ResumeCommand, StoreEnvironment);
@@ -50,20 +51,20 @@ impl ResumeArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ResumeArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
-    machine.refuse_archived(&found.store)?;
+pub(crate) fn run(app: &App, args: &ResumeArgs) -> Result<ExitCode> {
+    let found = app.resolve(&args.session)?;
+    app.refuse_archived(&found.store)?;
     let permissions = if args.same_permissions {
         Permissions::Same
     } else {
         Permissions::Asked
     };
-    let (found, (command, env)) = match command_of(machine, &found, permissions) {
+    let (found, (command, env)) = match command_of(app, &found, permissions) {
         Err(error) if args.session == "@last" && error.kind() == ErrorKind::Unsupported => {
-            let other = last_that_resumes(machine).ok_or(error)?;
-            let command = command_of(machine, &other, permissions)?;
-            if !machine.quiet {
-                let passed = SessionRef::new(found.store.dialect().name(), &found.located.id);
+            let other = last_that_resumes(app).ok_or(error)?;
+            let command = command_of(app, &other, permissions)?;
+            if !app.quiet {
+                let passed = SessionRef::new(found.store.dialect().name(), &found.location.id);
                 crate::error_report::say(&format!(
                     "passed over {passed}, which no agent would take up"
                 ));
@@ -72,11 +73,12 @@ pub(crate) fn run(machine: &App, args: &ResumeArgs) -> Result<ExitCode> {
         }
         command => (found, command?),
     };
-    if let (LinkedTranscript::Gone(other), false) = (linked_transcript::of(machine, &found)?, machine.quiet) {
-        crate::error_report::say(&linked_transcript::gone(&found.located.id, &other));
+    if let (LinkedTranscript::Gone(other), false) = (linked_transcript::of(app, &found)?, app.quiet)
+    {
+        crate::error_report::say(&linked_transcript::gone(&found.location.id, &other));
     }
-    if machine.json {
-        let mut out = Output::paged(machine);
+    if app.json {
+        let mut out = Output::paged(app);
         out.object(
             &Json::object()
                 .with("v", 1)
@@ -95,7 +97,7 @@ pub(crate) fn run(machine: &App, args: &ResumeArgs) -> Result<ExitCode> {
             .as_deref()
             .map(change_folder)
             .unwrap_or_default();
-        let mut out = Output::paged(machine);
+        let mut out = Output::paged(app);
         out.line(&format!("{cd}{}{}", assignments(&env), words.join(" ")))?;
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
@@ -103,25 +105,25 @@ pub(crate) fn run(machine: &App, args: &ResumeArgs) -> Result<ExitCode> {
     let cwd = command
         .cwd
         .as_deref()
-        .map_or(machine.env.cwd.as_path(), std::path::Path::new);
-    machine.note_terminal(&found, cwd);
+        .map_or(app.env.cwd.as_path(), std::path::Path::new);
+    app.note_terminal(&found, cwd);
     start(&command, &env)
 }
 
 /// What the agent of a session has to find in its environment to use the store
 /// that the session is in.
 pub(crate) fn environment_of(
-    machine: &App,
+    app: &App,
     store: &Store,
-    located: &SessionLocation,
+    location: &SessionLocation,
 ) -> StoreEnvironment {
     let same = |a: &Path, b: &Path| {
         a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
     };
     store_environment(
         store.dialect(),
-        &machine.env,
-        (store.root(), located.key.as_deref()),
+        &app.env,
+        (store.root(), location.key.as_deref()),
         &same,
     )
 }
@@ -157,47 +159,41 @@ fn assignments(env: &StoreEnvironment) -> String {
     }
 }
 
-fn command_of(machine: &App, found: &Resolved, permissions: Permissions) -> Result<Starting> {
-    let session = found.store.read(&found.located, Depth::Facts)?;
+fn command_of(app: &App, found: &Resolved, permissions: Permissions) -> Result<Starting> {
+    let session = found.store.read(&found.location, Depth::Facts)?;
     if let Some(command) =
         session
             .dialect()
-            .resume_with(session.facts(), session.located(), permissions)
+            .resume_with(session.meta(), session.location(), permissions)
     {
-        return Ok((
-            command,
-            environment_of(machine, &found.store, &found.located),
-        ));
+        return Ok((command, environment_of(app, &found.store, &found.location)));
     }
     // The command is the engine's, so the store that counts is the one in which the engine's
     // transcript was found.
     let engine = RefCell::new(StoreEnvironment::new());
     let look = |link: &SessionLink| {
-        let (found, env) = probe(machine, link);
+        let (found, env) = probe(app, link);
         *engine.borrow_mut() = env;
         found
     };
-    if let Some(command) = session.dialect().resume_by(session.located(), &look)? {
+    if let Some(command) = session.dialect().resume_by(session.location(), &look)? {
         return Ok((command, engine.take()));
     }
     // A front program may leave it to the engine that keeps the transcript.
-    for link in session.dialect().links(session.facts(), &found.located.id) {
-        let other = machine.stores.resolve(
+    for link in session.dialect().links(session.meta(), &found.location.id) {
+        let other = app.stores.resolve(
             &Selector::Ref(link.dialect.to_owned(), link.id),
-            &machine.env.cwd,
+            &app.env.cwd,
             Side::Fuller,
         );
         let Ok(other) = other else { continue };
-        let session = other.store.read(&other.located, Depth::Facts)?;
+        let session = other.store.read(&other.location, Depth::Facts)?;
         if let Some(command) =
             session
                 .dialect()
-                .resume_with(session.facts(), session.located(), permissions)
+                .resume_with(session.meta(), session.location(), permissions)
         {
-            return Ok((
-                command,
-                environment_of(machine, &other.store, &other.located),
-            ));
+            return Ok((command, environment_of(app, &other.store, &other.location)));
         }
     }
     Err(Error::new(
@@ -219,15 +215,12 @@ fn command_of(machine: &App, found: &Resolved, permissions: Permissions) -> Resu
 
 /// Whether an engine's store holds a session, and what leads the engine there. A store that is
 /// not there holds none.
-fn probe(machine: &App, link: &SessionLink) -> (Probe, StoreEnvironment) {
+fn probe(app: &App, link: &SessionLink) -> (Probe, StoreEnvironment) {
     let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
-    match machine
-        .stores
-        .resolve(&selector, &machine.env.cwd, Side::Fuller)
-    {
-        Ok(other) if other.located.size > 0 => (
+    match app.stores.resolve(&selector, &app.env.cwd, Side::Fuller) {
+        Ok(other) if other.location.size > 0 => (
             Probe::Found,
-            environment_of(machine, &other.store, &other.located),
+            environment_of(app, &other.store, &other.location),
         ),
         Ok(_) => (Probe::Absent, StoreEnvironment::new()),
         Err(error) if error.is_not_found() => (Probe::Absent, StoreEnvironment::new()),
@@ -239,46 +232,45 @@ fn probe(machine: &App, link: &SessionLink) -> (Probe, StoreEnvironment) {
 }
 
 /// The last conversation that an agent would take up: of this project, else of any.
-fn last_that_resumes(machine: &App) -> Option<Resolved> {
-    let cwd = machine.env.cwd.canonicalize().ok();
+fn last_that_resumes(app: &App) -> Option<Resolved> {
+    let cwd = app.env.cwd.canonicalize().ok();
     let here = |conversation: &Conversation| {
         let project = conversation
             .front
             .1
-            .facts
+            .meta
             .project
             .as_deref()
             .map(std::path::Path::new);
         cwd.is_some() && project.and_then(|project| project.canonicalize().ok()) == cwd
     };
-    let (conversations, _) = machine.stores.conversations();
+    let (conversations, _) = app.stores.conversations();
     let newest = conversations
         .into_iter()
-        .filter(|it| it.front.1.hidden().is_none() && command_for(machine, it).is_some())
+        .filter(|it| it.front.1.hidden().is_none() && command_for(app, it).is_some())
         .max_by_key(|it| (here(it), last_active(it)))?;
     let (store, summary) = newest.front;
     Some(Resolved {
-        store: machine.stores.get(store)?.clone(),
-        located: summary.located,
+        store: app.stores.get(store)?.clone(),
+        location: summary.location,
     })
 }
 
 /// The command for a conversation of a list: of its first side that has one.
-pub(crate) fn command_for(machine: &App, conversation: &Conversation) -> Option<Starting> {
+pub(crate) fn command_for(app: &App, conversation: &Conversation) -> Option<Starting> {
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)
         .filter_map(|(store, summary)| {
             Some((
-                machine
-                    .stores
+                app.stores
                     .get(*store)
                     .filter(|it| it.archived().is_none())?,
                 summary,
             ))
         })
         .find_map(|(store, summary)| {
-            let command = store.dialect().resume(&summary.facts, &summary.located)?;
-            Some((command, environment_of(machine, store, &summary.located)))
+            let command = store.dialect().resume(&summary.meta, &summary.location)?;
+            Some((command, environment_of(app, store, &summary.location)))
         })
 }
 

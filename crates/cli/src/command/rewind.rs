@@ -2,15 +2,15 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, EditRequest, Capability, Support};
+use boswell_dialect::{Capability, Depth, EditRequest, Support};
 use boswell_model::json::Json;
 use boswell_model::{Result, Tip};
 use boswell_store::{Outcome, Resolved, Wait};
 use clap::Args;
 
-use super::planned_change;
-use super::checkout::Files;
 use super::agent_file_history::AgentFileHistory;
+use super::checkout::Files;
+use super::planned_change;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::escape;
@@ -34,26 +34,27 @@ pub(crate) struct RewindArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &RewindArgs) -> Result<ExitCode> {
-    let found = machine.resolve_for_writing(&args.session)?;
-    let mut out = Output::paged(machine);
+pub(crate) fn run(app: &App, args: &RewindArgs) -> Result<ExitCode> {
+    let found = app.resolve_for_writing(&args.session)?;
+    let mut out = Output::paged(app);
     let rewrites = found.store.support(Capability::Rewind) == Support::Rewrites;
     if rewrites && !args.apply {
         return show(&found, args, out);
     }
     if args.files {
         // Before the leaf moves: afterwards the checkpoints lie on a branch that was left.
-        let before = found.store.read(&found.located, Depth::Facts)?;
+        let before = found.store.read(&found.location, Depth::Facts)?;
         match AgentFileHistory::at(&found, &before, &args.entry, &[])? {
-            Some(copies) => copies.restore(machine, &before, false, &mut out)?,
-            None => Files::at(machine, &before, &args.entry, &[])?
-                .restore(machine, &found, false, &mut out)?,
+            Some(copies) => copies.restore(app, &before, false, &mut out)?,
+            None => {
+                Files::at(app, &before, &args.entry, &[])?.restore(app, &found, false, &mut out)?
+            }
         };
     }
     if found.store.dialect().plans(Capability::Rewind) {
-        return by_plan(machine, args, &found, out);
+        return by_plan(app, args, &found, out);
     }
-    let writer = found.store.writer(&found.located.id, Wait::No)?;
+    let writer = found.store.writer(&found.location.id, Wait::No)?;
     let text = writer.rewind(&args.entry)?;
     let reference = writer.reference().to_string();
     let session = writer.session()?;
@@ -66,12 +67,12 @@ pub(crate) fn run(machine: &App, args: &RewindArgs) -> Result<ExitCode> {
 
 /// What is rewritten is shown first, and done when it is asked for again.
 fn show(found: &Resolved, args: &RewindArgs, mut out: Output) -> Result<ExitCode> {
-    let session = found.store.read(&found.located, Depth::Heads)?;
+    let session = found.store.read(&found.location, Depth::Heads)?;
     let slot = session.prompt(&args.entry)?;
     planned_change::show(
         &found
             .store
-            .plan(&found.located, &EditRequest::Rewind(Tip::At(slot)))?,
+            .plan(&found.location, &EditRequest::Rewind(Tip::At(slot)))?,
         &mut out,
     )?;
     out.finish()?;
@@ -79,23 +80,18 @@ fn show(found: &Resolved, args: &RewindArgs, mut out: Output) -> Result<ExitCode
     Ok(ExitCode::SUCCESS)
 }
 
-fn by_plan(
-    machine: &App,
-    args: &RewindArgs,
-    found: &Resolved,
-    out: Output,
-) -> Result<ExitCode> {
-    let session = found.store.read(&found.located, Depth::Heads)?;
+fn by_plan(app: &App, args: &RewindArgs, found: &Resolved, out: Output) -> Result<ExitCode> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
     let slot = session.prompt(&args.entry)?;
     let text = session
         .entry(slot)?
         .view
         .map(|view| view.text())
         .unwrap_or_default();
-    planned_change::execute(machine, found, &EditRequest::Rewind(Tip::At(slot)))?;
+    planned_change::execute(app, found, &EditRequest::Rewind(Tip::At(slot)))?;
     let now = found
         .store
-        .read(&found.store.find(&found.located.id)?, Depth::Heads)?;
+        .read(&found.store.find(&found.location.id)?, Depth::Heads)?;
     let leaf = now.leaf()?.map(|slot| now.log().label(slot).into_owned());
     print(args, &now.reference().to_string(), leaf, &text, out)
 }

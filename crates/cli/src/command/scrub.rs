@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 
-use boswell_dialect::{EditRequest, Modified, Patch, Plan, Precondition, ExpectedState, Splice, Step};
+use boswell_dialect::{
+    EditRequest, ExpectedState, Modified, Patch, Plan, Precondition, Splice, Step,
+};
 use boswell_find::Secrets;
 use boswell_model::json::Json;
 use boswell_model::{Error, Result, SessionRef};
 use boswell_store::{BlobId, Digest, Resolved, Runner, Scrubbed, Wait};
 
 use super::scrub_plan::{FileScrub, Target, blobs_of, target, with_scrubbing};
-use crate::confirm::{Agreed, ask};
 use crate::app::App;
+use crate::confirm::{Agreed, ask};
 use crate::output::Output;
 use crate::purge_copies;
 use crate::terminal::{Style, one_line};
@@ -21,22 +23,22 @@ const SCHEME: &str = "blob:sha256:";
 
 /// Shows what would be replaced in these sessions, and does so if that is wanted.
 pub(crate) fn run(
-    machine: &App,
+    app: &App,
     secrets: &Secrets,
     found: Vec<Resolved>,
     all: bool,
     apply: bool,
 ) -> Result<ExitCode> {
     if apply {
-        machine.may_write()?;
+        app.may_write()?;
     }
     crate::error_report::say(
         "secrets are replaced for good: this cannot be undone, and no copy of them is kept",
     );
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let (mut targets, mut refused) = (Vec::new(), false);
     for it in found {
-        match target(machine, secrets, it) {
+        match target(app, secrets, it) {
             Ok(target) if target.is_empty() => tell_unreached(&target),
             Ok(target) => targets.push(target),
             // Of many, one that is in use or cannot be read must not keep the others.
@@ -64,12 +66,12 @@ pub(crate) fn run(
     }
     // The pager ends before anything is asked.
     out.finish()?;
-    if let Agreed::No(code) = ask(machine, apply, "replace them? it cannot be undone")? {
+    if let Agreed::No(code) = ask(app, apply, "replace them? it cannot be undone")? {
         return Ok(code);
     }
-    let mut out = Output::paged(machine);
-    machine.may_write()?;
-    let runner = machine.runner()?;
+    let mut out = Output::paged(app);
+    app.may_write()?;
+    let runner = app.runner()?;
     let _lock = runner
         .locks()
         .exclusive("scrub", Wait::No)
@@ -79,11 +81,11 @@ pub(crate) fn run(
                 .hinting("try again when it has ended")
         })?;
     for target in &targets {
-        let operation = scrub(machine, secrets, &runner, target)?;
+        let operation = scrub(app, secrets, &runner, target)?;
         report(target, operation.as_deref(), &mut out)?;
     }
     out.finish()?;
-    if !machine.quiet {
+    if !app.quiet {
         crate::error_report::say(
             "not reached: what was sent to the provider, your project's files and git, exports, and sessions that were made from these ones; change the secrets themselves",
         );
@@ -93,15 +95,10 @@ pub(crate) fn run(
 
 /// Replaces everything that was found. Gives the id of the operation that changed
 /// files, if there were any.
-fn scrub(
-    machine: &App,
-    secrets: &Secrets,
-    runner: &Runner,
-    target: &Target,
-) -> Result<Option<String>> {
+fn scrub(app: &App, secrets: &Secrets, runner: &Runner, target: &Target) -> Result<Option<String>> {
     let session = target.session();
     runner.begin_scrub(&session)?;
-    let operation = match change_files(machine, runner, target) {
+    let operation = match change_files(app, runner, target) {
         Ok(operation) => operation,
         Err(error) => {
             // Each file is what it was or what it becomes; where none was begun there is
@@ -122,10 +119,10 @@ fn scrub(
             ))
     };
     let rest = || -> Result<()> {
-        remove_blobs(machine, target)?;
+        remove_blobs(app, target)?;
         with_scrubbing(secrets, target, |scrubbing| runner.scrub(scrubbing))?;
-        let home = machine.home()?;
-        let log = target.found.located.key.as_deref().unwrap_or_default();
+        let home = app.home()?;
+        let log = target.found.location.key.as_deref().unwrap_or_default();
         let stem = log.strip_suffix(".jsonl").unwrap_or(log);
         let is_gone =
             |it: &SessionRef, key: &str| target.sessions.contains(it) || key.starts_with(stem);
@@ -139,28 +136,28 @@ fn scrub(
 }
 
 /// Writes blobs, then the files that name them: one operation that keeps no copy.
-fn change_files(machine: &App, runner: &Runner, target: &Target) -> Result<Option<String>> {
+fn change_files(app: &App, runner: &Runner, target: &Target) -> Result<Option<String>> {
     let kept = blobs_of(target.found.store.root());
     for bytes in &target.fresh {
         kept.put(bytes)?;
     }
-    let own = blobs_of(machine.home()?);
+    let own = blobs_of(app.home()?);
     for it in &target.wholes {
         own.keep_whole(&it.written, &it.whole)?;
     }
     if target.files.is_empty() {
         return Ok(None);
     }
-    let store = machine.writable(target.found.store.clone())?;
+    let store = app.writable(target.found.store.clone())?;
     let session = target.session();
     let mut plan = Plan::new("scrub", format!("replace secrets in {session}"));
     plan.locks = store
         .dialect()
-        .locks(&target.found.located, &EditRequest::Delete);
+        .locks(&target.found.location, &EditRequest::Delete);
     plan.preconditions.extend(
         target
             .found
-            .located
+            .location
             .key
             .clone()
             .map(|key| Precondition::NotLive { key }),
@@ -222,22 +219,18 @@ fn splices(file: &FileScrub) -> Vec<Splice> {
 }
 
 /// Removes blobs that were replaced, unless another session names them.
-fn remove_blobs(machine: &App, target: &Target) -> Result<()> {
+fn remove_blobs(app: &App, target: &Target) -> Result<()> {
     if target.stale.is_empty() && target.wholes.is_empty() {
         return Ok(());
     }
     let root = target.found.store.root();
     let (mut still, mut names) = (BTreeSet::new(), BTreeSet::new());
-    for (_, store) in machine
-        .stores
-        .iter()
-        .filter(|(_, store)| store.root() == root)
-    {
-        let (ids, wholes) = purge_copies::named(machine, store, &store.list()?.sessions)?;
+    for (_, store) in app.stores.iter().filter(|(_, store)| store.root() == root) {
+        let (ids, wholes) = purge_copies::named(app, store, &store.list()?.sessions)?;
         still.extend(ids);
         names.extend(wholes);
     }
-    let own = blobs_of(machine.home()?);
+    let own = blobs_of(app.home()?);
     for it in target.wholes.iter().filter(|it| !names.contains(&it.name)) {
         own.forget_whole(&it.name)?;
     }

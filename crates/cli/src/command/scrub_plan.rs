@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{Dialect, EditRequest, Capability, Step};
+use boswell_dialect::{Capability, Dialect, EditRequest, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
@@ -82,7 +82,7 @@ pub(super) struct Target {
 
 impl Target {
     pub(super) fn session(&self) -> SessionRef {
-        SessionRef::new(self.found.store.dialect().name(), &self.found.located.id)
+        SessionRef::new(self.found.store.dialect().name(), &self.found.location.id)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -94,10 +94,10 @@ impl Target {
 }
 
 /// Looks at everything that belongs to a session.
-pub(super) fn target(machine: &App, secrets: &Secrets, found: Resolved) -> Result<Target> {
-    let session = SessionRef::new(found.store.dialect().name(), &found.located.id);
+pub(super) fn target(app: &App, secrets: &Secrets, found: Resolved) -> Result<Target> {
+    let session = SessionRef::new(found.store.dialect().name(), &found.location.id);
     refuse_live(&found, &session)?;
-    let subagents = purge_copies::subagents(&found.store, &found.located.id)?;
+    let subagents = purge_copies::subagents(&found.store, &found.location.id)?;
     let mut sessions = vec![session.clone()];
     sessions.extend(
         subagents
@@ -115,14 +115,14 @@ pub(super) fn target(machine: &App, secrets: &Secrets, found: Resolved) -> Resul
         unreached: Vec::new(),
         interrupted: false,
     };
-    for key in own_files(machine, &target.found)? {
-        look_at_wholes(machine, secrets, &mut target, &key)?;
+    for key in own_files(app, &target.found)? {
+        look_at_wholes(app, secrets, &mut target, &key)?;
         look_at(secrets, &mut target, key)?;
     }
     look_at_shared(secrets, &mut target)?;
     look_at_blobs(secrets, &mut target)?;
-    if machine.home.as_ref().is_some_and(|home| home.is_dir()) {
-        let runner = machine.reading_runner()?;
+    if app.home.as_ref().is_some_and(|home| home.is_dir()) {
+        let runner = app.reading_runner()?;
         target.interrupted = runner.scrubs()?.contains(&session);
         target.elsewhere =
             with_scrubbing(secrets, &target, |scrubbing| runner.would_scrub(scrubbing))?;
@@ -141,7 +141,7 @@ fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
                 )),
         );
     }
-    match found.store.live(&found.located)?.first() {
+    match found.store.live(&found.location)?.first() {
         None => Ok(()),
         Some(pid) => Err(Error::new(
             ErrorKind::Busy,
@@ -153,13 +153,13 @@ fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
 }
 
 /// Every file of the session: what deleting it would remove.
-fn own_files(machine: &App, found: &Resolved) -> Result<Vec<String>> {
+fn own_files(app: &App, found: &Resolved) -> Result<Vec<String>> {
     if !found.store.dialect().plans(Capability::Delete) {
         return files_of(found);
     }
-    let planned = machine
+    let planned = app
         .planning(found.store.clone())
-        .plan(&found.located, &EditRequest::Delete)?;
+        .plan(&found.location, &EditRequest::Delete)?;
     let key = |step: Step| {
         if let Step::Remove { key } = step {
             Some(key)
@@ -196,14 +196,9 @@ fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
 }
 
 /// Records of a log that boswell keeps whole in its own home.
-fn look_at_wholes(
-    machine: &App,
-    secrets: &Secrets,
-    target: &mut Target,
-    key: &str,
-) -> Result<()> {
+fn look_at_wholes(app: &App, secrets: &Secrets, target: &mut Target, key: &str) -> Result<()> {
     let agent = matches!(target.found.store.dialect().name(), "xcsh" | "omp");
-    let home = machine
+    let home = app
         .home
         .as_ref()
         .filter(|home| agent && home.join("blobs/whole").is_dir());
@@ -360,7 +355,7 @@ pub(super) fn with_scrubbing<T>(
     act: impl FnOnce(&Scrubbing<'_>) -> Result<T>,
 ) -> Result<T> {
     let (store, session) = (&target.found.store, target.session());
-    let log = target.found.located.key.clone().unwrap_or_default();
+    let log = target.found.location.key.clone().unwrap_or_default();
     let beside = log.strip_suffix(".jsonl").map(|stem| format!("{stem}/"));
     let is_meant = |of: &SessionRef, root: &Path, key: &str| {
         let own = key == log

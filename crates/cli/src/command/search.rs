@@ -4,18 +4,18 @@ use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 
 use boswell_find::{
-    Count, Effort, Field, Hit, Suggestions, Order, Origin, Query, Results, StoreSources, WantedRows,
+    Count, Effort, Field, Hit, Order, Origin, Query, Results, StoreSources, Suggestions, WantedRows,
 };
 use boswell_model::json::Json;
 use boswell_model::{EntryKind, Error, ErrorKind, Result, shell_option, shell_quote};
 use boswell_store::{StoreId, Summary};
 use clap::{Args, ValueEnum};
 
-use super::list::{short_path, warn_about};
 use super::filter_args::{Filter, FilterArgs, Side};
-use crate::session_index::{Create, SessionIndex, say_unkept};
+use super::list::{short_path, warn_about};
 use crate::app::{App, workers};
 use crate::output::Output;
+use crate::session_index::{Create, SessionIndex, say_unkept};
 use crate::terminal::{Style, cut, escape, one_line};
 use crate::{error_report, time};
 
@@ -64,10 +64,10 @@ enum Sort {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &SearchArgs) -> Result<ExitCode> {
-    let query = query(machine, args)?;
-    let filter = Filter::new(machine, &args.narrow)?;
-    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
+pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
+    let query = query(app, args)?;
+    let filter = Filter::new(app, &args.narrow)?;
+    let Some(mut session_index) = SessionIndex::open(app, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
@@ -75,9 +75,13 @@ pub(crate) fn run(machine: &App, args: &SearchArgs) -> Result<ExitCode> {
     };
     // What is known of an earlier state will do for showing a hit, not for choosing sessions.
     let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
-    library.read(
-        machine,
-        if chosen { WantedRows::Glance } else { WantedRows::Hint },
+    session_index.read(
+        app,
+        if chosen {
+            WantedRows::Glance
+        } else {
+            WantedRows::Hint
+        },
         &|| true,
     )?;
     let mut left_out = HashSet::new();
@@ -86,7 +90,8 @@ pub(crate) fn run(machine: &App, args: &SearchArgs) -> Result<ExitCode> {
             left_out.insert(place);
         }
     };
-    let all = library.sources_by_filter_keys(machine, if chosen { Some(&mut look) } else { None })?;
+    let all =
+        session_index.sources_by_filter_keys(app, if chosen { Some(&mut look) } else { None })?;
     let wanted = |index: usize| match all.origin(index) {
         Some(Origin::Session(place)) => !left_out.contains(place),
         Some(Origin::Memory(memory)) => filter.takes_memory(memory.dialect, &memory.project),
@@ -98,29 +103,29 @@ pub(crate) fn run(machine: &App, args: &SearchArgs) -> Result<ExitCode> {
         .enumerate()
         .filter(|(index, _)| wanted(*index))
         .unzip();
-    let index = library.index();
+    let index = session_index.index();
     let effort = Effort {
         workers: workers(),
         go_on: &|| true,
     };
     let results = index.search(&query, &sources, &all, &effort)?;
-    let looked = found(machine, &mut library, &all, &places, &results)?;
+    let looked = found(app, &mut session_index, &all, &places, &results)?;
     let shown = Shown {
-        machine,
+        app,
         looked: &looked,
         all: &all,
         places: &places,
     };
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     shown.print(&results, &mut out)?;
     out.finish()?;
-    if !machine.json && results.hits.is_empty() && !machine.quiet {
+    if !app.json && results.hits.is_empty() && !app.quiet {
         nothing(&results.nearest, args);
     }
-    say_unkept(machine, library.unkept.as_ref());
-    warn_about(machine, &library.rest());
-    library.index_a_little(machine, &index, &all);
-    library.leave();
+    say_unkept(app, session_index.unkept.as_ref());
+    warn_about(app, &session_index.rest());
+    session_index.index_a_little(app, &index, &all);
+    session_index.leave();
     // The process ends: giving back the room of each source on its own would take
     // longer than many a search.
     std::mem::forget(all);
@@ -136,8 +141,8 @@ type Looked = HashMap<usize, (StoreId, Summary)>;
 
 /// The sessions that hold hits.
 fn found(
-    machine: &App,
-    library: &mut SessionIndex,
+    app: &App,
+    session_index: &mut SessionIndex,
     all: &StoreSources,
     places: &[usize],
     results: &Results,
@@ -151,21 +156,21 @@ fn found(
             continue;
         };
         if !found.contains_key(place)
-            && let Some(session) = library.summary(machine, *place)?
+            && let Some(session) = session_index.summary(app, *place)?
         {
             found.insert(*place, session);
         }
     }
-    machine.add_notes(found.values_mut().map(|(_, summary)| summary))?;
+    app.add_notes(found.values_mut().map(|(_, summary)| summary))?;
     Ok(found)
 }
 
-fn query(machine: &App, args: &SearchArgs) -> Result<Query> {
+fn query(app: &App, args: &SearchArgs) -> Result<Query> {
     let text = args.query.join(" ");
     let mut query = match (args.substring, args.regex) {
         (true, _) => Query::substring(&text)?,
         (_, true) => Query::regex(&text)?,
-        _ => Query::parse(&text, Some(machine.now))?,
+        _ => Query::parse(&text, Some(app.now))?,
     };
     for word in &args.fields {
         let word = word.trim();
@@ -178,11 +183,7 @@ fn query(machine: &App, args: &SearchArgs) -> Result<Query> {
             .hinting(format!("write --in with any of {}", known.join(", ")))
         })?);
     }
-    let time = |text: &Option<String>| {
-        text.as_deref()
-            .map(|t| time::parse(t, machine.now))
-            .transpose()
-    };
+    let time = |text: &Option<String>| text.as_deref().map(|t| time::parse(t, app.now)).transpose();
     query.filters.since = time(&args.narrow.since)?.or(query.filters.since);
     query.filters.until = time(&args.narrow.until)?.or(query.filters.until);
     query.order = if args.sort == Sort::Newest {
@@ -196,7 +197,7 @@ fn query(machine: &App, args: &SearchArgs) -> Result<Query> {
 }
 
 struct Shown<'a> {
-    machine: &'a App,
+    app: &'a App,
     looked: &'a Looked,
     all: &'a StoreSources,
     places: &'a [usize],
@@ -254,19 +255,15 @@ impl Shown<'_> {
                     return nobody(hit);
                 };
                 let own = self
-                    .machine
+                    .app
                     .stores
                     .get(*store)
                     .map_or("", |store| store.dialect().agent());
                 Holder {
                     reference: summary.reference.to_string(),
-                    agent: summary
-                        .facts
-                        .agent
-                        .clone()
-                        .unwrap_or_else(|| own.to_owned()),
+                    agent: summary.meta.agent.clone().unwrap_or_else(|| own.to_owned()),
                     project: summary
-                        .facts
+                        .meta
                         .project
                         .as_deref()
                         .filter(|project| !project.is_empty()),
@@ -313,7 +310,7 @@ impl Shown<'_> {
             .with("cursor", results.cursor.as_deref())
             .with("complete", results.complete)
             .with("scanned_bytes", results.scanned)
-            .with("as_of", self.machine.now.to_rfc3339())
+            .with("as_of", self.app.now.to_rfc3339())
     }
 
     fn heading(&self, holder: &Holder<'_>, out: &Output) -> String {
@@ -324,7 +321,7 @@ impl Shown<'_> {
         parts.extend(
             holder
                 .project
-                .map(|project| one_line(&short_path(self.machine, project))),
+                .map(|project| one_line(&short_path(self.app, project))),
         );
         parts.join(&out.paint(Style::Faint, " · "))
     }

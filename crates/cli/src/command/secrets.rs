@@ -41,7 +41,7 @@ pub(crate) struct SecretsArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &SecretsArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     let secrets = Secrets::new()?;
     if args.scrub && !args.all && args.sessions.is_empty() {
         return Err(Error::new(
@@ -53,43 +53,43 @@ pub(crate) fn run(machine: &App, args: &SecretsArgs) -> Result<ExitCode> {
         ));
     }
     let found: Vec<Resolved> = if args.sessions.is_empty() {
-        let (held, errors) = machine.stores.held();
+        let (held, errors) = app.stores.held();
         errors
             .iter()
             .for_each(|(_, error)| crate::error_report::warn(error));
         let with_store = |held: boswell_store::StoredSession| {
             Some(Resolved {
-                store: machine.stores.get(held.store)?.clone(),
-                located: held.located,
+                store: app.stores.get(held.store)?.clone(),
+                location: held.location,
             })
         };
         held.into_iter()
-            .filter(|held| held.located.key.is_some())
+            .filter(|held| held.location.key.is_some())
             .filter_map(with_store)
             .collect()
     } else {
         args.sessions
             .iter()
-            .map(|session| machine.resolve(session))
+            .map(|session| app.resolve(session))
             .collect::<Result<_>>()?
     };
     if args.scrub {
         // Subagents go with the session that they belong to.
         let owners = found
             .into_iter()
-            .filter(|it| !args.all || it.located.owner.is_none())
+            .filter(|it| !args.all || it.location.owner.is_none())
             .collect();
-        return super::scrub::run(machine, &secrets, owners, args.all, args.apply);
+        return super::scrub::run(app, &secrets, owners, args.all, args.apply);
     }
-    let mut out = Output::paged(machine);
-    let mut progress = Progress::new("looking for secrets, session", found.len(), machine.quiet);
+    let mut out = Output::paged(app);
+    let mut progress = Progress::new("looking for secrets, session", found.len(), app.quiet);
     let mut total = 0;
     for it in &found {
         progress.tick();
         if out.gone() {
             break;
         }
-        match it.store.read(&it.located, Depth::Heads) {
+        match it.store.read(&it.location, Depth::Heads) {
             Ok(session) => total += look(&secrets, &session, &mut out)?,
             Err(error) => crate::error_report::warn(&error),
         }

@@ -11,8 +11,8 @@ use boswell_store::{Session, Store};
 use clap::{Args, ValueEnum};
 
 use crate::app::App;
-use crate::output::Output;
 use crate::json_shape::{EntryPlace, entry};
+use crate::output::Output;
 use crate::terminal::{Style, cut, escape, one_line};
 use crate::{error_report, linked_transcript, time};
 
@@ -64,17 +64,17 @@ pub(crate) enum Tools {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &ShowArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
+pub(crate) fn run(app: &App, args: &ShowArgs) -> Result<ExitCode> {
+    let found = app.resolve(&args.session)?;
     // Records and entries are those of the file that was named; the conversation may be elsewhere.
     let of_file = args.records || args.raw || args.entry.is_some();
     let found = if of_file {
         found
     } else {
-        linked_transcript::followed(machine, found)?
+        linked_transcript::followed(app, found)?
     };
-    let session = found.store.read(&found.located, Depth::Heads)?;
-    let mut out = Output::paged(machine);
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let mut out = Output::paged(app);
     let subagents = if args.raw || args.records {
         Vec::new()
     } else {
@@ -82,7 +82,7 @@ pub(crate) fn run(machine: &App, args: &ShowArgs) -> Result<ExitCode> {
     };
     let slots = chosen(&session, &session.branch(session.tip()?)?, args)?;
     let mut telling = Telling {
-        machine,
+        app,
         store: &found.store,
         args,
         subagents,
@@ -93,13 +93,13 @@ pub(crate) fn run(machine: &App, args: &ShowArgs) -> Result<ExitCode> {
         telling.rest(&mut out)?;
     }
     out.finish()?;
-    warn_about_gaps(machine, &session);
+    warn_about_gaps(app, &session);
     Ok(ExitCode::SUCCESS)
 }
 
 /// Tells a session, and its subagents where they were started.
 struct Telling<'a> {
-    machine: &'a App,
+    app: &'a App,
     store: &'a Store,
     args: &'a ShowArgs,
     subagents: Vec<Subagent>,
@@ -150,7 +150,7 @@ impl Telling<'_> {
             } else {
                 let everything = self.args.records || self.args.entry.is_some();
                 let shown = Shown {
-                    machine: self.machine,
+                    app: self.app,
                     session,
                     args: self.args,
                     everything,
@@ -211,7 +211,7 @@ impl Telling<'_> {
 
     fn subagent(&mut self, subagent: &Subagent, depth: usize, out: &mut Output) -> Result<()> {
         let margin = MARGIN.repeat(depth);
-        let id = &subagent.located.id;
+        let id = &subagent.location.id;
         if !out.json {
             let task = subagent
                 .task
@@ -235,7 +235,7 @@ impl Telling<'_> {
         if !self.args.subagents {
             return Ok(());
         }
-        let session = self.store.read(&subagent.located, Depth::Heads)?;
+        let session = self.store.read(&subagent.location, Depth::Heads)?;
         let slots = session.branch(session.tip()?)?;
         self.log(&session, &slots, depth + 1, out)
     }
@@ -292,7 +292,7 @@ fn chosen(session: &Session, branch: &[Slot], args: &ShowArgs) -> Result<Vec<Slo
 }
 
 struct Shown<'a> {
-    machine: &'a App,
+    app: &'a App,
     session: &'a Session,
     args: &'a ShowArgs,
     everything: bool,
@@ -351,7 +351,7 @@ impl Shown<'_> {
     }
 
     fn lines(&self, view: &View, out: &Output) -> Vec<String> {
-        let width = self.machine.width.saturating_sub(4);
+        let width = self.app.width.saturating_sub(4);
         let mut lines = Vec::new();
         if let Some(remark) = &view.remark {
             lines.push(out.paint(
@@ -414,7 +414,7 @@ impl Shown<'_> {
                     String::new()
                 };
                 let room = self
-                    .machine
+                    .app
                     .width
                     .saturating_sub(4 + crate::terminal::columns(&lead) + tail.len());
                 lines.push(out.paint(
@@ -444,14 +444,14 @@ fn page(session: &Session, mut all: Vec<Slot>, args: &ShowArgs) -> Result<Vec<Sl
 }
 
 /// Says how much of a log could not be read as records. The answer itself is whole.
-pub(crate) fn warn_about_gaps(machine: &App, session: &Session) {
+pub(crate) fn warn_about_gaps(app: &App, session: &Session) {
     let gaps = session
         .log()
         .gaps
         .iter()
         .filter(|gap| gap.kind != boswell_model::SpanKind::Gap(boswell_model::Gap::Bom))
         .count();
-    if gaps == 0 || machine.quiet {
+    if gaps == 0 || app.quiet {
         return;
     }
     let name = session

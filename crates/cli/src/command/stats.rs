@@ -9,12 +9,12 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::{Conversation, Resolved};
 use clap::{Args, ValueEnum};
 
-use super::list::{short_path, warn_about};
 use super::filter_args::{Filter, FilterArgs, Side};
-use crate::session_index::{Create, IsMeant, SessionIndex, say_unkept};
+use super::list::{short_path, warn_about};
 use crate::app::App;
 use crate::notes_overlay::NotesOverlay;
 use crate::output::Output;
+use crate::session_index::{Create, IsMeant, SessionIndex, say_unkept};
 use crate::terminal::{Style, cut, fit, one_line};
 use crate::{error_report, json_shape};
 
@@ -57,61 +57,61 @@ impl ByArg {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &StatsArgs) -> Result<ExitCode> {
-    let filter = Filter::new(machine, &args.narrow)?;
-    let prices = prices(machine)?;
+pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
+    let filter = Filter::new(app, &args.narrow)?;
+    let prices = prices(app)?;
     let only = args
         .session
         .as_deref()
-        .map(|session| machine.resolve(session))
+        .map(|session| app.resolve(session))
         .transpose()?;
-    let Some(mut library) = SessionIndex::open(machine, Create::Yes)? else {
+    let Some(mut session_index) = SessionIndex::open(app, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
             "the catalog was neither opened nor refused",
         ));
     };
-    library.read(machine, WantedRows::Whole, &|| true)?;
+    session_index.read(app, WantedRows::Whole, &|| true)?;
     let (by, word) = args.by.map_or((By::Total, "total"), ByArg::by);
-    let tally = library.tally(machine, by, &|library| match &only {
-        Some(session) => Ok(one(machine, library, session)),
+    let tally = session_index.tally(app, by, &|session_index| match &only {
+        Some(session) => Ok(one(app, session_index, session)),
         None if filter.takes_everything() => Ok(Box::new(|_: &[usize]| true)),
-        None => narrowed(machine, library, &filter),
+        None => narrowed(app, session_index, &filter),
     })?;
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let sums = tally.sums(&prices);
     match args.by {
-        Some(_) => table(machine, word, &sums, &prices, &mut out)?,
+        Some(_) => table(app, word, &sums, &prices, &mut out)?,
         None => whole(sums.get("").unwrap_or(&Sum::default()), &prices, &mut out)?,
     }
     out.finish()?;
     let unpriced: BTreeSet<&String> = sums.values().flat_map(|sum| &sum.unpriced).collect();
-    if !machine.quiet && !machine.json && !unpriced.is_empty() {
+    if !app.quiet && !app.json && !unpriced.is_empty() {
         let models: Vec<_> = unpriced.into_iter().map(|model| one_line(model)).collect();
         error_report::say(&format!(
             "the cost leaves out {}: no price is known",
             models.join(", ")
         ));
     }
-    say_unkept(machine, library.unkept.as_ref());
-    warn_about(machine, &library.rest());
+    say_unkept(app, session_index.unkept.as_ref());
+    warn_about(app, &session_index.rest());
     Ok(ExitCode::SUCCESS)
 }
 
 /// The conversation of a session, and its subagents.
-fn one(machine: &App, library: &SessionIndex, session: &Resolved) -> IsMeant<'static> {
-    let (dialect, own) = (session.store.dialect().name(), &session.located);
+fn one(app: &App, session_index: &SessionIndex, session: &Resolved) -> IsMeant<'static> {
+    let (dialect, own) = (session.store.dialect().name(), &session.location);
     let is_side = |entry: &CatalogRow| {
-        let located = &entry.located;
-        let is_meant = (located.key == own.key && located.id == own.id)
-            || located.owner.as_deref() == Some(&own.id);
+        let location = &entry.location;
+        let is_meant = (location.key == own.key && location.id == own.id)
+            || location.owner.as_deref() == Some(&own.id);
         is_meant
-            && machine
+            && app
                 .stores
                 .get(entry.store)
                 .is_some_and(|store| store.dialect().name() == dialect)
     };
-    let entries = library.entries.iter().enumerate();
+    let entries = session_index.entries.iter().enumerate();
     let places: HashSet<usize> = entries
         .filter(|(_, entry)| is_side(entry))
         .map(|(place, _)| place)
@@ -121,20 +121,20 @@ fn one(machine: &App, library: &SessionIndex, session: &Resolved) -> IsMeant<'st
 
 /// The conversations that are asked for.
 fn narrowed<'f>(
-    machine: &App,
-    library: &mut SessionIndex,
+    app: &App,
+    session_index: &mut SessionIndex,
     filter: &'f Filter<'f>,
 ) -> Result<IsMeant<'f>> {
-    library.fill(machine, WantedRows::Whole, &|| true)?;
-    let noted = NotesOverlay::read(machine)?;
+    session_index.fill(app, WantedRows::Whole, &|| true)?;
+    let noted = NotesOverlay::read(app)?;
     let mut sides: HashMap<usize, (bool, Option<Instant>)> = HashMap::new();
-    library.each_summary(machine, &mut |place, store, summary| {
+    session_index.each_summary(app, &mut |place, store, summary| {
         let mut alone = Conversation {
             front: (store, summary),
             linked: Vec::new(),
             dangling: Vec::new(),
         };
-        machine.add_status(&mut alone);
+        app.add_status(&mut alone);
         noted.add_to(std::iter::once(&mut alone.front.1));
         sides.insert(
             place,
@@ -152,8 +152,8 @@ fn narrowed<'f>(
 }
 
 /// The prices of the table, and those that the user set.
-fn prices(machine: &App) -> Result<Prices> {
-    let Some(set) = machine.config.get("prices").and_then(toml::Value::as_table) else {
+fn prices(app: &App) -> Result<Prices> {
+    let Some(set) = app.config.get("prices").and_then(toml::Value::as_table) else {
         return Ok(Prices::default());
     };
     let number = |value: &toml::Value| {
@@ -264,7 +264,7 @@ fn whole(sum: &Sum, prices: &Prices, out: &mut Output) -> Result<()> {
 }
 
 fn table(
-    machine: &App,
+    app: &App,
     by: &str,
     sums: &BTreeMap<String, Sum>,
     prices: &Prices,
@@ -286,7 +286,7 @@ fn table(
         }
         return Ok(());
     }
-    let width = machine.width.saturating_sub(68).clamp(12, 48);
+    let width = app.width.saturating_sub(68).clamp(12, 48);
     let heading = format!(
         "{}  {:>8}  {:>8}  {:>12}  {:>12}  {:>10}",
         fit(&by.to_uppercase(), width),
@@ -300,7 +300,7 @@ fn table(
     for (key, sum) in rows {
         let name = match key.as_str() {
             "" => "(no folder recorded)".to_owned(),
-            key if by == "project" => short_path(machine, key),
+            key if by == "project" => short_path(app, key),
             key => key.to_owned(),
         };
         let messages = if by == "model" {

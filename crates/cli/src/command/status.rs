@@ -56,23 +56,18 @@ impl Status {
 }
 
 /// Runs `status`.
-pub(crate) fn run(machine: &App, args: &StatusArgs) -> Result<ExitCode> {
-    set(machine, &args.session, args.status, args.message.as_deref())
+pub(crate) fn run(app: &App, args: &StatusArgs) -> Result<ExitCode> {
+    set(app, &args.session, args.status, args.message.as_deref())
 }
 
 /// Runs `close`.
-pub(crate) fn close(machine: &App, args: &CloseArgs) -> Result<ExitCode> {
-    set(machine, &args.session, Status::Completed, None)
+pub(crate) fn close(app: &App, args: &CloseArgs) -> Result<ExitCode> {
+    set(app, &args.session, Status::Completed, None)
 }
 
-fn set(
-    machine: &App,
-    session: &str,
-    status: Status,
-    message: Option<&str>,
-) -> Result<ExitCode> {
-    let found = machine.resolve_front_for_writing(session)?;
-    let intention = EditRequest::Status {
+fn set(app: &App, session: &str, status: Status, message: Option<&str>) -> Result<ExitCode> {
+    let found = app.resolve_front_for_writing(session)?;
+    let request = EditRequest::Status {
         status: status.word().to_owned(),
         message: message.map(str::to_owned),
     };
@@ -80,9 +75,9 @@ fn set(
         status: status.word().to_owned(),
         message: message.map(str::to_owned),
     };
-    let code = annotate_or_note(machine, &found, &intention, vec![note])?;
+    let code = annotate_or_note(app, &found, &request, vec![note])?;
     if matches!(status, Status::Completed) {
-        super::summarize::at_close(machine, &found);
+        super::summarize::at_close(app, &found);
     }
     Ok(code)
 }

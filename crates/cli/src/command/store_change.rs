@@ -5,8 +5,8 @@ use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Executed, Store};
 
-use super::planned_change;
 use super::ops::way_back;
+use super::planned_change;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::one_line;
@@ -35,26 +35,26 @@ pub(crate) enum OnError {
 
 /// Shows what an intention would change in every store; with `apply` carries it out.
 pub(crate) fn each(
-    machine: &App,
-    intention: &StoreRequest,
+    app: &App,
+    request: &StoreRequest,
     apply: bool,
     out: &mut Output,
 ) -> Result<Outcome> {
-    each_with(machine, &|_| intention.clone(), apply, OnError::Stop, out)
+    each_with(app, &|_| request.clone(), apply, OnError::Stop, out)
 }
 
 /// The same, where what is wanted depends on the store.
 pub(crate) fn each_with(
-    machine: &App,
+    app: &App,
     wanted: &dyn Fn(&Store) -> StoreRequest,
     apply: bool,
     on_error: OnError,
     out: &mut Output,
 ) -> Result<Outcome> {
     let mut outcome = Outcome::default();
-    for (_, store) in machine.stores.iter() {
-        let intention = &wanted(store);
-        let planned = match machine.planning(store.clone()).plan_store(intention) {
+    for (_, store) in app.stores.iter() {
+        let request = &wanted(store);
+        let planned = match app.planning(store.clone()).plan_store(request) {
             Ok(planned) => planned,
             Err(error) if error.kind() == ErrorKind::Unsupported => {
                 outcome.left_out.push(store.dialect().name());
@@ -73,20 +73,20 @@ pub(crate) fn each_with(
         });
         outcome.unread.extend(unread);
         if planned.plan.steps.is_empty() {
-            planned_change::remark(machine, &planned);
+            planned_change::remark(app, &planned);
             continue;
         }
         outcome.changed += 1;
         if apply {
-            let done = machine
+            let done = app
                 .runner()?
-                .execute_store(&machine.writable(store.clone())?, intention)?;
-            planned_change::remark(machine, &done.planned);
+                .execute_store(&app.writable(store.clone())?, request)?;
+            planned_change::remark(app, &done.planned);
             outcome.operations.push(done.operation.id.clone());
             report(&done, &SessionRef::new(store.dialect().name(), "*"), out)?;
         } else {
             planned_change::show(&planned, out)?;
-            planned_change::remark(machine, &planned);
+            planned_change::remark(app, &planned);
         }
     }
     Ok(outcome)
@@ -106,8 +106,8 @@ fn report(done: &Executed, session: &SessionRef, out: &mut Output) -> Result<()>
 }
 
 /// Says how to go on after a plan was shown.
-pub(crate) fn say_next(machine: &App, apply: bool, outcome: &Outcome) {
-    if machine.quiet || outcome.changed == 0 {
+pub(crate) fn say_next(app: &App, apply: bool, outcome: &Outcome) {
+    if app.quiet || outcome.changed == 0 {
         return;
     }
     crate::error_report::say(&match apply {

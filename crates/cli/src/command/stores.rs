@@ -8,9 +8,9 @@ use boswell_model::json::Json;
 use boswell_store::{Conversation, Listing, Store, drift};
 use clap::Args;
 
+use crate::app::App;
 use crate::error_report;
 use crate::expiry::{AHEAD, Fates};
-use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
 
@@ -26,19 +26,17 @@ pub(crate) struct StoresArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &StoresArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &StoresArgs) -> Result<ExitCode> {
     if args.pairs {
-        return pairs(machine);
+        return pairs(app);
     }
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let mut failures = Vec::new();
-    let fates = Fates::read(machine)?;
-    for (id, store) in machine.stores.iter() {
+    let fates = Fates::read(app)?;
+    for (id, store) in app.stores.iter() {
         match store.list() {
             Ok(listing) => {
-                let soon = fates
-                    .lost_soon(id, store, &listing.sessions, machine.now)
-                    .len();
+                let soon = fates.lost_soon(id, store, &listing.sessions, app.now).len();
                 show_store(store, &listing, soon, &mut out)?;
                 failures.extend(boswell_store::unlisted(&listing.unlisted, store));
             }
@@ -46,7 +44,7 @@ pub(crate) fn run(machine: &App, args: &StoresArgs) -> Result<ExitCode> {
         }
     }
     if !out.json {
-        for place in machine.stores.locations().iter().filter(|p| !p.exists) {
+        for place in app.stores.locations().iter().filter(|p| !p.exists) {
             let text = format!(
                 "{}  not there: {}",
                 fit(place.dialect, 10),
@@ -150,10 +148,10 @@ fn lost_soon(count: usize) -> String {
     )
 }
 
-fn pairs(machine: &App) -> Result<ExitCode> {
-    let (conversations, rest) = machine.conversations()?;
-    let mut out = Output::paged(machine);
-    for (id, store) in machine.stores.iter() {
+fn pairs(app: &App) -> Result<ExitCode> {
+    let (conversations, rest) = app.conversations()?;
+    let mut out = Output::paged(app);
+    for (id, store) in app.stores.iter() {
         let of_store: Vec<&Conversation> =
             conversations.iter().filter(|c| c.front.0 == id).collect();
         let twice: Vec<&&Conversation> = of_store.iter().filter(|c| !c.linked.is_empty()).collect();
@@ -170,11 +168,11 @@ fn pairs(machine: &App) -> Result<ExitCode> {
                 .any(|(_, other)| !drift(&c.front.1, other).is_empty())
         };
         let drifted = twice.iter().filter(|c| drifts(c)).count();
-        let own: u64 = twice.iter().map(|c| c.front.1.located.size).sum();
+        let own: u64 = twice.iter().map(|c| c.front.1.location.size).sum();
         let other: u64 = twice
             .iter()
             .flat_map(|c| &c.linked)
-            .map(|(_, s)| s.located.size)
+            .map(|(_, s)| s.location.size)
             .sum();
         let ratio = (other > 0).then(|| own as f64 / other as f64);
         if out.json {
@@ -211,7 +209,7 @@ fn pairs(machine: &App) -> Result<ExitCode> {
         }
     }
     out.finish()?;
-    super::list::warn_about(machine, &rest);
+    super::list::warn_about(app, &rest);
     Ok(ExitCode::SUCCESS)
 }
 

@@ -9,11 +9,11 @@ use boswell_store::{Conversation, Note, NoteKind, Resolved};
 use clap::Args;
 
 use crate::app::App;
+use crate::linked_transcript::{self, LinkedTranscript};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::summary::{SummaryInput, ExternalProgram, Summed, extract};
+use crate::summary::{ExternalProgram, SummaryInput, Summed, extract};
 use crate::terminal::{Style, one_line};
-use crate::linked_transcript::{self, LinkedTranscript};
 
 /// Give sessions a title of at most 8 words and a summary of at most 3 sentences
 #[derive(Debug, Args)]
@@ -48,28 +48,28 @@ struct Wanted {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &SummarizeArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &SummarizeArgs) -> Result<ExitCode> {
     if !args.dry_run {
-        machine.may_write()?;
+        app.may_write()?;
     }
-    let (conversations, _) = machine.conversations()?;
+    let (conversations, _) = app.conversations()?;
     let mut wanted = if args.missing {
-        missing(machine, &conversations)
+        missing(app, &conversations)
     } else {
-        let named = |session: &String| Ok(wanted(machine.resolve(session)?, &conversations));
+        let named = |session: &String| Ok(wanted(app.resolve(session)?, &conversations));
         args.sessions.iter().map(named).collect::<Result<_>>()?
     };
     wanted.truncate(args.limit.unwrap_or(usize::MAX));
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     let secrets = Secrets::new()?;
     let mut failed = false;
-    let mut progress = Progress::new("summarising, session", wanted.len(), machine.quiet);
+    let mut progress = Progress::new("summarising, session", wanted.len(), app.quiet);
     for it in &wanted {
         progress.tick();
-        match summed(machine, it, &secrets) {
+        match summed(app, it, &secrets) {
             Ok(Some(summed)) => {
                 if !args.dry_run {
-                    keep(machine, it, &summed)?;
+                    keep(app, it, &summed)?;
                 }
                 print(it, &summed, !args.dry_run, &mut out)?;
             }
@@ -81,7 +81,7 @@ pub(crate) fn run(machine: &App, args: &SummarizeArgs) -> Result<ExitCode> {
         }
     }
     drop(progress);
-    if wanted.is_empty() && !machine.quiet {
+    if wanted.is_empty() && !app.quiet {
         crate::error_report::say("every session has a summary");
     }
     out.finish()?;
@@ -94,15 +94,15 @@ pub(crate) fn run(machine: &App, args: &SummarizeArgs) -> Result<ExitCode> {
 
 /// Sums up a session that was closed, if the settings say so. The session is closed
 /// whether or not that works.
-pub(crate) fn at_close(machine: &App, found: &Resolved) {
-    if !machine.config.is_on("summary.at_close") {
+pub(crate) fn at_close(app: &App, found: &Resolved) {
+    if !app.config.is_on("summary.at_close") {
         return;
     }
     let done = || -> Result<()> {
-        let (conversations, _) = machine.conversations()?;
+        let (conversations, _) = app.conversations()?;
         let it = wanted(found.clone(), &conversations);
-        match summed(machine, &it, &Secrets::new()?)? {
-            Some(summed) => keep(machine, &it, &summed),
+        match summed(app, &it, &Secrets::new()?)? {
+            Some(summed) => keep(app, &it, &summed),
             None => Ok(()),
         }
     };
@@ -111,13 +111,13 @@ pub(crate) fn at_close(machine: &App, found: &Resolved) {
     }
 }
 
-fn missing(machine: &App, conversations: &[Conversation]) -> Vec<Wanted> {
+fn missing(app: &App, conversations: &[Conversation]) -> Vec<Wanted> {
     let mut bare: Vec<&Conversation> = conversations
         .iter()
-        .filter(|it| it.front.1.located.hidden.is_none() && it.front.1.facts.summary.is_none())
+        .filter(|it| it.front.1.location.hidden.is_none() && it.front.1.meta.summary.is_none())
         .collect();
     bare.sort_by_key(|it| std::cmp::Reverse(it.front.1.last_active()));
-    let found = |it: &&Conversation| machine.resolve(&it.front.1.reference.to_string()).ok();
+    let found = |it: &&Conversation| app.resolve(&it.front.1.reference.to_string()).ok();
     bare.iter()
         .filter_map(found)
         .map(|found| wanted(found, conversations))
@@ -126,7 +126,7 @@ fn missing(machine: &App, conversations: &[Conversation]) -> Vec<Wanted> {
 
 /// The conversation that a session belongs to; itself where it stands alone.
 fn wanted(found: Resolved, conversations: &[Conversation]) -> Wanted {
-    let own = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let own = SessionRef::new(found.store.dialect().name(), &found.location.id);
     let all = |it: &Conversation| -> Vec<SessionRef> {
         std::iter::once(&it.front)
             .chain(&it.linked)
@@ -141,25 +141,25 @@ fn wanted(found: Resolved, conversations: &[Conversation]) -> Wanted {
     Wanted { found, sides }
 }
 
-fn summed(machine: &App, it: &Wanted, secrets: &Secrets) -> Result<Option<Summed>> {
-    let gist = match linked_transcript::of(machine, &it.found)? {
+fn summed(app: &App, it: &Wanted, secrets: &Secrets) -> Result<Option<Summed>> {
+    let summary_input = match linked_transcript::of(app, &it.found)? {
         LinkedTranscript::There(there) => SummaryInput::read(&there, secrets)?,
         _ => SummaryInput::read(&it.found, secrets)?,
     };
-    if gist.is_empty() {
+    if summary_input.is_empty() {
         return Ok(None);
     }
-    match ExternalProgram::of(&machine.config) {
-        Some(program) => program.sum_up(&gist).map(Some),
-        None => Ok(Some(extract(&gist))),
+    match ExternalProgram::of(&app.config) {
+        Some(program) => program.sum_up(&summary_input).map(Some),
+        None => Ok(Some(extract(&summary_input))),
     }
 }
 
 /// Keeps it for every side of the conversation, in one write.
-fn keep(machine: &App, it: &Wanted, summed: &Summed) -> Result<()> {
+fn keep(app: &App, it: &Wanted, summed: &Summed) -> Result<()> {
     let note = |session: &SessionRef, kind| Note {
         session: session.clone(),
-        at: machine.now,
+        at: app.now,
         kind,
     };
     let mut notes = Vec::new();
@@ -169,7 +169,7 @@ fn keep(machine: &App, it: &Wanted, summed: &Summed) -> Result<()> {
         }
         notes.push(note(side, NoteKind::Summary(summed.summary.clone())));
     }
-    machine.notes()?.add_all(notes)
+    app.notes()?.add_all(notes)
 }
 
 fn print(it: &Wanted, summed: &Summed, kept: bool, out: &mut Output) -> Result<()> {

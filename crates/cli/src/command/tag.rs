@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use boswell_dialect::EditRequest;
-use boswell_model::{SessionMeta, Result};
+use boswell_model::{Result, SessionMeta};
 use boswell_store::NoteKind;
 use clap::Args;
 
@@ -41,19 +41,19 @@ pub(crate) struct UntagArgs {
 }
 
 /// Runs `tag`.
-pub(crate) fn tag(machine: &App, args: &TagArgs) -> Result<ExitCode> {
-    change(machine, &args.session, &args.tags, &[])
+pub(crate) fn tag(app: &App, args: &TagArgs) -> Result<ExitCode> {
+    change(app, &args.session, &args.tags, &[])
 }
 
 /// Runs `untag`.
-pub(crate) fn untag(machine: &App, args: &UntagArgs) -> Result<ExitCode> {
-    change(machine, &args.session, &[], &args.tags)
+pub(crate) fn untag(app: &App, args: &UntagArgs) -> Result<ExitCode> {
+    change(app, &args.session, &[], &args.tags)
 }
 
-fn change(machine: &App, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
-    let found = machine.resolve_front_for_writing(session)?;
-    let retagged = |facts: &SessionMeta| {
-        let mut tags: Vec<String> = facts
+fn change(app: &App, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
+    let found = app.resolve_front_for_writing(session)?;
+    let retagged = |meta: &SessionMeta| {
+        let mut tags: Vec<String> = meta
             .tags
             .iter()
             .filter(|tag| !remove.contains(tag))
@@ -70,6 +70,6 @@ fn change(machine: &App, session: &str, add: &[String], remove: &[String]) -> Re
     let notes = added
         .chain(remove.iter().cloned().map(NoteKind::Untag))
         .collect();
-    let annotate = || found.store.retag(&found.located.id, add, remove);
-    annotate_or_note_anew(machine, &found, &retagged, &annotate, notes)
+    let annotate = || found.store.retag(&found.location.id, add, remove);
+    annotate_or_note_anew(app, &found, &retagged, &annotate, notes)
 }

@@ -35,22 +35,22 @@ struct Node {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &TreeArgs) -> Result<ExitCode> {
-    let found = machine.resolve(&args.session)?;
-    let session = found.store.read(&found.located, Depth::Facts)?;
+pub(crate) fn run(app: &App, args: &TreeArgs) -> Result<ExitCode> {
+    let found = app.resolve(&args.session)?;
+    let session = found.store.read(&found.location, Depth::Facts)?;
     let leaf = session.leaf()?;
     let branch: HashSet<Slot> = session.branch(session.tip()?)?.into_iter().collect();
     let nodes = nodes(&session, leaf);
-    let mut out = Output::paged(machine);
+    let mut out = Output::paged(app);
     for node in &nodes {
         if out.json {
             out.object(&shape(&session, node, leaf, &branch)?)?;
         } else {
-            line(machine, &session, node, leaf, &branch, &mut out)?;
+            line(app, &session, node, leaf, &branch, &mut out)?;
         }
     }
     out.finish()?;
-    warn_about_gaps(machine, &session);
+    warn_about_gaps(app, &session);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -84,7 +84,7 @@ fn alive(session: &Session) -> Vec<bool> {
 /// Walks the tree without recursion and keeps the entries worth a line.
 fn nodes(session: &Session, leaf: Option<Slot>) -> Vec<Node> {
     let tree = session.tree();
-    let labels = session.facts().labels_now();
+    let labels = session.meta().labels_now();
     let alive = alive(session);
     let shown_at_all =
         |slot: &Slot| alive.get(slot.index()) == Some(&true) && in_tree(session, *slot);
@@ -149,7 +149,7 @@ fn shape(
     branch: &HashSet<Slot>,
 ) -> Result<Json> {
     let log = session.log();
-    let labels = session.facts().labels_now();
+    let labels = session.meta().labels_now();
     let id = log.label(node.slot);
     Ok(Json::object()
         .with("v", 1)
@@ -183,7 +183,7 @@ fn shape(
 }
 
 fn line(
-    machine: &App,
+    app: &App,
     session: &Session,
     node: &Node,
     leaf: Option<Slot>,
@@ -191,7 +191,7 @@ fn line(
     out: &mut Output,
 ) -> Result<()> {
     let log = session.log();
-    let labels = session.facts().labels_now();
+    let labels = session.meta().labels_now();
     let id = log.label(node.slot);
     let mark = if leaf == Some(node.slot) {
         "◉"
@@ -223,7 +223,7 @@ fn line(
         "  ".repeat(node.depth.min(40)),
         one_line(&id)
     );
-    let room = machine
+    let room = app
         .width
         .saturating_sub(crate::terminal::columns(&lead))
         .max(10);

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Flags, Framing, Result, SessionRef};
-use boswell_store::{Follower, StoredSession, Resolved, Store, StoreId, is_packed};
+use boswell_store::{Follower, Resolved, Store, StoreId, StoredSession, is_packed};
 use clap::Args;
 
 use crate::app::{App, until};
-use crate::output::Output;
 use crate::json_shape::{EntryParts, EntryPlace};
+use crate::output::Output;
 use crate::terminal::{Style, cut, one_line};
 use crate::time;
 
@@ -37,26 +37,26 @@ pub(crate) struct WatchArgs {
 }
 
 /// Runs the command.
-pub(crate) fn run(machine: &App, args: &WatchArgs) -> Result<ExitCode> {
+pub(crate) fn run(app: &App, args: &WatchArgs) -> Result<ExitCode> {
     let limit = args.limit.as_deref().map(time::span).transpose()?;
     let only = args
         .session
         .as_deref()
-        .map(|session| machine.resolve(session))
+        .map(|session| app.resolve(session))
         .transpose()?;
     let go_on = until(limit.unwrap_or(Duration::MAX));
-    let mut watch = Watch::start(machine, only);
-    let mut out = Output::paged(machine);
+    let mut watch = Watch::start(app, only);
+    let mut out = Output::paged(app);
     while go_on() && !out.gone() {
         std::thread::sleep(PAUSE);
-        watch.look(&mut |entry| print(machine, entry, &mut out))?;
+        watch.look(&mut |entry| print(app, entry, &mut out))?;
         out.flush()?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(machine: &App, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
+fn print(app: &App, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&entry.shape(false));
     }
@@ -83,7 +83,7 @@ fn print(machine: &App, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> 
         one_line(&cut(&entry.session.to_string(), 20)),
         one_line(who)
     );
-    let room = machine
+    let room = app
         .width
         .saturating_sub(crate::terminal::columns(&lead))
         .max(20);
@@ -98,7 +98,7 @@ fn print(machine: &App, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> 
 type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 
 struct Watch<'m> {
-    machine: &'m App,
+    app: &'m App,
     only: Option<Resolved>,
     /// Stores that could be listed once, at least in part. Before that nobody knows
     /// what is new in them.
@@ -117,17 +117,17 @@ struct Watched {
 
 impl<'m> Watch<'m> {
     /// Remembers how long each log is now.
-    fn start(machine: &'m App, only: Option<Resolved>) -> Watch<'m> {
+    fn start(app: &'m App, only: Option<Resolved>) -> Watch<'m> {
         let mut watch = Watch {
-            machine,
+            app,
             only,
             listed: HashSet::new(),
             sessions: HashMap::new(),
         };
-        for (store, located, _) in watch.list() {
+        for (store, location, _) in watch.list() {
             watch
                 .sessions
-                .insert(name(&store, &located), Watched::of(located));
+                .insert(name(&store, &location), Watched::of(location));
         }
         watch
     }
@@ -135,21 +135,21 @@ impl<'m> Watch<'m> {
     /// Hands over what was written since the last look. A session that cannot be read at this
     /// moment is tried again the next time.
     fn look(&mut self, sink: Sink<'_>) -> Result<()> {
-        let counts_lines = self.machine.json;
-        for (store, located, is_new) in self.list() {
+        let counts_lines = self.app.json;
+        for (store, location, is_new) in self.list() {
             let before = SessionLocation {
-                size: if is_new { 0 } else { located.size },
-                ..located.clone()
+                size: if is_new { 0 } else { location.size },
+                ..location.clone()
             };
             let watched = self
                 .sessions
-                .entry(name(&store, &located))
+                .entry(name(&store, &location))
                 .or_insert_with(|| Watched::of(before));
-            match located.framing {
-                _ if watched.is_as_known(&located) => {}
-                Framing::Lines => watched.follow(&store, located, counts_lines, sink)?,
+            match location.framing {
+                _ if watched.is_as_known(&location) => {}
+                Framing::Lines => watched.follow(&store, location, counts_lines, sink)?,
                 Framing::Document | Framing::Rows(_) => {
-                    watched.read_document(&store, located, sink)?
+                    watched.read_document(&store, location, sink)?
                 }
             }
         }
@@ -162,20 +162,20 @@ impl<'m> Watch<'m> {
         if let Some(only) = &self.only {
             return vec![(only.store.clone(), as_it_is_now(only), false)];
         }
-        let stores = &self.machine.stores;
+        let stores = &self.app.stores;
         let (held, errors) = stores.held();
-        let start = self.machine.now.millis() - CLOCKS_APART;
+        let start = self.app.now.millis() - CLOCKS_APART;
         let mut found = Vec::with_capacity(held.len());
-        for StoredSession { store, located } in &held {
+        for StoredSession { store, location } in &held {
             let Some(at) = stores.get(*store) else {
                 continue;
             };
             // A packed log is finished.
-            if located.key.as_deref().is_some_and(|key| !is_packed(key)) {
-                let is_of_now = located.modified.is_none_or(|at| at.millis() >= start);
+            if location.key.as_deref().is_some_and(|key| !is_packed(key)) {
+                let is_of_now = location.modified.is_none_or(|at| at.millis() >= start);
                 found.push((
                     at.clone(),
-                    located.clone(),
+                    location.clone(),
                     is_of_now && self.listed.contains(store),
                 ));
             }
@@ -193,21 +193,21 @@ impl<'m> Watch<'m> {
 
 /// How long the log of one session is now.
 fn as_it_is_now(only: &Resolved) -> SessionLocation {
-    let located = only.located.clone();
-    let stat = located
+    let location = only.location.clone();
+    let stat = location
         .key
         .as_ref()
         .and_then(|key| only.store.backend().stat(key).ok().flatten());
-    match stat.map(|info| SessionLocation::at(&*located.id, &info, located.framing)) {
+    match stat.map(|info| SessionLocation::at(&*location.id, &info, location.framing)) {
         Some(seen) => SessionLocation {
             size: seen.size,
             identity: seen.identity,
-            ..located
+            ..location
         },
         // A log that is not there any more may have been moved: the follower looks for it.
         None => SessionLocation {
             identity: None,
-            ..located
+            ..location
         },
     }
 }
@@ -320,11 +320,11 @@ impl Watched {
     }
 }
 
-fn name(store: &Store, located: &SessionLocation) -> String {
+fn name(store: &Store, location: &SessionLocation) -> String {
     format!(
         "{} {}",
         store.root().display(),
-        located.key.as_deref().unwrap_or(&located.id)
+        location.key.as_deref().unwrap_or(&location.id)
     )
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use boswell_model::Result;
 use boswell_store::disk::{RealDisk, durable};
 
-use super::{native_session, agent_files};
+use super::{agent_files, native_session};
 use crate::app::new_script;
 
 /// Dialects, and where their agents keep sessions below a home folder.

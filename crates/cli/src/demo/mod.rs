@@ -3,9 +3,9 @@
 //! Texts, times and ids are fixed, so that whoever reads the tour sees what it shows. It is not a
 //! test bench: that makes thousands of odd shapes, and is not part of the program.
 
-mod native_session;
-mod layout;
 mod agent_files;
+mod layout;
+mod native_session;
 mod tour;
 
 pub(crate) use layout::DemoLayout;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_model::{Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Body, IdSource, Draft, NewSession, Outcome, Store};
+use boswell_store::{Body, Draft, IdSource, NewSession, Outcome, Store};
 
 use super::DemoLayout;
 
@@ -35,8 +35,8 @@ impl IdSource for Counting {
 /// Writes it: a question in two languages, and two answers to it.
 pub(super) fn write(place: &DemoLayout) -> Result<()> {
     let own = place.own();
-    let chance = Arc::new(Counting(AtomicU64::new(1)));
-    let store = Store::open(&own)?.writable(Arc::new(RealDisk), chance, own.join("locks"));
+    let id_source = Arc::new(Counting(AtomicU64::new(1)));
+    let store = Store::open(&own)?.writable(Arc::new(RealDisk), id_source, own.join("locks"));
     let new = NewSession {
         project: place.project("blog"),
         id: Some(ID.to_owned()),

@@ -25,7 +25,7 @@ pub(crate) fn write(
     last: &dyn Fn() -> Json,
     out: &mut Output,
 ) -> Result<()> {
-    let reference = SessionRef::new(found.store.dialect().name(), &found.located.id);
+    let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
     let head = Json::object()
         .with("v", 1)
         .with("type", "export")
@@ -36,11 +36,11 @@ pub(crate) fn write(
     let head = json_line(&head);
     out.bytes(head.strip_suffix('}').unwrap_or(&head).as_bytes())?;
     out.bytes(b",\"files\":[\n")?;
-    let key = found.located.key.clone().unwrap_or_default();
+    let key = found.location.key.clone().unwrap_or_default();
     let mut file = File::begin(&key, "log", out, watch)?;
     hidden.export(session, &mut |piece| file.add(piece))?;
     file.end()?;
-    for side in found.store.side_files(&found.located)? {
+    for side in found.store.side_files(&found.location)? {
         out.bytes(b",\n")?;
         let mut file = File::begin(&side.key, side.kind.word(), out, watch)?;
         let object = found.store.backend().open(&side.key)?;

@@ -31,7 +31,7 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
     ))?;
     out.line(&format!(
         "<header><h1>{title}</h1>{}</header>",
-        facts(transcript)
+        meta(transcript)
     ))?;
     out.line(&contents(transcript))?;
     out.line("<main>")?;
@@ -51,19 +51,18 @@ fn text(plain: &str) -> String {
     out
 }
 
-fn facts(transcript: &Transcript) -> String {
-    let facts = transcript.session.facts();
+fn meta(transcript: &Transcript) -> String {
+    let meta = transcript.session.meta();
     let mut rows = vec![("session", transcript.session.reference().to_string())];
     rows.extend(
-        facts
-            .project
+        meta.project
             .clone()
             .filter(|it| !it.is_empty())
             .map(|it| ("project", it)),
     );
-    rows.extend(facts.agent.clone().map(|it| ("agent", it)));
-    rows.extend((!facts.models.is_empty()).then(|| ("models", facts.models.join(", "))));
-    rows.extend(facts.created.map(|at| ("begun", time::minute(at))));
+    rows.extend(meta.agent.clone().map(|it| ("agent", it)));
+    rows.extend((!meta.models.is_empty()).then(|| ("models", meta.models.join(", "))));
+    rows.extend(meta.created.map(|at| ("begun", time::minute(at))));
     let rows: Vec<String> = rows
         .iter()
         .map(|(word, value)| format!("<dt>{word}</dt><dd>{}</dd>", text(&transcript.label(value))))

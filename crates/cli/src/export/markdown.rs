@@ -10,15 +10,18 @@ use crate::time;
 
 /// Writes the page.
 pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
-    let facts = transcript.session.facts();
-    out.line(&format!("# {}\n", sanitize_markdown::plain(&transcript.label(name))))?;
+    let meta = transcript.session.meta();
+    out.line(&format!(
+        "# {}\n",
+        sanitize_markdown::plain(&transcript.label(name))
+    ))?;
     out.line(&format!(
         "- session: {}",
         sanitize_markdown::code(&transcript.label(&transcript.session.reference().to_string()))
     ))?;
     for (word, value) in [
-        ("project", facts.project.as_deref()),
-        ("agent", facts.agent.as_deref()),
+        ("project", meta.project.as_deref()),
+        ("agent", meta.agent.as_deref()),
     ] {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             out.line(&format!(
@@ -27,7 +30,7 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
             ))?;
         }
     }
-    if let Some(created) = facts.created {
+    if let Some(created) = meta.created {
         out.line(&format!("- begun: {}", time::minute(created)))?;
     }
     out.line("")?;
@@ -94,7 +97,8 @@ fn write_entry(
                 ))?;
             }
             Block::Thinking(text) => {
-                let text = sanitize_markdown::markdown(&transcript.text(text), &mut Tail::default());
+                let text =
+                    sanitize_markdown::markdown(&transcript.text(text), &mut Tail::default());
                 text.lines().try_for_each(|line| {
                     out.line(&if line.is_empty() {
                         ">".to_owned()

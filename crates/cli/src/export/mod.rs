@@ -1,9 +1,9 @@
 //! Sessions handed on: as pages for people, or as documents that lose nothing.
 
 pub(crate) mod document;
-mod redact;
 pub(crate) mod html;
 pub(crate) mod markdown;
+mod redact;
 mod sanitize_markdown;
 mod transcript;
 

@@ -46,7 +46,7 @@ pub(crate) struct Part {
 impl Transcript {
     /// Reads a session and its subagents. Secrets are blackened unless `redact` is false.
     pub(crate) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
-        let session = found.store.read(&found.located, Depth::Facts)?;
+        let session = found.store.read(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
         let mut parts = vec![Part {
@@ -60,25 +60,25 @@ impl Transcript {
         let listed = found.store.list()?.sessions;
         for file in found
             .store
-            .side_files(&found.located)?
+            .side_files(&found.location)?
             .iter()
             .filter(|file| file.kind == SideKind::Subagent)
         {
-            let Some(located) = listed
+            let Some(location) = listed
                 .iter()
                 .find(|it| it.key.as_deref() == Some(&file.key))
             else {
                 continue;
             };
-            let agent = found.store.read(located, Depth::Heads)?;
+            let agent = found.store.read(location, Depth::Heads)?;
             let slots = agent.branch(agent.tip()?)?;
             parts.push(Part {
-                title: format!("Subagent {}", escape(&located.id)),
+                title: format!("Subagent {}", escape(&location.id)),
                 subagent: Some(subagents.len()),
                 from: None,
                 slots,
             });
-            subagents.push((located.id.clone(), agent));
+            subagents.push((location.id.clone(), agent));
         }
         let (secrets, count) = (Secrets::new()?, RefCell::default());
         Ok(Transcript {

@@ -8,7 +8,7 @@ use boswell_dialect::by_name;
 use boswell_store::{Exclusion, FsBackend, Resolved, Selector, Side, Store, Stores};
 use boswell_testkit::disk;
 use boswell_testkit::home::Home;
-use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use crate::app::App;
 
@@ -86,7 +86,7 @@ impl World {
         self.temp.path().join(name)
     }
 
-    fn machine(&self, cwd: &Path) -> App {
+    fn app(&self, cwd: &Path) -> App {
         App::of_test(self.stores.clone(), self.path("boswell"), cwd.to_path_buf())
     }
 
@@ -122,16 +122,16 @@ fn told(found: boswell_model::Result<Resolved>) -> String {
         Ok(it) => format!(
             "{} {} {:?}",
             it.store.root().display(),
-            it.located.id,
-            it.located.key
+            it.location.id,
+            it.location.key
         ),
         Err(error) => format!("{error}"),
     }
 }
 
-fn by_catalog(machine: &App, selector: &Selector, side: Side<'_>) -> String {
-    let newest = super::in_catalog(machine, selector).expect("the catalog can be used");
-    told(newest.and_then(|it| it.side(machine, side)))
+fn by_catalog(app: &App, selector: &Selector, side: Side<'_>) -> String {
+    let newest = super::in_catalog(app, selector).expect("the catalog can be used");
+    told(newest.and_then(|it| it.side(app, side)))
 }
 
 /// Asserts that both ways answer alike for every selector and side, and returns how many
@@ -139,7 +139,7 @@ fn by_catalog(machine: &App, selector: &Selector, side: Side<'_>) -> String {
 fn assert_same(world: &World, cwds: &[PathBuf]) -> BTreeSet<String> {
     let mut answers = BTreeSet::new();
     for cwd in cwds {
-        let machine = world.machine(cwd);
+        let app = world.app(cwd);
         for selector in [Selector::Last, Selector::Here] {
             for side in [
                 Side::Fuller,
@@ -148,9 +148,9 @@ fn assert_same(world: &World, cwds: &[PathBuf]) -> BTreeSet<String> {
                 Side::Of("myagents"),
                 Side::Of("pi"),
             ] {
-                let by_logs = told(machine.stores.resolve(&selector, cwd, side));
+                let by_logs = told(app.stores.resolve(&selector, cwd, side));
                 assert_eq!(
-                    by_catalog(&machine, &selector, side),
+                    by_catalog(&app, &selector, side),
                     by_logs,
                     "{selector:?} {side:?} in {}",
                     cwd.display()
@@ -248,18 +248,18 @@ fn once_the_catalog_knows_the_logs_only_those_that_changed_are_opened() {
         .map(|id| world.session(id, "/elsewhere", &[id]))
         .collect();
     let (here, elsewhere) = (
-        world.machine(&world.path("here")),
-        world.machine(Path::new("/elsewhere")),
+        world.app(&world.path("here")),
+        world.app(Path::new("/elsewhere")),
     );
-    let last = |machine: &App| by_catalog(machine, &Selector::Last, Side::Fuller);
+    let last = |app: &App| by_catalog(app, &Selector::Last, Side::Fuller);
     let (opened, first) = world.opened.while_running(|| last(&here));
     assert_eq!(
         (opened, first.contains(&uuid(49))),
         (50, true),
         "the first time each is read: {first}"
     );
-    for machine in [&here, &elsewhere] {
-        let (opened, again) = world.opened.while_running(|| last(machine));
+    for app in [&here, &elsewhere] {
+        let (opened, again) = world.opened.while_running(|| last(app));
         assert_eq!(
             (opened, &again),
             (0, &first),
@@ -295,15 +295,15 @@ fn once_the_catalog_knows_the_logs_only_those_that_changed_are_opened() {
 fn where_no_catalog_is_kept_none_is_made_and_the_logs_answer() {
     let world = World::new(&["claude"]);
     world.session(1, "/elsewhere", &[1]);
-    let mut machine = world.machine(Path::new("/elsewhere"));
+    let mut app = world.app(Path::new("/elsewhere"));
     assert!(
-        super::in_catalog(&machine, &Selector::Prefix("0".to_owned())).is_none(),
+        super::in_catalog(&app, &Selector::Prefix("0".to_owned())).is_none(),
         "other selectors need none"
     );
-    machine.home = None;
-    assert!(super::in_catalog(&machine, &Selector::Last).is_none());
-    machine.home = Some(world.path("not-made"));
-    assert!(super::in_catalog(&machine, &Selector::Last).is_none());
-    assert!(told(machine.resolve("@last")).contains(&uuid(1)));
+    app.home = None;
+    assert!(super::in_catalog(&app, &Selector::Last).is_none());
+    app.home = Some(world.path("not-made"));
+    assert!(super::in_catalog(&app, &Selector::Last).is_none());
+    assert!(told(app.resolve("@last")).contains(&uuid(1)));
     assert!(!world.path("not-made").exists() && !world.path("boswell/catalog.db").exists());
 }

@@ -12,8 +12,8 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::extract::limited;
 use super::{SummaryInput, Summed};
-use crate::config::Config;
 use crate::app::until;
+use crate::config::Config;
 
 /// What a program is handed at most.
 const INPUT: usize = 64 << 10;
@@ -40,9 +40,9 @@ impl ExternalProgram {
     }
 
     /// Has it sum up. The first line of its answer is the title.
-    pub(crate) fn sum_up(&self, gist: &SummaryInput) -> Result<Summed> {
+    pub(crate) fn sum_up(&self, summary_input: &SummaryInput) -> Result<Summed> {
         let mut child = self.start()?;
-        let answer = self.converse(&mut child, gist.text(INPUT));
+        let answer = self.converse(&mut child, summary_input.text(INPUT));
         if answer.is_err() {
             let _ = child.kill();
             let _ = child.wait();

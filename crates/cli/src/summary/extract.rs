@@ -1,7 +1,7 @@
 //! A summary that takes its words from the session.
 
 use super::sentence::{at_most, first_words, is_chinese, sentences};
-use super::{SummaryInput, SENTENCES, Summed, TITLE_WORDS};
+use super::{SENTENCES, SummaryInput, Summed, TITLE_WORDS};
 
 /// Longest sentence that is taken over whole.
 const LONGEST: usize = 200;
@@ -9,13 +9,17 @@ const LONGEST: usize = 200;
 const NAMED: usize = 3;
 
 /// Sums up: the first prompt, what was done, what came of it.
-pub(crate) fn extract(gist: &SummaryInput) -> Summed {
-    let asked = gist
+pub(crate) fn extract(summary_input: &SummaryInput) -> Summed {
+    let asked = summary_input
         .prompts
         .first()
         .map(|prompt| sentences(prompt))
         .unwrap_or_default();
-    let answered = gist.answer.as_deref().map(sentences).unwrap_or_default();
+    let answered = summary_input
+        .answer
+        .as_deref()
+        .map(sentences)
+        .unwrap_or_default();
     let first = asked
         .first()
         .or_else(|| answered.first())
@@ -24,7 +28,7 @@ pub(crate) fn extract(gist: &SummaryInput) -> Summed {
     let chinese = is_chinese(&first);
     let mut said = Vec::new();
     said.extend(asked.first().map(|sentence| at_most(sentence, LONGEST)));
-    said.extend(done(gist, chinese));
+    said.extend(done(summary_input, chinese));
     said.extend(answered.first().map(|sentence| at_most(sentence, LONGEST)));
     said.truncate(SENTENCES);
     Summed {
@@ -70,13 +74,13 @@ fn joined(said: &[String], chinese: bool) -> String {
 }
 
 /// The key operations as one sentence, in the language of the prompt.
-fn done(gist: &SummaryInput, chinese: bool) -> Option<String> {
-    let quoted: Vec<String> = gist
+fn done(summary_input: &SummaryInput, chinese: bool) -> Option<String> {
+    let quoted: Vec<String> = summary_input
         .ran
         .iter()
         .map(|command| format!("`{}`", at_most(command, 60)))
         .collect();
-    let edited = named(&gist.edited, chinese);
+    let edited = named(&summary_input.edited, chinese);
     let ran = named(&quoted, chinese);
     Some(match (edited, ran, chinese) {
         (Some(edited), Some(ran), true) => format!("修改了 {edited}，运行了 {ran}。"),
@@ -107,7 +111,7 @@ fn named(all: &[String], chinese: bool) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn gist(prompt: &str, edited: &[&str], ran: &[&str], answer: &str) -> SummaryInput {
+    fn summary_input(prompt: &str, edited: &[&str], ran: &[&str], answer: &str) -> SummaryInput {
         let owned = |all: &[&str]| all.iter().map(|it| (*it).to_owned()).collect();
         SummaryInput {
             prompts: vec![prompt.to_owned()],
@@ -119,13 +123,13 @@ mod tests {
 
     #[test]
     fn a_summary_is_the_first_prompt_what_was_done_and_the_last_answer() {
-        let gist = gist(
+        let summary_input = summary_input(
             "The coupon takes 10.01 off a basket of one hundred. Fix it.",
             &["a.rs", "b.rs", "c.rs", "d.rs"],
             &["cargo test"],
             "It was rounded up. Now it is not.",
         );
-        let summed = extract(&gist);
+        let summed = extract(&summary_input);
         assert_eq!(summed.title, "The coupon takes 10.01 off a basket of");
         assert_eq!(
             summed.summary,
@@ -135,7 +139,7 @@ mod tests {
 
     #[test]
     fn chinese_sessions_are_summed_up_in_chinese() {
-        let summed = extract(&gist(
+        let summed = extract(&summary_input(
             "给博客加全文搜索，要支持中文。",
             &["index.rs"],
             &[],

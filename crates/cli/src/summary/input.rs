@@ -30,8 +30,8 @@ pub(crate) struct SummaryInput {
 impl SummaryInput {
     /// Reads the current branch of a session.
     pub(crate) fn read(found: &Resolved, secrets: &Secrets) -> Result<SummaryInput> {
-        let session = found.store.read(&found.located, Depth::Facts)?;
-        let mut gist = SummaryInput::default();
+        let session = found.store.read(&found.location, Depth::Facts)?;
+        let mut summary_input = SummaryInput::default();
         let shown = |text: &str| {
             let kept = short(text);
             // What was cut may end in the beginning of a key.
@@ -54,28 +54,28 @@ impl SummaryInput {
             let Some(view) = session.entry(slot)?.view.filter(|view| !view.hidden) else {
                 continue;
             };
-            gist.note_calls(&session, &view, &shown);
+            summary_input.note_calls(&session, &view, &shown);
             let text = view.text();
             if text.trim().is_empty() {
                 continue;
             }
             match head.kind {
-                EntryKind::User => keep(&mut gist.prompts, shown(text.trim())),
-                EntryKind::Assistant => gist.answer = Some(shown(text.trim())),
+                EntryKind::User => keep(&mut summary_input.prompts, shown(text.trim())),
+                EntryKind::Assistant => summary_input.answer = Some(shown(text.trim())),
                 _ => {}
             }
         }
         // Behind a compaction the branch begins with a summary; the catalog's facts still know
         // what was asked first.
-        if let Some(first) = session.facts().first_prompt.as_deref().map(first)
-            && !gist
+        if let Some(first) = session.meta().first_prompt.as_deref().map(first)
+            && !summary_input
                 .prompts
                 .iter()
                 .any(|prompt| begins_alike(prompt, &first))
         {
-            gist.prompts.insert(0, first);
+            summary_input.prompts.insert(0, first);
         }
-        Ok(gist)
+        Ok(summary_input)
     }
 
     fn note_calls(&mut self, session: &Session, view: &View, shown: &dyn Fn(&str) -> String) {

@@ -3,14 +3,14 @@
 //! Built in is an extract: nothing is said that the session does not say. A program of the user's
 //! may write them instead.
 
+mod external;
 mod extract;
 mod input;
-mod external;
 mod sentence;
 
+pub(crate) use external::ExternalProgram;
 pub(crate) use extract::extract;
 pub(crate) use input::SummaryInput;
-pub(crate) use external::ExternalProgram;
 
 /// Most words of a title.
 const TITLE_WORDS: usize = 8;

@@ -98,8 +98,9 @@ fn words_of(said: &[(Vec<u8>, Vec<u8>)]) -> Vec<String> {
         let lines = shown
             .split(|b| *b == b'\n')
             .filter_map(|line| serde_json::from_slice::<Value>(line).ok());
-        let mut spoken = lines.filter(|line| line["role"] == "user" || line["role"] == "assistant");
-        spoken.find_map(|line| {
+        let mut text_pieces =
+            lines.filter(|line| line["role"] == "user" || line["role"] == "assistant");
+        text_pieces.find_map(|line| {
             let text = line["text"]
                 .as_str()?
                 .lines()

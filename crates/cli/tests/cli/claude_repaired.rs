@@ -210,7 +210,7 @@ fn trial(
 }
 
 /// A prompt that bears the id of an answer before it.
-fn twins(bytes: &[u8], more: &'static [&'static str]) -> Trial {
+fn duplicates(bytes: &[u8], more: &'static [&'static str]) -> Trial {
     let (first, second) = (line_of(bytes, 0, answer), line_of(bytes, 3, answer));
     let mut lines: Vec<Vec<u8>> = bytes
         .split_inclusive(|byte| *byte == b'\n')
@@ -264,7 +264,7 @@ fn the_newest_client_sends_everything_that_is_in_a_capture_once_it_is_repaired()
         true,
         &[],
     ));
-    trials.push(twins(&bytes, &[]));
+    trials.push(duplicates(&bytes, &[]));
     examine_all(&client, false, &id, trials);
 }
 
@@ -298,7 +298,7 @@ fn an_old_client_sends_everything_that_is_in_a_capture_once_it_is_repaired_for_i
         true,
         more,
     ));
-    trials.push(twins(&bytes, more));
+    trials.push(duplicates(&bytes, more));
     examine_all(&client, true, &id, trials);
 }
 

@@ -28,7 +28,14 @@ fn folder(dialect: &str) -> &'static str {
 
 /// A sound session with calls of tools, where the dialect has such.
 fn sound(dialect: &str, seed: u64) -> Made {
-    let of_pi = |flavour| pi::file(pi::PiShape::Linear, flavour, pi::PiLayout::of(PROJECT), seed);
+    let of_pi = |flavour| {
+        pi::file(
+            pi::PiShape::Linear,
+            flavour,
+            pi::PiLayout::of(PROJECT),
+            seed,
+        )
+    };
     match dialect {
         "claude" => claude::file(claude::ClaudeShape::ToolUse, PROJECT, seed),
         "pi" => of_pi(pi::PiFlavour::Pi),

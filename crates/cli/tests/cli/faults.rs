@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use boswell_testkit::faults::{
-    LoggedCall, CallLog, Case, InjectedFault, FaultKind, FaultLab, Shim, Soak, FaultTally, WantedFaults, cases,
+    CallLog, Case, FaultKind, FaultLab, FaultTally, InjectedFault, LoggedCall, Shim, Soak,
+    WantedFaults, cases,
 };
 
 const BOSWELL: &str = env!("CARGO_BIN_EXE_boswell");

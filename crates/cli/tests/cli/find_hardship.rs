@@ -316,10 +316,10 @@ fn text_that_was_replaced_behind_unchanged_times_is_found_and_the_old_is_not() {
     // Deleted and made anew, which most file systems do under the same inode.
     let len = disk::read(&log).len();
     std::fs::remove_file(&log).unwrap();
-    let anew = prompt("dunnock");
+    let remake = prompt("dunnock");
     disk::write(
         &log,
-        format!("{}{}\n", anew, " ".repeat(len - anew.len() - 1)).as_bytes(),
+        format!("{}{}\n", remake, " ".repeat(len - remake.len() - 1)).as_bytes(),
     );
     disk::set_modified(&log, 1_700_000_000_000);
     assert_eq!(

@@ -298,12 +298,15 @@ fn a_session_that_is_gone_is_a_hidden_ghost_with_its_prompts() {
     std::fs::remove_file(&logs(&bench)[0]).unwrap();
     assert_eq!(bench.run(&["list", "--json"]).lines.len(), 40);
     let lines = bench.run(&["list", "--json", "--hidden"]).lines;
-    let ghosts: Vec<&Value> = lines
+    let deleted_sessions: Vec<&Value> = lines
         .iter()
         .filter(|line| line["hidden"] == "ghost")
         .collect();
-    assert_eq!(ghosts.len(), 2);
-    let known = ghosts.iter().find(|ghost| ghost["id"] == gone).unwrap();
+    assert_eq!(deleted_sessions.len(), 2);
+    let known = deleted_sessions
+        .iter()
+        .find(|deleted_session| deleted_session["id"] == gone)
+        .unwrap();
     assert_eq!(
         (known["first_prompt"].as_str(), known["project"].as_str()),
         (Some("who goes there"), Some("/p"))

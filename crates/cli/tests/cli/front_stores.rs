@@ -24,7 +24,7 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Shows what is wrong, mends it, and finds nothing more to do.
-fn mended(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
+fn fixed(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
     let bench = Bench::new();
     let root = bench.home().join("elsewhere");
     batch.write_to(&root);
@@ -64,7 +64,7 @@ fn mended(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
 #[test]
 fn the_index_of_myagents_is_written_anew_from_the_command_line_in_every_era() {
     for &shape in myagents::MyAgentsShape::ALL {
-        mended(
+        fixed(
             "myagents",
             &myagents::store(shape, 5),
             &format!("{shape:?}"),
@@ -75,7 +75,7 @@ fn the_index_of_myagents_is_written_anew_from_the_command_line_in_every_era() {
 #[test]
 fn the_index_of_clinvoker_is_written_anew_from_the_command_line_whatever_it_was() {
     for &state in clinvoker::ClinvokerIndexState::ALL {
-        let (_, done) = mended(
+        let (_, done) = fixed(
             "clinvoker",
             &clinvoker::store(state, 5),
             &format!("{state:?}"),
@@ -91,7 +91,7 @@ fn the_index_of_clinvoker_is_written_anew_from_the_command_line_whatever_it_was(
 #[test]
 fn the_indexes_of_open_agent_sdk_are_written_anew_from_the_command_line_whatever_they_were() {
     for &state in oas::OasIndexState::ALL {
-        mended(
+        fixed(
             "oas",
             &oas::store(state, "/home/dev/proj/demo", 3),
             &format!("{state:?}"),

@@ -386,8 +386,11 @@ fn this_folders_session_is_found_by_what_its_transcript_knows() {
         seed: 1,
         ..clinvoker::ClinvokerSpec::default()
     };
-    clinvoker::finish(clinvoker::ClinvokerIndexState::Right, &[clinvoker::document(&spec)])
-        .write_to(&bench.home().join(".clinvk"));
+    clinvoker::finish(
+        clinvoker::ClinvokerIndexState::Right,
+        &[clinvoker::document(&spec)],
+    )
+    .write_to(&bench.home().join(".clinvk"));
     bench.run(["show", "@here"]).ends(0);
 }
 

@@ -9,15 +9,15 @@ use crate::bench::Bench;
 /// What was said on the branch where a session stands, in order: by the user, by
 /// the model and by tools.
 fn said(bench: &Bench, session: &str) -> Vec<String> {
-    spoken(bench, session, false)
+    text_pieces(bench, session, false)
 }
 
-fn spoken(bench: &Bench, session: &str, summaries: bool) -> Vec<String> {
+fn text_pieces(bench: &Bench, session: &str, summaries: bool) -> Vec<String> {
     let entries = bench
         .run(["show", session, "--json", "-q"])
         .ends(0)
         .of_type("entry");
-    let spoken = |entry: &&Value| {
+    let text_pieces = |entry: &&Value| {
         let role = entry["role"]
             .as_str()
             .is_some_and(|role| ["user", "assistant", "tool"].contains(&role));
@@ -31,7 +31,7 @@ fn spoken(bench: &Bench, session: &str, summaries: bool) -> Vec<String> {
     };
     entries
         .iter()
-        .filter(spoken)
+        .filter(text_pieces)
         .map(text)
         .filter(|text| !text.is_empty())
         .collect()
@@ -42,7 +42,7 @@ fn spoken(bench: &Bench, session: &str, summaries: bool) -> Vec<String> {
 fn says_the_same(bench: &Bench, was: &[String], import: &str) -> bool {
     [false, true]
         .into_iter()
-        .any(|summaries| spoken(bench, import, summaries).concat() == was.concat())
+        .any(|summaries| text_pieces(bench, import, summaries).concat() == was.concat())
 }
 
 #[track_caller]

@@ -11,7 +11,7 @@ use crate::keep::{below, modified};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 const SUB: &str = "aaaaaaaa-0002-4001-8001-000000000002";
-const TWIN: &str = "aaaaaaaa-0003-4001-8001-000000000003";
+const DUPLICATE: &str = "aaaaaaaa-0003-4001-8001-000000000003";
 const THERE: &str = "aaaaaaaa-0004-4001-8001-000000000004";
 const HISTORY: &[u8] = b"{\"display\":\"a\",\"project\":\"/srv/my_app\",\"n\":1.0}\nnot json \xff\xfe\n\n{\"project\":\"/srv/other\",\"display\":\"b\"}\n{\"display\":\"c\",\"project\":\"/srv/my_app/sub\"}\n{\"project\":\"/srv/my_app\",\"torn";
 
@@ -142,8 +142,8 @@ fn a_session_of_another_folder_under_the_same_key_stays() {
     plant(&bench);
     let root = claude(&bench);
     write(
-        &root.join(format!("projects/-srv-my-app/{TWIN}.jsonl")),
-        &log(TWIN, "/srv/my-app"),
+        &root.join(format!("projects/-srv-my-app/{DUPLICATE}.jsonl")),
+        &log(DUPLICATE, "/srv/my-app"),
     );
     write(
         &root.join("projects/-srv-my-app/memory/MEMORY.md"),
@@ -154,7 +154,7 @@ fn a_session_of_another_folder_under_the_same_key_stays() {
         .ends(0)
         .says("share it");
     assert!(
-        root.join(format!("projects/-srv-my-app/{TWIN}.jsonl"))
+        root.join(format!("projects/-srv-my-app/{DUPLICATE}.jsonl"))
             .exists()
     );
     assert!(root.join("projects/-srv-my-app/memory/MEMORY.md").exists());
@@ -166,7 +166,7 @@ fn a_session_of_another_folder_under_the_same_key_stays() {
         root.join(format!("projects/-srv-elsewhere/{ID}/tool-results/t.txt"))
             .exists()
     );
-    assert_eq!(project_of(&bench, TWIN), "/srv/my-app");
+    assert_eq!(project_of(&bench, DUPLICATE), "/srv/my-app");
     // A second move finds what the first one moved, though its lines speak of the first folder.
     bench
         .run(["move", "/srv/elsewhere", "/srv/third", "--apply"])

@@ -28,7 +28,7 @@ fn holds(bytes: &[u8]) -> bool {
 }
 
 /// Another name of the same shape: an id stays one.
-fn twin(name: &str) -> String {
+fn duplicate(name: &str) -> String {
     let (stem, ending) = name
         .split_once('.')
         .map_or((name, String::new()), |(stem, rest)| {
@@ -69,7 +69,7 @@ fn plant(store: &Path, outside: &Path) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         let inside = list(&folder);
         for path in &inside {
-            let link = path.with_file_name(twin(path.file_name().unwrap().to_str().unwrap()));
+            let link = path.with_file_name(duplicate(path.file_name().unwrap().to_str().unwrap()));
             if !link.exists() {
                 let target = outside.join(format!(
                     "{}-{}",

@@ -125,7 +125,7 @@ impl Case {
         made
     }
 
-    fn ghosts(&self, gone: &[String]) -> Vec<Value> {
+    fn deleted_sessions(&self, gone: &[String]) -> Vec<Value> {
         let mut rows = self
             .run(&["list", "--hidden", "--json"])
             .ends(0)
@@ -156,7 +156,12 @@ impl Case {
         purge.push("--apply");
         self.run(&purge).ends(0);
         assert_eq!(self.traces(), [] as [String; 0], "{}", self.session);
-        assert_eq!(self.ghosts(&made), [] as [Value; 0], "{}", self.session);
+        assert_eq!(
+            self.deleted_sessions(&made),
+            [] as [Value; 0],
+            "{}",
+            self.session
+        );
         for args in [
             &["index"][..],
             &["keep", "run"],
@@ -166,7 +171,12 @@ impl Case {
         ] {
             assert!(matches!(self.run(args).code, Some(0..=2)), "{args:?}");
         }
-        assert_eq!(self.ghosts(&made), [] as [Value; 0], "{}", self.session);
+        assert_eq!(
+            self.deleted_sessions(&made),
+            [] as [Value; 0],
+            "{}",
+            self.session
+        );
         assert_eq!(
             self.traces(),
             [] as [String; 0],
@@ -504,7 +514,7 @@ fn what_is_only_in_the_vault_or_only_remembered_can_be_purged_too() {
         case.run(&["delete", "--purge", "--apply", &case.session])
             .ends(0);
         assert_eq!(case.traces(), [] as [String; 0], "{away}");
-        assert_eq!(case.ghosts(&[]), [] as [Value; 0], "{away}");
+        assert_eq!(case.deleted_sessions(&[]), [] as [Value; 0], "{away}");
     }
 }
 

@@ -192,7 +192,7 @@ fn the_client_that_is_installed_is_served_without_being_started() {
         &made,
         &broken(&made, &[Damage::PhantomParent]),
     );
-    let is_mended = |program: &str| {
+    let is_fixed = |program: &str| {
         let mut command = bench.command(["repair", &path, "--json"]);
         command.env("PATH", bench.home().join(program));
         finish(command)
@@ -211,9 +211,9 @@ fn the_client_that_is_installed_is_served_without_being_started() {
     std::fs::create_dir_all(bench.home().join("bin")).unwrap();
     std::os::unix::fs::symlink("../share/versions/2.1.325", bench.home().join("bin/claude"))
         .unwrap();
-    assert!(is_mended("package/bin"), "2.1.50 stops at the gap");
-    assert!(!is_mended("bin"), "2.1.325 does not");
-    assert!(!is_mended("nowhere"));
+    assert!(is_fixed("package/bin"), "2.1.50 stops at the gap");
+    assert!(!is_fixed("bin"), "2.1.325 does not");
+    assert!(!is_fixed("nowhere"));
 }
 
 #[test]

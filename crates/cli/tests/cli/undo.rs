@@ -295,7 +295,12 @@ fn a_command_that_made_several_operations_names_them_all_for_undo() {
     let bench = Bench::new();
     let claude = plant_claude(&bench);
     let before = disk::read(&claude);
-    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/w"), 3);
+    let made = pi::file(
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/w"),
+        3,
+    );
     let pi = made.write_to(&bench.home().join(".pi/agent"));
     let moved = bench.run(["move", "/w", "/v", "--apply"]).ends(0);
     let way_back = moved

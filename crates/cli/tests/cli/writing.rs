@@ -315,7 +315,9 @@ fn what_an_agent_has_no_place_for_is_kept_as_a_note() {
         session.as_str()
     );
     assert_eq!(
-        before.diff(&boswell_testkit::snapshot::TreeSnapshot::take(&bench.home())),
+        before.diff(&boswell_testkit::snapshot::TreeSnapshot::take(
+            &bench.home()
+        )),
         [] as [String; 0]
     );
 }

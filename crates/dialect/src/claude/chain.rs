@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use boswell_model::{EntryKind, Flags, Head, Log, Symbol, Slot, Tree};
+use boswell_model::{EntryKind, Flags, Head, Log, Slot, Symbol, Tree};
 
 use super::compaction::PreservedSegment;
 

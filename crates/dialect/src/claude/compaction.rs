@@ -1,7 +1,7 @@
 //! What a compaction keeps of the messages before it.
 
 use boswell_model::json::Raw;
-use boswell_model::{Flags, Log, Symbol, Result, SessionView, Slot};
+use boswell_model::{Flags, Log, Result, SessionView, Slot, Symbol};
 
 use super::chain::{self, Chain};
 
@@ -56,11 +56,13 @@ pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<Pres
         }),
     };
     let anchor = view.log.names.find(&named.anchor);
-    Ok(slots.filter(|slots| !slots.is_empty()).map(|slots| PreservedSegment {
-        boundary,
-        anchor,
-        slots,
-    }))
+    Ok(slots
+        .filter(|slots| !slots.is_empty())
+        .map(|slots| PreservedSegment {
+            boundary,
+            anchor,
+            slots,
+        }))
 }
 
 struct Named {

@@ -7,7 +7,7 @@
 
 use std::collections::HashSet;
 
-use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{
     Context, ContextForm, ContextItem, EntryKind, Flags, Head, Result, SessionView, Settings, Slot,
     Tip,

@@ -4,10 +4,14 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::plan::{free_id, side_folder};
 use super::{discover, encode, metadata};
-use crate::{IdSource, Files, NewSession, Plan, Planned, Precondition, Step};
+use crate::{Files, IdSource, NewSession, Plan, Planned, Precondition, Step};
 
 /// The plan for a new session.
-pub(super) fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
+pub(super) fn create(
+    files: &dyn Files,
+    new: &NewSession,
+    id_source: &dyn IdSource,
+) -> Result<Planned> {
     if !new.project.starts_with(['/', '\\']) && !new.project.contains(':') {
         return Err(Error::new(
             ErrorKind::Invalid,
@@ -15,9 +19,9 @@ pub(super) fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource)
         )
         .hinting("say where the session is held with `--project DIR`"));
     }
-    let id = new.id.clone().unwrap_or_else(|| chance.uuid_v4());
+    let id = new.id.clone().unwrap_or_else(|| id_source.uuid_v4());
     free_id(files, &id)?;
-    let log = encode::new_log(new, &id, chance.now())?;
+    let log = encode::new_log(new, &id, id_source.now())?;
     let key = discover::below_root(files, &log.key)?;
     let mut plan = Plan::new("new", "make a session")
         .requiring(Precondition::Absent { key: key.clone() })

@@ -7,7 +7,7 @@ use super::discover;
 use super::plan::{log_key, side_folder};
 use super::side_files::walk;
 use crate::uuid::is_uuid;
-use crate::{PlanInput, FileInfo, FileKind, Files, Plan, Planned, Step, without_sessions};
+use crate::{FileInfo, FileKind, Files, Plan, PlanInput, Planned, Step, without_sessions};
 
 /// Folders in which the client keeps something under the id of a session.
 const FOLDERS: [&str; 3] = ["file-history", "session-env", "tasks"];
@@ -15,26 +15,29 @@ const FOLDERS: [&str; 3] = ["file-history", "session-env", "tasks"];
 /// The plan for a removal. Prompts stay in the client's history: it has no owner but the user. A
 /// purge takes them out.
 pub(super) fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
-    let key = log_key(asked.located)?;
+    let key = log_key(asked.location)?;
     let files = asked.files;
     let mut folders = vec![side_folder(key)];
     let mut alone = vec![key.to_owned()];
     alone.extend(there(files, &format!("{}.meta.json", side_folder(key)))?);
-    if asked.located.hidden != Some("subagent") && is_uuid(&asked.located.id) {
+    if asked.location.hidden != Some("subagent") && is_uuid(&asked.location.id) {
         folders.extend(
             FOLDERS
                 .iter()
-                .map(|folder| format!("{folder}/{}", asked.located.id)),
+                .map(|folder| format!("{folder}/{}", asked.location.id)),
         );
-        let begins = format!("{}-agent-", asked.located.id);
+        let begins = format!("{}-agent-", asked.location.id);
         let todos = files
             .list("todos")?
             .into_iter()
             .filter(|info| info.is_file() && info.name().starts_with(&begins));
         alone.extend(todos.map(|info| info.key));
-        alone.extend(there(files, &format!("debug/{}.txt", asked.located.id))?);
+        alone.extend(there(files, &format!("debug/{}.txt", asked.location.id))?);
     }
-    let mut plan = Plan::new("delete", format!("delete the session {}", asked.located.id));
+    let mut plan = Plan::new(
+        "delete",
+        format!("delete the session {}", asked.location.id),
+    );
     for key in alone {
         plan = plan.step(Step::remove(key));
     }

@@ -5,24 +5,24 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, SessionMeta, Flags, Head, Instant, Message, Interner, Problem, ProblemKind,
-    Result, SessionView, Slot, Tip, View,
+    Context, ContextItem, Flags, Head, Instant, Interner, Message, Problem, ProblemKind, Result,
+    SessionMeta, SessionView, Slot, Tip, View,
 };
 
 use super::pairing::pairs;
 use super::{
-    branch, check, context, create, delete, discover, encode, file_history, meta, head, active_processes,
-    move_project, native_index, orphans, plan, recognise, invalid_blocks, render, repair, resume,
-    settings, side_files, text_piece, set_leaf, subagents, tip, title_window, view,
+    active_processes, branch, check, context, create, delete, discover, encode, file_history, head,
+    invalid_blocks, meta, move_project, native_index, orphans, plan, recognise, render, repair,
+    resume, set_leaf, settings, side_files, subagents, text_piece, tip, title_window, view,
 };
 use crate::uuid::is_uuid;
 use crate::{
-    PlanInput, ActiveProcess, Capabilities, IdSource, Depth, Dialect, Draft, Environment, Files, FilesAtEntry,
-    Discovered, EditRequest, Match, SessionLocation, MemoryFile, NewLog, NewSession, Capability, Parent,
-    Permissions, Planned, ResumeCommand, Sample, EntryStamp, SideFile, TextPiece, StoreRequest,
-    Subagent, Support, SessionFacts,
+    ActiveProcess, Capabilities, Capability, Depth, Dialect, Discovered, Draft, EditRequest,
+    EntryStamp, Environment, Files, FilesAtEntry, IdSource, Match, MemoryFile, NewLog, NewSession,
+    Parent, Permissions, PlanInput, Planned, ResumeCommand, Sample, SessionFacts, SessionLocation,
+    SideFile, StoreRequest, Subagent, Support, TextPiece,
 };
-use crate::{ForkPlace, KnownReader, Fix, RepairInput, Orphan, ToolLink};
+use crate::{Fix, ForkPlace, KnownReader, Orphan, RepairInput, ToolLink};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -88,8 +88,8 @@ impl Dialect for Claude {
         is_uuid(id)
     }
 
-    fn is_usable(&self, located: &SessionLocation) -> bool {
-        is_uuid(&located.id) || discover::is_agent_id(&located.id)
+    fn is_usable(&self, location: &SessionLocation) -> bool {
+        is_uuid(&location.id) || discover::is_agent_id(&location.id)
     }
 
     fn recognises(&self, sample: &Sample<'_>) -> Match {
@@ -100,9 +100,9 @@ impl Dialect for Claude {
         recognise::is_record(object)
     }
 
-    fn begin(&self, located: &SessionLocation) -> SessionMeta {
+    fn begin(&self, location: &SessionLocation) -> SessionMeta {
         SessionMeta {
-            hidden: located.hidden,
+            hidden: location.hidden,
             ..SessionMeta::default()
         }
     }
@@ -111,17 +111,23 @@ impl Dialect for Claude {
         head::fill(object, head, names);
     }
 
-    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        meta::collect_meta(object, head, names, facts);
+    fn collect_meta(
+        &self,
+        object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    ) {
+        meta::collect_meta(object, head, names, meta);
     }
 
     fn collect_side_meta(
         &self,
         files: &dyn Files,
-        located: &SessionLocation,
-        facts: &mut SessionMeta,
+        location: &SessionLocation,
+        meta: &mut SessionMeta,
     ) -> Result<()> {
-        side_files::collect_meta(files, located, facts)
+        side_files::collect_meta(files, location, meta)
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
@@ -152,7 +158,12 @@ impl Dialect for Claude {
         render::render(item, records)
     }
 
-    fn tool_links(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
+    fn tool_links(
+        &self,
+        object: &Object<'_>,
+        names: &mut Interner,
+        sink: &mut dyn FnMut(ToolLink),
+    ) -> Flags {
         pairs(object, names, sink)
     }
 
@@ -164,16 +175,24 @@ impl Dialect for Claude {
         repair::READERS
     }
 
-    fn fixes(&self, mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
-        repair::fixes(mending)
+    fn fixes(&self, repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
+        repair::fixes(repair_input)
     }
 
-    fn exclusive(&self, mending: &RepairInput<'_>, goals: &[&'static str]) -> Result<Option<String>> {
-        repair::exclusive(mending, goals)
+    fn exclusive(
+        &self,
+        repair_input: &RepairInput<'_>,
+        goals: &[&'static str],
+    ) -> Result<Option<String>> {
+        repair::exclusive(repair_input, goals)
     }
 
-    fn repaired_fork(&self, mending: &RepairInput<'_>, _original: &str) -> Result<Option<ForkPlace>> {
-        repair::fork(mending)
+    fn repaired_fork(
+        &self,
+        repair_input: &RepairInput<'_>,
+        _original: &str,
+    ) -> Result<Option<ForkPlace>> {
+        repair::fork(repair_input)
     }
 
     fn check_depth(&self) -> Depth {
@@ -183,7 +202,7 @@ impl Dialect for Claude {
     fn check(
         &self,
         view: &SessionView<'_>,
-        _facts: &SessionMeta,
+        _meta: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         check::check(view, problems)?;
@@ -213,8 +232,8 @@ impl Dialect for Claude {
         delete::without(key, bytes, ids)
     }
 
-    fn side_files(&self, files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
-        side_files::list(files, located)
+    fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
+        side_files::list(files, location)
     }
 
     fn orphans(&self, files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
@@ -225,8 +244,8 @@ impl Dialect for Claude {
         side_files::memory(files)
     }
 
-    fn plan_root(&self, root: &Path, intention: &StoreRequest) -> PathBuf {
-        match (intention, root.parent()) {
+    fn plan_root(&self, root: &Path, request: &StoreRequest) -> PathBuf {
+        match (request, root.parent()) {
             // The table of projects lies beside the folder unless a variable says where both are.
             (StoreRequest::Move { .. }, Some(above))
                 if root.file_name().is_some_and(|name| name == ".claude") =>
@@ -243,53 +262,53 @@ impl Dialect for Claude {
 
     fn files_at(
         &self,
-        located: &SessionLocation,
+        location: &SessionLocation,
         view: &SessionView<'_>,
         entry: Slot,
     ) -> Result<Option<FilesAtEntry>> {
-        file_history::files_at(located, view, entry).map(Some)
+        file_history::files_at(location, view, entry).map(Some)
     }
 
     fn subagents(
         &self,
         files: &dyn Files,
-        located: &SessionLocation,
+        location: &SessionLocation,
         view: &SessionView<'_>,
     ) -> Result<Vec<Subagent>> {
-        subagents::of(files, located, view)
+        subagents::of(files, location, view)
     }
 
-    fn full_output_key(&self, located: &SessionLocation, object: &Object<'_>) -> Option<String> {
-        subagents::full_output_key(located, object)
+    fn full_output_key(&self, location: &SessionLocation, object: &Object<'_>) -> Option<String> {
+        subagents::full_output_key(location, object)
     }
 
-    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
-        resume::resume(facts, located, Permissions::Asked)
+    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
+        resume::resume(meta, location, Permissions::Asked)
     }
 
     fn resume_with(
         &self,
-        facts: &SessionMeta,
-        located: &SessionLocation,
+        meta: &SessionMeta,
+        location: &SessionLocation,
         permissions: Permissions,
     ) -> Option<ResumeCommand> {
-        resume::resume(facts, located, permissions)
+        resume::resume(meta, location, permissions)
     }
 
     fn active_processes(&self, files: &dyn Files) -> Result<Vec<ActiveProcess>> {
         active_processes::registered(files)
     }
 
-    fn can_append(&self, facts: &SessionMeta) -> Result<()> {
-        encode::can_append(facts)
+    fn can_append(&self, meta: &SessionMeta) -> Result<()> {
+        encode::can_append(meta)
     }
 
     fn appends(&self) -> bool {
         true
     }
 
-    fn entry_id(&self, chance: &dyn IdSource) -> String {
-        chance.uuid_v4()
+    fn entry_id(&self, id_source: &dyn IdSource) -> String {
+        id_source.uuid_v4()
     }
 
     fn parent_needs_full_log(&self) -> bool {
@@ -306,7 +325,7 @@ impl Dialect for Claude {
             settled,
             SessionFacts {
                 id: "",
-                facts: &SessionMeta::default(),
+                meta: &SessionMeta::default(),
             },
             out,
         )
@@ -331,8 +350,8 @@ impl Dialect for Claude {
         plan::plans(operation)
     }
 
-    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-        plan::plan(asked, intention)
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::plan(asked, request)
     }
 
     fn creates_by_plan(&self) -> bool {
@@ -342,11 +361,11 @@ impl Dialect for Claude {
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreRequest,
-        chance: &dyn IdSource,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
     ) -> Result<Planned> {
-        match intention {
-            StoreRequest::Create(new) => create::create(files, new, chance),
+        match request {
+            StoreRequest::Create(new) => create::create(files, new, id_source),
             StoreRequest::Move { from, to } => move_project::plan(files, from, to),
             StoreRequest::Index => native_index::plan(files, &BTreeMap::new()),
             StoreRequest::IndexWith { summaries } => native_index::plan(files, summaries),
@@ -362,7 +381,7 @@ mod tests {
 
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
-    fn located(id: &str, hidden: Option<&'static str>) -> SessionLocation {
+    fn location(id: &str, hidden: Option<&'static str>) -> SessionLocation {
         SessionLocation {
             hidden,
             ..SessionLocation::of(id, Framing::Lines, 1)
@@ -382,15 +401,15 @@ mod tests {
 
     #[test]
     fn only_a_checked_id_reaches_the_command_line() {
-        let facts = SessionMeta {
+        let meta = SessionMeta {
             project: Some("/w".into()),
             ..SessionMeta::default()
         };
-        let command = Claude.resume(&facts, &located(ID, None)).unwrap();
+        let command = Claude.resume(&meta, &location(ID, None)).unwrap();
         assert_eq!(command.argv, ["claude", "--resume", ID]);
         assert_eq!(command.cwd.as_deref(), Some("/w"));
-        assert_eq!(Claude.resume(&facts, &located("--evil", None)), None);
-        assert_eq!(Claude.resume(&facts, &located(ID, Some("subagent"))), None);
+        assert_eq!(Claude.resume(&meta, &location("--evil", None)), None);
+        assert_eq!(Claude.resume(&meta, &location(ID, Some("subagent"))), None);
         assert!(Claude.id_is_valid(ID) && !Claude.id_is_valid("-x"));
     }
 

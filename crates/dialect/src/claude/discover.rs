@@ -4,7 +4,7 @@ use boswell_model::{Framing, Problem, Result};
 
 use super::sessions_index;
 use crate::uuid::is_uuid;
-use crate::{FileInfo, FileKind, Files, Discovered, SessionLocation};
+use crate::{Discovered, FileInfo, FileKind, Files, SessionLocation};
 
 /// The folders that hold sessions, one for each project, by key.
 ///
@@ -97,9 +97,9 @@ pub(super) fn discover(files: &dyn Files) -> Result<Discovered> {
 
 fn session(info: FileInfo) -> Option<SessionLocation> {
     if let Some(id) = session_id(&info).map(str::to_owned) {
-        let mut located = SessionLocation::of_file(id, info, Framing::Lines);
-        located.hidden = (located.size == 0).then_some("empty");
-        return Some(located);
+        let mut location = SessionLocation::of_file(id, info, Framing::Lines);
+        location.hidden = (location.size == 0).then_some("empty");
+        return Some(location);
     }
     // Version 2.0 kept subagents beside the sessions; whose they are stands only inside.
     is_agent(&info).then(|| subagent(&info, None))

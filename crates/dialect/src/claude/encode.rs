@@ -4,14 +4,15 @@
 //! branch that the session named last. An answer is one line whatever it holds; the client, which
 //! writes one for each part, reads both.
 
-use boswell_model::json::{Json, RawKind, Raw, insert_member};
-use boswell_model::{Error, ErrorKind, SessionMeta, Instant, Result, Usage};
+use boswell_model::json::{Json, Raw, RawKind, insert_member};
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
 
 use super::head::is_chain_word;
 use super::project_key::project_key;
 use crate::uuid::is_uuid;
 use crate::{
-    Answer, Body, Draft, NewLog, NewSession, Part, EntryStamp, SessionFacts, one_object, unsupported,
+    Answer, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
+    unsupported,
 };
 
 /// The version whose lines we write where a session names none.
@@ -21,7 +22,11 @@ const VERSION: &str = "2.1.325";
 const LONGEST_ID: usize = 255;
 
 /// The line that a draft becomes.
-pub(super) fn line(draft: &Draft, settled: EntryStamp<'_>, session: SessionFacts<'_>) -> Result<Vec<u8>> {
+pub(super) fn line(
+    draft: &Draft,
+    settled: EntryStamp<'_>,
+    session: SessionFacts<'_>,
+) -> Result<Vec<u8>> {
     if !is_entry_id(settled.id) {
         return Err(Error::new(
             ErrorKind::Invalid,
@@ -39,7 +44,7 @@ pub(super) fn line(draft: &Draft, settled: EntryStamp<'_>, session: SessionFacts
                 .with("role", "user")
                 .with("content", text_or_parts(content)),
         ),
-        Body::Assistant(answer) => ("assistant", assistant(answer, settled.id, session.facts)),
+        Body::Assistant(answer) => ("assistant", assistant(answer, settled.id, session.meta)),
         Body::ToolResult {
             call,
             content,
@@ -69,16 +74,16 @@ pub(super) fn line(draft: &Draft, settled: EntryStamp<'_>, session: SessionFacts
 }
 
 fn envelope(line: Json, session: SessionFacts<'_>) -> Json {
-    let facts = session.facts;
+    let meta = session.meta;
     line.with("userType", "external")
         .with("entrypoint", "cli")
-        .with_some("cwd", facts.project.as_deref())
+        .with_some("cwd", meta.project.as_deref())
         .with("sessionId", session.id)
-        .with("version", facts.agent_version.as_deref().unwrap_or(VERSION))
-        .with("gitBranch", facts.git_branch.as_deref().unwrap_or("HEAD"))
+        .with("version", meta.agent_version.as_deref().unwrap_or(VERSION))
+        .with("gitBranch", meta.git_branch.as_deref().unwrap_or("HEAD"))
 }
 
-fn assistant(answer: &Answer, id: &str, facts: &SessionMeta) -> Json {
+fn assistant(answer: &Answer, id: &str, meta: &SessionMeta) -> Json {
     let calls = answer
         .content
         .iter()
@@ -93,7 +98,7 @@ fn assistant(answer: &Answer, id: &str, facts: &SessionMeta) -> Json {
     let model = answer
         .model
         .as_deref()
-        .or(facts.models.last().map(String::as_str))
+        .or(meta.models.last().map(String::as_str))
         .unwrap_or("unknown");
     Json::object()
         .with("id", format!("msg_{id}"))
@@ -265,8 +270,8 @@ fn is_entry_id(id: &str) -> bool {
 }
 
 /// Whether a log can be appended to: a subagent's is written by its session alone.
-pub(super) fn can_append(facts: &SessionMeta) -> Result<()> {
-    if facts.hidden == Some("subagent") {
+pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
+    if meta.hidden == Some("subagent") {
         return Err(unsupported(
             "claude",
             "be continued on its own: it is a subagent's",
@@ -316,7 +321,7 @@ mod tests {
 
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 
-    fn facts() -> SessionMeta {
+    fn meta() -> SessionMeta {
         SessionMeta {
             project: Some("/proj/项目".into()),
             models: vec!["opus".into()],
@@ -325,7 +330,7 @@ mod tests {
     }
 
     fn written(body: Body) -> Result<String> {
-        let (facts, draft) = (facts(), Draft::new(body));
+        let (meta, draft) = (meta(), Draft::new(body));
         let settled = EntryStamp {
             id: "e1",
             parent: Some("p1"),
@@ -336,7 +341,7 @@ mod tests {
             settled,
             SessionFacts {
                 id: ID,
-                facts: &facts,
+                meta: &meta,
             },
         )
         .map(|bytes| String::from_utf8(bytes).unwrap())
@@ -377,10 +382,10 @@ mod tests {
             answer.contains(r#""stop_reason":"tool_use""#) && answer.contains(r#""model":"opus""#),
             "{answer}"
         );
-        let facts = read(&format!("{answer}\n{result}\n")).facts;
-        assert_eq!((facts.messages, facts.tool_calls), (1, 1));
+        let meta = read(&format!("{answer}\n{result}\n")).meta;
+        assert_eq!((meta.messages, meta.tool_calls), (1, 1));
         assert!(
-            facts.usage.total().is_unknown(),
+            meta.usage.total().is_unknown(),
             "what nobody knows is not counted as zero"
         );
         assert!(result.contains(
@@ -430,9 +435,9 @@ mod tests {
         )
         .unwrap();
         assert_eq!(log.key, format!("projects/-w-a-b/{ID}.jsonl"));
-        let facts = read(&String::from_utf8(log.bytes).unwrap()).facts;
+        let meta = read(&String::from_utf8(log.bytes).unwrap()).meta;
         assert_eq!(
-            (facts.project.as_deref(), facts.title.as_deref()),
+            (meta.project.as_deref(), meta.title.as_deref()),
             (Some("/w/a b"), Some("t 2"))
         );
         for id in ["-x", "s1", "--resume"] {

@@ -107,7 +107,7 @@ impl FileHistory {
 
 /// The tracked files of a session as they stood at the prompt that an entry belongs to.
 pub(super) fn files_at(
-    located: &SessionLocation,
+    location: &SessionLocation,
     view: &SessionView<'_>,
     entry: Slot,
 ) -> Result<FilesAtEntry> {
@@ -136,7 +136,7 @@ pub(super) fn files_at(
     let key = |file: &TrackedFile| {
         file.backup
             .as_ref()
-            .map(|name| format!("file-history/{}/{name}", located.id))
+            .map(|name| format!("file-history/{}/{name}", location.id))
     };
     let mut files: BTreeMap<String, Option<String>> = BTreeMap::new();
     let mut known = Vec::new();

@@ -7,15 +7,15 @@ use boswell_model::{Block, Context, Framing, Message, Payloads, SessionView, Tip
 
 use super::Claude;
 use super::view::blocks;
-use crate::{Depth, Dialect, SessionLocation, ReadSession, Reader};
+use crate::{Depth, Dialect, ReadSession, Reader, SessionLocation};
 
 pub(super) fn read(text: &str) -> ReadSession {
     read_bytes(text.as_bytes())
 }
 
 pub(super) fn read_bytes(bytes: &[u8]) -> ReadSession {
-    let located = SessionLocation::of("s", Framing::Lines, 0);
-    Reader::read(&Claude, &located, bytes, Depth::Facts)
+    let location = SessionLocation::of("s", Framing::Lines, 0);
+    Reader::read(&Claude, &location, bytes, Depth::Facts)
 }
 
 /// A file in memory, as a place to read payloads from.

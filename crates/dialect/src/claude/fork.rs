@@ -13,15 +13,15 @@ use boswell_model::{EntryKind, Error, ErrorKind, Framing, Result, SessionView, S
 use super::plan::{free_id, log_key, side_folder, whole_session};
 use super::{Claude, branch, chain, metadata, set_leaf};
 use crate::{
-    PlanInput, Depth, Dialect, ForkStyle, SessionLocation, NewSession, Plan, Planned, Precondition, Reader,
-    Step,
+    Depth, Dialect, ForkStyle, NewSession, Plan, PlanInput, Planned, Precondition, Reader,
+    SessionLocation, Step,
 };
 
 /// The plan for a fork of the branch that ends at `at`.
 pub(super) fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
-    whole_session(asked.located, "be forked")?;
-    let source = log_key(asked.located)?;
-    let id = new.id.clone().unwrap_or_else(|| asked.chance.uuid_v4());
+    whole_session(asked.location, "be forked")?;
+    let source = log_key(asked.location)?;
+    let id = new.id.clone().unwrap_or_else(|| asked.id_source.uuid_v4());
     free_id(asked.files, &id)?;
     let fork = Fork::of(asked, at, &id, new.style)?;
     let mut bytes = fork.lines()?;
@@ -44,7 +44,7 @@ pub(super) fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<P
     );
     let mut plan = Plan::new(
         "fork",
-        format!("make the session {id} from {}", asked.located.id),
+        format!("make the session {id} from {}", asked.location.id),
     )
     .requiring(Precondition::Absent { key: key.clone() })
     .step(Step::put(&key, bytes));
@@ -64,13 +64,13 @@ fn title(asked: &PlanInput<'_>, new: &NewSession) -> Result<Option<String>> {
     if let Some(title) = &new.title {
         return metadata::clean_title(title).map(Some);
     }
-    let facts = asked.facts;
+    let meta = asked.meta;
     let known = match new.style {
-        ForkStyle::Client => facts.title.as_deref(),
-        ForkStyle::Sdk => facts
+        ForkStyle::Client => meta.title.as_deref(),
+        ForkStyle::Sdk => meta
             .title
             .as_deref()
-            .or(facts.first_prompt.as_deref())
+            .or(meta.first_prompt.as_deref())
             .or(Some("Forked session")),
     };
     let short = |text: &str| text.chars().take(200).collect::<String>();
@@ -81,8 +81,8 @@ fn title(asked: &PlanInput<'_>, new: &NewSession) -> Result<Option<String>> {
 
 /// Where the client would take up a log of these bytes.
 fn stands_at(bytes: &[u8], id: &str) -> Option<String> {
-    let located = SessionLocation::of(id, Framing::Lines, bytes.len() as u64);
-    let read = Reader::read(&Claude, &located, bytes, Depth::Heads);
+    let location = SessionLocation::of(id, Framing::Lines, bytes.len() as u64);
+    let read = Reader::read(&Claude, &location, bytes, Depth::Heads);
     let payloads = bytes.to_vec();
     let view = read.view(&payloads);
     let tip = Claude.tip(&view).ok()?;
@@ -148,14 +148,22 @@ impl<'a> Fork<'a> {
             ForkStyle::Client => HashMap::new(),
             ForkStyle::Sdk => slots
                 .iter()
-                .map(|slot| (view.log.label(*slot).into_owned(), asked.chance.uuid_v4()))
+                .map(|slot| {
+                    (
+                        view.log.label(*slot).into_owned(),
+                        asked.id_source.uuid_v4(),
+                    )
+                })
                 .collect(),
         };
-        let (now, title_id) = (asked.chance.now().to_rfc3339(), asked.chance.uuid_v4());
+        let (now, title_id) = (
+            asked.id_source.now().to_rfc3339(),
+            asked.id_source.uuid_v4(),
+        );
         let end = at.slot().filter(|slot| slots.contains(slot));
         Ok(Fork {
             view,
-            source: &asked.located.id,
+            source: &asked.location.id,
             id,
             style,
             slots,
@@ -201,7 +209,10 @@ impl<'a> Fork<'a> {
         Ok(out)
     }
 
-    fn line(&self, slot: Slot) -> std::result::Result<Result<Vec<u8>>, boswell_model::json::SyntaxError> {
+    fn line(
+        &self,
+        slot: Slot,
+    ) -> std::result::Result<Result<Vec<u8>>, boswell_model::json::SyntaxError> {
         let record = match self.view.payload(slot) {
             Ok(record) => record.into_owned(),
             Err(error) => return Ok(Err(error)),

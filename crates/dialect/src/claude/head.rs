@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{RawKind, Object, Raw};
-use boswell_model::{EntryKind, Flags, Head, Instant, Symbol, Interner};
+use boswell_model::json::{Object, Raw, RawKind};
+use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Symbol};
 
 /// The members that a head is made of, found in one pass: this runs for every line of every file.
 #[derive(Default)]

@@ -217,14 +217,14 @@ mod tests {
     use super::super::fixture::{Bytes, DOT, base, call, file, image, text, with_content};
     use super::*;
     use crate::claude::Claude;
-    use crate::{Depth, SessionLocation, Reader};
+    use crate::{Depth, Reader, SessionLocation};
 
     /// Lines and reasons, the same however the session was read.
     fn found(lines: &[String]) -> Vec<String> {
         let bytes = file(lines);
         let told = [Depth::Calls, Depth::Pairs, Depth::Heads].map(|depth| {
-            let located = SessionLocation::of("s", Framing::Lines, bytes.len() as u64);
-            let read = Reader::read(&Claude, &located, &bytes, depth);
+            let location = SessionLocation::of("s", Framing::Lines, bytes.len() as u64);
+            let read = Reader::read(&Claude, &location, &bytes, depth);
             let mut problems = Vec::new();
             check(&read.view(&Bytes(&bytes)), &mut problems).unwrap();
             problems

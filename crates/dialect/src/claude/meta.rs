@@ -1,38 +1,43 @@
 //! What the lines of a session say about it as a whole.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, SessionMeta, Flags, Head, Interner, Said, Usage};
+use boswell_model::{EntryKind, Flags, Head, Interner, Said, SessionMeta, Usage};
 
 use super::prompt;
 
 /// Gathers what a line says about the session.
-pub(super) fn collect_meta(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-    let is_first = facts.kinds.is_empty();
+pub(super) fn collect_meta(
+    object: &Object<'_>,
+    head: &Head,
+    names: &mut Interner,
+    meta: &mut SessionMeta,
+) {
+    let is_first = meta.kinds.is_empty();
     let word = head.word.map_or("", |word| names.text(word));
-    facts.count(word);
-    facts.saw(head);
-    if is_first && head.flags.has(Flags::SIDECHAIN) && facts.hidden.is_none() {
-        facts.hidden = Some("subagent");
+    meta.count(word);
+    meta.saw(head);
+    if is_first && head.flags.has(Flags::SIDECHAIN) && meta.hidden.is_none() {
+        meta.hidden = Some("subagent");
     }
-    envelope(object, facts);
+    envelope(object, meta);
     match head.kind {
-        EntryKind::User => user(object, head, facts),
-        EntryKind::Assistant => assistant(object, head, names, facts),
-        EntryKind::System => system(object, facts),
-        EntryKind::Title => title(object, names, facts),
+        EntryKind::User => user(object, head, meta),
+        EntryKind::Assistant => assistant(object, head, names, meta),
+        EntryKind::System => system(object, meta),
+        EntryKind::Title => title(object, names, meta),
         EntryKind::Tag => {
-            facts.tags = object
+            meta.tags = object
                 .text("tag")
                 .filter(|tag| !tag.is_empty())
                 .map(|tag| tag.into_owned())
                 .into_iter()
                 .collect();
         }
-        EntryKind::Setting => set(&mut facts.permission_mode, object.text("permissionMode")),
+        EntryKind::Setting => set(&mut meta.permission_mode, object.text("permissionMode")),
         EntryKind::Meta => {
-            set(&mut facts.project, object.text("relocatedCwd"));
+            set(&mut meta.project, object.text("relocatedCwd"));
             if let Some(cost) = object.get("totalCostUSD").and_then(|cost| cost.f64()) {
-                facts.stated.usage.cost = Some(cost);
+                meta.stated.usage.cost = Some(cost);
             }
         }
         _ => {}
@@ -40,18 +45,18 @@ pub(super) fn collect_meta(object: &Object<'_>, head: &Head, names: &mut Interne
 }
 
 /// What every line of the chain repeats: the first folder counts, else the last word.
-fn envelope(object: &Object<'_>, facts: &mut SessionMeta) {
-    if facts.id.is_none() {
-        set(&mut facts.id, object.text("sessionId"));
+fn envelope(object: &Object<'_>, meta: &mut SessionMeta) {
+    if meta.id.is_none() {
+        set(&mut meta.id, object.text("sessionId"));
     }
-    if facts.project.is_none() {
-        set(&mut facts.project, object.text("cwd"));
+    if meta.project.is_none() {
+        set(&mut meta.project, object.text("cwd"));
     }
-    set(&mut facts.git_branch, object.text("gitBranch"));
-    set(&mut facts.agent_version, object.text("version"));
-    if facts.parent.is_none() {
+    set(&mut meta.git_branch, object.text("gitBranch"));
+    set(&mut meta.agent_version, object.text("version"));
+    if meta.parent.is_none() {
         set(
-            &mut facts.parent,
+            &mut meta.parent,
             object
                 .get("forkedFrom")
                 .and_then(|from| from.get("sessionId"))
@@ -68,43 +73,43 @@ fn set(place: &mut Option<String>, text: Option<std::borrow::Cow<'_, str>>) {
 }
 
 /// Whether the line belongs to the conversation that the session is about.
-fn is_main(head: &Head, facts: &SessionMeta) -> bool {
-    !head.flags.has(Flags::SIDECHAIN) || facts.hidden == Some("subagent")
+fn is_main(head: &Head, meta: &SessionMeta) -> bool {
+    !head.flags.has(Flags::SIDECHAIN) || meta.hidden == Some("subagent")
 }
 
-fn user(object: &Object<'_>, head: &Head, facts: &mut SessionMeta) {
-    set(&mut facts.permission_mode, object.text("permissionMode"));
-    if !is_main(head, facts) || head.flags.has(Flags::HIDDEN) || head.flags.has(Flags::SUMMARY) {
+fn user(object: &Object<'_>, head: &Head, meta: &mut SessionMeta) {
+    set(&mut meta.permission_mode, object.text("permissionMode"));
+    if !is_main(head, meta) || head.flags.has(Flags::HIDDEN) || head.flags.has(Flags::SUMMARY) {
         return;
     }
-    facts.messages += 1;
+    meta.messages += 1;
     match prompt::said(object) {
         prompt::Said::Prompt(text) => {
-            facts.turns += 1;
+            meta.turns += 1;
             // A command stands in as the first prompt only until there is a real one.
-            if facts.last_prompt.is_none() {
-                facts.first_prompt = None;
+            if meta.last_prompt.is_none() {
+                meta.first_prompt = None;
             }
-            facts.saw_prompt(&text);
+            meta.saw_prompt(&text);
         }
-        prompt::Said::Command(name) if facts.first_prompt.is_none() => {
-            facts.first_prompt = Some(name)
+        prompt::Said::Command(name) if meta.first_prompt.is_none() => {
+            meta.first_prompt = Some(name)
         }
         prompt::Said::Command(_) | prompt::Said::Noise => {}
     }
 }
 
-fn assistant(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+fn assistant(object: &Object<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
     let Some(message) = object.get("message") else {
         return;
     };
-    if is_main(head, facts) {
-        facts.messages += u64::from(head.flags.has(Flags::OWN));
+    if is_main(head, meta) {
+        meta.messages += u64::from(head.flags.has(Flags::OWN));
         let calls = message
             .get("content")
             .into_iter()
             .flat_map(|content| content.items());
-        facts.tool_calls += calls
+        meta.tool_calls += calls
             .filter(|block| block.get("type").is_some_and(|word| word.is("tool_use")))
             .count() as u64;
     }
@@ -113,7 +118,7 @@ fn assistant(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut
         .and_then(|model| model.text())
         .filter(|model| model != "<synthetic>");
     if let Some(model) = model {
-        facts.saw_model(&model);
+        meta.saw_model(&model);
         if let Some(usage) = message
             .get("usage")
             .map(usage)
@@ -127,7 +132,7 @@ fn assistant(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut
                 everywhere: true,
                 ..Said::default()
             };
-            facts.usage.note_said(head.group, usage, said);
+            meta.usage.note_said(head.group, usage, said);
         }
     }
 }
@@ -154,28 +159,28 @@ pub(super) fn usage(raw: Raw<'_>) -> Usage {
     }
 }
 
-fn system(object: &Object<'_>, facts: &mut SessionMeta) {
+fn system(object: &Object<'_>, meta: &mut SessionMeta) {
     if object
         .get("subtype")
         .is_some_and(|subtype| subtype.is("turn_duration"))
         && let Some(millis) = object.get("durationMs").and_then(|millis| millis.u64())
     {
-        facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(millis));
+        meta.duration_ms = Some(meta.duration_ms.unwrap_or(0).saturating_add(millis));
     }
 }
 
 /// The user's title wins over one that the client made, wherever in the file they stand; of each
 /// the last one counts.
-fn title(object: &Object<'_>, names: &Interner, facts: &mut SessionMeta) {
+fn title(object: &Object<'_>, names: &Interner, meta: &mut SessionMeta) {
     let given = |title: Option<std::borrow::Cow<'_, str>>| {
         title.filter(|t| !t.is_empty()).map(|t| t.into_owned())
     };
     if let Some(title) = given(object.text("customTitle")) {
-        (facts.title, facts.title_source) = (Some(title), Some("user".to_owned()));
+        (meta.title, meta.title_source) = (Some(title), Some("user".to_owned()));
     } else if let Some(title) =
-        given(object.text("aiTitle")).filter(|_| facts.title_source.as_deref() != Some("user"))
+        given(object.text("aiTitle")).filter(|_| meta.title_source.as_deref() != Some("user"))
     {
-        (facts.title, facts.title_source) = (Some(title), Some("auto".to_owned()));
+        (meta.title, meta.title_source) = (Some(title), Some("auto".to_owned()));
     } else if let Some(summary) = given(object.text("summary"))
         && object
             .text("leafUuid")
@@ -183,7 +188,7 @@ fn title(object: &Object<'_>, names: &Interner, facts: &mut SessionMeta) {
     {
         // Old versions put summaries of other sessions at the start of a file: those name a
         // leaf that is not here.
-        facts.summary = Some(summary);
+        meta.summary = Some(summary);
     }
 }
 
@@ -193,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_users_title_wins_over_a_later_one_of_the_client() {
-        let facts = read(concat!(
+        let meta = read(concat!(
             r#"{"type":"ai-title","aiTitle":"auto one"}"#,
             "\n",
             r#"{"type":"custom-title","customTitle":"mine"}"#,
@@ -203,14 +208,14 @@ mod tests {
             r#"{"type":"ai-title","aiTitle":"auto two"}"#,
             "\n",
         ))
-        .facts;
-        assert_eq!(facts.title.as_deref(), Some("mine too"));
-        assert_eq!(facts.title_source.as_deref(), Some("user"));
+        .meta;
+        assert_eq!(meta.title.as_deref(), Some("mine too"));
+        assert_eq!(meta.title_source.as_deref(), Some("user"));
     }
 
     #[test]
     fn the_last_permission_mode_folder_branch_and_version_count() {
-        let facts = read(concat!(
+        let meta = read(concat!(
             r#"{"parentUuid":null,"type":"user","uuid":"1","cwd":"/a","gitBranch":"main","version":"2.1.1","permissionMode":"default","message":{"role":"user","content":"x"}}"#,
             "\n",
             r#"{"parentUuid":"1","type":"user","uuid":"2","cwd":"/a","gitBranch":"topic","version":"2.1.2","permissionMode":"acceptEdits","message":{"role":"user","content":"y"}}"#,
@@ -218,13 +223,13 @@ mod tests {
             r#"{"type":"permission-mode","permissionMode":"plan"}"#,
             "\n",
         ))
-        .facts;
-        assert_eq!(facts.permission_mode.as_deref(), Some("plan"));
+        .meta;
+        assert_eq!(meta.permission_mode.as_deref(), Some("plan"));
         assert_eq!(
-            (facts.git_branch.as_deref(), facts.agent_version.as_deref()),
+            (meta.git_branch.as_deref(), meta.agent_version.as_deref()),
             (Some("topic"), Some("2.1.2"))
         );
-        assert_eq!(facts.project.as_deref(), Some("/a"));
+        assert_eq!(meta.project.as_deref(), Some("/a"));
     }
 
     #[test]
@@ -237,8 +242,8 @@ mod tests {
         let text = line("a", "m1", "big", 1)
             + &line("b", "m1", "big", 7)
             + &line("c", "m2", "<synthetic>", 0);
-        let facts = read(&text).facts;
-        let total = facts.usage.total();
+        let meta = read(&text).meta;
+        let total = meta.usage.total();
         assert_eq!(
             (
                 total.input,
@@ -248,8 +253,8 @@ mod tests {
             ),
             (Some(1), Some(7), Some(3), None)
         );
-        assert_eq!(facts.models, ["big"]);
-        assert_eq!((facts.messages, facts.tool_calls), (2, 3));
+        assert_eq!(meta.models, ["big"]);
+        assert_eq!((meta.messages, meta.tool_calls), (2, 3));
     }
 
     #[test]
@@ -260,7 +265,7 @@ mod tests {
             ) + "\n"
         };
         let both = r#""cache_creation_input_tokens":9,"cache_creation":{"ephemeral_5m_input_tokens":2,"ephemeral_1h_input_tokens":7}"#;
-        let total = |text: &str| read(text).facts.usage.total();
+        let total = |text: &str| read(text).meta.usage.total();
         let sum = total(&(line("a", both) + &line("b", r#""cache_creation_input_tokens":5"#)));
         assert_eq!((sum.cache_write, sum.cache_write_1h), (Some(14), Some(7)));
         assert_eq!(
@@ -278,11 +283,11 @@ mod tests {
             ) + "\n"
         };
         let command = line("<command-name>/clear</command-name>");
-        assert_eq!(read(&command).facts.first_prompt.as_deref(), Some("/clear"));
-        let facts = read(&(command + &line("hello") + &line("hello again"))).facts;
-        assert_eq!(facts.first_prompt.as_deref(), Some("hello"));
-        assert_eq!(facts.last_prompt.as_deref(), Some("hello again"));
-        assert_eq!((facts.messages, facts.turns), (3, 2));
+        assert_eq!(read(&command).meta.first_prompt.as_deref(), Some("/clear"));
+        let meta = read(&(command + &line("hello") + &line("hello again"))).meta;
+        assert_eq!(meta.first_prompt.as_deref(), Some("hello"));
+        assert_eq!(meta.last_prompt.as_deref(), Some("hello again"));
+        assert_eq!((meta.messages, meta.turns), (3, 2));
     }
 
     #[test]
@@ -298,12 +303,12 @@ mod tests {
             summary("foreign", "yy"),
         ]
         .join("\n");
-        assert_eq!(read(&text).facts.summary.as_deref(), Some("ours"));
+        assert_eq!(read(&text).meta.summary.as_deref(), Some("ours"));
     }
 
     #[test]
     fn tags_branch_cost_and_duration_are_the_last_ones_stated() {
-        let facts = read(concat!(
+        let meta = read(concat!(
             r#"{"type":"tag","tag":"old"}"#,
             "\n",
             r#"{"type":"tag","tag":"new"}"#,
@@ -317,16 +322,16 @@ mod tests {
             r#"{"type":"system","subtype":"turn_duration","durationMs":6,"gitBranch":"b","cwd":"/b","version":"2"}"#,
             "\n",
         ))
-        .facts;
-        assert_eq!(facts.tags, ["new"]);
-        assert_eq!(facts.stated.usage.cost, Some(0.75));
-        assert_eq!(facts.duration_ms, Some(11));
-        assert_eq!(facts.git_branch.as_deref(), Some("b"));
-        assert_eq!(facts.project.as_deref(), Some("/a"));
-        assert_eq!(facts.agent_version.as_deref(), Some("2"));
+        .meta;
+        assert_eq!(meta.tags, ["new"]);
+        assert_eq!(meta.stated.usage.cost, Some(0.75));
+        assert_eq!(meta.duration_ms, Some(11));
+        assert_eq!(meta.git_branch.as_deref(), Some("b"));
+        assert_eq!(meta.project.as_deref(), Some("/a"));
+        assert_eq!(meta.agent_version.as_deref(), Some("2"));
         assert!(
             read("{\"type\":\"tag\",\"tag\":\"a\"}\n{\"type\":\"tag\",\"tag\":\"\"}\n")
-                .facts
+                .meta
                 .tags
                 .is_empty()
         );

@@ -4,15 +4,15 @@ use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, Unseen, unseen};
 
 use super::plan::{log_key, side_folder};
-use crate::{PlanInput, Plan, Planned, Step, unsupported};
+use crate::{Plan, PlanInput, Planned, Step, unsupported};
 
 /// Gives the session a title: in the log, where it counts, and in the file that the client's
 /// picker falls back on.
 pub(super) fn title(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
-    let key = log_key(asked.located)?;
+    let key = log_key(asked.location)?;
     let plan = Plan::new("rename", format!("call it {title}"))
-        .step(Step::append(key, title_lines(&title, &asked.located.id)))
+        .step(Step::append(key, title_lines(&title, &asked.location.id)))
         .step(sidecar(&side_folder(key), &title));
     Ok(Planned::of(plan))
 }
@@ -78,8 +78,8 @@ pub(super) fn tags(asked: &PlanInput<'_>, tags: &[String]) -> Result<Planned> {
     };
     // The client's own readers look for lines that begin with exactly this.
     let plan = Plan::new("tag", title).step(Step::append(
-        log_key(asked.located)?,
-        line("tag", "tag", &tag, &asked.located.id),
+        log_key(asked.location)?,
+        line("tag", "tag", &tag, &asked.location.id),
     ));
     Ok(Planned::of(plan))
 }

@@ -6,12 +6,12 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::json::{Json, RawKind, Raw, set_member};
+use boswell_model::json::{Json, Raw, RawKind, set_member};
 use boswell_model::{Error, Framing, Lines, Problem, Result};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
-use crate::{Depth, Dialect, FileInfo, Files, SessionLocation, Plan, Planned, Reader, Step};
+use crate::{Depth, Dialect, FileInfo, Files, Plan, Planned, Reader, SessionLocation, Step};
 
 const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;
@@ -151,8 +151,8 @@ fn entry(
     summary: Option<&String>,
     before: Option<&[u8]>,
 ) -> Result<(Vec<u8>, Option<String>)> {
-    let located = SessionLocation::at(id, log, Framing::Lines);
-    let mut reader = Reader::new(&Claude, &located, Depth::Facts);
+    let location = SessionLocation::at(id, log, Framing::Lines);
+    let mut reader = Reader::new(&Claude, &location, Depth::Facts);
     let mut lines = Lines::new(0, 1);
     let mut at = 0;
     while at < log.size {
@@ -164,11 +164,11 @@ fn entry(
         lines.push(&chunk, &mut |line| reader.line(line));
     }
     lines.finish(&mut |line| reader.line(line));
-    let mut facts = reader.finish().facts;
-    Claude.collect_side_meta(files, &located, &mut facts)?;
-    let title = facts
+    let mut meta = reader.finish().meta;
+    Claude.collect_side_meta(files, &location, &mut meta)?;
+    let title = meta
         .title
-        .filter(|_| facts.title_source.as_deref() == Some("user"));
+        .filter(|_| meta.title_source.as_deref() == Some("user"));
     let members: [(&str, Option<Json>); 12] = [
         ("sessionId", Some(Json::from(id))),
         ("fullPath", Some(Json::from(files.describe(&log.key)))),
@@ -179,31 +179,28 @@ fn entry(
         (
             "firstPrompt",
             Some(Json::from(
-                facts.first_prompt.as_deref().unwrap_or("No prompt"),
+                meta.first_prompt.as_deref().unwrap_or("No prompt"),
             )),
         ),
-        (
-            "summary",
-            summary.or(facts.summary.as_ref()).map(Json::from),
-        ),
+        ("summary", summary.or(meta.summary.as_ref()).map(Json::from)),
         ("customTitle", title.map(Json::from)),
-        ("messageCount", Some(Json::from(facts.messages))),
+        ("messageCount", Some(Json::from(meta.messages))),
         (
             "created",
-            facts.created.map(|time| Json::from(time.to_rfc3339())),
+            meta.created.map(|time| Json::from(time.to_rfc3339())),
         ),
         (
             "modified",
-            facts.last_active.map(|time| Json::from(time.to_rfc3339())),
+            meta.last_active.map(|time| Json::from(time.to_rfc3339())),
         ),
         (
             "gitBranch",
-            Some(Json::from(facts.git_branch.as_deref().unwrap_or(""))),
+            Some(Json::from(meta.git_branch.as_deref().unwrap_or(""))),
         ),
-        ("projectPath", facts.project.as_deref().map(Json::from)),
+        ("projectPath", meta.project.as_deref().map(Json::from)),
         (
             "isSidechain",
-            Some(Json::from(facts.hidden == Some("subagent"))),
+            Some(Json::from(meta.hidden == Some("subagent"))),
         ),
     ];
     let stated = members
@@ -220,7 +217,7 @@ fn entry(
             [b"{\n".as_slice(), &lines.join(&b",\n"[..]), b"\n    }"].concat()
         }
     };
-    Ok((text, facts.project))
+    Ok((text, meta.project))
 }
 
 #[cfg(test)]

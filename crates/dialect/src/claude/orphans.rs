@@ -7,7 +7,7 @@ use boswell_model::Result;
 
 use super::discover::projects;
 use crate::uuid::is_uuid;
-use crate::{FileInfo, Files, SessionLocation, Orphan};
+use crate::{FileInfo, Files, Orphan, SessionLocation};
 
 /// Folders of the configuration that hold something under the id of a session, and what that is.
 const BESIDE: [(&str, &str); 2] = [

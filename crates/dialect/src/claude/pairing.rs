@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{Flags, Symbol, Interner, ToolLink, Slot};
+use boswell_model::{Flags, Interner, Slot, Symbol, ToolLink};
 
 use super::invalid_blocks::{Block, is_of_claude};
 
@@ -94,7 +94,11 @@ fn ids(object: &Object<'_>, is_wanted: impl Fn(&str) -> bool, key: &str) -> Vec<
 
 /// Calls and answers of a line. This runs for every message of a file that is checked: each
 /// part is looked at once.
-pub(super) fn pairs(object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
+pub(super) fn pairs(
+    object: &Object<'_>,
+    names: &mut Interner,
+    sink: &mut dyn FnMut(ToolLink),
+) -> Flags {
     let mut flags = Flags::default();
     let Some(message) = object.get("message") else {
         return flags;

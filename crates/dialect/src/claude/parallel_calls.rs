@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use boswell_model::{EntryKind, Flags, Log, Symbol, Interner, ToolLink, Result, SessionView, Slot};
+use boswell_model::{EntryKind, Flags, Interner, Log, Result, SessionView, Slot, Symbol, ToolLink};
 
 use super::chain::Chain;
 use super::pairing::pairs;
@@ -54,7 +54,13 @@ struct Missing {
 }
 
 impl Missing {
-    fn sort_in(&mut self, log: &Log, chain: &Chain<'_>, anchors: &HashMap<Symbol, Slot>, slot: Slot) {
+    fn sort_in(
+        &mut self,
+        log: &Log,
+        chain: &Chain<'_>,
+        anchors: &HashMap<Symbol, Slot>,
+        slot: Slot,
+    ) {
         let Some(head) = log.head(slot) else { return };
         let same_writer = |group: &Symbol| {
             let anchor = anchors.get(group).and_then(|anchor| log.head(*anchor));

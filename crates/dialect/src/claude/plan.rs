@@ -4,7 +4,7 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::{delete, discover, fork, metadata, set_leaf};
 use crate::uuid::is_uuid;
-use crate::{PlanInput, Files, EditRequest, SessionLocation, Capability, Planned, unsupported};
+use crate::{Capability, EditRequest, Files, PlanInput, Planned, SessionLocation, unsupported};
 
 /// Whether there is a plan for an operation. Entries are appended by a writer.
 pub(super) fn plans(operation: Capability) -> bool {
@@ -20,8 +20,8 @@ pub(super) fn plans(operation: Capability) -> bool {
 }
 
 /// The plan for an intention.
-pub(super) fn plan(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-    match intention {
+pub(super) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+    match request {
         EditRequest::Title(title) => metadata::title(asked, title),
         EditRequest::Tags(tags) => metadata::tags(asked, tags),
         EditRequest::Stand(tip) => set_leaf::stand(asked, *tip),
@@ -37,11 +37,11 @@ pub(super) fn plan(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Pla
 }
 
 /// Key of the session's log.
-pub(super) fn log_key(located: &SessionLocation) -> Result<&str> {
-    located.key.as_deref().ok_or_else(|| {
+pub(super) fn log_key(location: &SessionLocation) -> Result<&str> {
+    location.key.as_deref().ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
-            format!("the session `{}` has no log", located.id.escape_debug()),
+            format!("the session `{}` has no log", location.id.escape_debug()),
         )
         .hinting("see the sessions with `boswell list --hidden`")
     })
@@ -53,8 +53,8 @@ pub(super) fn side_folder(key: &str) -> String {
 }
 
 /// Refuses what only a session of its own can do.
-pub(super) fn whole_session(located: &SessionLocation, what: &str) -> Result<()> {
-    if located.hidden == Some("subagent") {
+pub(super) fn whole_session(location: &SessionLocation, what: &str) -> Result<()> {
+    if location.hidden == Some("subagent") {
         return Err(unsupported(
             "claude",
             &format!("{what}: it is a subagent's"),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{RawKind, Object};
+use boswell_model::json::{Object, RawKind};
 
 /// What the text of a user's line is.
 #[derive(Debug, PartialEq, Eq)]

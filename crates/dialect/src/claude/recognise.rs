@@ -1,6 +1,6 @@
 //! Whether a file was written by Claude Code, or by a program that writes the same lines.
 
-use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::json::{Object, Raw, RawKind};
 
 use super::head;
 use crate::uuid::is_uuid;

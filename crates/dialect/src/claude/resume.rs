@@ -3,7 +3,7 @@
 use boswell_model::SessionMeta;
 
 use crate::uuid::is_uuid;
-use crate::{SessionLocation, Permissions, ResumeCommand};
+use crate::{Permissions, ResumeCommand, SessionLocation};
 
 /// How each version is told to resume: from that version on, the words before the id.
 pub const RESUME_COMMANDS: &[(&str, &[&str])] = &[("1.0", &["claude", "--resume"])];
@@ -17,17 +17,17 @@ const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "auto"];
 /// above. A session that ran without permission checks does not do so again unasked: the client is
 /// told to ask, whatever it finds in the log.
 pub(super) fn resume(
-    facts: &SessionMeta,
-    located: &SessionLocation,
+    meta: &SessionMeta,
+    location: &SessionLocation,
     permissions: Permissions,
 ) -> Option<ResumeCommand> {
-    if located.hidden.is_some() || !is_uuid(&located.id) {
+    if location.hidden.is_some() || !is_uuid(&location.id) {
         return None;
     }
     let (_, words) = RESUME_COMMANDS.last()?;
     let mut argv: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    argv.push(located.id.clone());
-    let mode = facts.permission_mode.as_deref();
+    argv.push(location.id.clone());
+    let mode = meta.permission_mode.as_deref();
     let more: &[&str] = match (permissions, mode) {
         (Permissions::Same, Some("bypassPermissions")) => &["--dangerously-skip-permissions"],
         (Permissions::Same, Some(mode)) => match MODES.iter().find(|known| **known == mode) {
@@ -42,6 +42,6 @@ pub(super) fn resume(
     argv.extend(more.iter().map(|word| (*word).to_owned()));
     Some(ResumeCommand {
         argv,
-        cwd: facts.project.clone(),
+        cwd: meta.project.clone(),
     })
 }

@@ -45,13 +45,13 @@ pub(super) fn compare(
         .map(|s| s.id.to_ascii_lowercase())
         .collect();
     let any_file: BTreeSet<String> = sessions.iter().map(|s| s.id.to_ascii_lowercase()).collect();
-    let ghosts: Vec<&String> = listed.difference(&any_file).collect();
+    let deleted_sessions: Vec<&String> = listed.difference(&any_file).collect();
     let missing: Vec<&String> = present.difference(&listed).collect();
     let mut problems = Vec::new();
-    if !ghosts.is_empty() {
+    if !deleted_sessions.is_empty() {
         problems.push(stale(format!(
             "the index lists {}, but there is no such file",
-            some_of(&ghosts)
+            some_of(&deleted_sessions)
         )));
     }
     if !missing.is_empty() {

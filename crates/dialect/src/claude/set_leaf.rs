@@ -3,12 +3,12 @@
 
 use boswell_model::json::Json;
 use boswell_model::{
-    Error, ErrorKind, SessionMeta, Result, SessionRef, SessionView, Slot, Tip, shell_option,
+    Error, ErrorKind, Result, SessionMeta, SessionRef, SessionView, Slot, Tip, shell_option,
 };
 
 use super::plan::{log_key, whole_session};
 use super::{chain, tip};
-use crate::{PlanInput, Parent, Plan, Planned, Step};
+use crate::{Parent, Plan, PlanInput, Planned, Step};
 
 /// The first version that follows such a line; those before take the newest branch.
 const FOLLOWS: [u32; 3] = [2, 1, 150];
@@ -29,7 +29,7 @@ pub(super) fn rewind(asked: &PlanInput<'_>, prompt: Tip) -> Result<Planned> {
 }
 
 fn say(asked: &PlanInput<'_>, at: Tip, kind: &str) -> Result<Planned> {
-    whole_session(asked.located, "stand elsewhere")?;
+    whole_session(asked.location, "stand elsewhere")?;
     let leaf = match at {
         Tip::At(slot) => {
             reachable(asked, slot)?;
@@ -42,10 +42,10 @@ fn say(asked: &PlanInput<'_>, at: Tip, kind: &str) -> Result<Planned> {
         None => "stand before everything".to_owned(),
     };
     let plan = Plan::new(kind, title).step(Step::append(
-        log_key(asked.located)?,
-        leaf_line(leaf.as_deref(), &asked.located.id),
+        log_key(asked.location)?,
+        leaf_line(leaf.as_deref(), &asked.location.id),
     ));
-    let remarks = old_client(asked.facts).into_iter().collect();
+    let remarks = old_client(asked.meta).into_iter().collect();
     Ok(Planned {
         plan,
         entries: leaf.into_iter().collect(),
@@ -96,7 +96,7 @@ fn reachable(asked: &PlanInput<'_>, slot: Slot) -> Result<()> {
     stands(
         &asked.view,
         slot,
-        &SessionRef::new("claude", &asked.located.id).to_argument(),
+        &SessionRef::new("claude", &asked.location.id).to_argument(),
     )
 }
 
@@ -129,8 +129,8 @@ fn stands(view: &SessionView<'_>, slot: Slot, session: &str) -> Result<()> {
     Ok(())
 }
 
-fn old_client(facts: &SessionMeta) -> Option<String> {
-    let version = facts.agent_version.as_deref()?;
+fn old_client(meta: &SessionMeta) -> Option<String> {
+    let version = meta.agent_version.as_deref()?;
     let numbers: Vec<u32> = version
         .split('.')
         .map_while(|part| part.parse().ok())

@@ -4,7 +4,7 @@
 //! The file is the user's own. A hook is added and taken out as one stretch of bytes, so that all
 //! else stays as it was.
 
-use boswell_model::json::{Json, RawKind, Member, Raw, scan_object};
+use boswell_model::json::{Json, Member, Raw, RawKind, scan_object};
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::Files;

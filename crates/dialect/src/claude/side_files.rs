@@ -1,37 +1,41 @@
 //! Files that belong to a session beside its log, and the memory of projects.
 
 use boswell_model::json::Raw;
-use boswell_model::{SessionMeta, Result};
+use boswell_model::{Result, SessionMeta};
 
 use super::discover;
 use crate::uuid::is_uuid;
-use crate::{FileInfo, Files, SessionLocation, MemoryFile, SideFile, SideKind};
+use crate::{FileInfo, Files, MemoryFile, SessionLocation, SideFile, SideKind};
 
 /// Title and archive files are a few words long.
 const LIMIT: u64 = 1 << 20;
 
 /// What small files about the session say: a title, if the log states none, and the archive mark.
-pub(super) fn collect_meta(files: &dyn Files, located: &SessionLocation, facts: &mut SessionMeta) -> Result<()> {
-    let Some(folder) = folder(located) else {
+pub(super) fn collect_meta(
+    files: &dyn Files,
+    location: &SessionLocation,
+    meta: &mut SessionMeta,
+) -> Result<()> {
+    let Some(folder) = folder(location) else {
         return Ok(());
     };
-    if facts.title.is_none() {
+    if meta.title.is_none() {
         let title = member(files, &format!("{folder}/custom-title.json"), |raw| {
             raw.get("customTitle")?
                 .text()
                 .map(|title| title.into_owned())
         })?;
         if let Some(title) = title.filter(|title| !title.is_empty()) {
-            facts.title = Some(title);
-            facts.title_source = Some("user".to_owned());
+            meta.title = Some(title);
+            meta.title_source = Some("user".to_owned());
         }
     }
     let archived = member(files, &format!("{folder}/archived.json"), |raw| {
         raw.get("archived")?.bool()
     })?;
     if archived == Some(true) {
-        facts.archived = true;
-        facts.hidden = facts.hidden.or(Some("archived"));
+        meta.archived = true;
+        meta.hidden = meta.hidden.or(Some("archived"));
     }
     Ok(())
 }
@@ -50,20 +54,20 @@ fn member<T>(
 }
 
 /// Every file beside the log.
-pub(super) fn list(files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
-    let Some(folder) = folder(located) else {
+pub(super) fn list(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
+    let Some(folder) = folder(location) else {
         return Ok(Vec::new());
     };
     let mut out = Vec::new();
     walk(files, &folder, &mut |info| {
         out.push(side_file(info, kind(&folder, info)))
     })?;
-    if located.owner.is_none() && is_uuid(&located.id) {
-        let backups = format!("file-history/{}", located.id);
+    if location.owner.is_none() && is_uuid(&location.id) {
+        let backups = format!("file-history/{}", location.id);
         walk(files, &backups, &mut |info| {
             out.push(side_file(info, SideKind::Checkpoint))
         })?;
-        walk(files, &format!("tasks/{}", located.id), &mut |info| {
+        walk(files, &format!("tasks/{}", location.id), &mut |info| {
             // The client locks the list by a file of its own.
             if info.name() != ".lock" {
                 out.push(side_file(info, SideKind::Meta));
@@ -80,8 +84,8 @@ pub(super) fn list(files: &dyn Files, located: &SessionLocation) -> Result<Vec<S
 }
 
 /// The folder beside the log: its name without the ending.
-fn folder(located: &SessionLocation) -> Option<String> {
-    located
+fn folder(location: &SessionLocation) -> Option<String> {
+    location
         .key
         .as_deref()?
         .strip_suffix(".jsonl")
@@ -192,7 +196,7 @@ mod tests {
         files
     }
 
-    fn located() -> SessionLocation {
+    fn location() -> SessionLocation {
         discover::discover(&store())
             .unwrap()
             .sessions
@@ -203,7 +207,7 @@ mod tests {
 
     #[test]
     fn side_files_are_listed_with_their_kinds() {
-        let mut kinds: Vec<_> = list(&store(), &located())
+        let mut kinds: Vec<_> = list(&store(), &location())
             .unwrap()
             .iter()
             .map(|file| file.kind.word())
@@ -225,16 +229,16 @@ mod tests {
 
     #[test]
     fn the_title_beside_the_log_counts_only_without_one_inside() {
-        let mut facts = SessionMeta::default();
-        collect_meta(&store(), &located(), &mut facts).unwrap();
-        assert_eq!(facts.title.as_deref(), Some("Beside"));
-        assert!(facts.archived);
-        let mut facts = SessionMeta {
+        let mut meta = SessionMeta::default();
+        collect_meta(&store(), &location(), &mut meta).unwrap();
+        assert_eq!(meta.title.as_deref(), Some("Beside"));
+        assert!(meta.archived);
+        let mut meta = SessionMeta {
             title: Some("Inside".into()),
             ..SessionMeta::default()
         };
-        collect_meta(&store(), &located(), &mut facts).unwrap();
-        assert_eq!(facts.title.as_deref(), Some("Inside"));
+        collect_meta(&store(), &location(), &mut meta).unwrap();
+        assert_eq!(meta.title.as_deref(), Some("Inside"));
     }
 
     #[test]

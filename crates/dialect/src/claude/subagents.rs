@@ -18,10 +18,10 @@ const LIMIT: u64 = 1 << 20;
 /// subagent in the result.
 pub(super) fn of(
     files: &dyn Files,
-    located: &SessionLocation,
+    location: &SessionLocation,
     view: &SessionView<'_>,
 ) -> Result<Vec<Subagent>> {
-    let Some(stem) = located
+    let Some(stem) = location
         .key
         .as_deref()
         .and_then(|key| key.strip_suffix(".jsonl"))
@@ -52,7 +52,7 @@ pub(super) fn of(
             found.push(subagent(files, &info, id, &calls)?);
         }
     }
-    found.sort_by(|a, b| a.located.key.cmp(&b.located.key));
+    found.sort_by(|a, b| a.location.key.cmp(&b.location.key));
     Ok(found)
 }
 
@@ -99,7 +99,7 @@ fn subagent(
     };
     let stem = info.stem(".jsonl").unwrap_or_default();
     Ok(Subagent {
-        located: SessionLocation {
+        location: SessionLocation {
             hidden: Some("subagent"),
             ..SessionLocation::at(stem, info, Framing::Lines)
         },
@@ -109,7 +109,7 @@ fn subagent(
 }
 
 /// Key of the file that a result was spilled to: its name counts, the folder may have moved.
-pub(super) fn full_output_key(located: &SessionLocation, object: &Object<'_>) -> Option<String> {
+pub(super) fn full_output_key(location: &SessionLocation, object: &Object<'_>) -> Option<String> {
     let path = object
         .get("toolUseResult")?
         .get("persistedOutputPath")?
@@ -118,7 +118,7 @@ pub(super) fn full_output_key(located: &SessionLocation, object: &Object<'_>) ->
         .rsplit(['/', '\\'])
         .next()
         .filter(|name| !name.is_empty() && !name.starts_with('.'))?;
-    let owner = located.key.as_deref()?.strip_suffix(".jsonl")?;
+    let owner = location.key.as_deref()?.strip_suffix(".jsonl")?;
     // A subagent spills into the folder of the session that it works for.
     let owner = owner
         .split("/subagents/")

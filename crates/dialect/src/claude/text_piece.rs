@@ -4,7 +4,7 @@
 //! elsewhere (several texts in one result, output that stands beside the message), there is no
 //! answer here, and the view tells.
 
-use boswell_model::json::{RawKind, Object, Raw, Str};
+use boswell_model::json::{Object, Raw, RawKind, Str};
 
 use crate::TextPiece;
 
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::claude::view;
 
-    /// The same as [`spoken`], by way of the view.
+    /// The same as [`text_pieces`], by way of the view.
     fn shown(object: &Object<'_>) -> Vec<(char, String)> {
         let blocks = view::view(object).blocks;
         let one = |block: Block| match block {
@@ -150,16 +150,16 @@ mod tests {
 
     #[test]
     fn what_is_said_is_what_is_shown() {
-        let mut spoken = 0;
+        let mut text_pieces = 0;
         for (seed, shape) in (0..).zip(claude::ClaudeShape::ALL) {
             let made = claude::file(*shape, "/home/dev/proj", seed);
-            spoken += made
+            text_pieces += made
                 .bytes()
                 .split(|byte| *byte == b'\n')
                 .filter_map(check)
                 .sum::<usize>();
         }
-        assert!(spoken > 100, "{spoken}");
+        assert!(text_pieces > 100, "{text_pieces}");
     }
 
     #[test]

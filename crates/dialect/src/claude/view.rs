@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{Block, MediaSource, View};
 
 use super::{attachment, meta};
@@ -134,7 +134,9 @@ fn block(raw: Raw<'_>) -> Vec<Block> {
         },
         "tool_result" => return result(raw),
         "image" | "document" => media(raw),
-        _ if raw.kind() == RawKind::String => Block::Text(raw.text().unwrap_or_default().into_owned()),
+        _ if raw.kind() == RawKind::String => {
+            Block::Text(raw.text().unwrap_or_default().into_owned())
+        }
         _ => Block::Other {
             word,
             json: json(raw),

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object};
 use boswell_model::{
-    Context, ContextItem, EntryKind, Error, ErrorKind, SessionMeta, Framing, Head, Instant, Message,
-    Interner, Result, SessionView, Slot, Tip, View, shell_quote,
+    Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Head, Instant, Interner, Message,
+    Result, SessionMeta, SessionView, Slot, Tip, View, shell_quote,
 };
 
 use crate::{
-    PlanInput, Capabilities, IdSource, Dialect, Environment, Files, Discovered, EditRequest, Match, LinkKind,
-    SessionLocation, LockSpec, Capability, Planned, ResumeCommand, Sample, SessionLink, StoreRequest,
-    Support,
+    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
+    LinkKind, LockSpec, Match, PlanInput, Planned, ResumeCommand, Sample, SessionLink,
+    SessionLocation, StoreRequest, Support,
 };
 
 use super::{document, id, index, layout, plan};
@@ -103,9 +103,15 @@ impl Dialect for Clinvoker {
             .map(Into::into);
     }
 
-    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        facts.count(head.word.map_or("", |w| names.text(w)));
-        document::collect_meta(object, facts);
+    fn collect_meta(
+        &self,
+        object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    ) {
+        meta.count(head.word.map_or("", |w| names.text(w)));
+        document::collect_meta(object, meta);
     }
 
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
@@ -144,13 +150,13 @@ impl Dialect for Clinvoker {
         }
     }
 
-    fn links(&self, facts: &SessionMeta, _id: &str) -> Vec<SessionLink> {
-        let dialect = match facts.agent.as_deref() {
+    fn links(&self, meta: &SessionMeta, _id: &str) -> Vec<SessionLink> {
+        let dialect = match meta.agent.as_deref() {
             Some("claude") => "claude",
             Some("codex") => "codex",
             _ => return Vec::new(),
         };
-        let known = facts.external_ids.get("backend");
+        let known = meta.external_ids.get("backend");
         known
             .map(|id| SessionLink {
                 kind: LinkKind::Transcript,
@@ -162,17 +168,17 @@ impl Dialect for Clinvoker {
     }
 
     /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
-    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
-        facts.external_ids.get("backend")?;
-        if !id::is_valid(&located.id) {
+    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
+        meta.external_ids.get("backend")?;
+        if !id::is_valid(&location.id) {
             return None;
         }
-        let argv = ["clinvk", "resume", &located.id]
+        let argv = ["clinvk", "resume", &location.id]
             .map(str::to_owned)
             .to_vec();
         Some(ResumeCommand {
             argv,
-            cwd: facts.project.clone(),
+            cwd: meta.project.clone(),
         })
     }
 
@@ -199,28 +205,28 @@ impl Dialect for Clinvoker {
     }
 
     /// One lock for everything: clinvoker's own.
-    fn locks(&self, _located: &SessionLocation, _intention: &EditRequest) -> Vec<LockSpec> {
+    fn locks(&self, _location: &SessionLocation, _request: &EditRequest) -> Vec<LockSpec> {
         plan::lock()
     }
 
-    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-        plan::of_session(asked, intention)
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::of_session(asked, request)
     }
 
     fn creates_by_plan(&self) -> bool {
         true
     }
 
-    fn store_locks(&self, _intention: &StoreRequest) -> Vec<LockSpec> {
+    fn store_locks(&self, _request: &StoreRequest) -> Vec<LockSpec> {
         plan::lock()
     }
 
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreRequest,
-        chance: &dyn IdSource,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
     ) -> Result<Planned> {
-        plan::of_store(files, intention, chance)
+        plan::of_store(files, request, id_source)
     }
 }

@@ -1,7 +1,7 @@
 //! A session's document: all that clinvoker knows of it.
 
 use boswell_model::json::Object;
-use boswell_model::{SessionMeta, Instant, Usage, View};
+use boswell_model::{Instant, SessionMeta, Usage, View};
 
 use super::display_name::display_name;
 
@@ -13,7 +13,7 @@ pub(crate) fn is_document(object: &Object<'_>) -> bool {
 }
 
 /// Takes every fact of the document.
-pub(crate) fn collect_meta(object: &Object<'_>, facts: &mut SessionMeta) {
+pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     let text = |key: &str| {
         object
             .text(key)
@@ -22,28 +22,28 @@ pub(crate) fn collect_meta(object: &Object<'_>, facts: &mut SessionMeta) {
     };
     // Go writes the zero time for "never"; that is unknown.
     let time = |key: &str| object.text(key).and_then(|t| Instant::parse(&t));
-    facts.id = text("id");
-    facts.agent = text("backend");
-    facts.created = time("created_at");
-    facts.last_active = time("last_used");
+    meta.id = text("id");
+    meta.agent = text("backend");
+    meta.created = time("created_at");
+    meta.last_active = time("last_used");
     // The value of a flag, not the folder it ran in, and therefore often empty.
-    facts.project = text("working_dir");
-    facts.title = text("title");
-    facts.status = text("status");
-    facts.parent = text("parent_id");
+    meta.project = text("working_dir");
+    meta.title = text("title");
+    meta.status = text("status");
+    meta.parent = text("parent_id");
     if let Some(prompt) = text("initial_prompt") {
-        facts.saw_prompt(&prompt);
+        meta.saw_prompt(&prompt);
         // Which prompt was the last one, only the backend knows.
-        facts.last_prompt = None;
+        meta.last_prompt = None;
     }
     if let Some(model) = text("model") {
-        facts.saw_model(&model);
+        meta.saw_model(&model);
     }
     if let Some(id) = text("backend_session_id") {
-        facts.external_ids.insert("backend".to_owned(), id);
+        meta.external_ids.insert("backend".to_owned(), id);
     }
     let tags = object.get("tags");
-    facts.tags = tags
+    meta.tags = tags
         .iter()
         .flat_map(|tags| tags.items())
         .filter_map(|tag| tag.text())
@@ -54,31 +54,29 @@ pub(crate) fn collect_meta(object: &Object<'_>, facts: &mut SessionMeta) {
         let value = value
             .text()
             .unwrap_or_else(|| String::from_utf8_lossy(value.bytes()));
-        facts
-            .metadata
+        meta.metadata
             .insert(key.to_text().into_owned(), value.into_owned());
     }
-    fold_error(text("error_message"), facts);
-    fold_counts(object, facts);
+    fold_error(text("error_message"), meta);
+    fold_counts(object, meta);
 }
 
 /// The message of a failure outlives it: a session that completed later still has it.
-fn fold_error(message: Option<String>, facts: &mut SessionMeta) {
+fn fold_error(message: Option<String>, meta: &mut SessionMeta) {
     let Some(message) = message else { return };
-    if facts.status.as_deref() == Some("error") {
-        facts.error = Some(message);
+    if meta.status.as_deref() == Some("error") {
+        meta.error = Some(message);
     } else {
-        facts
-            .metadata
+        meta.metadata
             .entry("error_message".to_owned())
             .or_insert(message);
     }
 }
 
-fn fold_counts(object: &Object<'_>, facts: &mut SessionMeta) {
+fn fold_counts(object: &Object<'_>, meta: &mut SessionMeta) {
     // Go leaves out a zero, so absent is none here, not unknown.
     let turns = object.get("turn_count").map_or(Some(0), |n| n.u64());
-    facts.stated.turns = turns;
+    meta.stated.turns = turns;
     let Some(stated) = object.get("token_usage") else {
         return;
     };
@@ -95,7 +93,7 @@ fn fold_counts(object: &Object<'_>, facts: &mut SessionMeta) {
     let uncounted =
         turns.is_some_and(|n| n > 0) && usage.input == Some(0) && usage.output == Some(0);
     if !uncounted {
-        facts.stated.usage = usage;
+        meta.stated.usage = usage;
     }
 }
 

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use boswell_model::json::{RawKind, Member, Raw, scan_object};
+use boswell_model::json::{Member, Raw, RawKind, scan_object};
 use boswell_model::{Problem, ProblemKind, Result};
 
 use crate::{Files, Modified, Step};
@@ -46,12 +46,12 @@ pub(crate) fn compare(
             .collect::<BTreeSet<String>>(),
         Err(why) => return say(format!("{why}; clinvoker will make it anew")),
     };
-    let ghosts: Vec<_> = rows.difference(documents).map(String::as_str).collect();
-    if !ghosts.is_empty() {
+    let deleted_sessions: Vec<_> = rows.difference(documents).map(String::as_str).collect();
+    if !deleted_sessions.is_empty() {
         say(format!(
             "{} rows have no document: {}",
-            ghosts.len(),
-            some(&ghosts)
+            deleted_sessions.len(),
+            some(&deleted_sessions)
         ));
     }
     let missing: Vec<_> = documents.difference(&rows).map(String::as_str).collect();
@@ -100,11 +100,11 @@ pub(crate) enum Depth {
 
 /// What an index had wrong.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Mended {
+pub(crate) struct Fixed {
     pub(crate) added: usize,
-    pub(crate) ghosts: usize,
+    pub(crate) deleted_sessions: usize,
     pub(crate) stale: usize,
-    pub(crate) anew: Option<&'static str>,
+    pub(crate) remake: Option<&'static str>,
 }
 
 /// The step that makes the index right, once documents are what `changes` says: new bytes, or gone.
@@ -112,17 +112,17 @@ pub(crate) fn step(
     files: &dyn Files,
     changes: &BTreeMap<String, Option<Vec<u8>>>,
     depth: Depth,
-) -> Result<(Option<Step>, Mended)> {
+) -> Result<(Option<Step>, Fixed)> {
     let old = files.read_whole(KEY, LIMIT)?;
-    let mut mended = Mended::default();
+    let mut fixed = Fixed::default();
     let usable = match old.as_deref().map(rows_of) {
         Some(Ok(rows)) => Some(rows),
         Some(Err(why)) => {
-            mended.anew = Some(why);
+            fixed.remake = Some(why);
             None
         }
         None => {
-            mended.anew = Some("there was no index");
+            fixed.remake = Some("there was no index");
             None
         }
     };
@@ -143,7 +143,7 @@ pub(crate) fn step(
     for (at, id) in table.ids().into_iter().enumerate() {
         if !ids.contains(&id) {
             table.drop_row(at);
-            mended.ghosts += usize::from(changes.get(&id).is_none_or(Option::is_some));
+            fixed.deleted_sessions += usize::from(changes.get(&id).is_none_or(Option::is_some));
         } else if depth == Depth::Everything || changes.contains_key(&id) {
             // A document that cannot be read says nothing against the row that it has.
             let Some(row) = bytes_of(&id)?
@@ -153,7 +153,7 @@ pub(crate) fn step(
                 continue;
             };
             if table.mend_row(at, &row) {
-                mended.stale += usize::from(!changes.contains_key(&id));
+                fixed.stale += usize::from(!changes.contains_key(&id));
             }
         }
     }
@@ -164,7 +164,7 @@ pub(crate) fn step(
             .and_then(|bytes| Row::of(id, bytes))
         {
             table.add_row(id, &row);
-            mended.added += usize::from(!changes.contains_key(id));
+            fixed.added += usize::from(!changes.contains_key(id));
         }
     }
     let new = match (&old, usable) {
@@ -176,7 +176,7 @@ pub(crate) fn step(
         ]
         .concat(),
     };
-    Ok((put(old, new), mended))
+    Ok((put(old, new), fixed))
 }
 
 /// Replaces a file as it was read, so that a change in between is noticed; makes it
@@ -271,7 +271,7 @@ impl<'a> Table<'a> {
             return false;
         };
         let value = self.bytes.get(member.start..member.end).unwrap_or(b"null");
-        match (slot.is_some(), want.mended(value)) {
+        match (slot.is_some(), want.fixed(value)) {
             (true, Some(new)) => {
                 *slot = Some(Some(new));
                 true
@@ -352,8 +352,8 @@ mod tests {
         files
     }
 
-    fn made(index: Option<&str>, depth: Depth) -> (Option<String>, Mended) {
-        let (step, mended) = step(&files(index), &BTreeMap::new(), depth).unwrap();
+    fn made(index: Option<&str>, depth: Depth) -> (Option<String>, Fixed) {
+        let (step, fixed) = step(&files(index), &BTreeMap::new(), depth).unwrap();
         let text = step.map(|step| match step {
             Step::Put { bytes, .. } => String::from_utf8(bytes).unwrap(),
             Step::Edit { new, old, .. } => {
@@ -362,7 +362,7 @@ mod tests {
             }
             other => panic!("{other}"),
         });
-        (text, mended)
+        (text, fixed)
     }
 
     const ROW_A: &str = r#""aa":{"ID":"aa","Backend":"claude","Status":"","LastUsed":"2026-01-31T23:45:41.123456789+09:00","Model":"","WorkDir":"","Title":"","Tags":null,"CreatedAt":"2026-01-31T23:35:40.9+09:00"}"#;
@@ -379,15 +379,15 @@ mod tests {
             Some(r#"{"version":2,"index":{}}"#),
             Some("[1]"),
         ] {
-            let (text, mended) = made(index, Depth::Names);
+            let (text, fixed) = made(index, Depth::Names);
             assert_eq!(text.as_deref(), Some(right.as_str()), "{index:?}");
-            assert!(mended.anew.is_some());
+            assert!(fixed.remake.is_some());
         }
-        let (text, mended) = made(Some(r#"{"version":1,"index":null}"#), Depth::Names);
-        assert_eq!((text.as_deref(), mended.added), (Some(right.as_str()), 2));
+        let (text, fixed) = made(Some(r#"{"version":1,"index":null}"#), Depth::Names);
+        assert_eq!((text.as_deref(), fixed.added), (Some(right.as_str()), 2));
         assert_eq!(
             made(Some(&right), Depth::Everything),
-            (None, Mended::default()),
+            (None, Fixed::default()),
             "a right one is left alone"
         );
     }
@@ -397,18 +397,18 @@ mod tests {
         let index = format!(
             "{{ \"later\":[1.0], \"version\": 1,\n \"index\": {{\n   \"ghost\": {{}},\n   {ROW_A},\n   \"dead\": null }} }}\n"
         );
-        let (text, mended) = made(Some(&index), Depth::Everything);
+        let (text, fixed) = made(Some(&index), Depth::Everything);
         let right = format!(
             "{{ \"later\":[1.0], \"version\": 1,\n \"index\": {{\n   {ROW_A},\n   {ROW_B} }} }}\n"
         );
         assert_eq!(text.as_deref(), Some(right.as_str()));
         assert_eq!(
-            mended,
-            Mended {
+            fixed,
+            Fixed {
                 added: 1,
-                ghosts: 2,
+                deleted_sessions: 2,
                 stale: 0,
-                anew: None
+                remake: None
             }
         );
     }
@@ -427,13 +427,13 @@ mod tests {
             None,
             "rows of others are not read for a small change"
         );
-        let (text, mended) = made(Some(&index), Depth::Everything);
+        let (text, fixed) = made(Some(&index), Depth::Everything);
         let right = ROW_A.replace("\"Tags\":null", "\"Tags\":null,\"Later\": 7");
         assert_eq!(
             text.unwrap(),
             format!(r#"{{"version":1,"index":{{{right},{ROW_B}}}}}"#)
         );
-        assert_eq!(mended.stale, 1);
+        assert_eq!(fixed.stale, 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use boswell_model::{Framing, Problem, ProblemKind, Result};
 
-use crate::{Files, Discovered, SessionLocation};
+use crate::{Discovered, Files, SessionLocation};
 
 use super::{id, index};
 

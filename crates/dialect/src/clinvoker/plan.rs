@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::json::{RawKind, Raw};
+use boswell_model::json::{Raw, RawKind};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use crate::{
-    PlanInput, IdSource, Files, EditRequest, LockSpec, Modified, NewSession, Plan, Planned, Precondition,
-    Step, StoreRequest, json_layout, unsupported,
+    EditRequest, Files, IdSource, LockSpec, Modified, NewSession, Plan, PlanInput, Planned,
+    Precondition, Step, StoreRequest, json_layout, unsupported,
 };
 
 use super::edit::{Edit, LAYOUT};
@@ -27,8 +27,8 @@ pub(crate) fn lock() -> Vec<LockSpec> {
 }
 
 /// What has to happen to a session for an intention to come true.
-pub(crate) fn of_session(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-    match intention {
+pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+    match request {
         EditRequest::Title(title) => edited(asked, "rename", format!("title it {title}"), |edit| {
             set_or_remove(edit, "title", title);
             Vec::new()
@@ -70,11 +70,11 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, intention: &EditRequest) -> Resu
 /// What has to happen to the store for an intention to come true.
 pub(crate) fn of_store(
     files: &dyn Files,
-    intention: &StoreRequest,
-    chance: &dyn IdSource,
+    request: &StoreRequest,
+    id_source: &dyn IdSource,
 ) -> Result<Planned> {
-    match intention {
-        StoreRequest::Create(new) => create(files, new, chance),
+    match request {
+        StoreRequest::Create(new) => create(files, new, id_source),
         StoreRequest::Index | StoreRequest::IndexWith { .. } => reindex(files),
         StoreRequest::Move { .. } => Err(unsupported(
             "clinvoker",
@@ -109,7 +109,7 @@ fn edited(
         plan = with_index(
             plan,
             asked.files,
-            BTreeMap::from([(asked.located.id.clone(), Some(new))]),
+            BTreeMap::from([(asked.location.id.clone(), Some(new))]),
         )?;
     }
     Ok(Planned {
@@ -121,15 +121,15 @@ fn edited(
 
 fn document(asked: &PlanInput<'_>) -> Result<(String, Vec<u8>)> {
     let key = asked
-        .located
+        .location
         .key
         .clone()
-        .unwrap_or_else(|| layout::key(&asked.located.id));
+        .unwrap_or_else(|| layout::key(&asked.location.id));
     match asked.files.read_whole(&key, LIMIT)? {
         Some(bytes) => Ok((key, bytes)),
         None => Err(Error::new(
             ErrorKind::NotFound,
-            format!("the session `{}` is not there any more", asked.located.id),
+            format!("the session `{}` is not there any more", asked.location.id),
         )
         .hinting("see the sessions with `boswell list --hidden`")),
     }
@@ -159,7 +159,9 @@ fn set_or_remove(edit: &mut Edit, key: &str, text: &str) {
 fn set_tags(edit: &mut Edit, tags: &[String]) {
     let mut items: Vec<Vec<u8>> = Vec::new();
     let mut there: Vec<String> = Vec::new();
-    let known = edit.get("tags").filter(|known| known.kind() == RawKind::Array);
+    let known = edit
+        .get("tags")
+        .filter(|known| known.kind() == RawKind::Array);
     let before = known.map(|known| known.bytes().to_vec());
     for item in known.iter().flat_map(|known| known.items()) {
         match item.text() {
@@ -236,11 +238,11 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
         model: text("model").map(|model| model.bytes().to_vec()),
         tags: token("tags").filter(|tags| Raw::trusted(tags).items().next().is_some()),
         title: new.title.as_deref(),
-        parent: Some(&asked.located.id),
+        parent: Some(&asked.location.id),
         metadata: token("metadata").filter(|map| Raw::trusted(map).members().next().is_some()),
     };
-    let (id, plan) = born(asked.files, new.id.as_deref(), &fresh, asked.chance)?;
-    let title = format!("fork clinvoker:{} as {id}", asked.located.id);
+    let (id, plan) = born(asked.files, new.id.as_deref(), &fresh, asked.id_source)?;
+    let title = format!("fork clinvoker:{} as {id}", asked.location.id);
     let remarks = vec!["the fork starts without a transcript, as clinvoker's own forks do: its backend gives it one when it is first used".to_owned()];
     Ok(Planned {
         plan: Plan {
@@ -254,7 +256,7 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     })
 }
 
-fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
+fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Result<Planned> {
     let fresh = Fresh {
         backend: go_json::string(new.backend.as_deref().unwrap_or(BACKEND)),
         working_dir: Some(go_json::string(&new.project)),
@@ -262,7 +264,7 @@ fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<
         parent: new.parent.as_deref(),
         ..Fresh::default()
     };
-    let (id, plan) = born(files, new.id.as_deref(), &fresh, chance)?;
+    let (id, plan) = born(files, new.id.as_deref(), &fresh, id_source)?;
     let title = format!("make clinvoker:{id}");
     Ok(Planned {
         plan: Plan {
@@ -291,10 +293,10 @@ fn born(
     files: &dyn Files,
     asked: Option<&str>,
     fresh: &Fresh<'_>,
-    chance: &dyn IdSource,
+    id_source: &dyn IdSource,
 ) -> Result<(String, Plan)> {
     let id = asked.map_or_else(
-        || format!("{}{}", chance.hex16(), chance.hex16()),
+        || format!("{}{}", id_source.hex16(), id_source.hex16()),
         str::to_owned,
     );
     if !id::is_valid(&id) {
@@ -313,7 +315,7 @@ fn born(
         )
         .hinting("leave --id out to have one made"));
     }
-    let now = go_json::time(chance.now());
+    let now = go_json::time(id_source.now());
     let zero = b"0".to_vec();
     let usage = json_layout::object(
         &[("input_tokens", zero.clone()), ("output_tokens", zero)],
@@ -364,16 +366,20 @@ fn born(
 }
 
 fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
-    let id = &asked.located.id;
-    let key = asked.located.key.clone().unwrap_or_else(|| layout::key(id));
+    let id = &asked.location.id;
+    let key = asked
+        .location
+        .key
+        .clone()
+        .unwrap_or_else(|| layout::key(id));
     let plan = Plan::new("delete", format!("delete clinvoker:{id}")).step(Step::remove(key));
     let plan = with_index(plan, asked.files, BTreeMap::from([(id.clone(), None)]))?;
     let mut remarks = Vec::new();
     if let Some((backend, session)) = asked
-        .facts
+        .meta
         .agent
         .as_ref()
-        .zip(asked.facts.external_ids.get("backend"))
+        .zip(asked.meta.external_ids.get("backend"))
     {
         remarks.push(format!(
             "the transcript stays with {}: `boswell delete {}` would remove it",
@@ -400,21 +406,21 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
 }
 
 fn reindex(files: &dyn Files) -> Result<Planned> {
-    let (step, mended) = index::step(files, &BTreeMap::new(), Depth::Everything)?;
+    let (step, fixed) = index::step(files, &BTreeMap::new(), Depth::Everything)?;
     let plan = Plan::new("index", "write clinvoker's index anew from its documents");
     let Some(step) = step else {
         return Ok(Planned::of(plan));
     };
     let mut remarks = Vec::new();
     remarks.extend(
-        mended
-            .anew
+        fixed
+            .remake
             .map(|why| format!("{why}: made from the documents")),
     );
     for (count, what) in [
-        (mended.added, "documents had no row"),
-        (mended.ghosts, "rows had no document"),
-        (mended.stale, "rows were stale"),
+        (fixed.added, "documents had no row"),
+        (fixed.deleted_sessions, "rows had no document"),
+        (fixed.stale, "rows were stale"),
     ] {
         if count > 0 {
             remarks.push(format!("{count} {what}"));

@@ -1,6 +1,6 @@
 //! A row of the index: nine fields of a document under the names of Go's struct.
 
-use boswell_model::json::{RawKind, Raw, set_member};
+use boswell_model::json::{Raw, RawKind, set_member};
 
 use crate::json_layout;
 
@@ -49,7 +49,7 @@ impl Row {
     }
 
     /// The row that stands there with its wrong fields replaced; none if none is wrong.
-    pub(crate) fn mended(&self, row: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn fixed(&self, row: &[u8]) -> Option<Vec<u8>> {
         if Raw::trusted(row).kind() != RawKind::Object {
             return Some(self.bytes());
         }

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 
-use boswell_model::json::{Json, RawKind, Object, Raw};
+use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{
-    Context, ContextForm, ContextItem, EntryKind, Flags, Message, Symbol, Result, SessionView,
-    Settings, Slot, Tip,
+    Context, ContextForm, ContextItem, EntryKind, Flags, Message, Result, SessionView, Settings,
+    Slot, Symbol, Tip,
 };
 
-use super::meta::{permission_mode, text};
 use super::item::{Item, Shape, Side};
+use super::meta::{permission_mode, text};
 use super::record::{Record, SENT};
 
 /// How much of the user's words outlives a compaction that did not write down what it kept:
@@ -277,7 +277,9 @@ fn made(role: &str, text: &str, native: Option<Json>) -> Message {
 fn message(item: Raw<'_>) -> Message {
     let role = text(item, "role").unwrap_or_else(|| Item::of(item).shape().role().to_owned());
     let content = match item.get("content").filter(|_| item.get("role").is_some()) {
-        Some(content) if content.kind() == RawKind::Array => content.items().map(Json::from).collect(),
+        Some(content) if content.kind() == RawKind::Array => {
+            content.items().map(Json::from).collect()
+        }
         Some(content) => vec![
             Json::object()
                 .with("type", "input_text")

@@ -8,12 +8,14 @@ use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::layout::{INDEX, INDEX_LIMIT};
-use crate::{PlanInput, FileInfo, Files, Modified, Plan, Planned, Precondition, Step, without_sessions};
+use crate::{
+    FileInfo, Files, Modified, Plan, PlanInput, Planned, Precondition, Step, without_sessions,
+};
 
 /// The plan for a removal.
 pub(super) fn plan(asked: &PlanInput<'_>) -> Result<Planned> {
-    let id = &asked.located.id;
-    let key = asked.located.key.clone().ok_or_else(|| {
+    let id = &asked.location.id;
+    let key = asked.location.key.clone().ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
             format!("the session `{id}` has no log"),

@@ -2,20 +2,20 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{
-    Context, ContextItem, EntryKind, SessionMeta, Framing, Head, Log, Message, Interner, Result,
+    Context, ContextItem, EntryKind, Framing, Head, Interner, Log, Message, Result, SessionMeta,
     SessionView, Slot, Tip, View,
 };
 
 use crate::uuid::is_uuid;
 use crate::{
-    PlanInput, Capabilities, Dialect, Environment, Files, Discovered, EditRequest, Match, SessionLocation,
-    Capability, Planned, ResumeCommand, Sample, Support, tool_paths, unsupported,
+    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, Match,
+    PlanInput, Planned, ResumeCommand, Sample, SessionLocation, Support, tool_paths, unsupported,
 };
 
 use super::record::Record;
-use super::{context, meta, item, layout, record, delete, rollback, view};
+use super::{context, delete, item, layout, meta, record, rollback, view};
 
 /// Sessions of OpenAI Codex CLI.
 #[derive(Debug)]
@@ -84,24 +84,30 @@ impl Dialect for Codex {
         is_envelope(object)
     }
 
-    fn begin(&self, located: &SessionLocation) -> SessionMeta {
-        let mut facts = SessionMeta {
-            archived: layout::is_archived(located),
+    fn begin(&self, location: &SessionLocation) -> SessionMeta {
+        let mut meta = SessionMeta {
+            archived: layout::is_archived(location),
             ..SessionMeta::default()
         };
-        let row = located.row.as_deref().and_then(|row| Raw::parse(row).ok());
-        facts.title = row
+        let row = location.row.as_deref().and_then(|row| Raw::parse(row).ok());
+        meta.title = row
             .and_then(|row| meta::text(row, "thread_name"))
             .filter(|title| !title.trim().is_empty());
-        facts
+        meta
     }
 
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         record::head(object, head, names);
     }
 
-    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        meta::collect_meta(Record::of(object), head, names, facts);
+    fn collect_meta(
+        &self,
+        object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    ) {
+        meta::collect_meta(Record::of(object), head, names, meta);
     }
 
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
@@ -133,8 +139,8 @@ impl Dialect for Codex {
         operation == Capability::Delete
     }
 
-    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-        match intention {
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        match request {
             EditRequest::Delete => delete::plan(asked),
             _ => Err(unsupported(
                 "codex",
@@ -164,12 +170,12 @@ impl Dialect for Codex {
 
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not
     /// look for ids in its archive.
-    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
-        let id = facts.id.as_ref().unwrap_or(&located.id);
-        let usable = self.id_is_valid(id) && !layout::is_archived(located) && !facts.archived;
+    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
+        let id = meta.id.as_ref().unwrap_or(&location.id);
+        let usable = self.id_is_valid(id) && !layout::is_archived(location) && !meta.archived;
         usable.then(|| ResumeCommand {
             argv: vec!["codex".to_owned(), "resume".to_owned(), id.clone()],
-            cwd: facts.project.clone(),
+            cwd: meta.project.clone(),
         })
     }
 
@@ -237,7 +243,7 @@ fn likeness(object: &Object<'_>) -> Match {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{located, view_of, with};
+    use super::super::fixture::{location, view_of, with};
     use super::*;
 
     fn likeness_of(name: &str, record: &str) -> Match {
@@ -304,11 +310,11 @@ mod tests {
 
     #[test]
     fn resuming_names_a_checked_id_and_no_permissions() {
-        let facts = SessionMeta {
+        let meta = SessionMeta {
             project: Some("/p".to_owned()),
             ..SessionMeta::default()
         };
-        let command = Codex.resume(&facts, &located()).unwrap();
+        let command = Codex.resume(&meta, &location()).unwrap();
         assert_eq!(
             command.argv,
             ["codex", "resume", "019d7e3d-0164-79d1-af76-e4ee6689b94f"]
@@ -318,12 +324,12 @@ mod tests {
             id: Some("--dangerously-bypass".to_owned()),
             ..SessionMeta::default()
         };
-        assert_eq!(Codex.resume(&planted, &located()), None);
+        assert_eq!(Codex.resume(&planted, &location()), None);
         let archived = SessionLocation {
             hidden: Some("archived"),
-            ..located()
+            ..location()
         };
-        assert_eq!(Codex.resume(&facts, &archived), None);
+        assert_eq!(Codex.resume(&meta, &archived), None);
     }
 
     #[test]

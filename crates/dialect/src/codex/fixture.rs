@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Framing, Message, Payloads, Result, View};
 
-use crate::{Depth, Dialect, SessionLocation, ReadSession, Reader};
+use crate::{Depth, Dialect, ReadSession, Reader, SessionLocation};
 
 use super::Codex;
 
@@ -19,7 +19,7 @@ impl Payloads for Bytes<'_> {
 }
 
 /// A session that is only in memory.
-pub(super) fn located() -> SessionLocation {
+pub(super) fn location() -> SessionLocation {
     SessionLocation {
         key: Some(
             "sessions/2026/04/11/rollout-2026-04-11T20-30-20-019d7e3d-0164-79d1-af76-e4ee6689b94f.jsonl".to_owned(),
@@ -58,7 +58,7 @@ pub(super) fn said(role: &str, text: &str) -> String {
 }
 
 pub(super) fn read(bytes: &[u8]) -> ReadSession {
-    Reader::read(&Codex, &located(), bytes, Depth::Facts)
+    Reader::read(&Codex, &location(), bytes, Depth::Facts)
 }
 
 /// What the model would be sent at the end: role, and text or type, of each message.

@@ -6,7 +6,7 @@ use boswell_model::json::Raw;
 use boswell_model::{Framing, Result};
 
 use crate::uuid::is_uuid;
-use crate::{FileInfo, Files, Discovered, SessionLocation};
+use crate::{Discovered, FileInfo, Files, SessionLocation};
 
 /// Folder of sessions that were put away.
 const ARCHIVE: &str = "archived_sessions";
@@ -60,13 +60,13 @@ fn take(
 
 /// A compressed log that stands beside its plain one is left out, as Codex leaves it out.
 fn add_packed(packed: Vec<SessionLocation>, found: &mut Discovered) {
-    for located in packed {
+    for location in packed {
         if !found
             .sessions
             .iter()
-            .any(|session| session.id == located.id)
+            .any(|session| session.id == location.id)
         {
-            found.sessions.push(located);
+            found.sessions.push(location);
         }
     }
 }
@@ -109,9 +109,9 @@ fn id_of(stem: &str) -> &str {
 }
 
 /// Whether the log lies among those that were put away.
-pub(super) fn is_archived(located: &SessionLocation) -> bool {
-    located.hidden == Some("archived")
-        || located
+pub(super) fn is_archived(location: &SessionLocation) -> bool {
+    location.hidden == Some("archived")
+        || location
             .key
             .as_deref()
             .is_some_and(|key| key.starts_with(ARCHIVE))

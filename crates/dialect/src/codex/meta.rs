@@ -1,75 +1,79 @@
 //! What a log says about its session.
 
-use boswell_model::json::{RawKind, Raw};
-use boswell_model::{EntryKind, SessionMeta, Head, Instant, Interner, Said, Usage};
+use boswell_model::json::{Raw, RawKind};
+use boswell_model::{EntryKind, Head, Instant, Interner, Said, SessionMeta, Usage};
 
 use super::injected;
 use super::item::{Item, Shape, Side};
 use super::record::{Record, time};
 
 /// Gathers what a record says.
-pub(super) fn collect_meta(record: Record<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-    facts.saw(head);
-    facts.count(head.word.map_or("", |w| names.text(w)));
+pub(super) fn collect_meta(
+    record: Record<'_>,
+    head: &Head,
+    names: &mut Interner,
+    meta: &mut SessionMeta,
+) {
+    meta.saw(head);
+    meta.count(head.word.map_or("", |w| names.text(w)));
     match record {
-        Record::Meta(payload) => fold_meta(payload, head, names, facts),
+        Record::Meta(payload) => fold_meta(payload, head, names, meta),
         // Answers of tools are most of a log's bytes and say nothing about the session.
-        Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, facts),
-        Record::Event(payload) => fold_event(payload, head, names, facts),
-        Record::Turn(payload) => fold_turn(payload, names, facts),
+        Record::Item(payload) if head.kind != EntryKind::ToolResult => fold_item(payload, meta),
+        Record::Event(payload) => fold_event(payload, head, names, meta),
+        Record::Turn(payload) => fold_turn(payload, names, meta),
         _ => {}
     }
 }
 
 /// A fork begins with its own line and then copies the parent's: only lines of the first id
 /// speak of this session.
-fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
     let Some(id) = text(payload, "id") else {
         return;
     };
-    let first = facts.id.is_none();
-    if !first && facts.id.as_deref() != Some(&id) {
+    let first = meta.id.is_none();
+    if !first && meta.id.as_deref() != Some(&id) {
         // A fork of a fork has the lines of all its forebears, the oldest last.
-        if facts.usage.running.is_unused() {
-            facts.usage.running.forks();
-            facts.usage.running.root = names.intern(&id);
+        if meta.usage.running.is_unused() {
+            meta.usage.running.forks();
+            meta.usage.running.root = names.intern(&id);
         }
         return;
     }
     let begun = payload.get("timestamp").and_then(time);
     if let Some(time) = begun {
-        facts.saw_time(time);
+        meta.saw_time(time);
     }
-    facts.agent_version = text(payload, "cli_version").or_else(|| facts.agent_version.take());
-    facts.git_branch = payload
+    meta.agent_version = text(payload, "cli_version").or_else(|| meta.agent_version.take());
+    meta.git_branch = payload
         .at(&["git", "branch"])
         .and_then(|b| b.text())
         .map(Into::into)
-        .or_else(|| facts.git_branch.take());
+        .or_else(|| meta.git_branch.take());
     if !first {
         return;
     }
     let forked_from = text(payload, "forked_from_id");
-    facts
-        .usage
+    meta.usage
         .running
         .begin(time_of_id(&id).or(begun), head.instant());
     if forked_from.is_some() {
-        facts.usage.running.forks();
+        meta.usage.running.forks();
     }
-    facts.usage.running.root = names.intern(forked_from.as_deref().unwrap_or(&id));
-    facts.id = Some(id);
-    facts.project = text(payload, "cwd").or_else(|| facts.project.take());
-    facts.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
+    meta.usage.running.root = names.intern(forked_from.as_deref().unwrap_or(&id));
+    meta.id = Some(id);
+    meta.project = text(payload, "cwd").or_else(|| meta.project.take());
+    meta.parent = forked_from.or_else(|| text(payload, "parent_thread_id"));
     if payload.at(&["source", "subagent"]).is_some()
         || payload
             .get("thread_source")
             .is_some_and(|s| s.is("subagent"))
     {
-        facts.hidden = Some("subagent");
+        meta.hidden = Some("subagent");
     }
-    if facts.parent.is_some() || facts.hidden.is_some() {
-        facts.usage.running.descends();
+    if meta.parent.is_some() || meta.hidden.is_some() {
+        meta.usage.running.descends();
     }
     for key in [
         "originator",
@@ -78,60 +82,60 @@ fn fold_meta(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut Se
         "agent_role",
     ] {
         if let Some(value) = text(payload, key) {
-            facts.metadata.insert(key.to_owned(), value);
+            meta.metadata.insert(key.to_owned(), value);
         }
     }
 }
 
-fn fold_item(payload: Raw<'_>, facts: &mut SessionMeta) {
+fn fold_item(payload: Raw<'_>, meta: &mut SessionMeta) {
     let item = Item::of(payload);
     match item.shape() {
         Shape::Prompt => {
-            facts.messages += 1;
-            facts.turns += 1;
-            facts.saw_prompt(&item.texts().collect::<Vec<_>>().join("\n"));
+            meta.messages += 1;
+            meta.turns += 1;
+            meta.saw_prompt(&item.texts().collect::<Vec<_>>().join("\n"));
         }
-        Shape::Fragment if facts.project.is_none() => {
-            facts.project = item
+        Shape::Fragment if meta.project.is_none() => {
+            meta.project = item
                 .texts()
                 .find_map(|text| injected::folder_in(&text).map(str::to_owned));
         }
         Shape::Answer => {
-            facts.messages += 1;
+            meta.messages += 1;
             let calls = item.content().into_iter().flat_map(|c| c.items());
-            facts.tool_calls += calls
+            meta.tool_calls += calls
                 .filter(|part| part.get("type").is_some_and(|t| t.is("tool_use")))
                 .count() as u64;
         }
-        Shape::Tool(Side::Call) | Shape::Hosted => facts.tool_calls += 1,
+        Shape::Tool(Side::Call) | Shape::Hosted => meta.tool_calls += 1,
         _ => {}
     }
 }
 
-fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
     // The head knows the type already, so that long payloads are not walked for nothing.
     match head.group.map(|event| names.text(event)) {
         // A copy of the item that stands beside it; noting a prompt twice changes
         // nothing, counting it would.
         Some("user_message") => {
             if let Some(prompt) = text(payload, "message").filter(|m| !injected::is_fragment(m)) {
-                facts.saw_prompt(&prompt);
+                meta.saw_prompt(&prompt);
             }
         }
         Some("token_count") => {
             if let Some(total) = usage(payload) {
-                note_total(total, newest(payload), head, names, facts);
+                note_total(total, newest(payload), head, names, meta);
             }
         }
-        Some("task_started" | "turn_started") => saw_turn(payload, facts),
+        Some("task_started" | "turn_started") => saw_turn(payload, meta),
         Some("thread_name_updated") => {
-            facts.title = text(payload, "thread_name")
+            meta.title = text(payload, "thread_name")
                 .filter(|t| !t.trim().is_empty())
-                .or_else(|| facts.title.take());
+                .or_else(|| meta.title.take());
         }
         Some("task_complete" | "turn_complete" | "turn_aborted") => {
             if let Some(ms) = payload.get("duration_ms").and_then(|d| d.u64()) {
-                facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
+                meta.duration_ms = Some(meta.duration_ms.unwrap_or(0).saturating_add(ms));
             }
         }
         Some("thread_settings_applied") => {
@@ -139,7 +143,7 @@ fn fold_event(payload: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut S
                 .at(&["thread_settings", "model"])
                 .and_then(|m| m.text())
             {
-                saw_model(&model, names, facts);
+                saw_model(&model, names, meta);
             }
         }
         _ => {}
@@ -152,9 +156,9 @@ fn note_total(
     newest: Option<Usage>,
     head: &Head,
     names: &mut Interner,
-    facts: &mut SessionMeta,
+    meta: &mut SessionMeta,
 ) {
-    let running = &mut facts.usage.running;
+    let running = &mut meta.usage.running;
     let inherited = running.is_copied(head.instant());
     let Some(added) = running.adds(total, newest) else {
         return;
@@ -176,21 +180,21 @@ fn note_total(
         inherited,
         ..Said::default()
     };
-    facts.usage.note_said(names.intern(&name), added, said);
+    meta.usage.note_said(names.intern(&name), added, said);
 }
 
-fn saw_turn(payload: Raw<'_>, facts: &mut SessionMeta) {
+fn saw_turn(payload: Raw<'_>, meta: &mut SessionMeta) {
     if let Some(began) = payload
         .get("turn_id")
         .and_then(|id| time_of_id(&id.text()?))
     {
-        facts.usage.running.turn(began);
+        meta.usage.running.turn(began);
     }
 }
 
-fn saw_model(model: &str, names: &mut Interner, facts: &mut SessionMeta) {
-    facts.saw_model(model);
-    facts.usage.running.model = names.intern(model).or(facts.usage.running.model);
+fn saw_model(model: &str, names: &mut Interner, meta: &mut SessionMeta) {
+    meta.saw_model(model);
+    meta.usage.running.model = names.intern(model).or(meta.usage.running.model);
 }
 
 /// When an id was made, for those that begin with it (UUID version 7).
@@ -203,14 +207,14 @@ fn time_of_id(id: &str) -> Option<Instant> {
         .map(Instant::from_millis)
 }
 
-fn fold_turn(payload: Raw<'_>, names: &mut Interner, facts: &mut SessionMeta) {
-    saw_turn(payload, facts);
+fn fold_turn(payload: Raw<'_>, names: &mut Interner, meta: &mut SessionMeta) {
+    saw_turn(payload, meta);
     if let Some(model) = text(payload, "model") {
-        saw_model(&model, names, facts);
+        saw_model(&model, names, meta);
     }
-    facts.permission_mode = permission_mode(payload).or_else(|| facts.permission_mode.take());
-    if facts.project.is_none() {
-        facts.project = text(payload, "cwd");
+    meta.permission_mode = permission_mode(payload).or_else(|| meta.permission_mode.take());
+    if meta.project.is_none() {
+        meta.project = text(payload, "cwd");
     }
 }
 
@@ -295,14 +299,14 @@ mod tests {
                 r#"{"id":"mother","cwd":"/elsewhere","cli_version":"0.1.0","source":{"subagent":"review"}}"#,
             ),
         ]);
-        let facts = read(&bytes).facts;
-        assert_eq!(facts.id.as_deref(), Some("child"));
-        assert_eq!(facts.parent.as_deref(), Some("mother"));
-        assert_eq!(facts.project.as_deref(), Some("/p"));
-        assert_eq!(facts.git_branch.as_deref(), Some("main"));
-        assert_eq!(facts.agent_version.as_deref(), Some("0.118.0"));
-        assert_eq!(facts.hidden, None);
-        assert_eq!(facts.kinds.get("session_meta"), Some(&2));
+        let meta = read(&bytes).meta;
+        assert_eq!(meta.id.as_deref(), Some("child"));
+        assert_eq!(meta.parent.as_deref(), Some("mother"));
+        assert_eq!(meta.project.as_deref(), Some("/p"));
+        assert_eq!(meta.git_branch.as_deref(), Some("main"));
+        assert_eq!(meta.agent_version.as_deref(), Some("0.118.0"));
+        assert_eq!(meta.hidden, None);
+        assert_eq!(meta.kinds.get("session_meta"), Some(&2));
     }
 
     #[test]
@@ -311,9 +315,9 @@ mod tests {
             "session_meta",
             r#"{"id":"a","parent_thread_id":"b","source":{"subagent":"review"}}"#,
         )]);
-        let facts = read(&bytes).facts;
+        let meta = read(&bytes).meta;
         assert_eq!(
-            (facts.hidden, facts.parent.as_deref()),
+            (meta.hidden, meta.parent.as_deref()),
             (Some("subagent"), Some("b"))
         );
     }
@@ -342,10 +346,10 @@ mod tests {
                 r#"{"type":"web_search_call","status":"completed"}"#,
             ),
         ]);
-        let facts = read(&bytes).facts;
-        assert_eq!((facts.messages, facts.turns, facts.tool_calls), (2, 1, 2));
-        assert_eq!(facts.first_prompt.as_deref(), Some("fix it"));
-        assert_eq!(facts.project.as_deref(), Some("/from/env"));
+        let meta = read(&bytes).meta;
+        assert_eq!((meta.messages, meta.turns, meta.tool_calls), (2, 1, 2));
+        assert_eq!(meta.first_prompt.as_deref(), Some("fix it"));
+        assert_eq!(meta.project.as_deref(), Some("/from/env"));
     }
 
     #[test]
@@ -360,7 +364,7 @@ mod tests {
             ("event_msg", &count(100, 80)),
             ("event_msg", r#"{"type":"token_count","info":null}"#),
         ]);
-        let total = read(&bytes).facts.usage.total();
+        let total = read(&bytes).meta.usage.total();
         assert_eq!(
             (total.input, total.cache_read, total.output),
             (Some(20), Some(80), Some(7))
@@ -369,7 +373,7 @@ mod tests {
             (total.reasoning, total.cache_write, total.cost),
             (Some(3), None, None)
         );
-        assert!(read(b"").facts.usage.total().is_unknown());
+        assert!(read(b"").meta.usage.total().is_unknown());
     }
 
     #[test]
@@ -399,8 +403,8 @@ mod tests {
             ("event_msg", &count(130)),
         ]);
         let read = read(&bytes);
-        assert_eq!(read.facts.usage.total().output, Some(30));
-        let said: Vec<_> = (read.facts.usage.items())
+        assert_eq!(read.meta.usage.total().output, Some(30));
+        let said: Vec<_> = (read.meta.usage.items())
             .map(|(_, noted)| {
                 (
                     noted.usage.output,
@@ -436,14 +440,14 @@ mod tests {
             ("event_msg", r#"{"type":"task_complete","duration_ms":40}"#),
             ("event_msg", r#"{"type":"turn_aborted","duration_ms":2}"#),
         ]);
-        let facts = read(&bytes).facts;
-        assert_eq!(facts.models, ["gpt-5", "gpt-6"]);
+        let meta = read(&bytes).meta;
+        assert_eq!(meta.models, ["gpt-5", "gpt-6"]);
         assert_eq!(
-            facts.permission_mode.as_deref(),
+            meta.permission_mode.as_deref(),
             Some("granular/danger-full-access")
         );
-        assert_eq!(facts.project.as_deref(), Some("/p"));
-        assert_eq!(facts.title.as_deref(), Some("A title"));
-        assert_eq!(facts.duration_ms, Some(42));
+        assert_eq!(meta.project.as_deref(), Some("/p"));
+        assert_eq!(meta.title.as_deref(), Some("A title"));
+        assert_eq!(meta.duration_ms, Some(42));
     }
 }

@@ -7,15 +7,15 @@
 //! stands in `docs/dialects/codex.md`.
 
 mod context;
+mod delete;
 mod dialect;
-mod meta;
 #[cfg(test)]
 mod fixture;
 mod injected;
 mod item;
 mod layout;
+mod meta;
 mod record;
-mod delete;
 mod rollback;
 mod view;
 

@@ -1,6 +1,6 @@
 //! A line of a log, whichever way it is wrapped.
 
-use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner};
 
 use super::item::{self, Item, Shape};
@@ -32,7 +32,10 @@ pub(super) enum Record<'a> {
 impl<'a> Record<'a> {
     /// Takes a line apart.
     pub(super) fn of(object: &Object<'a>) -> Self {
-        let Some(payload) = object.get("payload").filter(|p| p.kind() == RawKind::Object) else {
+        let Some(payload) = object
+            .get("payload")
+            .filter(|p| p.kind() == RawKind::Object)
+        else {
             return Record::bare(object);
         };
         match object.text("type").as_deref() {
@@ -228,12 +231,12 @@ mod tests {
             kinds,
             [Header, Meta, User, Assistant, ToolResult, Assistant]
         );
-        assert_eq!(read.facts.id.as_deref(), Some("old"));
-        assert_eq!(read.facts.git_branch.as_deref(), Some("main"));
-        assert_eq!((read.facts.messages, read.facts.tool_calls), (2, 1));
+        assert_eq!(read.meta.id.as_deref(), Some("old"));
+        assert_eq!(read.meta.git_branch.as_deref(), Some("main"));
+        assert_eq!((read.meta.messages, read.meta.tool_calls), (2, 1));
         assert_eq!(read.log.heads[3].group, read.log.heads[4].group);
         assert_eq!(
-            read.facts.created,
+            read.meta.created,
             Instant::parse("2025-08-08T10:39:10.241Z")
         );
     }
@@ -253,7 +256,7 @@ mod tests {
                 .iter()
                 .all(|h| h.kind == EntryKind::Unknown && !h.flags.has(SENT))
         );
-        assert_eq!(read.facts.kinds.get("turn_ctx_v9"), Some(&1));
+        assert_eq!(read.meta.kinds.get("turn_ctx_v9"), Some(&1));
         assert_eq!(read.log.label(boswell_model::Slot(2)), "#3");
     }
 

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{RawKind, Raw};
+use boswell_model::json::{Raw, RawKind};
 use boswell_model::{Block, MediaSource, View};
 
-use super::meta::{permission_mode, text, usage};
 use super::item::{Item, Shape, Side};
+use super::meta::{permission_mode, text, usage};
 use super::record::Record;
 
 /// Prepares a record for reading.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use boswell_model::Block;
-use boswell_model::json::{RawKind, Raw};
+use boswell_model::json::{Raw, RawKind};
 
 use super::attachment;
 

@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{
-    Context, ContextItem, EntryKind, SessionMeta, Flags, Framing, Head, Log, Message, Interner, Problem,
-    ProblemKind, Result, SessionView, Settings, Slot, Tip, View,
+    Context, ContextItem, EntryKind, Flags, Framing, Head, Interner, Log, Message, Problem,
+    ProblemKind, Result, SessionMeta, SessionView, Settings, Slot, Tip, View,
 };
 
 use crate::resume_decision::Probe;
 use crate::{
-    PlanInput, Capabilities, IdSource, Dialect, Environment, Files, Discovered, EditRequest, Match, LinkKind,
-    SessionLocation, LockSpec, Capability, Orphan, Planned, ResumeCommand, Sample, SessionLink, SideFile,
-    StoreRequest, Support,
+    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
+    LinkKind, LockSpec, Match, Orphan, PlanInput, Planned, ResumeCommand, Sample, SessionLink,
+    SessionLocation, SideFile, StoreRequest, Support,
 };
 
 use super::content::Content;
@@ -117,19 +117,25 @@ impl Dialect for MyAgents {
         message::is_row(object)
     }
 
-    fn begin(&self, located: &SessionLocation) -> SessionMeta {
-        let row = located.row.as_deref().and_then(Row::parse);
-        let mut facts = row.map(|row| row.facts()).unwrap_or_default();
-        facts.hidden = located.hidden;
-        facts
+    fn begin(&self, location: &SessionLocation) -> SessionMeta {
+        let row = location.row.as_deref().and_then(Row::parse);
+        let mut meta = row.map(|row| row.meta()).unwrap_or_default();
+        meta.hidden = location.hidden;
+        meta
     }
 
     fn head(&self, object: &Object<'_>, head: &mut Head, names: &mut Interner) {
         message::head(object, head, names);
     }
 
-    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        message::collect_meta(object, head, names, facts);
+    fn collect_meta(
+        &self,
+        object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    ) {
+        message::collect_meta(object, head, names, meta);
     }
 
     /// Rows are a list: each follows the one before it in the file, whatever their ids.
@@ -183,8 +189,8 @@ impl Dialect for MyAgents {
         })
     }
 
-    fn side_settings(&self, located: &SessionLocation, settings: &mut Settings) {
-        if let Some(row) = located.row.as_deref().and_then(Row::parse) {
+    fn side_settings(&self, location: &SessionLocation, settings: &mut Settings) {
+        if let Some(row) = location.row.as_deref().and_then(Row::parse) {
             row.settings(settings);
         }
     }
@@ -212,11 +218,11 @@ impl Dialect for MyAgents {
     fn check(
         &self,
         view: &SessionView<'_>,
-        facts: &SessionMeta,
+        meta: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
-        let Some(json) = facts.metadata.get(PENDING) else {
-            return check_sums(view, facts, problems);
+        let Some(json) = meta.metadata.get(PENDING) else {
+            return check_sums(view, meta, problems);
         };
         let intent = Raw::parse(json.as_bytes()).ok().and_then(Intent::parse);
         let detail = match intent {
@@ -224,7 +230,7 @@ impl Dialect for MyAgents {
                 "a change of the conversation was begun in a way that is not known here".to_owned()
             }
             Some(intent) => {
-                let bound = facts.external_ids.get(if intent.engine == Engine::Sdk {
+                let bound = meta.external_ids.get(if intent.engine == Engine::Sdk {
                     "sdk"
                 } else {
                     "runtime"
@@ -258,19 +264,19 @@ impl Dialect for MyAgents {
         leftovers::locks(files)
     }
 
-    fn side_files(&self, files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
-        layout::side_files(files, located)
+    fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
+        layout::side_files(files, location)
     }
 
-    fn links(&self, facts: &SessionMeta, _id: &str) -> Vec<SessionLink> {
-        let runtime = facts.metadata.get("runtime").map(String::as_str);
+    fn links(&self, meta: &SessionMeta, _id: &str) -> Vec<SessionLink> {
+        let runtime = meta.metadata.get("runtime").map(String::as_str);
         let (dialect, keys): (_, &[&str]) = match runtime {
             Some("builtin") => ("claude", &["sdk"]),
             Some("claude-code") => ("claude", &["runtime", "sdk"]),
             Some("codex") => ("codex", &["runtime"]),
             _ => return Vec::new(),
         };
-        let known = keys.iter().find_map(|key| facts.external_ids.get(*key));
+        let known = keys.iter().find_map(|key| meta.external_ids.get(*key));
         known
             .map(|id| SessionLink {
                 kind: LinkKind::Transcript,
@@ -283,39 +289,39 @@ impl Dialect for MyAgents {
 
     fn resume_by(
         &self,
-        located: &SessionLocation,
+        location: &SessionLocation,
         probe: &dyn Fn(&SessionLink) -> Probe,
     ) -> Result<Option<ResumeCommand>> {
-        resume::resume(located, probe)
+        resume::resume(location, probe)
     }
 
     fn plans(&self, operation: Capability) -> bool {
         plan::plans(operation)
     }
 
-    fn locks(&self, located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
-        plan::locks(located, intention)
+    fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
+        plan::locks(location, request)
     }
 
-    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-        plan::plan(asked, intention)
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::plan(asked, request)
     }
 
     fn creates_by_plan(&self) -> bool {
         true
     }
 
-    fn store_locks(&self, intention: &StoreRequest) -> Vec<LockSpec> {
-        plan::store_locks(intention)
+    fn store_locks(&self, request: &StoreRequest) -> Vec<LockSpec> {
+        plan::store_locks(request)
     }
 
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreRequest,
-        chance: &dyn IdSource,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
     ) -> Result<Planned> {
-        plan::plan_store(files, intention, chance)
+        plan::plan_store(files, request, id_source)
     }
 
     fn is_shared(&self, key: &str) -> bool {
@@ -341,14 +347,18 @@ impl Dialect for MyAgents {
 }
 
 /// Whether the index counts what the transcript holds. A row that counts nothing yet is not wrong.
-fn check_sums(view: &SessionView<'_>, facts: &SessionMeta, problems: &mut Vec<Problem>) -> Result<()> {
+fn check_sums(
+    view: &SessionView<'_>,
+    meta: &SessionMeta,
+    problems: &mut Vec<Problem>,
+) -> Result<()> {
     // Records of the newer event log are not rows.
     let newer = view
         .log
         .heads
         .iter()
         .all(|head| head.kind == EntryKind::Unknown);
-    let Some(stated) = Stats::of_facts(&facts.stated).filter(|_| !newer) else {
+    let Some(stated) = Stats::of_facts(&meta.stated).filter(|_| !newer) else {
         return Ok(());
     };
     let mut counted = Stats::default();

@@ -1,6 +1,6 @@
 //! New rows of a transcript, in the order of members that the app writes.
 
-use boswell_model::json::{Json, RawKind, Raw};
+use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
 
 use crate::{Answer, Body, Draft, Part, one_object, unsupported};

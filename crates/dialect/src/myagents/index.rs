@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boswell_model::json::{RawKind, Raw, remove_member};
+use boswell_model::json::{Raw, RawKind, remove_member};
 use boswell_model::{Problem, ProblemKind, Result};
 
 use crate::Files;
@@ -143,7 +143,9 @@ fn strict(text: &[u8]) -> Option<Rows> {
 /// object that has an id.
 fn salvage(text: &[u8]) -> Rows {
     match Raw::parse(text) {
-        Ok(array) if array.kind() == RawKind::Array => once(array.items().filter_map(row).collect()),
+        Ok(array) if array.kind() == RawKind::Array => {
+            once(array.items().filter_map(row).collect())
+        }
         _ => once(
             balanced(text)
                 .into_iter()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use boswell_model::{Framing, Problem, ProblemKind, Result};
 
-use crate::{FileInfo, Files, Discovered, SessionLocation, SideFile, SideKind};
+use crate::{Discovered, FileInfo, Files, SessionLocation, SideFile, SideKind};
 
 use super::row::Row;
 use super::visibility::{self, Transcript};
@@ -48,8 +48,8 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
             continue;
         }
         let of_session = on_disk.remove(&session).unwrap_or_default();
-        let located = with_row(files, session, bytes, of_session, &mut found.problems)?;
-        found.sessions.push(located);
+        let location = with_row(files, session, bytes, of_session, &mut found.problems)?;
+        found.sessions.push(location);
     }
     if !index.exists && !on_disk.is_empty() {
         let detail = format!(
@@ -62,15 +62,15 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
         ));
     }
     for (session, of_session) in on_disk {
-        let located = of_session.locate(files, session, &mut found.problems)?;
-        if let (true, Some(key)) = (index.exists, &located.key) {
+        let location = of_session.locate(files, session, &mut found.problems)?;
+        if let (true, Some(key)) = (index.exists, &location.key) {
             let problem = Problem::of_file(
                 ProblemKind::StaleIndex,
                 "the index has no row for this transcript",
             );
             found.problems.push((key.clone(), problem));
         }
-        found.sessions.push(located);
+        found.sessions.push(location);
     }
     Ok(found)
 }
@@ -82,25 +82,25 @@ fn with_row(
     of_session: Transcripts,
     problems: &mut Vec<(String, Problem)>,
 ) -> Result<SessionLocation> {
-    let mut located = of_session.locate(files, session, problems)?;
+    let mut location = of_session.locate(files, session, problems)?;
     if let Some(row) = Row::parse(&bytes) {
-        let there = located.key.is_some() && located.size > 0;
+        let there = location.key.is_some() && location.size > 0;
         let transcript = if there {
             Transcript::Present
         } else {
             Transcript::Absent
         };
-        located.hidden = visibility::hidden(row.0, transcript);
+        location.hidden = visibility::hidden(row.0, transcript);
         // The file comes with the first message; a row that counts some must have one.
         let said = row
             .0
             .at(&["stats", "messageCount"])
             .and_then(|n| n.u64())
             .unwrap_or(0);
-        if located.key.is_none() && said > 0 {
+        if location.key.is_none() && said > 0 {
             let detail = format!(
                 "the row of {} counts {said} prompts, but there is no transcript",
-                located.id
+                location.id
             );
             problems.push((
                 "sessions.json".to_owned(),
@@ -108,8 +108,8 @@ fn with_row(
             ));
         }
     }
-    located.row = Some(bytes);
-    Ok(located)
+    location.row = Some(bytes);
+    Ok(location)
 }
 
 /// Every file that is named like a transcript, by session.
@@ -208,12 +208,12 @@ fn is_empty(files: &dyn Files, info: &FileInfo) -> Result<bool> {
 }
 
 /// Attachments of a session, and what is left of a move or rewind beside its log.
-pub(crate) fn side_files(files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
-    if !id::is_valid(&located.id) {
+pub(crate) fn side_files(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
+    if !id::is_valid(&location.id) {
         return Ok(Vec::new());
     }
     let mut out = Vec::new();
-    for info in files.list(&format!("attachments/{}", located.id))? {
+    for info in files.list(&format!("attachments/{}", location.id))? {
         if info.is_file() {
             out.push(SideFile {
                 key: info.key,
@@ -222,15 +222,15 @@ pub(crate) fn side_files(files: &dyn Files, located: &SessionLocation) -> Result
             });
         }
     }
-    let rewind = format!("{}.jsonl.rewind-", located.id);
+    let rewind = format!("{}.jsonl.rewind-", location.id);
     let others = [
-        format!("{}.json", located.id),
-        format!("{}.jsonl", located.id),
+        format!("{}.json", location.id),
+        format!("{}.jsonl", location.id),
     ];
     for info in files.list(FOLDER)? {
         let left =
             info.name().starts_with(&rewind) || others.iter().any(|name| name == info.name());
-        if left && info.is_file() && located.key.as_deref() != Some(&info.key) {
+        if left && info.is_file() && location.key.as_deref() != Some(&info.key) {
             out.push(SideFile {
                 key: info.key,
                 kind: SideKind::Meta,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use boswell_model::Result;
 
-use crate::{FileInfo, Files, SessionLocation, Orphan};
+use crate::{FileInfo, Files, Orphan, SessionLocation};
 
 /// Folders in which locks are made: the index's lies in the root.
 const LOCKS: [&str; 2] = ["session-locks", ""];

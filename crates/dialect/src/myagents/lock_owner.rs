@@ -98,7 +98,12 @@ pub const STALE_AFTER_MS: i64 = 30_000;
 
 /// Whether a held lock may be broken: at once when its owner is dead, never by age while a
 /// named owner may live.
-pub fn verdict(owner: Option<LockOwner>, alive: OwnerLiveness, age_ms: i64, stale_after_ms: i64) -> LockVerdict {
+pub fn verdict(
+    owner: Option<LockOwner>,
+    alive: OwnerLiveness,
+    age_ms: i64,
+    stale_after_ms: i64,
+) -> LockVerdict {
     let breakable = match owner {
         Some(_) => alive == OwnerLiveness::No,
         // A clock that was set back makes the age negative.
@@ -193,7 +198,11 @@ mod tests {
                 LockVerdict::Break,
                 "{token:?}"
             );
-            assert_eq!(verdict(owner, OwnerLiveness::No, -1, 0), LockVerdict::Wait, "{token:?}");
+            assert_eq!(
+                verdict(owner, OwnerLiveness::No, -1, 0),
+                LockVerdict::Wait,
+                "{token:?}"
+            );
         }
     }
 

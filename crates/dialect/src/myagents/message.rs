@@ -1,7 +1,7 @@
 //! Rows of a transcript: one message each, or one turn's worth of them.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, SessionMeta, Flags, Head, Instant, Interner, Said, Usage, View};
+use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View};
 
 use super::content::Content;
 use super::{attachment, reminder};
@@ -33,50 +33,55 @@ pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
 }
 
 /// Gathers what a row says about its session.
-pub(crate) fn collect_meta(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-    facts.count(head.word.map_or("", |w| names.text(w)));
+pub(crate) fn collect_meta(
+    object: &Object<'_>,
+    head: &Head,
+    names: &mut Interner,
+    meta: &mut SessionMeta,
+) {
+    meta.count(head.word.map_or("", |w| names.text(w)));
     // A row of the index that states both times (then it gave the id) knows better: forks repeat
     // old rows, and what happens of itself does not count as activity.
-    if facts.id.is_none() {
-        facts.saw(head);
+    if meta.id.is_none() {
+        meta.saw(head);
     }
     match head.kind {
         EntryKind::User => {
-            facts.turns += 1;
-            facts.messages += 1;
-            facts.saw_prompt(reminder::visible(
+            meta.turns += 1;
+            meta.messages += 1;
+            meta.saw_prompt(reminder::visible(
                 &Content::of(object.get("content")).text(),
             ));
         }
         EntryKind::Assistant => {
-            facts.messages += 1;
-            fold_answer(object, head, names, facts);
+            meta.messages += 1;
+            fold_answer(object, head, names, meta);
         }
         _ => {}
     }
 }
 
-fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
     let calls = object.get("toolCount").and_then(|n| n.u64());
     let calls = calls.unwrap_or_else(|| Content::of(object.get("content")).calls());
-    facts.tool_calls = facts.tool_calls.saturating_add(calls);
+    meta.tool_calls = meta.tool_calls.saturating_add(calls);
     if let Some(ms) = object.get("durationMs").and_then(|n| n.u64()) {
-        facts.duration_ms = Some(facts.duration_ms.unwrap_or(0).saturating_add(ms));
+        meta.duration_ms = Some(meta.duration_ms.unwrap_or(0).saturating_add(ms));
     }
     if let Some(stated) = object.get("usage") {
         // A row that names no model was answered by that of the row before, and the first ones
         // by that of the index.
-        let running = facts.usage.running.model;
+        let running = meta.usage.running.model;
         let first = models(stated)
             .into_iter()
             .next()
-            .or_else(|| facts.models.first().filter(|_| running.is_none()).cloned());
-        facts.usage.running.model = first.and_then(|model| names.intern(&model)).or(running);
+            .or_else(|| meta.models.first().filter(|_| running.is_none()).cloned());
+        meta.usage.running.model = first.and_then(|model| names.intern(&model)).or(running);
         for (model, usage) in usage_by_model(stated) {
             let model = model
                 .and_then(|model| names.intern(&model))
-                .or(facts.usage.running.model);
-            facts.usage.note_said(
+                .or(meta.usage.running.model);
+            meta.usage.note_said(
                 None,
                 usage,
                 Said {
@@ -87,7 +92,7 @@ fn fold_answer(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &m
             );
         }
         for model in models(stated) {
-            facts.saw_model(&model);
+            meta.saw_model(&model);
         }
     }
 }

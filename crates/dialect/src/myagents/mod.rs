@@ -23,9 +23,9 @@ mod row;
 mod stats;
 
 pub mod id;
-pub mod rewind_intent;
 pub mod lock_owner;
 pub mod preview;
+pub mod rewind_intent;
 pub mod title;
 pub mod visibility;
 

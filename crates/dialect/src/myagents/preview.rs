@@ -1,6 +1,6 @@
 //! The line that MyAgents shows of a session: the beginning of the last thing its user said.
 
-use boswell_model::json::{RawKind, Raw};
+use boswell_model::json::{Raw, RawKind};
 
 use super::reminder::{self, LOCAL_COMMAND_OUTPUT, SESSION_EVENT, trim};
 

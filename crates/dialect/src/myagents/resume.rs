@@ -5,7 +5,7 @@ use boswell_model::{Result, SessionRef};
 use crate::resume_decision::{
     Probe, ResumeDecision, ResumeFacts, ResumeReason, ResumeRefusal, decide,
 };
-use crate::{LinkKind, SessionLocation, ResumeCommand, SessionLink};
+use crate::{LinkKind, ResumeCommand, SessionLink, SessionLocation};
 
 use super::row::{PENDING, Row};
 
@@ -17,10 +17,10 @@ const BUILTIN: &str = "builtin";
 ///
 /// `probe` looks for the engine's transcript. Only ids are passed on, never what else a row says.
 pub(super) fn resume(
-    located: &SessionLocation,
+    location: &SessionLocation,
     probe: &dyn Fn(&SessionLink) -> Probe,
 ) -> Result<Option<ResumeCommand>> {
-    let Some(row) = located.row.as_deref().and_then(Row::parse) else {
+    let Some(row) = location.row.as_deref().and_then(Row::parse) else {
         return Ok(None);
     };
     let text = |key: &str| {
@@ -30,8 +30,8 @@ pub(super) fn resume(
             .filter(|text| !text.is_empty())
     };
     let (sdk, runtime) = (text("sdkSessionId"), row.runtime());
-    let facts = ResumeFacts {
-        id: &located.id,
+    let meta = ResumeFacts {
+        id: &location.id,
         sdk_id: sdk.as_deref(),
         unified: row.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true),
         // The app writes the SDK's id into the row before there is a transcript, so a row proves
@@ -41,18 +41,18 @@ pub(super) fn resume(
         other_engine: Some(runtime.as_str()).filter(|runtime| *runtime != BUILTIN),
         unfinished_rewind: row.0.get(PENDING).is_some_and(|v| !v.is_null()),
     };
-    let found = facts.sdk_session().map_or(Probe::Absent, |session| {
+    let found = meta.sdk_session().map_or(Probe::Absent, |session| {
         probe(&SessionLink {
             kind: LinkKind::Transcript,
             dialect: "claude",
             id: session.to_owned(),
         })
     });
-    let words: Vec<String> = match decide(&facts, &ResumeReason::History, &found) {
+    let words: Vec<String> = match decide(&meta, &ResumeReason::History, &found) {
         Ok(ResumeDecision::Start(launch)) => launch.argv()?,
         Ok(ResumeDecision::StartUnderNewId) => Vec::new(),
         Err(ResumeRefusal::OtherEngine(_)) => return Ok(None),
-        Err(refusal) => return Err(refusal.to_error(&SessionRef::new("myagents", &located.id))),
+        Err(refusal) => return Err(refusal.to_error(&SessionRef::new("myagents", &location.id))),
     };
     let argv = std::iter::once("claude".to_owned()).chain(words).collect();
     Ok(Some(ResumeCommand {
@@ -71,7 +71,7 @@ mod tests {
     const SDK: &str = "213793e6-5bf8-4c1c-9a52-08f5c0a0f002";
 
     fn words(id: &str, more: &str, probe: Probe) -> Result<Option<String>> {
-        let located = SessionLocation {
+        let location = SessionLocation {
             id: id.into(),
             key: None,
             framing: Framing::Lines,
@@ -82,7 +82,7 @@ mod tests {
             hidden: None,
             owner: None,
         };
-        Ok(resume(&located, &|_| probe.clone())?.map(|command| command.argv.join(" ")))
+        Ok(resume(&location, &|_| probe.clone())?.map(|command| command.argv.join(" ")))
     }
 
     fn said(id: &str, more: &str, probe: Probe) -> String {

@@ -1,7 +1,7 @@
 //! A row of `sessions.json`: what the app knows of a session without its transcript.
 
 use boswell_model::json::Raw;
-use boswell_model::{SessionMeta, Instant, Settings, Usage};
+use boswell_model::{Instant, SessionMeta, Settings, Usage};
 
 use crate::resume_decision::ResumeFacts;
 
@@ -53,18 +53,18 @@ impl<'a> Row<'a> {
     fn sdk_session(&self) -> Option<String> {
         let (id, sdk) = (self.text("id")?, self.text("sdkSessionId"));
         let unified = self.0.get("unifiedSession").and_then(|v| v.bool()) == Some(true);
-        let facts = ResumeFacts {
+        let meta = ResumeFacts {
             id: &id,
             sdk_id: sdk.as_deref(),
             unified,
             ..ResumeFacts::default()
         };
-        facts.sdk_session().map(Into::into)
+        meta.sdk_session().map(Into::into)
     }
 
     /// Everything the row says about the session.
-    pub(crate) fn facts(&self) -> SessionMeta {
-        let mut facts = SessionMeta {
+    pub(crate) fn meta(&self) -> SessionMeta {
+        let mut meta = SessionMeta {
             title: self.title(),
             title_source: self.text("titleSource"),
             last_prompt: self.text("lastMessagePreview"),
@@ -80,16 +80,16 @@ impl<'a> Row<'a> {
             pinned: self.0.get("favorite").and_then(|v| v.bool()) == Some(true),
             ..SessionMeta::default()
         };
-        if facts.created.is_some() && facts.last_active.is_some() {
-            facts.id = self.text("id");
+        if meta.created.is_some() && meta.last_active.is_some() {
+            meta.id = self.text("id");
         }
         if let Some(model) = self.text("model") {
-            facts.saw_model(&model);
+            meta.saw_model(&model);
         }
-        self.stats(&mut facts);
-        self.identities(&mut facts);
-        self.metadata(&mut facts);
-        facts
+        self.stats(&mut meta);
+        self.identities(&mut meta);
+        self.metadata(&mut meta);
+        meta
     }
 
     /// The title, unless it is what every session is called before anybody names it: then
@@ -100,14 +100,14 @@ impl<'a> Row<'a> {
             .filter(|title| !title::is_placeholder(title, source.as_deref()))
     }
 
-    fn stats(&self, facts: &mut SessionMeta) {
+    fn stats(&self, meta: &mut SessionMeta) {
         let Some(stats) = self.0.get("stats") else {
             return;
         };
         let count = |key: &str| stats.get(key).and_then(|n| n.u64());
         // Its name notwithstanding, this counts the rows of the user alone.
-        facts.stated.turns = count("messageCount");
-        facts.stated.usage = Usage {
+        meta.stated.turns = count("messageCount");
+        meta.stated.usage = Usage {
             input: count("totalInputTokens"),
             output: count("totalOutputTokens"),
             cache_read: count("totalCacheReadTokens"),
@@ -116,19 +116,19 @@ impl<'a> Row<'a> {
         };
     }
 
-    fn identities(&self, facts: &mut SessionMeta) {
+    fn identities(&self, meta: &mut SessionMeta) {
         let ids = [
             ("sdk", self.sdk_session()),
             ("runtime", self.text("runtimeSessionId")),
         ];
-        facts.external_ids.extend(
+        meta.external_ids.extend(
             ids.into_iter()
                 .filter_map(|(what, id)| Some((what.to_owned(), id?))),
         );
     }
 
-    fn metadata(&self, facts: &mut SessionMeta) {
-        facts.metadata.insert("runtime".to_owned(), self.runtime());
+    fn metadata(&self, meta: &mut SessionMeta) {
+        meta.metadata.insert("runtime".to_owned(), self.runtime());
         for key in [
             "runtimeSource",
             "source",
@@ -136,8 +136,7 @@ impl<'a> Row<'a> {
             "providerId",
             "systemMaintenanceKind",
         ] {
-            facts
-                .metadata
+            meta.metadata
                 .extend(self.text(key).map(|value| (key.to_owned(), value)));
         }
         let origin = |key| self.0.at(&["origin", key]).and_then(|v| v.text());
@@ -145,13 +144,11 @@ impl<'a> Row<'a> {
             let surface = origin("surface")
                 .map(|surface| format!("/{surface}"))
                 .unwrap_or_default();
-            facts
-                .metadata
+            meta.metadata
                 .insert("origin".to_owned(), format!("{kind}{surface}"));
         }
         if let Some(intent) = self.0.get(PENDING).filter(|v| !v.is_null()) {
-            facts
-                .metadata
+            meta.metadata
                 .insert(PENDING.to_owned(), super::content::lossy(intent.bytes()));
         }
     }
@@ -184,8 +181,8 @@ impl<'a> Row<'a> {
 mod tests {
     use super::*;
 
-    fn facts(row: &str) -> SessionMeta {
-        Row::parse(row.as_bytes()).unwrap().facts()
+    fn meta(row: &str) -> SessionMeta {
+        Row::parse(row.as_bytes()).unwrap().meta()
     }
 
     #[test]
@@ -194,45 +191,38 @@ mod tests {
             "sdkSessionId":"s","unifiedSession":false,"stats":{"messageCount":3,"totalInputTokens":5,"totalOutputTokens":7,"totalCacheReadTokens":1},
             "source":"telegram_private","origin":{"kind":"agent-channel","surface":"im"},"favorite":true,"titleSource":"user","model":"m","permissionMode":"plan",
             "forkFrom":{"sourceSessionId":"p","messageUuid":"u"},"runtimeSessionId":"r","providerEnvJson":"{\"apiKey\":\"hunter2\"}","cronTaskId":"c"}"#;
-        let facts = facts(row);
-        assert_eq!(facts.title.as_deref(), Some("T"));
+        let meta = meta(row);
+        assert_eq!(meta.title.as_deref(), Some("T"));
         assert_eq!(
-            (facts.stated.turns, facts.stated.usage.input),
+            (meta.stated.turns, meta.stated.usage.input),
             (Some(3), Some(5))
         );
         assert_eq!(
-            (
-                facts.stated.usage.cache_read,
-                facts.stated.usage.cache_write
-            ),
+            (meta.stated.usage.cache_read, meta.stated.usage.cache_write),
             (Some(1), None)
         );
-        assert_eq!(facts.external_ids.get("sdk").map(String::as_str), Some("s"));
+        assert_eq!(meta.external_ids.get("sdk").map(String::as_str), Some("s"));
         assert_eq!(
-            facts.external_ids.get("runtime").map(String::as_str),
+            meta.external_ids.get("runtime").map(String::as_str),
             Some("r")
         );
         assert_eq!(
-            facts.metadata.get("origin").map(String::as_str),
+            meta.metadata.get("origin").map(String::as_str),
             Some("agent-channel/im")
         );
         assert_eq!(
-            (
-                facts.parent.as_deref(),
-                facts.pinned,
-                facts.status.as_deref()
-            ),
+            (meta.parent.as_deref(), meta.pinned, meta.status.as_deref()),
             (Some("p"), true, None)
         );
-        assert_eq!(facts.project.as_deref(), Some("/p"));
-        assert!(!format!("{facts:?}").contains("hunter2"));
+        assert_eq!(meta.project.as_deref(), Some("/p"));
+        assert!(!format!("{meta:?}").contains("hunter2"));
     }
 
     #[test]
     fn a_session_that_nobody_named_has_no_title() {
-        assert_eq!(facts(r#"{"id":"a","title":"New Chat"}"#).title, None);
+        assert_eq!(meta(r#"{"id":"a","title":"New Chat"}"#).title, None);
         assert_eq!(
-            facts(r#"{"id":"a","title":"New Chat","titleSource":"user"}"#)
+            meta(r#"{"id":"a","title":"New Chat","titleSource":"user"}"#)
                 .title
                 .as_deref(),
             Some("New Chat")
@@ -241,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_unified_session_is_known_to_the_sdk_by_its_own_id() {
-        let sdk = |row: &str| facts(row).external_ids.get("sdk").cloned();
+        let sdk = |row: &str| meta(row).external_ids.get("sdk").cloned();
         assert_eq!(
             sdk(r#"{"id":"a","unifiedSession":true}"#).as_deref(),
             Some("a")
@@ -266,12 +256,12 @@ mod tests {
 
     #[test]
     fn counts_that_are_not_stated_stay_unknown() {
-        let facts = facts(r#"{"id":"a","createdAt":"yesterday"}"#);
+        let meta = meta(r#"{"id":"a","createdAt":"yesterday"}"#);
         assert_eq!(
             (
-                facts.stated.turns,
-                facts.created,
-                facts.stated.usage.is_unknown()
+                meta.stated.turns,
+                meta.created,
+                meta.stated.usage.is_unknown()
             ),
             (None, None, true)
         );

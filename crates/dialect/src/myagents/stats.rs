@@ -1,6 +1,6 @@
 //! The sums that a row of the index keeps of its transcript.
 
-use boswell_model::json::{Json, RawKind, Object, Raw};
+use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{Result, Stated};
 
 use super::index_file::RowEdit;

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use boswell_model::json::{Json, RawKind, Object, Raw};
+use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{
-    Context, ContextItem, EntryKind, SessionMeta, Head, Log, Message, Interner, Problem, ProblemKind,
-    Result, SessionView, Settings, Slot, Tip, View,
+    Context, ContextItem, EntryKind, Head, Interner, Log, Message, Problem, ProblemKind, Result,
+    SessionMeta, SessionView, Settings, Slot, Tip, View,
 };
 
 use crate::uuid::is_uuid;
 use crate::{
-    PlanInput, Capabilities, IdSource, Dialect, Environment, Files, Discovered, EditRequest, Match,
-    Capability, Planned, Sample, StoreRequest, Support,
+    Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
+    Match, PlanInput, Planned, Sample, StoreRequest, Support,
 };
 
 use super::{header, index, layout, plan, row};
@@ -93,8 +93,14 @@ impl Dialect for OpenAgentSdk {
         row::head(object, head, names);
     }
 
-    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        row::collect_meta(object, head, names, facts);
+    fn collect_meta(
+        &self,
+        object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    ) {
+        row::collect_meta(object, head, names, meta);
     }
 
     /// Rows are a list: each follows the one before it. The header stands outside of it.
@@ -191,7 +197,7 @@ impl Dialect for OpenAgentSdk {
     fn check(
         &self,
         view: &SessionView<'_>,
-        _facts: &SessionMeta,
+        _meta: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         if view
@@ -235,7 +241,8 @@ impl Dialect for OpenAgentSdk {
             let id = row.get("id").and_then(|id| id.text());
             id.is_some_and(|id| ids.iter().any(|gone| id.eq_ignore_ascii_case(gone)))
         };
-        index::is_index(key).then(|| crate::without_sessions::items(bytes, &["sessions"], speaks))?
+        index::is_index(key)
+            .then(|| crate::without_sessions::items(bytes, &["sessions"], speaks))?
     }
 
     fn plans(&self, operation: Capability) -> bool {
@@ -243,8 +250,8 @@ impl Dialect for OpenAgentSdk {
         matches!(operation, Append | Rewind | Fork | Delete)
     }
 
-    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-        plan::of_session(asked, intention)
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::of_session(asked, request)
     }
 
     fn creates_by_plan(&self) -> bool {
@@ -254,10 +261,10 @@ impl Dialect for OpenAgentSdk {
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreRequest,
-        chance: &dyn IdSource,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
     ) -> Result<Planned> {
-        plan::of_store(files, intention, chance)
+        plan::of_store(files, request, id_source)
     }
 }
 
@@ -289,7 +296,9 @@ fn settings(view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {
 
 fn parts(record: &Object<'_>) -> Vec<Json> {
     match record.get("message").and_then(|m| m.get("content")) {
-        Some(content) if content.kind() == RawKind::Array => content.items().map(Json::from).collect(),
+        Some(content) if content.kind() == RawKind::Array => {
+            content.items().map(Json::from).collect()
+        }
         Some(content) => content
             .text()
             .map_or_else(|| vec![Json::from(content)], |text| vec![text_part(text)]),

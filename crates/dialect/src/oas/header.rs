@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{Json, RawKind, Object, Raw};
-use boswell_model::{SessionMeta, Instant, Settings};
+use boswell_model::json::{Json, Object, Raw, RawKind};
+use boswell_model::{Instant, SessionMeta, Settings};
 
 /// What stands in the place of a secret.
 const HIDDEN: &[u8] = b"\"[redacted]\"";
@@ -45,28 +45,27 @@ pub(crate) fn millis(value: Option<Raw<'_>>) -> Option<Instant> {
 }
 
 /// Takes what the header says about the session.
-pub(crate) fn collect_meta(object: &Object<'_>, facts: &mut SessionMeta) {
+pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     let text = |key: &str| {
         object
             .text(key)
             .filter(|t| !t.is_empty())
             .map(Cow::into_owned)
     };
-    facts.id = text("id");
-    facts.created = millis(object.get("createdAt"));
-    facts.last_active = millis(object.get("updatedAt")).or(facts.created);
-    facts.parent = text("parentSessionId");
-    facts.project = option(object, "cwd");
-    facts.permission_mode = option(object, "permissionMode");
+    meta.id = text("id");
+    meta.created = millis(object.get("createdAt"));
+    meta.last_active = millis(object.get("updatedAt")).or(meta.created);
+    meta.parent = text("parentSessionId");
+    meta.project = option(object, "cwd");
+    meta.permission_mode = option(object, "permissionMode");
     if let Some(model) = text("model") {
-        facts.saw_model(&model);
+        meta.saw_model(&model);
     }
     if let Some(provider) = text("provider") {
-        facts.metadata.insert("provider".to_owned(), provider);
+        meta.metadata.insert("provider".to_owned(), provider);
     }
     if let Some(forked) = millis(object.get("forkedAt")) {
-        facts
-            .metadata
+        meta.metadata
             .insert("forkedAt".to_owned(), forked.to_rfc3339());
     }
 }

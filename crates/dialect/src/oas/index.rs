@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use boswell_model::json::{Json, RawKind, Raw, set_member};
+use boswell_model::json::{Json, Raw, RawKind, set_member};
 use boswell_model::{EntryKind, Lines, Problem, ProblemKind, Result};
 
-use crate::{Depth, Files, SessionLocation, Modified, Reader, Step, json_layout};
+use crate::{Depth, Files, Modified, Reader, SessionLocation, Step, json_layout};
 
 use super::OpenAgentSdk;
 use super::layout::sessions_in;
@@ -43,10 +43,10 @@ pub(crate) fn compare(
         );
     };
     let rows: BTreeSet<String> = rows.items().filter_map(id_of).collect();
-    let ghosts = rows.difference(sessions).count();
-    if ghosts > 0 {
+    let deleted_sessions = rows.difference(sessions).count();
+    if deleted_sessions > 0 {
         say(format!(
-            "{ghosts} rows have no file; the SDK lists them all the same"
+            "{deleted_sessions} rows have no file; the SDK lists them all the same"
         ));
     }
     let missing = sessions.difference(&rows).count();
@@ -101,7 +101,7 @@ impl Row {
     }
 
     /// A row that stands there, with what is wrong in it replaced.
-    fn mended(&self, row: Raw<'_>) -> Vec<u8> {
+    fn fixed(&self, row: Raw<'_>) -> Vec<u8> {
         let mut new = row.bytes().to_vec();
         for (name, want) in self.fields() {
             let want = Raw::trusted(&want);
@@ -121,11 +121,11 @@ impl Row {
 
 /// Reads the file of a session for its row. A file without a header has the times
 /// of its rows, or none.
-pub(crate) fn row_of(files: &dyn Files, located: &SessionLocation) -> Result<Option<Row>> {
-    let Some(key) = &located.key else {
+pub(crate) fn row_of(files: &dyn Files, location: &SessionLocation) -> Result<Option<Row>> {
+    let Some(key) = &location.key else {
         return Ok(None);
     };
-    let mut reader = Reader::new(&OpenAgentSdk, located, Depth::Facts);
+    let mut reader = Reader::new(&OpenAgentSdk, location, Depth::Facts);
     let mut lines = Lines::new(0, 1);
     let mut at = 0;
     loop {
@@ -158,9 +158,9 @@ pub(crate) fn row_of(files: &dyn Files, located: &SessionLocation) -> Result<Opt
         None => String::new(),
     };
     let millis = |at: Option<boswell_model::Instant>| at.map_or(0, |at| at.millis());
-    let (created, modified) = (millis(read.facts.created), millis(read.facts.last_active));
+    let (created, modified) = (millis(read.meta.created), millis(read.meta.last_active));
     Ok(Some(Row {
-        id: located.id.clone(),
+        id: location.id.clone(),
         first_prompt,
         messages: rows,
         created,
@@ -203,12 +203,12 @@ pub(crate) fn step(
     }
     let mut there: BTreeMap<String, SessionLocation> = sessions_in(files, folder)?
         .into_iter()
-        .map(|located| (located.id.to_lowercase(), located))
+        .map(|location| (location.id.to_lowercase(), location))
         .collect();
     there.retain(|id, _| !matches!(changes.get(id), Some(None)));
     let wanted = |id: &str| match (changes.get(id), there.get(id)) {
         (Some(row), _) => Ok(row.clone()),
-        (None, Some(located)) => row_of(files, located),
+        (None, Some(location)) => row_of(files, location),
         (None, None) => Ok(None),
     };
     let known = old.as_deref().and_then(rows_of);
@@ -220,12 +220,12 @@ pub(crate) fn step(
         else {
             continue;
         };
-        let mend = which == Rows::All || changes.contains_key(&id);
+        let fix = which == Rows::All || changes.contains_key(&id);
         if !seen.insert(id.clone()) {
             continue;
         }
-        rows.push(match if mend { wanted(&id)? } else { None } {
-            Some(want) => want.mended(row),
+        rows.push(match if fix { wanted(&id)? } else { None } {
+            Some(want) => want.fixed(row),
             None => row.bytes().to_vec(),
         });
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use boswell_model::{Framing, Problem, ProblemKind, Result};
 
 use crate::uuid::is_uuid;
-use crate::{Files, Discovered, SessionLocation};
+use crate::{Discovered, Files, SessionLocation};
 
 use super::index;
 

@@ -10,7 +10,7 @@ use boswell_model::{EntryKind, Error, ErrorKind, Flags, Instant, Result, Slot, T
 
 use crate::uuid::is_uuid;
 use crate::{
-    PlanInput, IdSource, Draft, Files, EditRequest, Modified, NewSession, Parent, Plan, Planned,
+    Draft, EditRequest, Files, IdSource, Modified, NewSession, Parent, Plan, PlanInput, Planned,
     Precondition, Step, StoreRequest, unsupported,
 };
 
@@ -19,8 +19,8 @@ use super::index::{self, Row, Rows};
 use super::{header, layout, row};
 
 /// What has to happen to a session for an intention to come true.
-pub(crate) fn of_session(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-    match intention {
+pub(crate) fn of_session(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+    match request {
         EditRequest::Append(drafts) => append(asked, drafts),
         EditRequest::Rewind(tip) => rewind(asked, *tip),
         EditRequest::Fork { at, new } => fork(asked, *at, new),
@@ -36,11 +36,11 @@ pub(crate) fn of_session(asked: &PlanInput<'_>, intention: &EditRequest) -> Resu
 /// What has to happen to the store for an intention to come true.
 pub(crate) fn of_store(
     files: &dyn Files,
-    intention: &StoreRequest,
-    chance: &dyn IdSource,
+    request: &StoreRequest,
+    id_source: &dyn IdSource,
 ) -> Result<Planned> {
-    match intention {
-        StoreRequest::Create(new) => create(files, new, chance),
+    match request {
+        StoreRequest::Create(new) => create(files, new, id_source),
         StoreRequest::Index | StoreRequest::IndexWith { .. } => {
             let mut plan = Plan::new(
                 "index",
@@ -66,10 +66,10 @@ pub(crate) fn of_store(
 }
 
 fn key_of(asked: &PlanInput<'_>) -> Result<String> {
-    asked.located.key.clone().ok_or_else(|| {
+    asked.location.key.clone().ok_or_else(|| {
         Error::new(
             ErrorKind::NotFound,
-            format!("the session `{}` has no file", asked.located.id),
+            format!("the session `{}` has no file", asked.location.id),
         )
         .hinting("see the sessions with `boswell list --hidden`")
     })
@@ -110,9 +110,9 @@ fn row_after(
         (Some(slot), _) => index::first_prompt(&asked.view.payload(slot)?),
         (None, new) => new.unwrap_or_default(),
     };
-    let created = asked.facts.created.unwrap_or(at);
+    let created = asked.meta.created.unwrap_or(at);
     Ok(Row {
-        id: asked.located.id.clone(),
+        id: asked.location.id.clone(),
         first_prompt,
         messages,
         created: created.millis(),
@@ -140,12 +140,12 @@ fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
     {
         return Err(Error::new(
             ErrorKind::Damaged,
-            format!("session {} has no header", asked.located.id),
+            format!("session {} has no header", asked.location.id),
         )
         .because("the SDK does not find it, so nobody would read what is added")
         .hinting(format!(
             "make one that it finds with `boswell fork oas:{}`",
-            asked.located.id
+            asked.location.id
         )));
     }
     let mut bytes = Vec::new();
@@ -157,14 +157,14 @@ fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
     let mut prompt = None;
     for draft in drafts {
         follows(&draft.parent, last.as_deref())?;
-        let made = asked.chance.uuid_v4();
+        let made = asked.id_source.uuid_v4();
         let uuid = draft.id.as_deref().unwrap_or(&made);
-        let at = draft.at.unwrap_or_else(|| asked.chance.now());
+        let at = draft.at.unwrap_or_else(|| asked.id_source.now());
         let row = encode::row(
             draft,
             Bearing {
                 uuid,
-                session: &asked.located.id,
+                session: &asked.location.id,
                 at,
             },
         )?;
@@ -190,14 +190,14 @@ fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
     }
     let mut plan = Plan::new(
         "append",
-        format!("append {added} rows to oas:{}", asked.located.id),
+        format!("append {added} rows to oas:{}", asked.location.id),
     );
     if added > 0 {
         let row = row_after(
             asked,
             rows(asked).count() as u64 + added,
             prompt,
-            asked.chance.now(),
+            asked.id_source.now(),
         )?;
         plan = plan
             .requiring(Precondition::NotLive { key: key.clone() })
@@ -206,7 +206,7 @@ fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
             plan,
             asked.files,
             folder_of(&key),
-            &asked.located.id,
+            &asked.location.id,
             Some(row),
         )?;
     }
@@ -299,11 +299,11 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
     let cut = rows(asked).count() as u64 - kept;
     let plan = Plan::new(
         "rewind",
-        format!("cut {cut} rows from oas:{}", asked.located.id),
+        format!("cut {cut} rows from oas:{}", asked.location.id),
     )
     .requiring(Precondition::NotLive { key: key.clone() })
     .step(edit);
-    let mut row = row_after(asked, kept, None, asked.chance.now())?;
+    let mut row = row_after(asked, kept, None, asked.id_source.now())?;
     if kept == 0 {
         row.first_prompt.clear();
     }
@@ -311,7 +311,7 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
         plan,
         asked.files,
         folder_of(&key),
-        &asked.located.id,
+        &asked.location.id,
         Some(row),
     )?;
     Ok(Planned {
@@ -324,10 +324,10 @@ fn rewind(asked: &PlanInput<'_>, tip: Tip) -> Result<Planned> {
 /// stay where they are.
 fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     let source = key_of(asked)?;
-    let id = settled_id(new.id.as_deref(), asked.chance)?;
+    let id = settled_id(new.id.as_deref(), asked.id_source)?;
     let key = format!("{}/{id}.jsonl", folder_of(&source));
     free(asked.files, &key, &id)?;
-    let now = asked.chance.now();
+    let now = asked.id_source.now();
     let old = asked
         .view
         .log
@@ -349,7 +349,7 @@ fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
         .with("createdAt", now.millis())
         .with("updatedAt", now.millis())
         .with("options", options)
-        .with("parentSessionId", asked.located.id.as_str())
+        .with("parentSessionId", asked.location.id.as_str())
         .with("forkedAt", now.millis());
     let mut bytes = line.to_bytes();
     bytes.push(b'\n');
@@ -370,7 +370,7 @@ fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
         );
         bytes.push(b'\n');
     }
-    let mut plan = Plan::new("fork", format!("fork oas:{} as {id}", asked.located.id));
+    let mut plan = Plan::new("fork", format!("fork oas:{} as {id}", asked.location.id));
     plan = plan
         .requiring(Precondition::Absent { key: key.clone() })
         .step(Step::put(&key, bytes));
@@ -401,7 +401,7 @@ fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<Planned> {
     })
 }
 
-fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
+fn create(files: &dyn Files, new: &NewSession, id_source: &dyn IdSource) -> Result<Planned> {
     let asked = new
         .backend
         .as_deref()
@@ -415,11 +415,11 @@ fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<
         )
         .hinting("say who answers with `--backend openai/gpt-4o`"));
     };
-    let id = settled_id(new.id.as_deref(), chance)?;
+    let id = settled_id(new.id.as_deref(), id_source)?;
     let folder = layout::folder_for(&new.project);
     let key = format!("{folder}/{id}.jsonl");
     free(files, &key, &id)?;
-    let now = chance.now();
+    let now = id_source.now();
     let options = Json::object()
         .with("model", model)
         .with("provider", provider)
@@ -453,8 +453,8 @@ fn create(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<
     })
 }
 
-fn settled_id(asked: Option<&str>, chance: &dyn IdSource) -> Result<String> {
-    let id = asked.map_or_else(|| chance.uuid_v4(), str::to_owned);
+fn settled_id(asked: Option<&str>, id_source: &dyn IdSource) -> Result<String> {
+    let id = asked.map_or_else(|| id_source.uuid_v4(), str::to_owned);
     if is_uuid(&id) {
         return Ok(id);
     }
@@ -470,7 +470,7 @@ fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
     let taken = layout::discover(files)?
         .sessions
         .iter()
-        .any(|located| located.id.eq_ignore_ascii_case(id));
+        .any(|location| location.id.eq_ignore_ascii_case(id));
     if !taken && files.stat(key)?.is_none() {
         return Ok(());
     }
@@ -483,9 +483,9 @@ fn free(files: &dyn Files, key: &str, id: &str) -> Result<()> {
 
 fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
     let key = key_of(asked)?;
-    let plan = Plan::new("delete", format!("delete oas:{}", asked.located.id))
+    let plan = Plan::new("delete", format!("delete oas:{}", asked.location.id))
         .requiring(Precondition::NotLive { key: key.clone() })
         .step(Step::remove(&key));
-    let plan = with_index(plan, asked.files, folder_of(&key), &asked.located.id, None)?;
+    let plan = with_index(plan, asked.files, folder_of(&key), &asked.location.id, None)?;
     Ok(Planned::of(plan))
 }

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use boswell_model::json::{RawKind, Object, Raw};
-use boswell_model::{Block, EntryKind, SessionMeta, Flags, Head, Instant, Interner, Said, Usage, View};
+use boswell_model::json::{Object, Raw, RawKind};
+use boswell_model::{
+    Block, EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View,
+};
 
 use super::header;
 
@@ -57,26 +59,31 @@ fn time(object: &Object<'_>) -> Option<Instant> {
 }
 
 /// Gathers what a record says about its session.
-pub(crate) fn collect_meta(object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-    facts.count(head.word.map_or("", |w| names.text(w)));
+pub(crate) fn collect_meta(
+    object: &Object<'_>,
+    head: &Head,
+    names: &mut Interner,
+    meta: &mut SessionMeta,
+) {
+    meta.count(head.word.map_or("", |w| names.text(w)));
     if head.kind == EntryKind::Header {
-        if facts.id.is_none() {
-            header::collect_meta(object, facts);
+        if meta.id.is_none() {
+            header::collect_meta(object, meta);
         }
         return;
     }
-    fold_time(head, facts);
+    fold_time(head, meta);
     match head.kind {
         EntryKind::User => {
-            facts.turns += 1;
-            facts.messages += 1;
-            facts.saw_prompt(&view(object).text());
+            meta.turns += 1;
+            meta.messages += 1;
+            meta.saw_prompt(&view(object).text());
         }
         EntryKind::Assistant => {
-            facts.messages += 1;
-            facts.tool_calls = facts.tool_calls.saturating_add(calls(object).len() as u64);
+            meta.messages += 1;
+            meta.tool_calls = meta.tool_calls.saturating_add(calls(object).len() as u64);
             if let Some(model) = object.text("model") {
-                facts.saw_model(&model);
+                meta.saw_model(&model);
             }
             if let Some(usage) = usage(object) {
                 let model = object.text("model").and_then(|model| names.intern(&model));
@@ -86,29 +93,29 @@ pub(crate) fn collect_meta(object: &Object<'_>, head: &Head, names: &mut Interne
                     everywhere: true,
                     ..Said::default()
                 };
-                facts.usage.note_said(head.id, usage, said);
+                meta.usage.note_said(head.id, usage, said);
             }
         }
         EntryKind::Setting => {
-            facts.project = facts
+            meta.project = meta
                 .project
                 .take()
                 .or_else(|| object.text("cwd").map(Cow::into_owned));
-            facts.permission_mode = object
+            meta.permission_mode = object
                 .text("permissionMode")
                 .map(Cow::into_owned)
-                .or(facts.permission_mode.take());
+                .or(meta.permission_mode.take());
         }
         _ => {}
     }
 }
 
 /// Rows move the end of a session on, not its beginning: those of a fork are older than it is.
-fn fold_time(head: &Head, facts: &mut SessionMeta) {
-    let born = facts.created;
-    facts.saw(head);
-    if born.is_some() && facts.id.is_some() {
-        facts.created = born;
+fn fold_time(head: &Head, meta: &mut SessionMeta) {
+    let born = meta.created;
+    meta.saw(head);
+    if born.is_some() && meta.id.is_some() {
+        meta.created = born;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The parts of messages.
 
-use boswell_model::json::{RawKind, Raw};
+use boswell_model::json::{Raw, RawKind};
 use boswell_model::{Block, MediaSource};
 
 use super::js_values::json_text;

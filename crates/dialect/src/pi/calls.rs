@@ -1,6 +1,6 @@
 //! Calls and answers that an entry holds, found without making its view.
 
-use boswell_model::json::{RawKind, Object};
+use boswell_model::json::{Object, RawKind};
 use boswell_model::{Interner, ToolLink};
 
 use super::js_values::pick;

@@ -5,8 +5,8 @@
 use boswell_model::json::RawKind;
 use boswell_model::{EntryKind, Head, Problem, ProblemKind, Result, SessionView, Slot};
 
-use super::head::version_of;
 use super::compaction::{array_index, lost_lines};
+use super::head::version_of;
 use super::link_scheme::{Shape, header, is_entry};
 
 /// The newest version of the format whose meaning is known.

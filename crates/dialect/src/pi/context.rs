@@ -1,13 +1,13 @@
 //! What a model would be sent: the path to the tip, with the last compaction on it standing
 //! for what came before.
 
-use boswell_model::json::{RawKind, Object};
+use boswell_model::json::{Object, RawKind};
 use boswell_model::{
     Context, ContextForm, ContextItem, EntryKind, Head, Result, SessionView, Slot, Tip,
 };
 
-use super::head::{SPEAKS, version_of};
 use super::compaction::first_kept;
+use super::head::{SPEAKS, version_of};
 use super::link_scheme::{agent_path, header};
 use super::{Flavour, settings};
 

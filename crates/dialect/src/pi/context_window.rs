@@ -4,8 +4,8 @@ use boswell_model::{EntryKind, Result, SessionView, Slot, Tip};
 
 use super::Flavour;
 use super::head::version_of;
-use super::settings_snapshot::is_restated;
 use super::link_scheme::{Shape, agent_path, header};
+use super::settings_snapshot::is_restated;
 use crate::ContextCoverage;
 
 /// Looks at a log that holds its first line and everything from some line to its end.
@@ -13,7 +13,11 @@ use crate::ContextCoverage;
 /// Everything behind that line was read, so an id that stands there is the last one of its name,
 /// which is the one that counts; what the path from the tip up to some entry is, nothing before
 /// the line can change.
-pub(super) fn context_coverage(flavour: Flavour, view: &SessionView<'_>, tip: Tip) -> Result<ContextCoverage> {
+pub(super) fn context_coverage(
+    flavour: Flavour,
+    view: &SessionView<'_>,
+    tip: Tip,
+) -> Result<ContextCoverage> {
     // Agents state a setting when it changes and never again: one that was never set is known
     // only from the whole log.
     if flavour != Flavour::Boswell || !is_sound(view)? {

@@ -4,21 +4,22 @@ use std::path::{Path, PathBuf};
 
 use boswell_model::json::Object;
 use boswell_model::{
-    Context, ContextItem, SessionMeta, Flags, Head, Instant, Log, Message, Interner, Problem, Result,
-    SessionView, Slot, Tip, View,
+    Context, ContextItem, Flags, Head, Instant, Interner, Log, Message, Problem, Result,
+    SessionMeta, SessionView, Slot, Tip, View,
 };
 
 use crate::{
-    PlanInput, Capabilities, IdSource, Depth, Dialect, Draft, Environment, Files, Discovered, EditRequest,
-    Match, SessionLocation, LockSpec, NewLog, NewSession, Capability, ToolLink, Planned, ContextCoverage,
-    ResumeCommand, Sample, ProviderMessage, EntryStamp, SideFile, StoreRequest, Subagent,
+    Capabilities, Capability, ContextCoverage, Depth, Dialect, Discovered, Draft, EditRequest,
+    EntryStamp, Environment, Files, IdSource, LockSpec, Match, NewLog, NewSession, PlanInput,
+    Planned, ProviderMessage, ResumeCommand, Sample, SessionLocation, SideFile, StoreRequest,
+    Subagent, ToolLink,
 };
 
 use super::{
-    Flavour, Pi, calls, check, context, meta, head, layout, orphans, provider_messages, roots, plan, context_window,
-    recognise, render, repair, resume, link_scheme, side_files, subagents, view,
+    Flavour, Pi, calls, check, context, context_window, head, layout, link_scheme, meta, orphans,
+    plan, provider_messages, recognise, render, repair, resume, roots, side_files, subagents, view,
 };
-use crate::{ForkPlace, KnownReader, Fix, RepairInput, Orphan};
+use crate::{Fix, ForkPlace, KnownReader, Orphan, RepairInput};
 
 impl Dialect for Pi {
     fn name(&self) -> &'static str {
@@ -61,9 +62,9 @@ impl Dialect for Pi {
         head::is_record(object)
     }
 
-    fn begin(&self, located: &SessionLocation) -> SessionMeta {
+    fn begin(&self, location: &SessionLocation) -> SessionMeta {
         SessionMeta {
-            hidden: located.hidden,
+            hidden: location.hidden,
             ..SessionMeta::default()
         }
     }
@@ -72,8 +73,14 @@ impl Dialect for Pi {
         head::head(object, head, names);
     }
 
-    fn collect_meta(&self, object: &Object<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
-        meta::collect_meta(self.flavour, object, head, names, facts);
+    fn collect_meta(
+        &self,
+        object: &Object<'_>,
+        head: &Head,
+        names: &mut Interner,
+        meta: &mut SessionMeta,
+    ) {
+        meta::collect_meta(self.flavour, object, head, names, meta);
     }
 
     fn link(&self, log: &Log) -> Vec<Option<Slot>> {
@@ -112,15 +119,24 @@ impl Dialect for Pi {
         repair::READERS
     }
 
-    fn fixes(&self, mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
-        repair::fixes(mending)
+    fn fixes(&self, repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
+        repair::fixes(repair_input)
     }
 
-    fn repaired_fork(&self, mending: &RepairInput<'_>, original: &str) -> Result<Option<ForkPlace>> {
-        repair::fork(mending, original)
+    fn repaired_fork(
+        &self,
+        repair_input: &RepairInput<'_>,
+        original: &str,
+    ) -> Result<Option<ForkPlace>> {
+        repair::fork(repair_input, original)
     }
 
-    fn tool_links(&self, object: &Object<'_>, names: &mut Interner, sink: &mut dyn FnMut(ToolLink)) -> Flags {
+    fn tool_links(
+        &self,
+        object: &Object<'_>,
+        names: &mut Interner,
+        sink: &mut dyn FnMut(ToolLink),
+    ) -> Flags {
         calls::pairs(object, names, sink);
         Flags::default()
     }
@@ -132,43 +148,44 @@ impl Dialect for Pi {
     fn check(
         &self,
         view: &SessionView<'_>,
-        _facts: &SessionMeta,
+        _meta: &SessionMeta,
         problems: &mut Vec<Problem>,
     ) -> Result<()> {
         check::check(view, problems)
     }
 
-    fn side_files(&self, files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
-        side_files::side_files(files, located)
+    fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
+        side_files::side_files(files, location)
     }
 
     fn subagents(
         &self,
         files: &dyn Files,
-        located: &SessionLocation,
+        location: &SessionLocation,
         _view: &SessionView<'_>,
     ) -> Result<Vec<Subagent>> {
-        subagents::of(files, located)
+        subagents::of(files, location)
     }
 
-    fn full_output_key(&self, located: &SessionLocation, object: &Object<'_>) -> Option<String> {
-        subagents::full_output_key(located, object).filter(|_| self.flavour == super::Flavour::Boswell)
+    fn full_output_key(&self, location: &SessionLocation, object: &Object<'_>) -> Option<String> {
+        subagents::full_output_key(location, object)
+            .filter(|_| self.flavour == super::Flavour::Boswell)
     }
 
     fn orphans(&self, files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
         orphans::orphans(files, found)
     }
 
-    fn resume(&self, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
-        resume::resume(self.flavour, facts, located)
+    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
+        resume::resume(self.flavour, meta, location)
     }
 
     fn appends(&self) -> bool {
         true
     }
 
-    fn can_append(&self, facts: &SessionMeta) -> Result<()> {
-        super::encode::can_append(facts)
+    fn can_append(&self, meta: &SessionMeta) -> Result<()> {
+        super::encode::can_append(meta)
     }
 
     fn has_plain_header(&self, bytes: &[u8]) -> bool {
@@ -183,8 +200,8 @@ impl Dialect for Pi {
         super::encode::entry(*self, draft, settled, out)
     }
 
-    fn session_id(&self, chance: &dyn IdSource) -> String {
-        super::session_id::session_id(self.flavour, chance)
+    fn session_id(&self, id_source: &dyn IdSource) -> String {
+        super::session_id::session_id(self.flavour, id_source)
     }
 
     fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
@@ -199,20 +216,20 @@ impl Dialect for Pi {
         plan::plans(self.flavour, operation)
     }
 
-    fn locks(&self, located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
-        plan::locks(*self, located, intention)
+    fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
+        plan::locks(*self, location, request)
     }
 
-    fn plan(&self, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-        plan::plan(*self, asked, intention)
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::plan(*self, asked, request)
     }
 
     fn plan_store(
         &self,
         files: &dyn Files,
-        intention: &StoreRequest,
-        _chance: &dyn IdSource,
+        request: &StoreRequest,
+        _id_source: &dyn IdSource,
     ) -> Result<Planned> {
-        plan::plan_store(*self, files, intention)
+        plan::plan_store(*self, files, request)
     }
 }

@@ -5,12 +5,12 @@
 //! refuses the whole file.
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
-use boswell_model::{Error, ErrorKind, SessionMeta, Instant, Result, Usage};
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
 use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
 use super::{Flavour, Pi};
-use crate::{Answer, Body, Draft, NewLog, NewSession, Part, EntryStamp, one_object, unsupported};
+use crate::{Answer, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object, unsupported};
 
 /// Longest id of an entry that a caller may give.
 const LONGEST_ID: usize = 255;
@@ -193,8 +193,8 @@ pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
 
 /// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below,
 /// newer ones are unknown.
-pub(super) fn can_append(facts: &SessionMeta) -> Result<()> {
-    match facts.format_version {
+pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
+    match meta.format_version {
         Some(2 | 3) => Ok(()),
         Some(version) if version > 3 => {
             Err(Error::new(ErrorKind::TooNew, format!("the session is of format version {version}, boswell writes 3"))

@@ -3,12 +3,15 @@
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Context, Framing, Message, Slot, Tip};
 
-use crate::{PlanInput, IdSource, Depth, Dialect, SessionLocation, MemoryFiles, Plan, ReadSession, Reader, Step};
+use crate::{
+    Depth, Dialect, IdSource, MemoryFiles, Plan, PlanInput, ReadSession, Reader, SessionLocation,
+    Step,
+};
 
 use super::Pi;
 
 /// A session as a listing would find it.
-pub(super) fn located(id: &str) -> SessionLocation {
+pub(super) fn location(id: &str) -> SessionLocation {
     SessionLocation {
         key: Some(format!(
             "sessions/--p--/2026-01-01T00-00-00-000Z_{id}.jsonl"
@@ -19,7 +22,7 @@ pub(super) fn located(id: &str) -> SessionLocation {
 
 /// Reads a text with all facts.
 pub(super) fn read(pi: Pi, text: &str) -> ReadSession {
-    Reader::read(&pi, &located("S"), text.as_bytes(), Depth::Facts)
+    Reader::read(&pi, &location("S"), text.as_bytes(), Depth::Facts)
 }
 
 /// Hands a JSON object to a question.
@@ -172,11 +175,11 @@ impl IdSource for Counting {
     }
 }
 
-/// Hands a session over as something is wanted of it; its log stands where [`located`] says.
+/// Hands a session over as something is wanted of it; its log stands where [`location`] says.
 pub(super) fn asking<T>(pi: Pi, text: &str, ask: impl FnOnce(&PlanInput<'_>) -> T) -> T {
-    let located = located("S");
+    let location = location("S");
     let mut files = MemoryFiles::default();
-    files.put(located.key.as_deref().unwrap(), text, None);
+    files.put(location.key.as_deref().unwrap(), text, None);
     asking_with(pi, text, &files, ask)
 }
 
@@ -187,14 +190,14 @@ pub(super) fn asking_with<T>(
     files: &MemoryFiles,
     ask: impl FnOnce(&PlanInput<'_>) -> T,
 ) -> T {
-    let (located, read, bytes) = (located("S"), read(pi, text), Bytes(text));
-    let chance = Counting::default();
+    let (location, read, bytes) = (location("S"), read(pi, text), Bytes(text));
+    let id_source = Counting::default();
     ask(&PlanInput {
         files,
-        located: &located,
+        location: &location,
         view: read.view(&bytes),
-        facts: &read.facts,
-        chance: &chance,
+        meta: &read.meta,
+        id_source: &id_source,
     })
 }
 

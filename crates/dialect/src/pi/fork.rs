@@ -9,12 +9,12 @@ use std::collections::HashMap;
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Slot, Tip, shell_quote};
 
-use super::migrate::{Migrated, migrated};
 use super::link_scheme::is_entry;
+use super::migrate::{Migrated, migrated};
 use super::{Flavour, Pi, encode, layout, session_id, side_files};
 use crate::{
-    PlanInput, Body, ForkScope, Dialect, Draft, NewLog, NewSession, Plan, Planned, Precondition, EntryStamp,
-    Step,
+    Body, Dialect, Draft, EntryStamp, ForkScope, NewLog, NewSession, Plan, PlanInput, Planned,
+    Precondition, Step,
 };
 
 /// An artifact longer than this is not copied.
@@ -25,7 +25,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, tip: Tip, new: &NewSession) ->
     let id = new
         .id
         .clone()
-        .unwrap_or_else(|| session_id::session_id(pi.flavour(), asked.chance));
+        .unwrap_or_else(|| session_id::session_id(pi.flavour(), asked.id_source));
     is_free(asked, &id)?;
     let records = match new.copies {
         ForkScope::Branch => branch(pi, asked, tip)?,
@@ -33,7 +33,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, tip: Tip, new: &NewSession) ->
     };
     let NewLog { key, bytes } = log(pi, asked, new, &id, records)?;
     let key = layout::resolve_key(asked.files, key)?;
-    let mut plan = Plan::new("fork", format!("fork {} as {id}", asked.located.id))
+    let mut plan = Plan::new("fork", format!("fork {} as {id}", asked.location.id))
         .requiring(Precondition::Absent { key: key.clone() })
         .step(Step::put(&key, bytes));
     if new.copies == ForkScope::Everything {
@@ -50,7 +50,7 @@ fn is_free(asked: &PlanInput<'_>, id: &str) -> Result<()> {
     if !layout::discover(asked.files)?
         .sessions
         .iter()
-        .any(|located| located.id == id)
+        .any(|location| location.id == id)
     {
         return Ok(());
     }
@@ -72,22 +72,22 @@ fn log(
     id: &str,
     records: Vec<Vec<u8>>,
 ) -> Result<NewLog> {
-    let facts = asked.facts;
+    let meta = asked.meta;
     let mut from = new.clone();
     if from.project.is_empty() {
-        from.project = facts.project.clone().unwrap_or_default();
+        from.project = meta.project.clone().unwrap_or_default();
     }
-    from.parent = from.parent.or_else(|| Some(asked.located.id.clone()));
+    from.parent = from.parent.or_else(|| Some(asked.location.id.clone()));
     let heirs = matches!(pi.flavour(), Flavour::Omp | Flavour::Xcsh);
     if new.copies == ForkScope::Everything && heirs && from.title.is_none() {
-        from.title.clone_from(&facts.title);
+        from.title.clone_from(&meta.title);
     }
     let born = if new.id.is_none() {
         session_id::born(id)
     } else {
         None
     };
-    let now = born.unwrap_or_else(|| asked.chance.now());
+    let now = born.unwrap_or_else(|| asked.id_source.now());
     let mut log = encode::new_log(pi, &from, id, now)?;
     let last = records.last().and_then(|record| {
         Raw::trusted(record)
@@ -101,7 +101,7 @@ fn log(
     }
     if let Some(title) = new.title.as_ref().filter(|_| !heirs) {
         let settled = EntryStamp {
-            id: &asked.chance.hex16(),
+            id: &asked.id_source.hex16(),
             parent: last.as_deref(),
             at: now,
         };
@@ -119,7 +119,7 @@ fn log(
 /// Every entry, in file order.
 fn everything(asked: &PlanInput<'_>) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
-    let made = migrated(view, asked.chance)?;
+    let made = migrated(view, asked.id_source)?;
     let slots = view
         .log
         .entries()
@@ -133,10 +133,10 @@ fn everything(asked: &PlanInput<'_>) -> Result<Vec<Vec<u8>>> {
 
 fn artifacts(asked: &PlanInput<'_>, key: &str, mut plan: Plan) -> Result<Plan> {
     let folder = |key: &str| key.strip_suffix(".jsonl").unwrap_or(key).to_owned();
-    let Some(old) = asked.located.key.as_deref().map(folder) else {
+    let Some(old) = asked.location.key.as_deref().map(folder) else {
         return Ok(plan);
     };
-    for file in side_files::side_files(asked.files, asked.located)? {
+    for file in side_files::side_files(asked.files, asked.location)? {
         let rest = file.key.strip_prefix(&old).unwrap_or_default();
         if let Some(bytes) = asked.files.read_whole(&file.key, LARGEST_ARTIFACT)? {
             plan = plan.step(Step::put(format!("{}{rest}", folder(key)), bytes));
@@ -148,7 +148,7 @@ fn artifacts(asked: &PlanInput<'_>, key: &str, mut plan: Plan) -> Result<Plan> {
 /// Records of the branch that ends at `tip`, and new labels for those that have one.
 fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
     let view = &asked.view;
-    let made: Migrated = migrated(view, asked.chance)?;
+    let made: Migrated = migrated(view, asked.id_source)?;
     let path: Vec<Slot> = tip
         .slot()
         .map(|slot| view.tree.path(slot))
@@ -170,10 +170,10 @@ fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
             fork.take(id, record)?;
         }
     }
-    for (target, label) in asked.facts.labels_now() {
+    for (target, label) in asked.meta.labels_now() {
         // A label on what does not come along would point at nothing.
         if fork.now.get(target).is_some_and(|now| now == target) {
-            let id = asked.chance.hex16();
+            let id = asked.id_source.hex16();
             let draft = Draft::new(Body::Label {
                 target: target.to_owned(),
                 label: Some(label.to_owned()),
@@ -181,7 +181,7 @@ fn branch(pi: Pi, asked: &PlanInput<'_>, tip: Tip) -> Result<Vec<Vec<u8>>> {
             let settled = EntryStamp {
                 id: &id,
                 parent: fork.last.as_deref(),
-                at: asked.chance.now(),
+                at: asked.id_source.now(),
             };
             fork.records.push(pi.encoded(&draft, settled)?);
             fork.last = Some(id);
@@ -254,7 +254,7 @@ fn is_leaf(record: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::{
-        asking, asking_with, assistant, entry, located, read, texts, user, v3,
+        asking, asking_with, assistant, entry, location, read, texts, user, v3,
     };
     use super::*;
     use crate::{Dialect, EditRequest, MemoryFiles};
@@ -303,10 +303,10 @@ mod tests {
         );
         assert_eq!(texts(Pi::PI, &text, None), ["a", "b", "c", "d"]);
         assert_eq!(
-            read.facts.labels_now().into_iter().collect::<Vec<_>>(),
+            read.meta.labels_now().into_iter().collect::<Vec<_>>(),
             [("1", "start")]
         );
-        assert_eq!(read.facts.parent.as_deref(), Some("S"));
+        assert_eq!(read.meta.parent.as_deref(), Some("S"));
     }
 
     #[test]
@@ -317,7 +317,7 @@ mod tests {
             1,
         );
         let mut files = MemoryFiles::default();
-        let base = located("S").key.unwrap();
+        let base = location("S").key.unwrap();
         files.put(&base, text.as_str(), None);
         files.put(
             &format!("{}/1.bash.log", base.trim_end_matches(".jsonl")),
@@ -343,7 +343,7 @@ mod tests {
             now.lines().skip(1).collect::<Vec<_>>(),
             text.lines().skip(1).collect::<Vec<_>>()
         );
-        assert_eq!(read(Pi::XCSH, &now).facts.title.as_deref(), Some("T"));
+        assert_eq!(read(Pi::XCSH, &now).meta.title.as_deref(), Some("T"));
         let log = format!("{}/1.bash.log", key.trim_end_matches(".jsonl"));
         assert!(
             planned

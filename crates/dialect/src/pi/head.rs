@@ -1,10 +1,10 @@
 //! What is kept of each record: its place in the tree and what kind of entry it is.
 
-use boswell_model::json::{RawKind, Object, Raw};
-use boswell_model::{EntryKind, Flags, Head, Instant, Symbol, Interner};
+use boswell_model::json::{Object, Raw, RawKind};
+use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Symbol};
 
-use super::settings_snapshot;
 use super::js_values::{pick, truthy};
+use super::settings_snapshot;
 
 /// On an entry: it becomes a message for the model, unless a compaction hides it.
 pub(super) const SPEAKS: Flags = Flags::OWN;
@@ -61,7 +61,10 @@ fn kind_of(word: &str, object: &Object<'_>, flags: &mut Flags) -> EntryKind {
             flags.set_if(version_of(object).is_some_and(|v| v < 2.0), FIRST_VERSION);
             EntryKind::Header
         }
-        "message" => match object.get("message").filter(|m| m.kind() == RawKind::Object) {
+        "message" => match object
+            .get("message")
+            .filter(|m| m.kind() == RawKind::Object)
+        {
             Some(message) => {
                 flags.set(SPEAKS);
                 message_kind(message, flags)

@@ -1,7 +1,7 @@
 //! Questions about JSON values that JavaScript answers in its own way.
 
 use boswell_model::Instant;
-use boswell_model::json::{Json, RawKind, Raw};
+use boswell_model::json::{Json, Raw, RawKind};
 
 /// Whether JavaScript takes the value for true.
 pub(super) fn truthy(value: Option<Raw<'_>>) -> bool {

@@ -2,7 +2,7 @@
 
 use boswell_model::{Framing, Result, Unseen, unseen};
 
-use crate::{FileInfo, Files, Discovered, SessionLocation};
+use crate::{Discovered, FileInfo, Files, SessionLocation};
 
 /// Levels of artifact folders that are looked into: a subagent's transcript, one of its own
 /// subagents, and no more.
@@ -110,7 +110,11 @@ fn sessions(
 }
 
 /// Takes the logs below an artifact folder.
-pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Discovered) -> Result<()> {
+pub(super) fn subagents(
+    files: &dyn Files,
+    artifacts: &FileInfo,
+    found: &mut Discovered,
+) -> Result<()> {
     let owner = id_of(artifacts.name()).to_owned();
     let mut open = vec![(artifacts.key.clone(), owner, 1)];
     while let Some((folder, owner, depth)) = open.pop() {
@@ -119,10 +123,10 @@ pub(super) fn subagents(files: &dyn Files, artifacts: &FileInfo, found: &mut Dis
             // id goes before them.
             let id = format!("{owner}.{}", id_of(stem(&info)));
             if is_log(&info) {
-                let mut located = SessionLocation::at(id, &info, Framing::Lines);
-                located.hidden = Some("subagent");
-                located.owner = Some(owner.clone());
-                found.sessions.push(located);
+                let mut location = SessionLocation::at(id, &info, Framing::Lines);
+                location.hidden = Some("subagent");
+                location.owner = Some(owner.clone());
+                found.sessions.push(location);
             } else if info.is_folder() && depth < DEEPEST {
                 open.push((info.key, id, depth + 1));
             }

@@ -1,12 +1,12 @@
 //! What the records of a session say about it as a whole.
 
 use boswell_model::json::{Object, Raw};
-use boswell_model::{EntryKind, SessionMeta, Head, Instant, Interner, Said, Usage};
+use boswell_model::{EntryKind, Head, Instant, Interner, Said, SessionMeta, Usage};
 
 use super::Flavour;
 use super::head::version_of;
-use super::tags;
 use super::js_values::{filled, leading, model_name, pick};
+use super::tags;
 
 /// Gathers what a record says.
 pub(super) fn collect_meta(
@@ -14,132 +14,131 @@ pub(super) fn collect_meta(
     object: &Object<'_>,
     head: &Head,
     names: &mut Interner,
-    facts: &mut SessionMeta,
+    meta: &mut SessionMeta,
 ) {
     let word = head.word.map_or("", |w| names.text(w)).to_owned();
-    facts.count(&word);
+    meta.count(&word);
     if head.kind == EntryKind::Header {
         // A second header is left by a writer that began anew on an existing file; the
         // first one describes it.
-        if facts.kinds.get("session") == Some(&1) {
-            header(object, head, facts);
+        if meta.kinds.get("session") == Some(&1) {
+            header(object, head, meta);
         }
         return;
     }
     match word.as_str() {
         "title" => {
-            (facts.title, facts.title_source) = (None, None);
-            title(object, "source", facts);
+            (meta.title, meta.title_source) = (None, None);
+            title(object, "source", meta);
         }
         // The slot is overwritten with every change; the entries are the journal of it.
-        "title_change" if !has_slot(facts) => title(object, "source", facts),
-        "session_info" => session_info(object, facts),
-        "label" => label(object, facts),
-        "custom" if flavour == Flavour::Boswell => own_state(object, facts),
+        "title_change" if !has_slot(meta) => title(object, "source", meta),
+        "session_info" => session_info(object, meta),
+        "label" => label(object, meta),
+        "custom" if flavour == Flavour::Boswell => own_state(object, meta),
         "message" => {
             if is_first_of_its_id(head, names)
                 && let Some(message) = object.get("message")
             {
-                fold_message(message, head, names, facts);
+                fold_message(message, head, names, meta);
             }
         }
         "model_usage" => {
             let model = model_name(object.get("provider"), object.get("model"));
             let usage = object.get("usage").map(usage_of).unwrap_or_default();
-            facts
-                .usage
+            meta.usage
                 .note_said(head.id, usage, said(head, model.as_deref(), names));
             if let Some(model) = model {
-                facts.saw_model(&model);
+                meta.saw_model(&model);
             }
         }
         _ => {}
     }
-    if facts.id.is_none() && facts.format_version.is_none() {
-        began(head.instant(), facts);
+    if meta.id.is_none() && meta.format_version.is_none() {
+        began(head.instant(), meta);
     }
 }
 
-fn header(object: &Object<'_>, head: &Head, facts: &mut SessionMeta) {
-    facts.id = filled(object.get("id"));
-    facts.project = filled(object.get("cwd"));
-    facts.parent =
+fn header(object: &Object<'_>, head: &Head, meta: &mut SessionMeta) {
+    meta.id = filled(object.get("id"));
+    meta.project = filled(object.get("cwd"));
+    meta.parent =
         filled(object.get("parentSession")).or_else(|| filled(object.get("branchedFrom")));
-    facts.format_version = version_of(object)
+    meta.format_version = version_of(object)
         .filter(|v| *v >= 0.0 && v.is_finite())
         .map(|v| v as u64);
     // A title slot stands before the header and is newer, even where it is empty.
-    if facts.title.is_none() && !has_slot(facts) {
-        title(object, "titleSource", facts);
+    if meta.title.is_none() && !has_slot(meta) {
+        title(object, "titleSource", meta);
     }
     // A fork copies entries that are older than itself, so the header's time
     // counts, not the earliest.
-    facts.created = head.instant();
-    if facts.last_active.is_none() {
-        facts.last_active = head.instant();
+    meta.created = head.instant();
+    if meta.last_active.is_none() {
+        meta.last_active = head.instant();
     }
 }
 
-fn has_slot(facts: &SessionMeta) -> bool {
-    facts.kinds.contains_key("title")
+fn has_slot(meta: &SessionMeta) -> bool {
+    meta.kinds.contains_key("title")
 }
 
-fn title(object: &Object<'_>, source: &str, facts: &mut SessionMeta) {
+fn title(object: &Object<'_>, source: &str, meta: &mut SessionMeta) {
     if let Some(title) = filled(object.get("title")) {
-        facts.title = Some(title);
-        facts.title_source = filled(object.get(source));
+        meta.title = Some(title);
+        meta.title_source = filled(object.get(source));
     }
 }
 
 /// pi's own title: the latest counts, and an empty one takes the title away.
-fn session_info(object: &Object<'_>, facts: &mut SessionMeta) {
+fn session_info(object: &Object<'_>, meta: &mut SessionMeta) {
     let name = object.text("name");
-    facts.title = name
+    meta.title = name
         .as_deref()
         .map(str::trim)
         .filter(|n| !n.is_empty())
         .map(str::to_owned);
-    facts.title_source = None;
+    meta.title_source = None;
 }
 
-fn label(object: &Object<'_>, facts: &mut SessionMeta) {
+fn label(object: &Object<'_>, meta: &mut SessionMeta) {
     if let Some(target) = filled(object.get("targetId")) {
-        facts.labels.push((target, filled(object.get("label"))));
+        meta.labels.push((target, filled(object.get("label"))));
     }
 }
 
 /// Tags and status, which only boswell's own sessions hold.
-fn own_state(object: &Object<'_>, facts: &mut SessionMeta) {
+fn own_state(object: &Object<'_>, meta: &mut SessionMeta) {
     let Some(data) = object.get("data") else {
         return;
     };
     match object.text("customType").as_deref() {
-        Some(tags::WORD) => tags::collect_meta(data, facts),
+        Some(tags::WORD) => tags::collect_meta(data, meta),
         Some("boswell.status") => {
-            facts.status = filled(data.get("status"));
-            facts.error = filled(data.get("error"));
+            meta.status = filled(data.get("status"));
+            meta.error = filled(data.get("error"));
         }
-        Some("boswell.meta") => own_meta(data, facts),
+        Some("boswell.meta") => own_meta(data, meta),
         _ => {}
     }
 }
 
 /// Further facts that the format has no field for; a field that is null is forgotten.
-fn own_meta(data: Raw<'_>, facts: &mut SessionMeta) {
+fn own_meta(data: Raw<'_>, meta: &mut SessionMeta) {
     for (key, value) in data.members() {
         let text = filled(Some(value));
         match key.to_text().as_ref() {
-            "agent" => facts.agent = text,
-            "agent_version" => facts.agent_version = text,
-            "git_branch" => facts.git_branch = text,
-            "permission_mode" => facts.permission_mode = text,
-            "summary" => facts.summary = text,
-            "pinned" => facts.pinned = value.bool() == Some(true),
+            "agent" => meta.agent = text,
+            "agent_version" => meta.agent_version = text,
+            "git_branch" => meta.git_branch = text,
+            "permission_mode" => meta.permission_mode = text,
+            "summary" => meta.summary = text,
+            "pinned" => meta.pinned = value.bool() == Some(true),
             "external_ids" => each_text(value, |name, id| {
-                set_or_clear(&mut facts.external_ids, name, id)
+                set_or_clear(&mut meta.external_ids, name, id)
             }),
             "metadata" => each_text(value, |name, text| {
-                set_or_clear(&mut facts.metadata, name, text)
+                set_or_clear(&mut meta.metadata, name, text)
             }),
             _ => {}
         }
@@ -175,10 +174,10 @@ fn is_first_of_its_id(head: &Head, names: &mut Interner) -> bool {
     names.len() > before
 }
 
-fn fold_message(message: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+fn fold_message(message: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
     match head.kind {
-        EntryKind::User => prompt(message, head, facts),
-        EntryKind::Assistant => answer(message, head, names, facts),
+        EntryKind::User => prompt(message, head, meta),
+        EntryKind::Assistant => answer(message, head, names, meta),
         // The answer of a subagent says what the subagent used.
         EntryKind::ToolResult if leading(message, "toolName").is_some_and(|t| t.is("task")) => {
             let usage = message
@@ -189,19 +188,19 @@ fn fold_message(message: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut
                 relayed: true,
                 ..said(head, None, names)
             };
-            facts.usage.note_said(head.id, usage, relayed);
+            meta.usage.note_said(head.id, usage, relayed);
         }
         _ => {}
     }
 }
 
-fn prompt(message: Raw<'_>, head: &Head, facts: &mut SessionMeta) {
+fn prompt(message: Raw<'_>, head: &Head, meta: &mut SessionMeta) {
     let [content, synthetic, timestamp] = pick(message, ["content", "synthetic", "timestamp"]);
-    facts.messages += 1;
-    active(timestamp, head, facts);
+    meta.messages += 1;
+    active(timestamp, head, meta);
     if synthetic.and_then(|s| s.bool()) != Some(true) {
-        facts.turns += 1;
-        facts.saw_prompt(&text_of(content));
+        meta.turns += 1;
+        meta.saw_prompt(&text_of(content));
     }
 }
 
@@ -216,44 +215,43 @@ fn said(head: &Head, model: Option<&str>, names: &mut Interner) -> Said {
     }
 }
 
-fn answer(message: Raw<'_>, head: &Head, names: &mut Interner, facts: &mut SessionMeta) {
+fn answer(message: Raw<'_>, head: &Head, names: &mut Interner, meta: &mut SessionMeta) {
     let keys = ["content", "timestamp", "usage", "provider", "model"];
     let [content, timestamp, usage, provider, model] = pick(message, keys);
-    facts.messages += 1;
-    active(timestamp, head, facts);
+    meta.messages += 1;
+    active(timestamp, head, meta);
     let is_call = |block: &Raw<'_>| leading(*block, "type").is_some_and(|t| t.is("toolCall"));
     let calls = content
         .iter()
         .flat_map(|c| c.items())
         .filter(is_call)
         .count();
-    facts.tool_calls += calls as u64;
+    meta.tool_calls += calls as u64;
     let model = model_name(provider, model);
     let usage = usage.map(usage_of).unwrap_or_default();
-    facts
-        .usage
+    meta.usage
         .note_said(head.id, usage, said(head, model.as_deref(), names));
     if let Some(model) = model {
-        facts.saw_model(&model);
+        meta.saw_model(&model);
     }
 }
 
 /// A session was last active when somebody last spoke, as in pi's own list: labels and
 /// settings do not count.
-fn active(timestamp: Option<Raw<'_>>, head: &Head, facts: &mut SessionMeta) {
+fn active(timestamp: Option<Raw<'_>>, head: &Head, meta: &mut SessionMeta) {
     let stated = timestamp
         .and_then(|t| t.i64())
         .filter(|t| *t > 0)
         .map(Instant::from_millis);
     if let Some(time) = stated.or_else(|| head.instant()) {
-        let known = facts.last_active.filter(|_| facts.messages > 1);
-        facts.last_active = Some(known.map_or(time, |known| known.max(time)));
+        let known = meta.last_active.filter(|_| meta.messages > 1);
+        meta.last_active = Some(known.map_or(time, |known| known.max(time)));
     }
 }
 
-fn began(time: Option<Instant>, facts: &mut SessionMeta) {
+fn began(time: Option<Instant>, meta: &mut SessionMeta) {
     if let Some(time) = time {
-        facts.created = Some(facts.created.map_or(time, |known| known.min(time)));
+        meta.created = Some(meta.created.map_or(time, |known| known.min(time)));
     }
 }
 
@@ -315,31 +313,31 @@ mod tests {
             entry("label", "6", "5", r#""targetId":"2","label":"x""#),
             entry("label", "7", "6", r#""targetId":"2""#),
         ]);
-        let facts = read(Pi::PI, &text).facts;
+        let meta = read(Pi::PI, &text).meta;
         assert_eq!(
-            (facts.id.as_deref(), facts.project.as_deref()),
+            (meta.id.as_deref(), meta.project.as_deref()),
             (Some("S"), Some("/p"))
         );
         assert_eq!(
-            (facts.messages, facts.turns, facts.format_version),
+            (meta.messages, meta.turns, meta.format_version),
             (4, 2, Some(3))
         );
         assert_eq!(
-            (facts.first_prompt.as_deref(), facts.last_prompt.as_deref()),
+            (meta.first_prompt.as_deref(), meta.last_prompt.as_deref()),
             (Some("why?"), Some("and?"))
         );
-        assert_eq!(facts.models, ["anthropic/claude-test"]);
+        assert_eq!(meta.models, ["anthropic/claude-test"]);
         assert_eq!(
-            facts.labels_now().into_iter().collect::<Vec<_>>(),
+            meta.labels_now().into_iter().collect::<Vec<_>>(),
             [("1", "start")]
         );
         assert_eq!(
-            facts.usage.total().cost,
+            meta.usage.total().cost,
             Some(1.0),
             "also what the other branch cost"
         );
-        assert_eq!(facts.kinds.get("message"), Some(&4));
-        assert_eq!(facts.created, Instant::parse("2025-01-01T00:00:00Z"));
+        assert_eq!(meta.kinds.get("message"), Some(&4));
+        assert_eq!(meta.created, Instant::parse("2025-01-01T00:00:00Z"));
     }
 
     #[test]
@@ -350,10 +348,10 @@ mod tests {
             assistant("2", "1", "b"),
             user("1", "", "a"),
         ]);
-        let facts = read(Pi::PI, &text).facts;
-        assert_eq!((facts.messages, facts.turns), (2, 1));
-        assert_eq!(facts.usage.total().output, Some(2));
-        assert_eq!(facts.kinds.get("message"), Some(&4));
+        let meta = read(Pi::PI, &text).meta;
+        assert_eq!((meta.messages, meta.turns), (2, 1));
+        assert_eq!(meta.usage.total().output, Some(2));
+        assert_eq!(meta.kinds.get("message"), Some(&4));
     }
 
     #[test]
@@ -363,7 +361,7 @@ mod tests {
                 .iter()
                 .map(|n| entry("session_info", n, "", &format!(r#""name":"{n}""#)))
                 .collect();
-            read(Pi::PI, &v3(&lines)).facts.title
+            read(Pi::PI, &v3(&lines)).meta.title
         };
         assert_eq!(named(&["a", " b "]).as_deref(), Some("b"));
         assert_eq!(named(&["a", " "]), None);
@@ -375,9 +373,9 @@ mod tests {
             "\"cwd\"",
             "\"title\":\"Old\",\"titleSource\":\"user\",\"cwd\"",
         );
-        let facts = read(Pi::XCSH, &header).facts;
+        let meta = read(Pi::XCSH, &header).meta;
         assert_eq!(
-            (facts.title.as_deref(), facts.title_source.as_deref()),
+            (meta.title.as_deref(), meta.title_source.as_deref()),
             (Some("Old"), Some("user"))
         );
         let slot = |title: &str| {
@@ -385,13 +383,13 @@ mod tests {
                 "{{\"type\":\"title\",\"v\":1,\"title\":\"{title}\",\"source\":\"auto\"}}\n{header}\n"
             )
         };
-        let facts = read(Pi::OMP, &slot("New")).facts;
+        let meta = read(Pi::OMP, &slot("New")).meta;
         assert_eq!(
-            (facts.title.as_deref(), facts.title_source.as_deref()),
+            (meta.title.as_deref(), meta.title_source.as_deref()),
             (Some("New"), Some("auto"))
         );
         assert_eq!(
-            read(Pi::OMP, &slot("")).facts.title,
+            read(Pi::OMP, &slot("")).meta.title,
             None,
             "an empty slot takes the title away"
         );
@@ -403,14 +401,14 @@ mod tests {
         );
         assert_eq!(
             read(Pi::OMP, &format!("{}{change}\n", slot("New")))
-                .facts
+                .meta
                 .title
                 .as_deref(),
             Some("New")
         );
         assert_eq!(
             read(Pi::OMP, &format!("{header}\n{change}\n"))
-                .facts
+                .meta
                 .title
                 .as_deref(),
             Some("Newer")
@@ -422,7 +420,7 @@ mod tests {
         for key in ["parentSession", "branchedFrom"] {
             let header = HEADER.replace("\"cwd\"", &format!("\"{key}\":\"/x/y.jsonl\",\"cwd\""));
             assert_eq!(
-                read(Pi::PI, &header).facts.parent.as_deref(),
+                read(Pi::PI, &header).meta.parent.as_deref(),
                 Some("/x/y.jsonl")
             );
         }
@@ -436,11 +434,11 @@ mod tests {
             "",
             r#""message":{"role":"user","content":"a","timestamp":1000}"#,
         )]);
-        let facts = read(Pi::PI, &text).facts;
-        assert_eq!(facts.created, Instant::parse("2025-01-01T00:00:00Z"));
-        assert_eq!(facts.last_active, Some(Instant::from_millis(1000)));
+        let meta = read(Pi::PI, &text).meta;
+        assert_eq!(meta.created, Instant::parse("2025-01-01T00:00:00Z"));
+        assert_eq!(meta.last_active, Some(Instant::from_millis(1000)));
         assert_eq!(
-            read(Pi::PI, HEADER).facts.last_active,
+            read(Pi::PI, HEADER).meta.last_active,
             Instant::parse("2025-01-01T00:00:00Z")
         );
     }
@@ -457,11 +455,11 @@ mod tests {
             entry("message", "3", "2", other),
             entry("model_usage", "4", "3", side),
         ]);
-        let facts = read(Pi::XCSH, &text).facts;
-        let total = facts.usage.total();
+        let meta = read(Pi::XCSH, &text).meta;
+        let total = meta.usage.total();
         assert_eq!((total.input, total.output), (Some(8), Some(5)));
         assert!((total.cost.unwrap() - 0.500_000_1).abs() < 1e-12);
-        assert_eq!(facts.models, ["anthropic/claude-test", "p/m"]);
+        assert_eq!(meta.models, ["anthropic/claude-test", "p/m"]);
     }
 
     #[test]
@@ -472,7 +470,7 @@ mod tests {
             "",
             r#""message":{"role":"assistant","content":[]}"#,
         )]);
-        assert!(read(Pi::PI, &text).facts.usage.total().is_unknown());
+        assert!(read(Pi::PI, &text).meta.usage.total().is_unknown());
     }
 
     #[test]
@@ -491,20 +489,20 @@ mod tests {
                 r#""customType":"boswell.status","data":{"status":"error","error":"e"}"#,
             ),
         ]);
-        let facts = read(Pi::BOSWELL, &text).facts;
-        assert_eq!(facts.tags, ["a", "b"]);
+        let meta = read(Pi::BOSWELL, &text).meta;
+        assert_eq!(meta.tags, ["a", "b"]);
         assert_eq!(
-            (facts.status.as_deref(), facts.error.as_deref()),
+            (meta.status.as_deref(), meta.error.as_deref()),
             (Some("error"), Some("e"))
         );
-        assert!(read(Pi::PI, &text).facts.tags.is_empty());
+        assert!(read(Pi::PI, &text).meta.tags.is_empty());
     }
 
     #[test]
     fn without_a_header_the_earliest_entry_is_the_beginning() {
-        let facts = read(Pi::PI, &user("1", "", "a")).facts;
+        let meta = read(Pi::PI, &user("1", "", "a")).meta;
         assert_eq!(
-            (facts.id, facts.created),
+            (meta.id, meta.created),
             (None, Instant::parse("2025-01-01T00:00:00Z"))
         );
     }

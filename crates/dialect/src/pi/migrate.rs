@@ -6,15 +6,16 @@
 
 use std::collections::HashSet;
 
-use boswell_model::json::{SyntaxError, Json, Raw, remove_member, set_member};
+use boswell_model::json::{Json, Raw, SyntaxError, remove_member, set_member};
 use boswell_model::{EntryKind, Error, ErrorKind, Result, SessionView, Slot, shell_quote};
 
 use super::compaction::kept_by_index;
-use super::session_id::entry_id;
 use super::link_scheme::{Shape, header, is_entry};
+use super::session_id::entry_id;
 use super::{Pi, head::version_of};
 use crate::{
-    PlanInput, IdSource, Depth, Dialect, Modified, Plan, Planned, Precondition, Reader, ExpectedState, Step,
+    Depth, Dialect, ExpectedState, IdSource, Modified, Plan, PlanInput, Planned, Precondition,
+    Reader, Step,
 };
 
 /// The version that is written.
@@ -41,7 +42,7 @@ impl Migrated {
 }
 
 /// Rewrites what an older version says otherwise. A log of version 3 comes back as it is.
-pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn IdSource) -> Result<Migrated> {
+pub(super) fn migrated(view: &SessionView<'_>, id_source: &dyn IdSource) -> Result<Migrated> {
     let version = match header(view.log) {
         Some(slot) => view.with_object(slot, version_of)?.flatten(),
         None => None,
@@ -65,7 +66,7 @@ pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn IdSource) -> Result<
     let ids: Vec<String> = if line {
         entries
             .iter()
-            .map(|_| entry_id(&mut taken, chance))
+            .map(|_| entry_id(&mut taken, id_source))
             .collect()
     } else {
         Vec::new()
@@ -115,10 +116,10 @@ pub(super) fn migrated(view: &SessionView<'_>, chance: &dyn IdSource) -> Result<
 /// Rewrites the file of a session in an older version. What cannot be read stays where
 /// it is, byte for byte.
 pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
-    let id = &asked.located.id;
+    let id = &asked.location.id;
     let view = &asked.view;
     if let Some(version) = asked
-        .facts
+        .meta
         .format_version
         .filter(|version| *version > NEWEST as u64)
     {
@@ -128,7 +129,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
         )
         .hinting("update boswell; until then `boswell show` reads what it knows"));
     }
-    let (Some(key), Some(_)) = (&asked.located.key, header(view.log)) else {
+    let (Some(key), Some(_)) = (&asked.location.key, header(view.log)) else {
         return Err(Error::new(
             ErrorKind::Damaged,
             format!("session {id} has no header that states a version"),
@@ -138,7 +139,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
             shell_quote(id)
         )));
     };
-    let made = migrated(view, asked.chance)?;
+    let made = migrated(view, asked.id_source)?;
     if made.records.iter().all(Option::is_none) {
         return Ok(Planned {
             remarks: vec![format!("session {id} is of version 3 already")],
@@ -210,7 +211,7 @@ fn spliced(view: &SessionView<'_>, made: &Migrated) -> Result<Vec<u8>> {
 /// Counted in is counted out: as many records and gaps as before, and the same
 /// conversation for a model.
 fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    let after = Reader::read(&pi, asked.located, &bytes, Depth::Facts);
+    let after = Reader::read(&pi, asked.location, &bytes, Depth::Facts);
     let now = after.view(&bytes);
     let (was, before) = (&asked.view, asked.view.log);
     let kinds =
@@ -238,7 +239,7 @@ fn same_conversation(pi: Pi, asked: &PlanInput<'_>, bytes: Vec<u8>) -> Result<Ve
         ErrorKind::Internal,
         format!(
             "session {} would not be the same in version 3",
-            asked.located.id
+            asked.location.id
         ),
     )
     .hinting("nothing was changed; `boswell show` reads it as it is"))
@@ -295,7 +296,7 @@ mod tests {
     fn entries_get_ids_and_hang_below_one_another() {
         let now = after(&format!("{V1}{}{}{}", said("a"), compacted("1"), said("b")));
         let read = read(Pi::PI, &now);
-        assert_eq!(read.facts.format_version, Some(3));
+        assert_eq!(read.meta.format_version, Some(3));
         let ids: Vec<_> = read
             .log
             .slots()

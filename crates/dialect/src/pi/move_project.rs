@@ -27,8 +27,8 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
     let mut moved = Vec::new();
     let mut left: Vec<String> = Vec::new();
     let (mut sessions, mut remarks) = (0, Vec::new());
-    for located in layout::discover(files)?.sessions {
-        let Some(key) = located.key.clone() else {
+    for location in layout::discover(files)?.sessions {
+        let Some(key) = location.key.clone() else {
             continue;
         };
         let Some(header) = Header::of(files, &key)? else {
@@ -40,7 +40,7 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
         plan = plan
             .requiring(Precondition::NotLive { key: key.clone() })
             .step(header.edit(&key, &now)?);
-        if located.owner.is_some() {
+        if location.owner.is_some() {
             continue;
         }
         sessions += 1;
@@ -256,16 +256,12 @@ mod tests {
         files
             .iter()
             .for_each(|(key, text)| all.put(key, text.as_str(), None));
-        let intention = StoreRequest::Move {
+        let request = StoreRequest::Move {
             from: "/home/u/a".to_owned(),
             to: "/home/u/b".to_owned(),
         };
         let planned = pi
-            .plan_store(
-                &all,
-                &intention,
-                &super::super::fixture::Counting::default(),
-            )
+            .plan_store(&all, &request, &super::super::fixture::Counting::default())
             .unwrap();
         planned.plan.steps.iter().map(ToString::to_string).collect()
     }

@@ -2,8 +2,8 @@
 
 use boswell_model::json::Object;
 
-use super::settings::changed_model;
 use super::js_values::{filled, json_text};
+use super::settings::changed_model;
 
 /// What a person is told about an entry of type `word`.
 pub(super) fn remark(word: &str, entry: &Object<'_>) -> String {

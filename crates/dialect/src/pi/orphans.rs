@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use boswell_model::Result;
 
 use super::layout::{artifacts_of, projects};
-use crate::{Files, SessionLocation, Orphan};
+use crate::{Files, Orphan, SessionLocation};
 
 /// Folders in those of projects that bear the name of a log which is nowhere to be found.
 pub(super) fn orphans(files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {

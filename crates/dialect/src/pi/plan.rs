@@ -7,7 +7,8 @@ use boswell_model::Result;
 
 use super::{Flavour, Pi, fork, migrate, move_project, set_title};
 use crate::{
-    PlanInput, Files, EditRequest, SessionLocation, LockSpec, Capability, Planned, StoreRequest, unsupported,
+    Capability, EditRequest, Files, LockSpec, PlanInput, Planned, SessionLocation, StoreRequest,
+    unsupported,
 };
 
 /// Whether an operation goes by a plan.
@@ -21,18 +22,18 @@ pub(super) fn plans(flavour: Flavour, operation: Capability) -> bool {
 
 /// Locks for it. A title that stands in the header means a new file, so whoever drives the
 /// conversation must not be at it: their writer would be left with the old one.
-pub(super) fn locks(pi: Pi, located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
-    let own = intention.own_locks(pi.word(), &located.id);
-    if matches!(intention, EditRequest::Title(_)) && plans(pi.flavour(), Capability::Title) {
-        let name = format!("{}-{}", pi.word(), located.id);
+pub(super) fn locks(pi: Pi, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
+    let own = request.own_locks(pi.word(), &location.id);
+    if matches!(request, EditRequest::Title(_)) && plans(pi.flavour(), Capability::Title) {
+        let name = format!("{}-{}", pi.word(), location.id);
         return std::iter::once(LockSpec::Os { name }).chain(own).collect();
     }
     own
 }
 
 /// The plan for what is wanted of a session.
-pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
-    match intention {
+pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+    match request {
         EditRequest::Title(title) if plans(pi.flavour(), Capability::Title) => {
             set_title::plan(asked, title)
         }
@@ -47,8 +48,8 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>, intention: &EditRequest) -> Re
 }
 
 /// The plan for what is wanted of the whole store.
-pub(super) fn plan_store(pi: Pi, files: &dyn Files, intention: &StoreRequest) -> Result<Planned> {
-    match intention {
+pub(super) fn plan_store(pi: Pi, files: &dyn Files, request: &StoreRequest) -> Result<Planned> {
+    match request {
         StoreRequest::Move { from, to } => move_project::plan(pi, files, from, to),
         _ => Err(unsupported(
             pi.word(),

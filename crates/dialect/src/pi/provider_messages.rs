@@ -6,10 +6,10 @@
 //! words of the user become one message. Storage stays as it is.
 
 use boswell_model::Message;
-use boswell_model::json::{Json, RawKind, Raw};
+use boswell_model::json::{Json, Raw, RawKind};
 
-use super::render::{text_part, with_members};
 use super::js_values::truthy;
+use super::render::{text_part, with_members};
 use super::{Flavour, pairing, provider_text};
 use crate::ProviderMessage;
 
@@ -51,7 +51,10 @@ fn outgoing(flavour: Flavour, message: Message) -> Option<Message> {
     let said = |content: Vec<Json>, by: &str| Some(user(flavour, native, content, Some(by.into())));
     match message.role.as_str() {
         "bashExecution" | "pythonExecution" if truthy(native.get("excludeFromContext")) => None,
-        "bashExecution" => said(vec![text_part(provider_text::command(flavour, native))], "user"),
+        "bashExecution" => said(
+            vec![text_part(provider_text::command(flavour, native))],
+            "user",
+        ),
         "pythonExecution" if heir => said(vec![text_part(provider_text::python(native))], "user"),
         "fileMention" if heir => said(provider_text::files(native), "user"),
         "branchSummary" | "compactionSummary" => {

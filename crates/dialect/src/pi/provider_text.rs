@@ -5,11 +5,11 @@
 //! releases; here a summary stands in its tags alone. So do the notices that xcsh makes of the
 //! `meta` of a command: what was cut is shown by `show`.
 
-use boswell_model::json::{Json, RawKind, Raw};
+use boswell_model::json::{Json, Raw, RawKind};
 
 use super::Flavour;
-use super::render::text_part;
 use super::js_values::truthy;
+use super::render::text_part;
 
 /// A command that the user ran, with what came of it.
 pub(super) fn command(flavour: Flavour, message: Raw<'_>) -> String {

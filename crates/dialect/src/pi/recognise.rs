@@ -1,6 +1,6 @@
 //! Whose session a file given by path is.
 
-use boswell_model::json::{RawKind, Object};
+use boswell_model::json::{Object, RawKind};
 
 use crate::{Match, Sample};
 

@@ -1,6 +1,6 @@
 //! Messages of a context in the family's own shape.
 
-use boswell_model::json::{Json, RawKind, Object, Raw};
+use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{ContextForm, ContextItem, Message};
 
 use super::context::remote_history;

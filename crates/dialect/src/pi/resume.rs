@@ -2,7 +2,7 @@
 
 use boswell_model::SessionMeta;
 
-use crate::{SessionLocation, ResumeCommand};
+use crate::{ResumeCommand, SessionLocation};
 
 use super::Flavour;
 use super::layout::id_is_valid;
@@ -14,7 +14,11 @@ use super::layout::id_is_valid;
 /// pi's `--resume` takes no argument and opens a picker; the one that names a session is
 /// `--session`. All of them look for the id in the project of the folder they start in, and ask
 /// whether to fork when it is elsewhere.
-pub(super) fn resume(flavour: Flavour, facts: &SessionMeta, located: &SessionLocation) -> Option<ResumeCommand> {
+pub(super) fn resume(
+    flavour: Flavour,
+    meta: &SessionMeta,
+    location: &SessionLocation,
+) -> Option<ResumeCommand> {
     let (program, option) = match flavour {
         Flavour::Pi => ("pi", "--session"),
         Flavour::Omp => ("omp", "--resume"),
@@ -22,28 +26,28 @@ pub(super) fn resume(flavour: Flavour, facts: &SessionMeta, located: &SessionLoc
         Flavour::Boswell => return None,
     };
     // A subagent's transcript is no conversation that its agent would take up with a person.
-    if located.hidden == Some("subagent") {
+    if location.hidden == Some("subagent") {
         return None;
     }
-    let id = facts.id.as_deref()?;
+    let id = meta.id.as_deref()?;
     id_is_valid(id).then(|| ResumeCommand {
         argv: vec![program.to_owned(), option.to_owned(), id.to_owned()],
-        cwd: facts.project.clone(),
+        cwd: meta.project.clone(),
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::located;
+    use super::super::fixture::location;
     use super::*;
 
     fn argv(flavour: Flavour, id: &str) -> Option<String> {
-        let facts = SessionMeta {
+        let meta = SessionMeta {
             id: Some(id.to_owned()),
             project: Some("/p".to_owned()),
             ..SessionMeta::default()
         };
-        let command = resume(flavour, &facts, &located("file-name"))?;
+        let command = resume(flavour, &meta, &location("file-name"))?;
         assert_eq!(command.cwd.as_deref(), Some("/p"));
         Some(command.argv.join(" "))
     }
@@ -75,18 +79,18 @@ mod tests {
     #[test]
     fn a_file_without_a_header_and_subagents_do_not_resume() {
         assert_eq!(
-            resume(Flavour::Pi, &SessionMeta::default(), &located("file-name")),
+            resume(Flavour::Pi, &SessionMeta::default(), &location("file-name")),
             None
         );
-        let facts = SessionMeta {
+        let meta = SessionMeta {
             id: Some("x".to_owned()),
             ..SessionMeta::default()
         };
-        assert!(resume(Flavour::Xcsh, &facts, &located("x")).is_some());
+        assert!(resume(Flavour::Xcsh, &meta, &location("x")).is_some());
         let hidden = SessionLocation {
             hidden: Some("subagent"),
-            ..located("x")
+            ..location("x")
         };
-        assert_eq!(resume(Flavour::Xcsh, &facts, &hidden), None);
+        assert_eq!(resume(Flavour::Xcsh, &meta, &hidden), None);
     }
 }

@@ -12,10 +12,10 @@ use crate::IdSource;
 const EPOCH: i64 = 1_420_070_400_000;
 
 /// A new id for a session.
-pub(super) fn session_id(flavour: Flavour, chance: &dyn IdSource) -> String {
+pub(super) fn session_id(flavour: Flavour, id_source: &dyn IdSource) -> String {
     match flavour {
-        Flavour::Pi | Flavour::Boswell | Flavour::Omp => chance.uuid_v7(),
-        Flavour::Xcsh => snowflake(chance.now().millis(), chance.random()),
+        Flavour::Pi | Flavour::Boswell | Flavour::Omp => id_source.uuid_v7(),
+        Flavour::Xcsh => snowflake(id_source.now().millis(), id_source.random()),
     }
 }
 
@@ -31,21 +31,21 @@ pub(super) fn born(id: &str) -> Option<Instant> {
 }
 
 /// Milliseconds since xcsh's epoch and twenty-two bits of chance, in sixteen hex digits.
-fn snowflake(millis: i64, chance: u64) -> String {
+fn snowflake(millis: i64, id_source: u64) -> String {
     let time = millis.saturating_sub(EPOCH).max(0).cast_unsigned();
-    format!("{:016x}", time << 22 | chance & 0x3F_FFFF)
+    format!("{:016x}", time << 22 | id_source & 0x3F_FFFF)
 }
 
 /// A new id for an entry: eight hex digits that the file does not hold yet, as
 /// pi and xcsh give them.
-pub(super) fn entry_id(taken: &mut HashSet<String>, chance: &dyn IdSource) -> String {
+pub(super) fn entry_id(taken: &mut HashSet<String>, id_source: &dyn IdSource) -> String {
     for _ in 0..100 {
-        let id = format!("{:08x}", chance.random() & 0xFFFF_FFFF);
+        let id = format!("{:08x}", id_source.random() & 0xFFFF_FFFF);
         if taken.insert(id.clone()) {
             return id;
         }
     }
-    let id = chance.hex16();
+    let id = id_source.hex16();
     taken.insert(id.clone());
     id
 }

@@ -6,7 +6,7 @@ use boswell_model::{Error, ErrorKind, Result, Slot};
 use super::encode::clean_title;
 use super::head::is_slot;
 use super::link_scheme::header;
-use crate::{PlanInput, Modified, Plan, Planned, Precondition, Step};
+use crate::{Modified, Plan, PlanInput, Planned, Precondition, Step};
 
 /// Longest header line that xcsh finds when it looks for the session that was used last.
 const FIRST_LOOK: usize = 4096;
@@ -15,10 +15,13 @@ const FIRST_LOOK: usize = 4096;
 /// that one decides alone.
 pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
     let title = clean_title(title)?;
-    let (Some(key), Some(header)) = (&asked.located.key, header(asked.view.log)) else {
+    let (Some(key), Some(header)) = (&asked.location.key, header(asked.view.log)) else {
         return Err(Error::new(
             ErrorKind::Damaged,
-            format!("session {} has no header to hold a title", asked.located.id),
+            format!(
+                "session {} has no header to hold a title",
+                asked.location.id
+            ),
         )
         .hinting("see what is wrong with `boswell check`"));
     };
@@ -44,7 +47,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
         ))
         .hinting("give a shorter title"));
     }
-    let mut plan = Plan::new("rename", format!("call {} `{title}`", asked.located.id))
+    let mut plan = Plan::new("rename", format!("call {} `{title}`", asked.location.id))
         .requiring(Precondition::NotLive { key: key.clone() })
         .step(edit(header, new, &old));
     // The slot stands before the header: edited after it, so that the header is still where it was.
@@ -54,7 +57,7 @@ pub(super) fn plan(asked: &PlanInput<'_>, title: &str) -> Result<Planned> {
         .find(|slot| is_slot(asked.view.log.word(*slot)))
     {
         let old = asked.view.payload(slot)?;
-        let new = fill_slot(&old, &title, &asked.chance.now().to_rfc3339())?;
+        let new = fill_slot(&old, &title, &asked.id_source.now().to_rfc3339())?;
         plan = plan.step(edit(slot, new, &old));
     }
     Ok(Planned::of(plan))

@@ -1,12 +1,12 @@
 //! The settings in force at a tip, gathered from the whole path to it, also from
 //! what a compaction hides.
 
-use boswell_model::json::{Json, RawKind, Object};
+use boswell_model::json::{Json, Object, RawKind};
 use boswell_model::{EntryKind, Result, SessionView, Settings, Slot};
 
 use super::Flavour;
-use super::settings_snapshot::{is_restated, restated};
 use super::js_values::{filled, json_text, model_name};
+use super::settings_snapshot::{is_restated, restated};
 
 /// Reads the settings along `path`. Of the messages only the last answer is looked at.
 pub(super) fn gather(flavour: Flavour, view: &SessionView<'_>, path: &[Slot]) -> Result<Settings> {

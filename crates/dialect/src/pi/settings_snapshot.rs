@@ -10,8 +10,8 @@ use boswell_model::json::{Json, Object, Raw};
 use boswell_model::{EntryKind, Head, Log, Settings, Slot};
 
 use super::Flavour;
-use super::settings::set_model;
 use super::js_values::{filled, json_text};
+use super::settings::set_model;
 use crate::{Body, Draft};
 
 /// What the entry is called.

@@ -11,8 +11,8 @@ const DEEPEST: usize = 3;
 
 /// Lists what an artifact folder holds. Blobs are shared by all sessions and lie elsewhere, so
 /// they are not among them.
-pub(super) fn side_files(files: &dyn Files, located: &SessionLocation) -> Result<Vec<SideFile>> {
-    let Some(artifacts) = located
+pub(super) fn side_files(files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
+    let Some(artifacts) = location
         .key
         .as_deref()
         .and_then(|key| key.strip_suffix(".jsonl"))
@@ -68,7 +68,7 @@ fn kind_of(info: &FileInfo, below: &str) -> SideKind {
 mod tests {
     use crate::MemoryFiles;
 
-    use super::super::fixture::located;
+    use super::super::fixture::location;
     use super::*;
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             files.put(&format!("{base}/{name}"), "abc", None);
         }
         files.put(&format!("{base}.jsonl"), "", None);
-        let found = side_files(&files, &located("S")).unwrap();
+        let found = side_files(&files, &location("S")).unwrap();
         let kinds: Vec<_> = found
             .iter()
             .map(|f| (f.key.rsplit('/').next().unwrap(), f.kind.word()))
@@ -116,7 +116,7 @@ mod tests {
                 &files,
                 &SessionLocation {
                     key: None,
-                    ..located("S")
+                    ..location("S")
                 }
             )
             .unwrap()

@@ -5,7 +5,7 @@ use boswell_model::Result;
 use boswell_model::json::{Object, Raw};
 
 use super::layout;
-use crate::{Files, Discovered, SessionLocation, Subagent};
+use crate::{Discovered, Files, SessionLocation, Subagent};
 
 /// Where a transcript that was imported says where it came from: near its beginning.
 const BEGINNING: usize = 64 << 10;
@@ -13,8 +13,8 @@ const BEGINNING: usize = 64 << 10;
 const LONGEST_CALL: usize = 128;
 
 /// The transcripts in the artifact folder of a session, those of subagents' own subagents too.
-pub(super) fn of(files: &dyn Files, located: &SessionLocation) -> Result<Vec<Subagent>> {
-    let Some(folder) = located
+pub(super) fn of(files: &dyn Files, location: &SessionLocation) -> Result<Vec<Subagent>> {
+    let Some(folder) = location
         .key
         .as_deref()
         .and_then(|key| key.strip_suffix(".jsonl"))
@@ -29,12 +29,12 @@ pub(super) fn of(files: &dyn Files, located: &SessionLocation) -> Result<Vec<Sub
     found
         .sessions
         .into_iter()
-        .map(|located| subagent(files, located))
+        .map(|location| subagent(files, location))
         .collect()
 }
 
-fn subagent(files: &dyn Files, located: SessionLocation) -> Result<Subagent> {
-    let beginning = files.read(located.key.as_deref().unwrap_or_default(), 0, BEGINNING)?;
+fn subagent(files: &dyn Files, location: SessionLocation) -> Result<Subagent> {
+    let beginning = files.read(location.key.as_deref().unwrap_or_default(), 0, BEGINNING)?;
     let mut told = (None, None);
     for line in beginning
         .split(|byte| *byte == b'\n')
@@ -52,18 +52,18 @@ fn subagent(files: &dyn Files, located: SessionLocation) -> Result<Subagent> {
         }
     }
     Ok(Subagent {
-        located,
+        location,
         call: told.0,
         task: told.1,
     })
 }
 
 /// Key of the file that is named after the call which a record answers; there need not be one.
-pub(super) fn full_output_key(located: &SessionLocation, object: &Object<'_>) -> Option<String> {
+pub(super) fn full_output_key(location: &SessionLocation, object: &Object<'_>) -> Option<String> {
     let message = object.get("message")?;
     let call = message.get("toolCallId")?.text()?;
-    let key = located.key.as_deref()?;
-    let artifacts = match located.owner {
+    let key = location.key.as_deref()?;
+    let artifacts = match location.owner {
         // A subagent's lies beside those of the session that it works for.
         Some(_) => key.rsplit_once('/')?.0,
         None => key.strip_suffix(".jsonl")?,
@@ -82,7 +82,7 @@ pub fn output_name(call: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::MemoryFiles;
-    use crate::pi::fixture::located;
+    use crate::pi::fixture::location;
 
     #[test]
     fn a_transcript_names_the_call_that_started_it_if_it_was_told() {
@@ -97,12 +97,12 @@ mod tests {
         );
         files.put(&format!("{base}/0-Explore.jsonl"), "garbage\n", None);
         files.put(&format!("{base}/0-Explore/1-Deep.jsonl"), "", None);
-        let found = of(&files, &located("S")).unwrap();
+        let found = of(&files, &location("S")).unwrap();
         let told: Vec<_> = found
             .iter()
             .map(|it| {
                 (
-                    it.located.id.as_str(),
+                    it.location.id.as_str(),
                     it.call.as_deref(),
                     it.task.as_deref(),
                 )
@@ -121,7 +121,7 @@ mod tests {
                 &files,
                 &SessionLocation {
                     key: None,
-                    ..located("S")
+                    ..location("S")
                 }
             )
             .unwrap()

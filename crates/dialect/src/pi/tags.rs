@@ -50,7 +50,7 @@ pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
 }
 
 /// Folds a record into the tags known so far.
-pub(super) fn collect_meta(data: Raw<'_>, facts: &mut SessionMeta) {
+pub(super) fn collect_meta(data: Raw<'_>, meta: &mut SessionMeta) {
     let texts = |key: &str| -> Vec<String> {
         let tags = data.get(key);
         tags.iter()
@@ -60,45 +60,44 @@ pub(super) fn collect_meta(data: Raw<'_>, facts: &mut SessionMeta) {
     };
     let listed = texts("tags");
     if data.get("added").is_none() && data.get("removed").is_none() {
-        return replace(listed, facts);
+        return replace(listed, meta);
     }
     let (added, removed) = (texts("added"), texts("removed"));
     let gone: HashSet<&str> = removed
         .iter()
         .map(String::as_str)
-        .filter(|tag| is_set(facts, tag))
+        .filter(|tag| is_set(meta, tag))
         .collect();
     if !gone.is_empty() {
-        facts.tags.retain(|tag| !gone.contains(tag.as_str()));
+        meta.tags.retain(|tag| !gone.contains(tag.as_str()));
     }
     for tag in removed {
-        facts.tag_states.insert(tag, false);
+        meta.tag_states.insert(tag, false);
     }
     let unknown: Vec<String> = listed
         .into_iter()
-        .filter(|tag| !facts.tag_states.contains_key(tag))
+        .filter(|tag| !meta.tag_states.contains_key(tag))
         .collect();
     for tag in unknown.into_iter().chain(added) {
-        if !is_set(facts, &tag) {
-            facts.tags.push(tag.clone());
-            facts.tag_states.insert(tag, true);
+        if !is_set(meta, &tag) {
+            meta.tags.push(tag.clone());
+            meta.tag_states.insert(tag, true);
         }
     }
 }
 
 /// A whole list, as the first release wrote it: what is not in it was taken away.
-fn replace(listed: Vec<String>, facts: &mut SessionMeta) {
-    for tag in std::mem::take(&mut facts.tags) {
-        facts.tag_states.insert(tag, false);
+fn replace(listed: Vec<String>, meta: &mut SessionMeta) {
+    for tag in std::mem::take(&mut meta.tags) {
+        meta.tag_states.insert(tag, false);
     }
-    facts
-        .tag_states
+    meta.tag_states
         .extend(listed.iter().map(|tag| (tag.clone(), true)));
-    facts.tags = listed;
+    meta.tags = listed;
 }
 
-fn is_set(facts: &SessionMeta, tag: &str) -> bool {
-    facts.tag_states.get(tag) == Some(&true)
+fn is_set(meta: &SessionMeta, tag: &str) -> bool {
+    meta.tag_states.get(tag) == Some(&true)
 }
 
 #[cfg(test)]
@@ -121,7 +120,7 @@ mod tests {
             Pi::BOSWELL,
             &v3(&data.iter().enumerate().map(record).collect::<Vec<_>>()),
         )
-        .facts
+        .meta
         .tags
     }
 

@@ -1,12 +1,12 @@
 //! What a person reads of an entry.
 
-use boswell_model::json::{RawKind, Object, Raw};
+use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{Block, View};
 
 use super::block::{blocks, is_cut, media, result_blocks};
+use super::js_values::{filled, model_name};
 use super::meta::usage_of;
 use super::one_line::remark;
-use super::js_values::{filled, model_name};
 
 /// Prepares a record for reading.
 pub(super) fn view(entry: &Object<'_>) -> View {

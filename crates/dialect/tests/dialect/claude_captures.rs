@@ -870,7 +870,7 @@ fn project_keys_of_the_captures_follow_from_the_folders_they_name() {
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned();
-        let project = Session::read(&path).read.facts.project.unwrap();
+        let project = Session::read(&path).read.meta.project.unwrap();
         // The folders were renamed in the captures, so long ones no longer have
         // the hash of their path.
         if folder.len() <= 200 && project_key(&project).len() <= 200 {
@@ -886,7 +886,7 @@ fn facts_of_captures_are_those_that_the_client_recorded() {
     let Some(root) = root("BOSWELL_CAPTURES") else {
         return;
     };
-    let facts = |scenario: &str, start: &str| {
+    let meta = |scenario: &str, start: &str| {
         let files = files_below(&root.join("claude-code").join(scenario), ".jsonl");
         let name = |path: &std::path::PathBuf| {
             path.file_name()
@@ -896,26 +896,26 @@ fn facts_of_captures_are_those_that_the_client_recorded() {
         };
         Session::read(files.iter().find(|path| name(path)).unwrap())
             .read
-            .facts
+            .meta
     };
-    let plain = facts("plain", "aaaa");
+    let plain = meta("plain", "aaaa");
     assert_eq!(plain.stated.usage.cost, Some(0.058_460_000_000_000_005));
     assert_eq!(plain.usage.total().output, Some(20));
     assert_eq!(plain.models, ["claude-opus-5-5"]);
     assert_eq!((plain.messages, plain.turns), (2, 1));
-    let renamed = facts("interactive", "33bddc9c");
+    let renamed = meta("interactive", "33bddc9c");
     assert_eq!(renamed.title.as_deref(), Some("Login bug fix"));
     assert_eq!(renamed.title_source.as_deref(), Some("user"));
     assert!(renamed.duration_ms.is_some());
-    let branched = facts("interactive", "9620801f");
+    let branched = meta("interactive", "9620801f");
     assert_eq!(
         branched.parent.as_deref(),
         Some("c99b62da-2c1a-4a93-b269-80d1dbf6d76f")
     );
-    let agent = facts("old-2.0.76", "agent-a016bda");
+    let agent = meta("old-2.0.76", "agent-a016bda");
     assert_eq!(agent.hidden, Some("subagent"));
     assert_eq!(
-        facts("git", "aaaa").git_branch.as_deref(),
+        meta("git", "aaaa").git_branch.as_deref(),
         Some("wt"),
         "last held in a worktree"
     );

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::Claude;
-use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation};
 use boswell_model::json::{Json, Member, Object, scan_object};
 use boswell_model::{
     ContextItem, Framing, Lines, Payloads, Problem, SessionView, Slot, Splitter, Tip,
@@ -84,7 +84,7 @@ impl Session {
     /// Reads a file.
     pub(crate) fn read(path: &Path) -> Self {
         let bytes = std::fs::read(path).unwrap();
-        let located = SessionLocation::of(
+        let location = SessionLocation::of(
             path.file_stem()
                 .unwrap_or_default()
                 .to_string_lossy()
@@ -92,7 +92,7 @@ impl Session {
             Framing::Lines,
             bytes.len() as u64,
         );
-        let read = Reader::read(&Claude, &located, &bytes, Depth::Facts);
+        let read = Reader::read(&Claude, &location, &bytes, Depth::Facts);
         Session {
             bytes: Bytes(bytes),
             read,
@@ -125,7 +125,7 @@ impl Session {
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         Claude
-            .check(&self.view(), &self.read.facts, &mut problems)
+            .check(&self.view(), &self.read.meta, &mut problems)
             .unwrap();
         problems
     }

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use boswell_dialect::clinvoker::Clinvoker;
 use boswell_dialect::{
-    Depth, Dialect, Environment, Discovered, Match, LinkKind, SessionLocation, MemoryFiles, Capability,
-    ReadSession, Reader, Sample, SessionLink, Support, by_name,
+    Capability, Depth, Dialect, Discovered, Environment, LinkKind, Match, MemoryFiles, ReadSession,
+    Reader, Sample, SessionLink, SessionLocation, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{Block, ErrorKind, SessionMeta, Instant, Payloads, ProblemKind, Result, Slot, Tip};
+use boswell_model::{
+    Block, ErrorKind, Instant, Payloads, ProblemKind, Result, SessionMeta, Slot, Tip,
+};
 
 const ID: &str = "a1b2c3d4e5f6789012345678abcdef01";
 const OLD: &str = "a1b2c3d4e5f67890";
@@ -53,13 +55,13 @@ fn store(files: &[(&str, &str)]) -> (MemoryFiles, Discovered) {
 fn read(document: &str) -> (SessionLocation, ReadSession) {
     let key = format!("sessions/{ID}.json");
     let (_, mut found) = store(&[(&key, document)]);
-    let located = found.sessions.remove(0);
-    let session = Reader::read(&Clinvoker, &located, document.as_bytes(), Depth::Facts);
-    (located, session)
+    let location = found.sessions.remove(0);
+    let session = Reader::read(&Clinvoker, &location, document.as_bytes(), Depth::Facts);
+    (location, session)
 }
 
-fn facts(document: &str) -> SessionMeta {
-    read(document).1.facts
+fn meta(document: &str) -> SessionMeta {
+    read(document).1.meta
 }
 
 fn ids(found: &Discovered) -> Vec<&str> {
@@ -80,34 +82,31 @@ fn keys(id: &str) -> String {
 
 #[test]
 fn every_field_of_a_document_becomes_a_fact() {
-    let facts = facts(DOCUMENT);
-    assert_eq!(facts.id.as_deref(), Some(ID));
-    assert_eq!(facts.agent.as_deref(), Some("claude"));
-    assert_eq!(facts.created, Instant::parse("2026-01-31T14:35:40.900Z"));
+    let meta = meta(DOCUMENT);
+    assert_eq!(meta.id.as_deref(), Some(ID));
+    assert_eq!(meta.agent.as_deref(), Some("claude"));
+    assert_eq!(meta.created, Instant::parse("2026-01-31T14:35:40.900Z"));
+    assert_eq!(meta.last_active, Instant::parse("2026-01-31T14:45:41.123Z"));
+    assert_eq!(meta.project.as_deref(), Some("/home/u/app"));
     assert_eq!(
-        facts.last_active,
-        Instant::parse("2026-01-31T14:45:41.123Z")
-    );
-    assert_eq!(facts.project.as_deref(), Some("/home/u/app"));
-    assert_eq!(
-        facts.first_prompt.as_deref(),
+        meta.first_prompt.as_deref(),
         Some("Refactor <auth> & middleware")
     );
-    assert_eq!(facts.last_prompt, None);
+    assert_eq!(meta.last_prompt, None);
     assert_eq!(
-        (facts.status.as_deref(), facts.title.as_deref()),
+        (meta.status.as_deref(), meta.title.as_deref()),
         (Some("active"), Some("Auth"))
     );
-    assert_eq!(facts.stated.turns, Some(5));
-    let usage = facts.stated.usage;
+    assert_eq!(meta.stated.turns, Some(5));
+    let usage = meta.stated.usage;
     assert_eq!(
         (usage.input, usage.output, usage.cache_read, usage.reasoning),
         (Some(1500), Some(2300), Some(500), None)
     );
-    assert_eq!(facts.tags, ["refactoring", "auth"]);
-    assert_eq!(facts.parent.as_deref(), Some("ffff"));
-    assert_eq!(facts.metadata.get("k").map(String::as_str), Some("v"));
-    assert_eq!(facts.models, ["sonnet"]);
+    assert_eq!(meta.tags, ["refactoring", "auth"]);
+    assert_eq!(meta.parent.as_deref(), Some("ffff"));
+    assert_eq!(meta.metadata.get("k").map(String::as_str), Some("v"));
+    assert_eq!(meta.models, ["sonnet"]);
 }
 
 #[test]
@@ -191,19 +190,19 @@ fn a_corrupt_or_foreign_index_is_stale_and_the_documents_are_still_there() {
 
 #[test]
 fn zero_times_and_empty_fields_are_unknown() {
-    let facts = facts(
+    let meta = meta(
         r#"{"id":"abc","backend":"gemini","created_at":"0001-01-01T00:00:00Z","last_used":"0001-01-01T00:00:00Z","working_dir":""}"#,
     );
     assert_eq!(
-        (facts.created, facts.last_active, facts.project),
+        (meta.created, meta.last_active, meta.project),
         (None, None, None)
     );
     assert_eq!(
-        (facts.status, facts.title, facts.first_prompt),
+        (meta.status, meta.title, meta.first_prompt),
         (None, None, None)
     );
-    assert!(facts.stated.usage.is_unknown());
-    assert_eq!(facts.stated.turns, Some(0), "Go leaves out a zero");
+    assert!(meta.stated.usage.is_unknown());
+    assert_eq!(meta.stated.turns, Some(0), "Go leaves out a zero");
 }
 
 #[test]
@@ -212,14 +211,14 @@ fn zeros_after_turns_mean_that_nobody_counted() {
         let text = format!(
             r#"{{"id":"abc","turn_count":{turns},"token_usage":{{"input_tokens":0,"output_tokens":0}}}}"#
         );
-        facts(&text).stated.usage.input
+        meta(&text).stated.usage.input
     };
     assert_eq!((of(0), of(3)), (Some(0), None));
 }
 
 #[test]
 fn error_status_carries_its_message_and_an_outlived_message_is_no_error() {
-    let failed = facts(&DOCUMENT.replace(
+    let failed = meta(&DOCUMENT.replace(
         r#""status": "active""#,
         r#""status": "error", "error_message": "no credit""#,
     ));
@@ -227,7 +226,7 @@ fn error_status_carries_its_message_and_an_outlived_message_is_no_error() {
         (failed.status.as_deref(), failed.error.as_deref()),
         (Some("error"), Some("no credit"))
     );
-    let later = facts(&DOCUMENT.replace(
+    let later = meta(&DOCUMENT.replace(
         r#""status": "active""#,
         r#""status": "completed", "error_message": "no credit""#,
     ));
@@ -286,7 +285,7 @@ fn the_context_is_with_the_backend() {
 
 #[test]
 fn the_transcript_is_linked_and_can_be_resumed_only_with_a_backend_session() {
-    let (located, session) = read(DOCUMENT);
+    let (location, session) = read(DOCUMENT);
     let id = "213793e6-5bf8-4c1c-9a52-08f5c0a0f002";
     let link = |dialect| {
         vec![SessionLink {
@@ -295,20 +294,20 @@ fn the_transcript_is_linked_and_can_be_resumed_only_with_a_backend_session() {
             id: id.into(),
         }]
     };
-    assert_eq!(Clinvoker.links(&session.facts, ID), link("claude"));
+    assert_eq!(Clinvoker.links(&session.meta, ID), link("claude"));
     assert_eq!(
-        Clinvoker.links(&facts(&DOCUMENT.replace("\"claude\"", "\"codex\"")), ID),
+        Clinvoker.links(&meta(&DOCUMENT.replace("\"claude\"", "\"codex\"")), ID),
         link("codex")
     );
     assert_eq!(
-        Clinvoker.links(&facts(&DOCUMENT.replace("\"claude\"", "\"gemini\"")), ID),
+        Clinvoker.links(&meta(&DOCUMENT.replace("\"claude\"", "\"gemini\"")), ID),
         []
     );
-    let command = Clinvoker.resume(&session.facts, &located).unwrap();
+    let command = Clinvoker.resume(&session.meta, &location).unwrap();
     assert_eq!(command.argv, ["clinvk", "resume", ID]);
     assert_eq!(command.cwd.as_deref(), Some("/home/u/app"));
-    let fork = facts(&DOCUMENT.replace("backend_session_id", "x"));
-    assert_eq!(Clinvoker.resume(&fork, &located), None);
+    let fork = meta(&DOCUMENT.replace("backend_session_id", "x"));
+    assert_eq!(Clinvoker.resume(&fork, &location), None);
 }
 
 #[test]
@@ -346,7 +345,7 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
         let (head, tail) = DOCUMENT.split_at_checked(cut).unwrap_or(("", ""));
         let flipped = format!("{head}\"{}", tail.get(1..).unwrap_or(""));
         for text in [head, &flipped] {
-            let (located, session) = read(text);
+            let (location, session) = read(text);
             let bytes = Bytes(text.as_bytes());
             let view = session.view(&bytes);
             for slot in session.log.slots() {
@@ -357,7 +356,7 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
                 );
             }
             assert!(Clinvoker.context(&view, Tip::Root).is_err());
-            assert!(Clinvoker.links(&session.facts, &located.id).len() <= 1);
+            assert!(Clinvoker.links(&session.meta, &location.id).len() <= 1);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::codex::Codex;
-use boswell_dialect::{Depth, Dialect, Match, SessionLocation, ReadSession, Reader, Sample};
+use boswell_dialect::{Depth, Dialect, Match, ReadSession, Reader, Sample, SessionLocation};
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{Context, ContextItem, Framing, Message, Payloads, Result, SessionView};
 
@@ -59,8 +59,8 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn read(bytes: &[u8]) -> ReadSession {
-    let located = SessionLocation::of("by-path", Framing::Lines, bytes.len() as u64);
-    Reader::read(&Codex, &located, bytes, Depth::Facts)
+    let location = SessionLocation::of("by-path", Framing::Lines, bytes.len() as u64);
+    Reader::read(&Codex, &location, bytes, Depth::Facts)
 }
 
 fn context(view: &SessionView<'_>) -> (Context, Vec<Message>) {
@@ -96,30 +96,30 @@ fn summary(bytes: Vec<u8>) -> String {
         calls += shown.calls().count();
         answers += shown.results().count();
     }
-    let facts = &read.facts;
-    let usage = facts.usage.total();
+    let meta = &read.meta;
+    let usage = meta.usage.total();
     let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
     format!(
         "{} records, {} gaps, id {}, version {}, in {}, branch {}, parent {}, hidden {}, models {}, permissions {}, \
          {} messages, {} turns, {} tool calls, tokens {:?}/{:?}/{:?}, {calls} calls, {answers} answers, {} sent, {:.40}",
         read.log.heads.len(),
         read.log.gaps.len(),
-        text(&facts.id),
-        text(&facts.agent_version),
-        text(&facts.project).rsplit('/').next().unwrap_or("-"),
-        text(&facts.git_branch),
-        text(&facts.parent),
-        facts.hidden.unwrap_or("-"),
-        facts.models.join("+"),
-        text(&facts.permission_mode),
-        facts.messages,
-        facts.turns,
-        facts.tool_calls,
+        text(&meta.id),
+        text(&meta.agent_version),
+        text(&meta.project).rsplit('/').next().unwrap_or("-"),
+        text(&meta.git_branch),
+        text(&meta.parent),
+        meta.hidden.unwrap_or("-"),
+        meta.models.join("+"),
+        text(&meta.permission_mode),
+        meta.messages,
+        meta.turns,
+        meta.tool_calls,
         usage.input,
         usage.cache_read,
         usage.output,
         messages.len(),
-        text(&facts.first_prompt),
+        text(&meta.first_prompt),
     )
 }
 

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{
-    Depth, Dialect, Environment, Discovered, Match, LinkKind, SessionLocation, MemoryFiles, Capability,
-    ReadSession, Reader, Sample, SessionLink, SideKind, Support, by_name, recognise,
+    Capability, Depth, Dialect, Discovered, Environment, LinkKind, Match, MemoryFiles, ReadSession,
+    Reader, Sample, SessionLink, SessionLocation, SideKind, Support, by_name, recognise,
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
@@ -64,9 +64,9 @@ fn only(found: Discovered) -> SessionLocation {
 }
 
 fn read(index: &str, rows: &str) -> (SessionLocation, ReadSession) {
-    let located = only(discover(&[("sessions.json", index), (&log_of(E2), rows)]));
-    let session = Reader::read(&MyAgents, &located, rows.as_bytes(), Depth::Facts);
-    (located, session)
+    let location = only(discover(&[("sessions.json", index), (&log_of(E2), rows)]));
+    let session = Reader::read(&MyAgents, &location, rows.as_bytes(), Depth::Facts);
+    (location, session)
 }
 
 fn index_of(more: &str) -> String {
@@ -80,7 +80,7 @@ fn checked(session: &ReadSession, rows: &str) -> Vec<Problem> {
     MyAgents
         .check(
             &session.view(&Bytes(rows.as_bytes())),
-            &session.facts,
+            &session.meta,
             &mut problems,
         )
         .unwrap();
@@ -100,33 +100,36 @@ fn first_era_has_two_ids() {
     let index = format!(
         r#"[{{"id":"{E1}","agentDir":"C:\\work","title":"T","createdAt":"2026-02-01T00:00:00.000Z","lastActiveAt":"2026-02-01T00:00:00.000Z","sdkSessionId":"{SDK}"}}]"#
     );
-    let located = only(discover(&[("sessions.json", &index), (&log_of(E1), ROWS)]));
-    let facts = MyAgents.begin(&located);
-    assert_eq!((located.id.as_str(), located.framing), (E1, Framing::Lines));
-    assert_eq!(facts.project.as_deref(), Some("C:\\work"));
+    let location = only(discover(&[("sessions.json", &index), (&log_of(E1), ROWS)]));
+    let meta = MyAgents.begin(&location);
+    assert_eq!(
+        (location.id.as_str(), location.framing),
+        (E1, Framing::Lines)
+    );
+    assert_eq!(meta.project.as_deref(), Some("C:\\work"));
     let link = SessionLink {
         kind: LinkKind::Transcript,
         dialect: "claude",
         id: SDK.into(),
     };
-    assert_eq!(MyAgents.links(&facts, E1), [link]);
+    assert_eq!(MyAgents.links(&meta, E1), [link]);
 }
 
 #[test]
 fn second_era_is_known_to_the_sdk_by_the_same_id() {
-    let (located, session) = read(&index_of(r#","unifiedSession":true"#), ROWS);
+    let (location, session) = read(&index_of(r#","unifiedSession":true"#), ROWS);
     let link = SessionLink {
         kind: LinkKind::Transcript,
         dialect: "claude",
         id: E2.into(),
     };
-    assert_eq!(MyAgents.links(&session.facts, E2), [link]);
+    assert_eq!(MyAgents.links(&session.meta, E2), [link]);
     assert_eq!(
-        MyAgents.resume(&session.facts, &located),
+        MyAgents.resume(&session.meta, &location),
         None,
         "the store resumes through the link"
     );
-    assert_eq!(session.facts.status, None);
+    assert_eq!(session.meta.status, None);
 }
 
 #[test]
@@ -134,7 +137,7 @@ fn third_era_may_run_on_codex_or_claude_code() {
     let of = |more: &str| {
         let (_, session) = read(&index_of(more), ROWS);
         MyAgents
-            .links(&session.facts, E2)
+            .links(&session.meta, E2)
             .into_iter()
             .map(|l| (l.dialect, l.id))
             .collect::<Vec<_>>()
@@ -158,17 +161,12 @@ fn third_era_may_run_on_codex_or_claude_code() {
 #[test]
 fn rows_give_counts_tokens_models_and_time() {
     let (_, session) = read(&index_of(""), ROWS);
-    let facts = &session.facts;
+    let meta = &session.meta;
     assert_eq!(
-        (
-            facts.turns,
-            facts.messages,
-            facts.tool_calls,
-            facts.duration_ms
-        ),
+        (meta.turns, meta.messages, meta.tool_calls, meta.duration_ms),
         (2, 4, 1, Some(4200))
     );
-    let usage = facts.usage.total();
+    let usage = meta.usage.total();
     assert_eq!(
         (
             usage.input,
@@ -178,15 +176,15 @@ fn rows_give_counts_tokens_models_and_time() {
         ),
         (Some(25), Some(16), Some(4), None)
     );
-    assert_eq!(facts.models, ["m1", "m2"]);
-    assert_eq!(facts.first_prompt.as_deref(), Some("hello"));
-    assert_eq!(facts.last_prompt.as_deref(), Some("[not json] again"));
+    assert_eq!(meta.models, ["m1", "m2"]);
+    assert_eq!(meta.first_prompt.as_deref(), Some("hello"));
+    assert_eq!(meta.last_prompt.as_deref(), Some("[not json] again"));
     assert_eq!(
-        facts.last_active,
+        meta.last_active,
         Instant::parse("2026-02-02T00:00:00Z"),
         "the index knows when it was last active"
     );
-    assert_eq!(facts.kinds.get("user"), Some(&2));
+    assert_eq!(meta.kinds.get("user"), Some(&2));
 }
 
 #[test]
@@ -207,7 +205,7 @@ fn what_rows_cost_goes_to_the_model_that_they_name_else_to_the_one_before_else_t
     let by_model = |more: &str| {
         let (_, session) = read(&index_of(more), &rows);
         let mut sums = std::collections::BTreeMap::new();
-        for (_, noted) in session.facts.usage.items() {
+        for (_, noted) in session.meta.usage.items() {
             let model = noted
                 .said
                 .model
@@ -315,13 +313,13 @@ fn words_of_the_app_alone_are_hidden_and_output_of_commands_is_not() {
             .unwrap()
             .unwrap();
         assert_eq!(shown.hidden, hidden, "{text}");
-        assert_eq!(session.facts.first_prompt, None, "nobody asked that");
+        assert_eq!(session.meta.first_prompt, None, "nobody asked that");
     }
 }
 
 #[test]
 fn the_context_is_the_rows_and_the_settings_of_the_index() {
-    let (located, session) = read(
+    let (location, session) = read(
         &index_of(
             r#","model":"m9","permissionMode":"plan","reasoningEffort":"default","mcpEnabledServers":["a"]"#,
         ),
@@ -337,7 +335,7 @@ fn the_context_is_the_rows_and_the_settings_of_the_index() {
         "what answered last"
     );
     let mut settings = Settings::default();
-    MyAgents.side_settings(&located, &mut settings);
+    MyAgents.side_settings(&location, &mut settings);
     assert_eq!(settings.model.as_deref(), Some("m9"));
     assert_eq!(
         (
@@ -450,14 +448,14 @@ fn legacy_json_is_read_as_rows() {
         "{{\"sessionId\":\"x\",\n \"messages\": [{}]}}",
         rows.join(",\n")
     );
-    let located = only(discover(&[
+    let location = only(discover(&[
         ("sessions.json", &index_of("")),
         (&document_of(E2), &document),
     ]));
-    assert_eq!(located.framing, Framing::Rows("messages"));
-    let session = Reader::read(&MyAgents, &located, document.as_bytes(), Depth::Facts);
+    assert_eq!(location.framing, Framing::Rows("messages"));
+    let session = Reader::read(&MyAgents, &location, document.as_bytes(), Depth::Facts);
     assert_eq!(
-        (session.facts.messages, session.tree.path(Slot(3)).len()),
+        (session.meta.messages, session.tree.path(Slot(3)).len()),
         (4, 4)
     );
     assert_eq!(session.log.heads[0].line, 2);
@@ -474,10 +472,10 @@ fn both_present_the_line_log_wins() {
         kinds(&found),
         [(document_of(E2).as_str(), ProblemKind::PendingChange)]
     );
-    let located = only(found);
-    assert_eq!(located.key.as_deref(), Some(log_of(E2).as_str()));
+    let location = only(found);
+    assert_eq!(location.key.as_deref(), Some(log_of(E2).as_str()));
     let memory = files(&[(&document_of(E2), "{}"), (&log_of(E2), ROWS)]);
-    let beside = MyAgents.side_files(&memory, &located).unwrap();
+    let beside = MyAgents.side_files(&memory, &location).unwrap();
     assert_eq!(beside.len(), 1, "the other one is not forgotten");
     assert_eq!(
         (beside[0].key.as_str(), beside[0].kind),
@@ -493,9 +491,9 @@ fn empty_jsonl_and_legacy_json_the_document_is_read() {
             (&document_of(E2), r#"{"messages":[]}"#),
             (&log_of(E2), empty),
         ]);
-        let located = only(found);
-        assert_eq!(located.key.as_deref(), Some(document_of(E2).as_str()));
-        assert_eq!(located.framing, Framing::Rows("messages"));
+        let location = only(found);
+        assert_eq!(location.key.as_deref(), Some(document_of(E2).as_str()));
+        assert_eq!(location.framing, Framing::Rows("messages"));
     }
 }
 
@@ -536,11 +534,11 @@ fn prepared_rows_are_hidden_and_so_are_maintenance_and_drafts() {
     );
     let draft = r#","title":"New Chat","runtime":"codex","runtimeSource":"managed-provider","providerId":"codex-sub""#;
     assert_eq!(hidden(draft), Some("draft"));
-    let located = only(discover(&[
+    let location = only(discover(&[
         ("sessions.json", &index_of(draft)),
         (&log_of(E2), ROWS),
     ]));
-    assert_eq!(located.hidden, None, "something was said");
+    assert_eq!(location.hidden, None, "something was said");
     assert_eq!(hidden(""), None);
 }
 
@@ -571,27 +569,27 @@ fn files_of_a_newer_format_are_listed_with_their_records() {
         (&key, "{\"kind\":\"header\"}\n"),
     ]);
     assert_eq!(kinds(&found), [(key.as_str(), ProblemKind::NewerVersion)]);
-    let located = only(found);
+    let location = only(found);
     let session = Reader::read(
         &MyAgents,
-        &located,
+        &location,
         b"{\"kind\":\"header\"}\n",
         Depth::Facts,
     );
     assert_eq!(session.log.kind(Slot(0)), EntryKind::Unknown);
-    assert_eq!(session.facts.kinds.get("header"), Some(&1));
+    assert_eq!(session.meta.kinds.get("header"), Some(&1));
 }
 
 #[test]
 fn attachments_of_a_session_are_its_side_files() {
-    let located = only(discover(&[(&log_of(E2), ROWS)]));
+    let location = only(discover(&[(&log_of(E2), ROWS)]));
     let memory = files(&[
         (&format!("attachments/{E2}/f.png"), "12345"),
         (&format!("attachments/{E3}/other.png"), "1"),
         (&format!("sessions/{E2}.jsonl.rewind-77.tmp"), "x"),
     ]);
     let beside: Vec<_> = MyAgents
-        .side_files(&memory, &located)
+        .side_files(&memory, &location)
         .unwrap()
         .into_iter()
         .map(|f| (f.key, f.kind, f.size))
@@ -611,12 +609,12 @@ fn attachments_of_a_session_are_its_side_files() {
 
 #[test]
 fn credentials_of_a_row_reach_neither_listing_nor_facts() {
-    let located = only(discover(&[(
+    let location = only(discover(&[(
         "sessions.json",
         &index_of(r#","providerEnvJson":"{\"apiKey\":\"hunter2\"}""#),
     )]));
-    assert!(!String::from_utf8_lossy(located.row.as_deref().unwrap()).contains("hunter2"));
-    assert!(!format!("{:?}", MyAgents.begin(&located)).contains("hunter2"));
+    assert!(!String::from_utf8_lossy(location.row.as_deref().unwrap()).contains("hunter2"));
+    assert!(!format!("{:?}", MyAgents.begin(&location)).contains("hunter2"));
 }
 
 #[test]
@@ -654,8 +652,8 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
         let (head, tail) = ROWS.as_bytes().split_at(cut);
         let flipped = [head, b"\"", tail.get(1..).unwrap_or(b"")].concat();
         for bytes in [head, &flipped] {
-            let located = only(discover(&[("sessions.json", &index), (&log_of(E2), "x")]));
-            let session = Reader::read(&MyAgents, &located, bytes, Depth::Facts);
+            let location = only(discover(&[("sessions.json", &index), (&log_of(E2), "x")]));
+            let session = Reader::read(&MyAgents, &location, bytes, Depth::Facts);
             let payloads = Bytes(bytes);
             let view = session.view(&payloads);
             for slot in session.log.slots() {

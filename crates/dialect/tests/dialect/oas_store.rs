@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use boswell_dialect::oas::{OpenAgentSdk, redact_header};
 use boswell_dialect::{
-    Depth, Dialect, Environment, Discovered, Match, MemoryFiles, Capability, ReadSession, Reader,
+    Capability, Depth, Dialect, Discovered, Environment, Match, MemoryFiles, ReadSession, Reader,
     Sample, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
@@ -127,29 +127,29 @@ fn a_corrupt_index_costs_no_session() {
 
 #[test]
 fn the_header_says_what_the_session_is_and_keeps_its_secrets() {
-    let facts = read(LOG).facts;
-    assert_eq!(facts.id.as_deref(), Some(A));
-    assert_eq!(facts.project.as_deref(), Some("/home/u/app"));
-    assert_eq!(facts.permission_mode.as_deref(), Some("default"));
-    assert_eq!(facts.parent.as_deref(), Some("parent"));
+    let meta = read(LOG).meta;
+    assert_eq!(meta.id.as_deref(), Some(A));
+    assert_eq!(meta.project.as_deref(), Some("/home/u/app"));
+    assert_eq!(meta.permission_mode.as_deref(), Some("default"));
+    assert_eq!(meta.parent.as_deref(), Some("parent"));
     assert_eq!(
-        facts.created,
+        meta.created,
         Instant::parse("2026-01-01T00:00:00Z"),
         "rows of a fork are older than it"
     );
-    assert_eq!(facts.last_active, Instant::parse("2026-01-01T00:01:00Z"));
-    assert_eq!(facts.models, ["gpt-4o", "gpt-4o-mini"]);
+    assert_eq!(meta.last_active, Instant::parse("2026-01-01T00:01:00Z"));
+    assert_eq!(meta.models, ["gpt-4o", "gpt-4o-mini"]);
     assert_eq!(
-        facts.metadata.get("provider").map(String::as_str),
+        meta.metadata.get("provider").map(String::as_str),
         Some("openai")
     );
-    assert_eq!((facts.turns, facts.messages, facts.tool_calls), (1, 2, 2));
+    assert_eq!((meta.turns, meta.messages, meta.tool_calls), (1, 2, 2));
     assert_eq!(
-        (facts.usage.total().input, facts.usage.total().cache_read),
+        (meta.usage.total().input, meta.usage.total().cache_read),
         (Some(100), None)
     );
-    assert_eq!(facts.first_prompt.as_deref(), Some("Hello"));
-    let all = format!("{facts:?}");
+    assert_eq!(meta.first_prompt.as_deref(), Some("Hello"));
+    let all = format!("{meta:?}");
     assert!(!all.contains("hunter") && !all.contains("terse"), "{all}");
 }
 
@@ -267,19 +267,19 @@ fn one_bad_line_does_not_lose_the_session() {
     assert_eq!(session.log.heads.len(), 4);
     assert_eq!(session.log.gaps.len(), 1);
     assert_eq!(session.log.gaps[0].kind, SpanKind::Gap(Gap::Garbage));
-    assert_eq!(session.facts.messages, 2);
+    assert_eq!(session.meta.messages, 2);
 }
 
 #[test]
 fn a_session_without_a_header_is_read_and_reported() {
     let rows: String = LOG.split_inclusive('\n').skip(1).collect();
     let session = read(&rows);
-    assert_eq!(session.facts.messages, 2);
+    assert_eq!(session.meta.messages, 2);
     let mut problems = Vec::new();
     OpenAgentSdk
         .check(
             &session.view(&Bytes(rows.as_bytes())),
-            &session.facts,
+            &session.meta,
             &mut problems,
         )
         .unwrap();
@@ -292,7 +292,7 @@ fn a_session_without_a_header_is_read_and_reported() {
     OpenAgentSdk
         .check(
             &whole.view(&Bytes(LOG.as_bytes())),
-            &whole.facts,
+            &whole.meta,
             &mut problems,
         )
         .unwrap();
@@ -320,9 +320,9 @@ fn a_compaction_cuts_the_context() {
         [Slot(6), Slot(7)]
     );
     assert_eq!(context.settings.model.as_deref(), Some("gpt-4o-mini"));
-    assert_eq!(session.facts.permission_mode.as_deref(), Some("plan"));
+    assert_eq!(session.meta.permission_mode.as_deref(), Some("plan"));
     assert_eq!(
-        session.facts.project.as_deref(),
+        session.meta.project.as_deref(),
         Some("/home/u/app"),
         "the header says where it was held"
     );
@@ -346,7 +346,7 @@ fn unknown_types_are_kept_and_shown_as_they_are() {
     );
     let session = read(&log);
     assert_eq!(session.log.kind(Slot(4)), EntryKind::Unknown);
-    assert_eq!(session.facts.kinds.get("hologram"), Some(&1));
+    assert_eq!(session.meta.kinds.get("hologram"), Some(&1));
     let shown = session
         .view(&Bytes(log.as_bytes()))
         .with_object(Slot(4), |o| OpenAgentSdk.view(o))
@@ -400,7 +400,7 @@ fn no_cut_makes_it_panic_or_show_a_secret() {
                     "{cut}: {raw}"
                 );
             }
-            assert!(!format!("{:?}", session.facts).contains("hunter"), "{cut}");
+            assert!(!format!("{:?}", session.meta).contains("hunter"), "{cut}");
             assert!(
                 OpenAgentSdk
                     .context(&view, OpenAgentSdk.tip(&view).unwrap())

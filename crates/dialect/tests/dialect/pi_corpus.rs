@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader, Sample, recognise};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, Sample, SessionLocation, recognise};
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Context, EntryKind, Framing, Gap, Payloads, Slot, SpanKind, Tip};
 
@@ -38,8 +38,8 @@ fn corpus() -> Option<PathBuf> {
 }
 
 fn read(pi: Pi, bytes: &[u8]) -> ReadSession {
-    let located = SessionLocation::of("x", Framing::Lines, bytes.len() as u64);
-    Reader::read(&pi, &located, bytes, Depth::Facts)
+    let location = SessionLocation::of("x", Framing::Lines, bytes.len() as u64);
+    Reader::read(&pi, &location, bytes, Depth::Facts)
 }
 
 struct Opened {
@@ -76,7 +76,7 @@ impl Opened {
         Pi::PI
             .check(
                 &self.session.view(&self.bytes),
-                &self.session.facts,
+                &self.session.meta,
                 &mut problems,
             )
             .unwrap();
@@ -106,7 +106,7 @@ impl Opened {
 
 fn kinds(session: &ReadSession) -> Vec<(&str, u64)> {
     session
-        .facts
+        .meta
         .kinds
         .iter()
         .map(|(k, n)| (k.as_str(), *n))
@@ -146,16 +146,16 @@ fn the_session_before_compaction_has_its_known_numbers() {
         ]
         .map(|(r, n)| (r.to_owned(), n))
     );
-    assert_eq!((session.facts.messages, session.facts.turns), (539, 55));
+    assert_eq!((session.meta.messages, session.meta.turns), (539, 55));
     assert!(
         session
-            .facts
+            .meta
             .parent
             .as_deref()
             .is_some_and(|p| p.ends_with(".jsonl")),
         "branchedFrom is its parent"
     );
-    assert_eq!(session.facts.format_version, Some(1));
+    assert_eq!(session.meta.format_version, Some(1));
     assert_eq!(opened.problems(), [] as [&str; 0]);
 }
 
@@ -205,13 +205,13 @@ fn the_large_session_has_its_known_numbers() {
     );
     assert!(
         session
-            .facts
+            .meta
             .models
             .iter()
             .any(|m| m == "openai/gpt-5.1-codex")
     );
-    assert!(session.facts.usage.total().cost.is_some_and(|c| c > 0.0));
-    assert_eq!(session.facts.parent, None);
+    assert!(session.meta.usage.total().cost.is_some_and(|c| c > 0.0));
+    assert_eq!(session.meta.parent, None);
 }
 
 #[test]
@@ -253,18 +253,18 @@ fn what_the_small_files_say_is_known() {
     };
     assert_eq!(drift.problems(), [] as [&str; 0]);
     assert_eq!(
-        drift.session.facts.kinds.get("compact"),
+        drift.session.meta.kinds.get("compact"),
         Some(&1),
         "an unknown type is kept"
     );
     let full = Opened::file("getspecstory-full-format.jsonl").unwrap();
-    assert_eq!(full.session.facts.title.as_deref(), Some("My test session"));
+    assert_eq!(full.session.meta.title.as_deref(), Some("My test session"));
     assert_eq!(
-        full.session.facts.labels_now().get("u1"),
+        full.session.meta.labels_now().get("u1"),
         Some(&"checkpoint-1")
     );
     assert_eq!(
-        full.session.facts.parent.as_deref(),
+        full.session.meta.parent.as_deref(),
         Some("/orig/session.jsonl")
     );
     let slot = Opened::file("ctx-pi-omp-v17.4.0-title-slot.jsonl").unwrap();
@@ -275,17 +275,14 @@ fn what_the_small_files_say_is_known() {
     );
     assert_eq!(
         (
-            slot.session.facts.title.as_deref(),
-            slot.session.facts.messages
+            slot.session.meta.title.as_deref(),
+            slot.session.meta.messages
         ),
         (None, 2)
     );
     let claw = Opened::file("../openclaw/agent-sessions-large.jsonl").unwrap();
     assert_eq!(
-        (
-            claw.session.facts.messages,
-            claw.session.facts.format_version
-        ),
+        (claw.session.meta.messages, claw.session.meta.format_version),
         (4, Some(3))
     );
     let headless = Opened::file("resume-fixtures-pi.jsonl").unwrap();

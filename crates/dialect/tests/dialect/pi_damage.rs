@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, SessionLocation, ReadSession, Reader, Sample};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, Sample, SessionLocation};
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Flags, Framing, Gap, Lines, Payloads, Slot, SpanKind};
 
@@ -16,7 +16,7 @@ impl Payloads for Bytes<'_> {
     }
 }
 
-fn located() -> SessionLocation {
+fn location() -> SessionLocation {
     SessionLocation {
         key: Some("sessions/--p--/S.jsonl".to_owned()),
         ..SessionLocation::of("S", Framing::Lines, 0)
@@ -40,13 +40,13 @@ fn user(id: &str, parent: &str) -> String {
 /// What loads of a file: the path to its tip by ids, the gaps, and the problems that
 /// only the family knows.
 fn loaded(bytes: &[u8]) -> (Vec<String>, Vec<Gap>, Vec<&'static str>) {
-    let read = Reader::read(&Pi::PI, &located(), bytes, Depth::Facts);
+    let read = Reader::read(&Pi::PI, &location(), bytes, Depth::Facts);
     let payloads = Bytes(bytes);
     let view = read.view(&payloads);
     let tip = Pi::PI.tip(&view).unwrap();
     let path = Pi::PI.branch(&view, tip).unwrap();
     let mut problems = Vec::new();
-    Pi::PI.check(&view, &read.facts, &mut problems).unwrap();
+    Pi::PI.check(&view, &read.meta, &mut problems).unwrap();
     let gaps = read.log.gaps.iter().filter_map(|g| match g.kind {
         SpanKind::Gap(gap) => Some(gap),
         SpanKind::Record { .. } => None,
@@ -142,10 +142,10 @@ fn odd_strings_are_content_not_damage() {
     bytes[at] = 0xFF;
     let (ids, gaps, _) = loaded(&bytes);
     assert_eq!((ids.len(), gaps), (3, vec![]));
-    let read = Reader::read(&Pi::PI, &located(), &bytes, Depth::Facts);
+    let read = Reader::read(&Pi::PI, &location(), &bytes, Depth::Facts);
     assert!(read.log.heads[3].flags.has(Flags::BAD_UTF8));
     assert!(
-        read.facts
+        read.meta
             .first_prompt
             .is_some_and(|p| p.contains('\u{fffd}'))
     );
@@ -155,15 +155,15 @@ fn odd_strings_are_content_not_damage() {
 fn a_line_of_megabytes_is_read_in_chunks() {
     let long = user("1", "").replace("says 1", &"x".repeat(3_000_000));
     let text = format!("{HEADER}\n{long}\n{}\n", user("2", "1"));
-    let mut reader = Reader::new(&Pi::PI, &located(), Depth::Facts);
+    let mut reader = Reader::new(&Pi::PI, &location(), Depth::Facts);
     let mut lines = Lines::new(0, 1);
     for chunk in text.as_bytes().chunks(4096) {
         lines.push(chunk, &mut |line| reader.line(line));
     }
     lines.finish(&mut |line| reader.line(line));
     let read = reader.finish();
-    assert_eq!((read.log.heads.len(), read.facts.messages), (3, 2));
-    assert_eq!(read.facts.first_prompt.as_ref().map(String::len), Some(400));
+    assert_eq!((read.log.heads.len(), read.meta.messages), (3, 2));
+    assert_eq!(read.meta.first_prompt.as_ref().map(String::len), Some(400));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn a_chain_of_a_hundred_thousand_entries_has_a_context() {
         text += &user(&n.to_string(), &(n - 1).to_string());
         text.push('\n');
     }
-    let read = Reader::read(&Pi::PI, &located(), text.as_bytes(), Depth::Heads);
+    let read = Reader::read(&Pi::PI, &location(), text.as_bytes(), Depth::Heads);
     let payloads = Bytes(text.as_bytes());
     let view = read.view(&payloads);
     let context = Pi::PI.context(&view, Pi::PI.tip(&view).unwrap()).unwrap();
@@ -182,14 +182,14 @@ fn a_chain_of_a_hundred_thousand_entries_has_a_context() {
 
 /// Asks every question that there is about a session.
 fn ask_everything(pi: Pi, bytes: &[u8]) -> ReadSession {
-    let read = Reader::read(&pi, &located(), bytes, Depth::Facts);
+    let read = Reader::read(&pi, &location(), bytes, Depth::Facts);
     let payloads = Bytes(bytes);
     let view = read.view(&payloads);
     let tip = pi.tip(&view).unwrap();
     pi.leaf(&view, tip);
     pi.branch(&view, tip).unwrap();
-    pi.check(&view, &read.facts, &mut Vec::new()).unwrap();
-    pi.resume(&read.facts, &located());
+    pi.check(&view, &read.meta, &mut Vec::new()).unwrap();
+    pi.resume(&read.meta, &location());
     for item in pi.context(&view, tip).unwrap().items {
         let payloads: Vec<_> = item
             .slots()
@@ -225,12 +225,12 @@ fn ask_everything(pi: Pi, bytes: &[u8]) -> ReadSession {
 #[test]
 fn no_damage_makes_us_stumble() {
     let all = include_str!("pi_every_type.jsonl");
-    let mut chance = 1u64;
+    let mut id_source = 1u64;
     let mut below = |n: usize| {
-        chance = chance
+        id_source = id_source
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
-        (chance >> 33) as usize % n
+        (id_source >> 33) as usize % n
     };
     for round in 0..1500 {
         let mut bytes = all.as_bytes().to_vec();

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, SessionLocation, Reader};
+use boswell_dialect::{Depth, Dialect, Reader, SessionLocation};
 use boswell_model::json::{Json, Object, Raw, scan_object};
 use boswell_model::{Framing, Message, Payloads, Slot, Tip};
 
@@ -56,8 +56,8 @@ enum Leaf<'a> {
 /// One question to pi: a session, a leaf, and what boswell makes of it.
 fn question(name: &str, text: &str, leaf: Leaf<'_>) -> Json {
     let bytes = Bytes(text.as_bytes());
-    let located = SessionLocation::of(name, Framing::Lines, 0);
-    let read = Reader::read(&Pi::PI, &located, text.as_bytes(), Depth::Heads);
+    let location = SessionLocation::of(name, Framing::Lines, 0);
+    let read = Reader::read(&Pi::PI, &location, text.as_bytes(), Depth::Heads);
     let view = read.view(&bytes);
     let tip = match leaf {
         Leaf::Tip => Pi::PI.tip(&view).unwrap(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use boswell_model::{Error, ErrorKind, SessionMeta, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, SessionMeta, SessionRef};
 
 use super::Catalog;
 use super::packed_meta::Packed;
@@ -15,12 +15,12 @@ pub struct DeletedSession {
     /// The root of its store.
     pub root: PathBuf,
     /// What is still known of it.
-    pub facts: SessionMeta,
+    pub meta: SessionMeta,
 }
 
 impl Catalog {
     /// Sessions that were seen once and are gone.
-    pub fn ghosts(&self) -> Result<Vec<DeletedSession>> {
+    pub fn deleted_sessions(&self) -> Result<Vec<DeletedSession>> {
         let fault = |error| self.fault(error);
         let mut all = self
             .db
@@ -33,15 +33,15 @@ impl Catalog {
             let (dialect, name, store): (String, String, String) =
                 (row.get(0)?, row.get(1)?, row.get(2)?);
             let kept: Option<Vec<u8>> = row.get(3)?;
-            let facts = kept
+            let meta = kept
                 .and_then(Packed::from_bytes)
-                .map(|kept| *kept.unpack().facts)
+                .map(|kept| *kept.unpack().meta)
                 .unwrap_or_default();
             let root = store.split_once('\n').map_or("", |(_, root)| root).into();
             Ok(DeletedSession {
                 reference: SessionRef::new(dialect, name),
                 root,
-                facts,
+                meta,
             })
         });
         rows.map_err(fault)?
@@ -58,7 +58,7 @@ impl Catalog {
         let ids = |db: &rusqlite::Connection| rows(db, gone);
         match self.delete_rows(&ids) {
             // What a damaged file holds is not known; it is derived, and a new one holds nothing.
-            Err(error) if error.kind() == ErrorKind::Damaged => self.make_anew(),
+            Err(error) if error.kind() == ErrorKind::Damaged => self.recreate(),
             done => done,
         }
     }
@@ -139,12 +139,12 @@ fn known_rows(
     let mut rows = all.query([])?;
     while let Some(row) = rows.next()? {
         let kept: Option<Vec<u8>> = row.get(5)?;
-        let facts = kept
+        let meta = kept
             .and_then(Packed::from_bytes)
-            .map(|kept| *kept.unpack().facts)
+            .map(|kept| *kept.unpack().meta)
             .unwrap_or_default();
         let (dialect, name): (String, String) = (row.get(1)?, row.get(2)?);
-        if goes(&SessionRef::new(dialect, name), &facts) {
+        if goes(&SessionRef::new(dialect, name), &meta) {
             let (place, store): (String, String) = (row.get(3)?, row.get(4)?);
             let root = store.split_once('\n').map_or("", |(_, root)| root);
             let key = place.split_once('\n').map_or("", |(key, _)| key);

@@ -34,34 +34,34 @@ impl State {
         })
     }
 
-    pub(super) fn of(located: &SessionLocation) -> State {
-        let identity = located.identity;
+    pub(super) fn of(location: &SessionLocation) -> State {
+        let identity = location.identity;
         let nanos = |time: i128| i64::try_from(time).unwrap_or(i64::MAX);
         State {
             dev: identity.map_or(0, |it| it.file.0.cast_signed()),
             ino: identity.map_or(0, |it| it.file.1.cast_signed()),
-            size: i64::try_from(located.size).unwrap_or(i64::MAX),
+            size: i64::try_from(location.size).unwrap_or(i64::MAX),
             mtime: identity.map_or_else(
                 || {
-                    located
+                    location
                         .modified
                         .map_or(0, |at| at.millis().saturating_mul(1_000_000))
                 },
                 |it| nanos(it.modified),
             ),
             ctime: identity.map_or(0, |it| nanos(it.changed)),
-            digest: State::digest(located),
+            digest: State::digest(location),
         }
     }
 
     /// A sum of what an index says of the session. Most stand in none, and no bytes have the sum 0.
-    pub(super) fn digest(located: &SessionLocation) -> i64 {
-        if located.row.is_none() && located.hidden.is_none() {
+    pub(super) fn digest(location: &SessionLocation) -> i64 {
+        if location.row.is_none() && location.hidden.is_none() {
             return 0;
         }
         let mut both = crc32fast::Hasher::new();
-        both.update(located.row.as_deref().unwrap_or(b""));
-        both.update(located.hidden.unwrap_or("").as_bytes());
+        both.update(location.row.as_deref().unwrap_or(b""));
+        both.update(location.hidden.unwrap_or("").as_bytes());
         i64::from(both.finalize())
     }
 
@@ -94,7 +94,12 @@ pub(super) enum Change {
     Other,
 }
 
-pub(super) fn change(before: &State, was_young: bool, now: &State, located: &SessionLocation) -> Change {
+pub(super) fn change(
+    before: &State,
+    was_young: bool,
+    now: &State,
+    location: &SessionLocation,
+) -> Change {
     if before == now {
         return if was_young {
             Change::Look
@@ -105,16 +110,20 @@ pub(super) fn change(before: &State, was_young: bool, now: &State, located: &Ses
     if before.same_file(now) {
         return Change::Look;
     }
-    let same_inode = located.identity.is_some() && (before.dev, before.ino) == (now.dev, now.ino);
-    if same_inode && now.size > before.size && located.framing == Framing::Lines {
+    let same_inode = location.identity.is_some() && (before.dev, before.ino) == (now.dev, now.ino);
+    if same_inode && now.size > before.size && location.framing == Framing::Lines {
         return Change::Grown;
     }
     Change::Other
 }
 
 /// Checksums of the beginning of a log and of what stands before `end`.
-pub(super) fn windows(backend: &dyn Backend, located: &SessionLocation, end: i64) -> Result<(i64, i64)> {
-    let Some(key) = &located.key else {
+pub(super) fn windows(
+    backend: &dyn Backend,
+    location: &SessionLocation,
+    end: i64,
+) -> Result<(i64, i64)> {
+    let Some(key) = &location.key else {
         return Ok((0, 0));
     };
     let end = u64::try_from(end).unwrap_or(0);

@@ -27,14 +27,14 @@ pub struct FilterKeys {
 }
 
 impl FilterKeys {
-    pub(super) fn of(facts: &SessionMeta) -> FilterKeys {
+    pub(super) fn of(meta: &SessionMeta) -> FilterKeys {
         FilterKeys {
-            agent: facts.agent.clone(),
-            project: facts.project.clone(),
-            status: facts.status.clone(),
-            git_branch: facts.git_branch.clone(),
-            tags: facts.tags.clone(),
-            models: facts.models.clone(),
+            agent: meta.agent.clone(),
+            project: meta.project.clone(),
+            status: meta.status.clone(),
+            git_branch: meta.git_branch.clone(),
+            tags: meta.tags.clone(),
+            models: meta.models.clone(),
         }
     }
 
@@ -53,20 +53,20 @@ impl FilterKeys {
 
     /// None for what [`Traits::pack`] did not write.
     fn unpack(bytes: &[u8]) -> Option<FilterKeys> {
-        let (mut reader, mut traits) = (Reader::new(bytes), FilterKeys::default());
+        let (mut reader, mut filter_keys) = (Reader::new(bytes), FilterKeys::default());
         while let Some(letter) = reader.bytes(1) {
             let text = reader.text()?.to_owned();
             match letter {
-                b"a" => traits.agent = Some(text),
-                b"p" => traits.project = Some(text),
-                b"S" => traits.status = Some(text),
-                b"b" => traits.git_branch = Some(text),
-                b"t" => traits.tags.push(text),
-                b"m" => traits.models.push(text),
+                b"a" => filter_keys.agent = Some(text),
+                b"p" => filter_keys.project = Some(text),
+                b"S" => filter_keys.status = Some(text),
+                b"b" => filter_keys.git_branch = Some(text),
+                b"t" => filter_keys.tags.push(text),
+                b"m" => filter_keys.models.push(text),
                 _ => return None,
             }
         }
-        Some(traits)
+        Some(filter_keys)
     }
 }
 
@@ -81,9 +81,10 @@ impl Shared {
         if let Some(known) = self.known.get(bytes) {
             return Some(Arc::clone(known));
         }
-        let traits = Arc::new(FilterKeys::unpack(bytes)?);
-        self.known.insert(bytes.to_owned(), Arc::clone(&traits));
-        Some(traits)
+        let filter_keys = Arc::new(FilterKeys::unpack(bytes)?);
+        self.known
+            .insert(bytes.to_owned(), Arc::clone(&filter_keys));
+        Some(filter_keys)
     }
 }
 
@@ -93,25 +94,25 @@ mod tests {
 
     #[test]
     fn traits_read_back_and_are_kept_once() {
-        let mut facts = SessionMeta {
+        let mut meta = SessionMeta {
             project: Some("/会".into()),
             agent: Some("x".into()),
             ..SessionMeta::default()
         };
-        facts.status = Some("done".into());
-        facts.git_branch = Some("main".into());
-        facts.tags = vec!["a".into(), "b".into()];
-        facts.models = vec!["m".into()];
-        let bytes = FilterKeys::of(&facts).pack();
+        meta.status = Some("done".into());
+        meta.git_branch = Some("main".into());
+        meta.tags = vec!["a".into(), "b".into()];
+        meta.models = vec!["m".into()];
+        let bytes = FilterKeys::of(&meta).pack();
         let mut shared = Shared::default();
         let one = shared.unpack(&bytes).unwrap();
         assert_eq!(
             (&one.project, &one.agent, &one.status),
-            (&facts.project, &facts.agent, &facts.status)
+            (&meta.project, &meta.agent, &meta.status)
         );
         assert_eq!(
             (&one.git_branch, &one.tags, &one.models),
-            (&facts.git_branch, &facts.tags, &facts.models)
+            (&meta.git_branch, &meta.tags, &meta.models)
         );
         assert!(Arc::ptr_eq(&one, &shared.unpack(&bytes).unwrap()));
         assert_eq!(

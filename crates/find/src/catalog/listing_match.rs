@@ -9,26 +9,26 @@ use super::CatalogRow;
 use super::file_state::State;
 
 /// How a session is written down within its store.
-pub(super) fn place_name(located: &SessionLocation) -> String {
-    let key = located.key.as_deref().unwrap_or("");
-    let mut name = String::with_capacity(key.len() + 1 + located.id.len());
-    name.extend([key, "\n", &located.id]);
+pub(super) fn place_name(location: &SessionLocation) -> String {
+    let key = location.key.as_deref().unwrap_or("");
+    let mut name = String::with_capacity(key.len() + 1 + location.id.len());
+    name.extend([key, "\n", &location.id]);
     name
 }
 
 /// A number that stands for the place name.
-pub(super) fn place_sum(located: &SessionLocation) -> u32 {
+pub(super) fn place_sum(location: &SessionLocation) -> u32 {
     let mut sum = crc32fast::Hasher::new();
-    sum.update(located.key.as_deref().unwrap_or("").as_bytes());
-    sum.update(located.id.as_bytes());
+    sum.update(location.key.as_deref().unwrap_or("").as_bytes());
+    sum.update(location.id.as_bytes());
     sum.finalize()
 }
 
-fn is_place_name(name: &str, located: &SessionLocation) -> bool {
+fn is_place_name(name: &str, location: &SessionLocation) -> bool {
     let rest = name
-        .strip_prefix(located.key.as_deref().unwrap_or(""))
+        .strip_prefix(location.key.as_deref().unwrap_or(""))
         .and_then(|rest| rest.strip_prefix('\n'));
-    rest == Some(&located.id)
+    rest == Some(&location.id)
 }
 
 /// Places among the entries.
@@ -59,7 +59,12 @@ impl Listed {
     }
 
     /// The session that is written down under a name, if it is there.
-    pub(super) fn find(&mut self, entries: &[CatalogRow], state: &State, name: &str) -> Option<usize> {
+    pub(super) fn find(
+        &mut self,
+        entries: &[CatalogRow],
+        state: &State,
+        name: &str,
+    ) -> Option<usize> {
         let all = || {
             self.ranges
                 .iter()
@@ -69,7 +74,7 @@ impl Listed {
         };
         let by_file = self.by_file.get_or_insert_with(|| {
             let filed = |(index, entry): (usize, &CatalogRow)| {
-                let state = State::of(&entry.located);
+                let state = State::of(&entry.location);
                 ((state.dev, state.ino), index)
             };
             all().map(filed).collect()
@@ -78,13 +83,13 @@ impl Listed {
         if let Some(index) = by_file.filter(|it| {
             entries
                 .get(*it)
-                .is_some_and(|e| is_place_name(name, &e.located))
+                .is_some_and(|e| is_place_name(name, &e.location))
         }) {
             return Some(index);
         }
         let by_name = self.by_name.get_or_insert_with(|| {
             all()
-                .map(|(index, entry)| (place_name(&entry.located), index))
+                .map(|(index, entry)| (place_name(&entry.location), index))
                 .collect()
         });
         by_name.get(name).copied()

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use rusqlite::{Connection, Row, Transaction, params};
 
 use super::CatalogRow;
-use super::sort_keys::{self, SortKeys};
-use super::listing_match::{place_name, place_sum};
 use super::file_state::{Change, State, change};
-use super::filter_keys::{Shared, FilterKeys};
+use super::filter_keys::{FilterKeys, Shared};
+use super::listing_match::{place_name, place_sum};
+use super::sort_keys::{self, SortKeys};
 use crate::varint::{self, Reader};
 
 /// How many sessions a part holds.
@@ -45,7 +45,7 @@ pub(super) struct Line {
     generation: i64,
     upto: i64,
     pub(super) gone: bool,
-    glance: Option<(SortKeys, Arc<FilterKeys>)>,
+    sort_keys: Option<(SortKeys, Arc<FilterKeys>)>,
 }
 
 /// The columns of a line.
@@ -61,7 +61,7 @@ impl Line {
             generation: row.get(8)?,
             upto: row.get(9)?,
             gone: row.get(10)?,
-            glance: row
+            sort_keys: row
                 .get_ref(11)?
                 .as_blob()
                 .ok()
@@ -71,11 +71,11 @@ impl Line {
 
     /// Says of an entry what is written down of it; whether it is still what it was.
     pub(super) fn claim(self, entry: &mut CatalogRow) -> bool {
-        let now = State::of(&entry.located);
+        let now = State::of(&entry.location);
         (entry.row, entry.generation) = (self.row, self.generation.cast_unsigned());
         entry.upto = u64::try_from(self.upto).ok();
-        (entry.glance, entry.traits) = self.glance.unzip();
-        !self.gone && change(&self.state, self.young, &now, &entry.located) == Change::None
+        (entry.sort_keys, entry.filter_keys) = self.sort_keys.unzip();
+        !self.gone && change(&self.state, self.young, &now, &entry.location) == Change::None
     }
 }
 
@@ -114,7 +114,7 @@ pub(super) fn compare(
         };
         for line in body.as_chunks::<LINE>().0 {
             met += 1;
-            let Some((sum, line)) = decode(line, &head.traits) else {
+            let Some((sum, line)) = decode(line, &head.filter_keys) else {
                 return Ok(None);
             };
             if !caller.call(sum, line) {
@@ -142,7 +142,7 @@ impl Caller<'_> {
             return true;
         }
         while let Some(entry) = self.entries.get(self.next) {
-            if place_sum(&entry.located) == sum {
+            if place_sum(&entry.location) == sum {
                 self.claim(line);
                 return true;
             }
@@ -168,7 +168,7 @@ impl Caller<'_> {
         let place = self
             .entries
             .get(self.next)
-            .map(|entry| place_name(&entry.located))
+            .map(|entry| place_name(&entry.location))
             .unwrap_or_default();
         let line = self
             .later
@@ -223,7 +223,7 @@ impl Later {
 struct Head {
     rev: i64,
     count: usize,
-    traits: Vec<Arc<FilterKeys>>,
+    filter_keys: Vec<Arc<FilterKeys>>,
 }
 
 impl Head {
@@ -231,12 +231,16 @@ impl Head {
         let mut reader = Reader::new(body);
         let rev = i64::try_from(reader.number()?).ok()?;
         let count = usize::try_from(reader.number()?).ok()?;
-        let (mut traits, mut shared) = (Vec::new(), Shared::default());
+        let (mut filter_keys, mut shared) = (Vec::new(), Shared::default());
         while !reader.is_empty() {
             let len = usize::try_from(reader.number()?).ok()?;
-            traits.push(shared.unpack(reader.bytes(len)?)?);
+            filter_keys.push(shared.unpack(reader.bytes(len)?)?);
         }
-        Some(Head { rev, count, traits })
+        Some(Head {
+            rev,
+            count,
+            filter_keys,
+        })
     }
 }
 
@@ -246,10 +250,10 @@ fn sound(part: &[u8]) -> Option<&[u8]> {
     (crc32fast::hash(body).to_le_bytes() == *sum).then_some(body)
 }
 
-fn decode(line: &[u8; LINE], traits: &[Arc<FilterKeys>]) -> Option<(u32, Line)> {
+fn decode(line: &[u8; LINE], filter_keys: &[Arc<FilterKeys>]) -> Option<(u32, Line)> {
     let (numbers, rest) = line.split_first_chunk::<72>()?;
     let (sum, rest) = rest.split_first_chunk::<4>()?;
-    let (which, glance) = rest.split_first_chunk::<4>()?;
+    let (which, sort_keys) = rest.split_first_chunk::<4>()?;
     let mut numbers = numbers
         .as_chunks::<8>()
         .0
@@ -266,11 +270,11 @@ fn decode(line: &[u8; LINE], traits: &[Arc<FilterKeys>]) -> Option<(u32, Line)> 
         digest: number(),
     };
     let (generation, upto) = (number(), number());
-    let glance = match u32::from_le_bytes(*which) {
+    let sort_keys = match u32::from_le_bytes(*which) {
         NONE => None,
         which => Some((
-            SortKeys::take(glance.first_chunk()?),
-            Arc::clone(traits.get(which as usize)?),
+            SortKeys::take(sort_keys.first_chunk()?),
+            Arc::clone(filter_keys.get(which as usize)?),
         )),
     };
     let line = Line {
@@ -280,7 +284,7 @@ fn decode(line: &[u8; LINE], traits: &[Arc<FilterKeys>]) -> Option<(u32, Line)> 
         generation,
         upto,
         gone: false,
-        glance,
+        sort_keys,
     };
     Some((u32::from_le_bytes(*sum), line))
 }
@@ -294,16 +298,16 @@ pub(super) fn write<'e>(
     rev: i64,
     unchanged: impl Iterator<Item = &'e CatalogRow>,
 ) -> rusqlite::Result<()> {
-    let (mut traits, mut numbers) = (Vec::new(), HashMap::new());
+    let (mut filter_keys, mut numbers) = (Vec::new(), HashMap::new());
     let (mut parts, mut part) = (Vec::new(), Vec::with_capacity(PART * LINE + 4));
     for entry in unchanged {
         let new = u32::try_from(numbers.len()).unwrap_or(NONE);
-        let which = match &entry.traits {
+        let which = match &entry.filter_keys {
             None => NONE,
             Some(known) => *numbers.entry(Arc::as_ptr(known)).or_insert_with(|| {
                 let packed = known.pack();
-                varint::put(&mut traits, packed.len() as u64);
-                traits.extend_from_slice(&packed);
+                varint::put(&mut filter_keys, packed.len() as u64);
+                filter_keys.extend_from_slice(&packed);
                 new
             }),
         };
@@ -320,7 +324,7 @@ pub(super) fn write<'e>(
     let mut head = Vec::new();
     varint::put(&mut head, rev.cast_unsigned());
     varint::put(&mut head, lines as u64);
-    head.extend_from_slice(&traits);
+    head.extend_from_slice(&filter_keys);
     tx.execute("DELETE FROM roll WHERE store=?1", [store])?;
     let mut put = tx.prepare_cached("INSERT INTO roll VALUES(?1,?2,?3)")?;
     for (at, mut part) in std::iter::once(head).chain(parts).enumerate() {
@@ -331,7 +335,7 @@ pub(super) fn write<'e>(
 }
 
 fn encode(entry: &CatalogRow, which: u32, out: &mut Vec<u8>) {
-    let state = State::of(&entry.located);
+    let state = State::of(&entry.location);
     let upto = entry
         .upto
         .and_then(|upto| i64::try_from(upto).ok())
@@ -349,7 +353,7 @@ fn encode(entry: &CatalogRow, which: u32, out: &mut Vec<u8>) {
     ] {
         out.extend_from_slice(&number.to_le_bytes());
     }
-    out.extend_from_slice(&place_sum(&entry.located).to_le_bytes());
+    out.extend_from_slice(&place_sum(&entry.location).to_le_bytes());
     out.extend_from_slice(&which.to_le_bytes());
-    entry.glance.unwrap_or_default().put(out);
+    entry.sort_keys.unwrap_or_default().put(out);
 }

@@ -74,7 +74,7 @@ fn take(entry: &mut CatalogRow, kept: Option<Vec<u8>>) -> Result<()> {
 
 /// Whether more is written down of it than is in memory.
 fn is_wanting(entry: &CatalogRow) -> bool {
-    entry.glance.is_some() && entry.kept.is_none() && entry.row != 0
+    entry.sort_keys.is_some() && entry.kept.is_none() && entry.row != 0
 }
 
 fn damaged() -> Error {

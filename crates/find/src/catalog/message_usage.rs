@@ -31,7 +31,7 @@ pub(crate) struct Item {
 pub(super) fn items(read: &ReadSession) -> Vec<Item> {
     let names = &read.log.names;
     let text = |name| names.text(name).to_owned();
-    let mut items: Vec<Item> = (read.facts.usage.items())
+    let mut items: Vec<Item> = (read.meta.usage.items())
         .filter(|(_, noted)| !noted.usage.is_unknown())
         .map(|(name, noted)| {
             let said = &noted.said;

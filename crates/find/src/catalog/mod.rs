@@ -5,40 +5,40 @@
 //! that statistics count each once, in however many forks and copies it stands. Everything is
 //! derived: a file that is damaged or of another version is made anew.
 
-mod session_totals;
-mod totals;
-mod message_owners;
-mod database;
-mod row;
-mod read_logs;
-mod seen_folders;
-mod deleted;
-mod sort_keys;
-mod packed_meta;
-mod message_usage;
-mod fork_families;
-mod listing_match;
-mod load;
 mod codec;
-mod refresh;
-mod listing_snapshot;
+mod database;
+mod deleted;
 mod file_state;
 mod filter_keys;
+mod fork_families;
+mod listing_match;
+mod listing_snapshot;
+mod load;
+mod message_owners;
+mod message_usage;
+mod packed_meta;
+mod read_logs;
+mod refresh;
+mod row;
+mod seen_folders;
+mod session_totals;
+mod sort_keys;
+mod totals;
 
 use std::path::{Path, PathBuf};
 
 use boswell_model::{Error, Result};
 use rusqlite::Connection;
 
-pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, day_of};
-pub use row::CatalogRow;
-pub use read_logs::{ReadLogs, WantedRows};
 pub use deleted::DeletedSession;
-pub use sort_keys::SortKeys;
-pub(crate) use message_usage::Item;
-pub(crate) use fork_families::Family;
-pub use refresh::Refreshed;
 pub use filter_keys::FilterKeys;
+pub(crate) use fork_families::Family;
+pub(crate) use message_usage::Item;
+pub use read_logs::{ReadLogs, WantedRows};
+pub use refresh::Refreshed;
+pub use row::CatalogRow;
+pub(crate) use session_totals::{Group, Head, Marks, NO_MODEL, Sums, day_of};
+pub use sort_keys::SortKeys;
 
 /// What every message of a session cost, by its log alone.
 #[cfg(test)]
@@ -81,7 +81,7 @@ impl Catalog {
     }
 
     /// Throws it away and begins again.
-    fn make_anew(&mut self) -> Result<()> {
+    fn recreate(&mut self) -> Result<()> {
         if self.in_memory {
             self.db = database::in_memory()?;
             return Ok(());

@@ -15,7 +15,7 @@ use crate::varint::{self, Reader};
 /// What was read of a session, as far as it was read.
 #[derive(Debug, Clone, Default)]
 pub(super) struct PackedMeta {
-    pub(super) facts: Box<SessionMeta>,
+    pub(super) meta: Box<SessionMeta>,
     pub(super) records: u64,
     pub(super) gaps: u64,
     /// Whether a message or something else of a conversation was seen.
@@ -73,10 +73,10 @@ impl Packed {
             conversation: flags & CONVERSATION != 0,
             ..PackedMeta::default()
         };
-        (kept.facts.pinned, kept.facts.archived) = (flags & PINNED != 0, flags & ARCHIVED != 0);
+        (kept.meta.pinned, kept.meta.archived) = (flags & PINNED != 0, flags & ARCHIVED != 0);
         let mut reader = Reader::new(rest);
         if flags & TITLED != 0 {
-            kept.facts.title = reader.text().map(str::to_owned);
+            kept.meta.title = reader.text().map(str::to_owned);
         }
         while let Some([letter]) = reader.bytes(1) {
             if kept.take(*letter, &mut reader).is_none() {
@@ -89,95 +89,92 @@ impl Packed {
 
 impl PackedMeta {
     pub(super) fn pack(&self) -> Packed {
-        let facts = self.facts.as_ref();
+        let meta = self.meta.as_ref();
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         let mut out = Out(vec![
             flag(self.complete, COMPLETE)
                 | flag(self.conversation, CONVERSATION)
-                | flag(facts.pinned, PINNED)
-                | flag(facts.archived, ARCHIVED)
-                | flag(facts.title.is_some(), TITLED),
+                | flag(meta.pinned, PINNED)
+                | flag(meta.archived, ARCHIVED)
+                | flag(meta.title.is_some(), TITLED),
         ]);
-        facts.title.iter().for_each(|title| out.raw_text(title));
+        meta.title.iter().for_each(|title| out.raw_text(title));
         for (letter, text) in [
             (b'l', &self.leaf),
-            (b'i', &facts.id),
-            (b'T', &facts.title_source),
-            (b's', &facts.summary),
-            (b'f', &facts.first_prompt),
-            (b'F', &facts.last_prompt),
-            (b'p', &facts.project),
-            (b'S', &facts.status),
-            (b'e', &facts.error),
-            (b'a', &facts.agent),
-            (b'b', &facts.git_branch),
-            (b'P', &facts.permission_mode),
-            (b'v', &facts.agent_version),
-            (b'^', &facts.parent),
+            (b'i', &meta.id),
+            (b'T', &meta.title_source),
+            (b's', &meta.summary),
+            (b'f', &meta.first_prompt),
+            (b'F', &meta.last_prompt),
+            (b'p', &meta.project),
+            (b'S', &meta.status),
+            (b'e', &meta.error),
+            (b'a', &meta.agent),
+            (b'b', &meta.git_branch),
+            (b'P', &meta.permission_mode),
+            (b'v', &meta.agent_version),
+            (b'^', &meta.parent),
         ] {
             out.text(letter, text.as_deref());
         }
-        out.text(b'h', facts.hidden);
-        facts.tags.iter().for_each(|tag| out.text(b't', Some(tag)));
-        facts
-            .models
+        out.text(b'h', meta.hidden);
+        meta.tags.iter().for_each(|tag| out.text(b't', Some(tag)));
+        meta.models
             .iter()
             .for_each(|model| out.text(b'm', Some(model)));
-        facts
-            .metadata
+        meta.metadata
             .iter()
             .for_each(|(key, value)| out.pair(b'M', key, value));
-        facts
-            .external_ids
+        meta.external_ids
             .iter()
             .for_each(|(key, value)| out.pair(b'x', key, value));
-        out.time(b'c', facts.created);
-        out.time(b'A', facts.last_active);
+        out.time(b'c', meta.created);
+        out.time(b'A', meta.last_active);
         let some = |count: u64| Some(count).filter(|count| *count > 0);
         for (letter, count) in [
             (b'r', some(self.records)),
             (b'g', some(self.gaps)),
-            (b'V', facts.format_version),
-            (b'n', some(facts.turns)),
-            (b'N', some(facts.messages)),
-            (b'C', some(facts.tool_calls)),
-            (b'd', facts.duration_ms),
-            (b'1', facts.stated.messages),
-            (b'2', facts.stated.turns),
+            (b'V', meta.format_version),
+            (b'n', some(meta.turns)),
+            (b'N', some(meta.messages)),
+            (b'C', some(meta.tool_calls)),
+            (b'd', meta.duration_ms),
+            (b'1', meta.stated.messages),
+            (b'2', meta.stated.turns),
         ] {
             out.number(letter, count);
         }
-        for (word, count) in &facts.kinds {
+        for (word, count) in &meta.kinds {
             out.text(b'k', Some(word));
             varint::put(&mut out.0, *count);
         }
-        for (entry, label) in &facts.labels {
+        for (entry, label) in &meta.labels {
             out.text(if label.is_some() { b'L' } else { b'U' }, Some(entry));
             label.iter().for_each(|label| out.raw_text(label));
         }
-        out.usage(b'u', &facts.usage.total());
-        out.usage(b'w', &facts.stated.usage);
+        out.usage(b'u', &meta.usage.total());
+        out.usage(b'w', &meta.stated.usage);
         Packed(out.0)
     }
 
     /// Takes the value behind a letter; none where it cannot be read.
     fn take(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
-        let facts = &mut self.facts;
+        let meta = &mut self.meta;
         let place = match letter {
             b'l' => &mut self.leaf,
-            b'i' => &mut facts.id,
-            b'T' => &mut facts.title_source,
-            b's' => &mut facts.summary,
-            b'f' => &mut facts.first_prompt,
-            b'F' => &mut facts.last_prompt,
-            b'p' => &mut facts.project,
-            b'S' => &mut facts.status,
-            b'e' => &mut facts.error,
-            b'a' => &mut facts.agent,
-            b'b' => &mut facts.git_branch,
-            b'P' => &mut facts.permission_mode,
-            b'v' => &mut facts.agent_version,
-            b'^' => &mut facts.parent,
+            b'i' => &mut meta.id,
+            b'T' => &mut meta.title_source,
+            b's' => &mut meta.summary,
+            b'f' => &mut meta.first_prompt,
+            b'F' => &mut meta.last_prompt,
+            b'p' => &mut meta.project,
+            b'S' => &mut meta.status,
+            b'e' => &mut meta.error,
+            b'a' => &mut meta.agent,
+            b'b' => &mut meta.git_branch,
+            b'P' => &mut meta.permission_mode,
+            b'v' => &mut meta.agent_version,
+            b'^' => &mut meta.parent,
             _ => return self.take_other(letter, from),
         };
         *place = Some(from.text()?.to_owned());
@@ -185,37 +182,37 @@ impl PackedMeta {
     }
 
     fn take_other(&mut self, letter: u8, from: &mut Reader<'_>) -> Option<()> {
-        let facts = &mut self.facts;
+        let meta = &mut self.meta;
         let pair = |into: &mut BTreeMap<String, String>, from: &mut Reader<'_>| {
             into.insert(from.text()?.to_owned(), from.text()?.to_owned());
             Some(())
         };
         match letter {
-            b'h' => facts.hidden = Some(hidden_word(from.text()?)),
-            b't' => facts.tags.push(from.text()?.to_owned()),
-            b'm' => facts.models.push(from.text()?.to_owned()),
-            b'M' => pair(&mut facts.metadata, from)?,
-            b'x' => pair(&mut facts.external_ids, from)?,
-            b'c' => facts.created = Some(time(from)?),
-            b'A' => facts.last_active = Some(time(from)?),
+            b'h' => meta.hidden = Some(hidden_word(from.text()?)),
+            b't' => meta.tags.push(from.text()?.to_owned()),
+            b'm' => meta.models.push(from.text()?.to_owned()),
+            b'M' => pair(&mut meta.metadata, from)?,
+            b'x' => pair(&mut meta.external_ids, from)?,
+            b'c' => meta.created = Some(time(from)?),
+            b'A' => meta.last_active = Some(time(from)?),
             b'r' => self.records = from.number()?,
             b'g' => self.gaps = from.number()?,
-            b'V' => facts.format_version = Some(from.number()?),
-            b'n' => facts.turns = from.number()?,
-            b'N' => facts.messages = from.number()?,
-            b'C' => facts.tool_calls = from.number()?,
-            b'd' => facts.duration_ms = Some(from.number()?),
-            b'1' => facts.stated.messages = Some(from.number()?),
-            b'2' => facts.stated.turns = Some(from.number()?),
+            b'V' => meta.format_version = Some(from.number()?),
+            b'n' => meta.turns = from.number()?,
+            b'N' => meta.messages = from.number()?,
+            b'C' => meta.tool_calls = from.number()?,
+            b'd' => meta.duration_ms = Some(from.number()?),
+            b'1' => meta.stated.messages = Some(from.number()?),
+            b'2' => meta.stated.turns = Some(from.number()?),
             b'k' => {
-                facts.kinds.insert(from.text()?.to_owned(), from.number()?);
+                meta.kinds.insert(from.text()?.to_owned(), from.number()?);
             }
-            b'L' => facts
+            b'L' => meta
                 .labels
                 .push((from.text()?.to_owned(), Some(from.text()?.to_owned()))),
-            b'U' => facts.labels.push((from.text()?.to_owned(), None)),
-            b'u' => facts.usage.note(None, usage(from)?),
-            b'w' => facts.stated.usage = usage(from)?,
+            b'U' => meta.labels.push((from.text()?.to_owned(), None)),
+            b'u' => meta.usage.note(None, usage(from)?),
+            b'w' => meta.stated.usage = usage(from)?,
             _ => return None,
         }
         Some(())
@@ -251,17 +248,17 @@ mod tests {
             complete: true,
             ..PackedMeta::default()
         };
-        let facts = &mut kept.facts;
-        facts.title = Some("会话\n".into());
-        facts.created = Some(Instant::from_millis(-5));
-        facts.kinds.insert("user".into(), 3);
-        facts.labels = vec![("e".into(), None), ("f".into(), Some("here".into()))];
-        facts.hidden = Some("subagent");
-        facts.tags = vec!["a".into(), "b".into()];
-        facts.external_ids.insert("sdk".into(), "1".into());
-        facts.stated.usage.reasoning = Some(0);
-        facts.archived = true;
-        facts.usage.note(
+        let meta = &mut kept.meta;
+        meta.title = Some("会话\n".into());
+        meta.created = Some(Instant::from_millis(-5));
+        meta.kinds.insert("user".into(), 3);
+        meta.labels = vec![("e".into(), None), ("f".into(), Some("here".into()))];
+        meta.hidden = Some("subagent");
+        meta.tags = vec!["a".into(), "b".into()];
+        meta.external_ids.insert("sdk".into(), "1".into());
+        meta.stated.usage.reasoning = Some(0);
+        meta.archived = true;
+        meta.usage.note(
             None,
             Usage {
                 output: Some(9),
@@ -278,9 +275,9 @@ mod tests {
         let packed = Packed::from_bytes(kept.pack().to_bytes()).unwrap();
         let mut back = packed.unpack();
         assert_eq!(back.pack(), kept.pack());
-        assert_eq!(back.facts.usage.total(), kept.facts.usage.total());
+        assert_eq!(back.meta.usage.total(), kept.meta.usage.total());
         // All facts have their letter: the two say the same in every field.
-        back.facts.usage = kept.facts.usage.clone();
+        back.meta.usage = kept.meta.usage.clone();
         assert_eq!(format!("{back:?}"), format!("{kept:?}"));
         assert_eq!(packed.title(), Some("会话\n"));
         assert!(back.complete);

@@ -9,11 +9,11 @@ use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
 use boswell_store::{ObjectReader, Store, Stores, Summary};
 use rusqlite::{TransactionBehavior, params};
 
-use super::sort_keys::SortKeys;
-use super::packed_meta::{PackedMeta, Packed};
-use super::message_usage::{self, Item};
-use super::listing_snapshot::next_rev;
 use super::filter_keys::FilterKeys;
+use super::listing_snapshot::next_rev;
+use super::message_usage::{self, Item};
+use super::packed_meta::{Packed, PackedMeta};
+use super::sort_keys::SortKeys;
 use super::{Catalog, CatalogRow};
 
 /// How much of each log is wanted.
@@ -79,7 +79,11 @@ impl Catalog {
             .map(|(index, _)| index)
             .collect();
         work.sort_by_key(|index| {
-            std::cmp::Reverse(entries.get(*index).and_then(|entry| entry.located.modified))
+            std::cmp::Reverse(
+                entries
+                    .get(*index)
+                    .and_then(|entry| entry.location.modified),
+            )
         });
         let mut filled = ReadLogs {
             complete: true,
@@ -108,13 +112,15 @@ impl Catalog {
         for (index, result) in done.drain(..) {
             match result {
                 Ok((kept, items)) => {
-                    let id = entries.get(index).map_or("", |entry| &entry.located.id);
-                    let (glance, traits) =
-                        (SortKeys::of(&kept, id), Arc::new(FilterKeys::of(&kept.facts)));
+                    let id = entries.get(index).map_or("", |entry| &entry.location.id);
+                    let (sort_keys, filter_keys) = (
+                        SortKeys::of(&kept, id),
+                        Arc::new(FilterKeys::of(&kept.meta)),
+                    );
                     fine.push(Fine {
                         index,
-                        glance,
-                        traits,
+                        sort_keys,
+                        filter_keys,
                         kept: kept.pack(),
                         items,
                     });
@@ -134,10 +140,10 @@ impl Catalog {
             let Some(entry) = entries.get_mut(fine.index) else {
                 continue;
             };
-            (entry.glance, entry.traits, entry.upto) = (
-                Some(fine.glance),
-                Some(fine.traits),
-                Some(entry.located.size),
+            (entry.sort_keys, entry.filter_keys, entry.upto) = (
+                Some(fine.sort_keys),
+                Some(fine.filter_keys),
+                Some(entry.location.size),
             );
             // What is written down can be loaded: of a hundred thousand sessions it
             // would fill the memory.
@@ -163,8 +169,8 @@ impl Catalog {
         let rev = next_rev(&tx).map_err(fault)?;
         for Fine {
             index,
-            glance,
-            traits,
+            sort_keys,
+            filter_keys,
             kept,
             items,
         } in fine
@@ -173,7 +179,7 @@ impl Catalog {
                 written.push(Written::No);
                 continue;
             };
-            let size = i64::try_from(entry.located.size).unwrap_or(i64::MAX);
+            let size = i64::try_from(entry.location.size).unwrap_or(i64::MAX);
             // Another process may have seen a newer state meanwhile: then this is
             // about one that is gone.
             let changed = tx
@@ -182,7 +188,7 @@ impl Catalog {
                 )
                 .and_then(|mut update| {
                     let generation = entry.generation.cast_signed();
-                    update.execute(params![glance.to_bytes(traits), size, entry.row, generation, rev])
+                    update.execute(params![sort_keys.to_bytes(filter_keys), size, entry.row, generation, rev])
                 })
                 .map_err(fault)?;
             written.push(if changed > 0 {
@@ -216,8 +222,8 @@ enum Written {
 /// What was read of a session, ready to be written down.
 struct Fine {
     index: usize,
-    glance: SortKeys,
-    traits: Arc<FilterKeys>,
+    sort_keys: SortKeys,
+    filter_keys: Arc<FilterKeys>,
     kept: Packed,
     items: Vec<Item>,
 }
@@ -260,13 +266,17 @@ fn read_batch(
     })
 }
 
-pub(super) fn read(store: &Store, entry: &CatalogRow, wanted: WantedRows) -> Result<(PackedMeta, Vec<Item>)> {
-    let located = &entry.located;
-    if wanted != WantedRows::Whole && located.framing == Framing::Lines && located.size > SMALL {
-        let seen = store.summary(located)?;
+pub(super) fn read(
+    store: &Store,
+    entry: &CatalogRow,
+    wanted: WantedRows,
+) -> Result<(PackedMeta, Vec<Item>)> {
+    let location = &entry.location;
+    if wanted != WantedRows::Whole && location.framing == Framing::Lines && location.size > SMALL {
+        let seen = store.summary(location)?;
         let (records, gaps, conversation) = (seen.records, seen.gaps, seen.conversation);
         let kept = PackedMeta {
-            facts: seen.facts,
+            meta: seen.meta,
             records,
             gaps,
             conversation,
@@ -276,14 +286,14 @@ pub(super) fn read(store: &Store, entry: &CatalogRow, wanted: WantedRows) -> Res
         return Ok((kept, Vec::new()));
     }
     let dialect = store.dialect();
-    let mut reader = Reader::new(dialect, located, Depth::Facts);
-    let object = located
+    let mut reader = Reader::new(dialect, location, Depth::Facts);
+    let object = location
         .key
         .as_ref()
         .map(|key| store.backend().open(key))
         .transpose()?;
     if let Some(object) = &object {
-        if located.framing == Framing::Lines {
+        if location.framing == Framing::Lines {
             object.lines(0, 1, &mut |line| reader.line(line))?;
         } else {
             reader.document(&object.read(0, object.end()?)?);
@@ -308,7 +318,7 @@ pub(super) fn read(store: &Store, entry: &CatalogRow, wanted: WantedRows) -> Res
     let gaps = read.log.gaps.len() as u64;
     Ok((
         PackedMeta {
-            facts: Box::new(read.facts),
+            meta: Box::new(read.meta),
             records,
             gaps,
             conversation,

@@ -10,12 +10,12 @@ use boswell_store::{Store, StoreId, Stores};
 use rusqlite::{OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::database::PATIENCE;
-use super::row::UNSETTLED;
-use super::seen_folders::SeenFolders;
-use super::listing_match::{Listed, place_name};
-use super::listing_snapshot::{self, Line};
 use super::file_state::{Change, State, change, windows};
 use super::filter_keys::Shared;
+use super::listing_match::{Listed, place_name};
+use super::listing_snapshot::{self, Line};
+use super::row::UNSETTLED;
+use super::seen_folders::SeenFolders;
 use super::{Catalog, CatalogRow};
 
 /// So many rows may be later than a roll, and one in thirty-two, before it is written anew.
@@ -65,7 +65,7 @@ struct Compared {
     /// The revision of what was compared, and the stores whose roll was of no use: their
     /// rows, and their entries.
     rev: i64,
-    without_roll: Vec<(i64, Range<usize>)>,
+    without_listing_snapshot: Vec<(i64, Range<usize>)>,
 }
 
 /// By the name of a store what was listed in it.
@@ -82,7 +82,7 @@ impl Catalog {
     pub fn refresh(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
         match self.refresh_once(stores, now) {
             Err(error) if error.kind() == ErrorKind::Damaged => {
-                self.make_anew()?;
+                self.recreate()?;
                 self.refresh_once(stores, now)
             }
             done => done,
@@ -91,7 +91,7 @@ impl Catalog {
 
     /// Throws everything away and begins again.
     pub fn rebuild(&mut self, stores: &Stores, now: Instant) -> Result<Refreshed> {
-        self.make_anew()?;
+        self.recreate()?;
         self.refresh_once(stores, now)
     }
 
@@ -132,7 +132,7 @@ impl Catalog {
         match written {
             // Only now: rows of sessions that are gone stand in no roll, and
             // must say so themselves.
-            Ok(()) => self.keep_rolls(&refreshed.entries, &compared),
+            Ok(()) => self.keep_listing_snapshots(&refreshed.entries, &compared),
             Err(error) if error.kind() == ErrorKind::Damaged => return Err(error),
             Err(error) => {
                 for index in compared.changed {
@@ -178,12 +178,12 @@ impl Catalog {
                         .changed
                         .extend(changed.into_iter().map(|index| range.start + index));
                     compared
-                        .without_roll
+                        .without_listing_snapshot
                         .extend((later > MOST_LATER + range.len() / 32).then_some((id, range)));
                 }
                 None => {
                     here.iter_mut().for_each(CatalogRow::unsettle);
-                    compared.without_roll.push((id, range));
+                    compared.without_listing_snapshot.push((id, range));
                     unclear.push((id, listed));
                 }
             }
@@ -211,7 +211,10 @@ impl Catalog {
     ) -> Result<()> {
         let fault = |error| self.fault(error);
         let (mut seen, mut shared) = (vec![false; entries.len()], Shared::default());
-        let sql = format!("SELECT {}, store, place FROM session", listing_snapshot::COLUMNS);
+        let sql = format!(
+            "SELECT {}, store, place FROM session",
+            listing_snapshot::COLUMNS
+        );
         let mut all = moment.prepare_cached(&sql).map_err(fault)?;
         let mut rows = all.query([]).map_err(fault)?;
         while let Some(row) = rows.next().map_err(fault)? {
@@ -244,10 +247,10 @@ impl Catalog {
     /// Writes rolls where there are none of use, so that the next refresh need not look at
     /// every row. Whoever is at work on the catalog is not waited for, and not while much is
     /// about to change anyway.
-    fn keep_rolls(&mut self, entries: &[CatalogRow], compared: &Compared) {
+    fn keep_listing_snapshots(&mut self, entries: &[CatalogRow], compared: &Compared) {
         let restless =
             compared.changed.len() + compared.gone.len() > MOST_LATER + entries.len() / 32;
-        if compared.without_roll.is_empty() || restless || self.in_memory {
+        if compared.without_listing_snapshot.is_empty() || restless || self.in_memory {
             return;
         }
         let mut write = || {
@@ -255,7 +258,7 @@ impl Catalog {
             let tx = self
                 .db
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
-            for (store, range) in &compared.without_roll {
+            for (store, range) in &compared.without_listing_snapshot {
                 let here = range
                     .clone()
                     .filter(|index| compared.changed.binary_search(index).is_err());
@@ -329,8 +332,8 @@ fn settle(
     entry: &mut CatalogRow,
     now: Instant,
 ) -> rusqlite::Result<()> {
-    let state = State::of(&entry.located);
-    let place = place_name(&entry.located);
+    let state = State::of(&entry.location);
+    let place = place_name(&entry.location);
     let before = tx
         .prepare_cached(&format!(
             "SELECT {KNOWN} FROM session WHERE store=?1 AND place=?2"
@@ -338,7 +341,7 @@ fn settle(
         .query_row(params![store_row, place], known)
         .optional()?;
     // A log that cannot be opened is told so when it is read; here it only must not count as known.
-    let window = |end: i64| windows(store.backend(), &entry.located, end).unwrap_or((-1, -1));
+    let window = |end: i64| windows(store.backend(), &entry.location, end).unwrap_or((-1, -1));
     let ends = window(state.size);
     let young = state.is_young(now);
     let Some(before) = before else {
@@ -349,14 +352,14 @@ fn settle(
              VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,-1,0,?15)",
         )?
         .execute(params![
-            place, store_row, store.dialect().name(), entry.located.id, state.dev, state.ino, state.size, state.mtime,
+            place, store_row, store.dialect().name(), entry.location.id, state.dev, state.ino, state.size, state.mtime,
             state.ctime, state.digest, young, ends.0, ends.1, generation, rev
         ])?;
         (entry.row, entry.generation) = (tx.last_insert_rowid(), generation.cast_unsigned());
         return Ok(());
     };
     let is_same = |end: i64| ends != (-1, -1) && window(end) == before.windows;
-    let (grew, upto) = match change(&before.state, before.young, &state, &entry.located) {
+    let (grew, upto) = match change(&before.state, before.young, &state, &entry.location) {
         Change::None => (true, before.upto),
         Change::Look => (is_same(state.size), -1),
         Change::Grown => (is_same(before.state.size), before.upto),

@@ -6,11 +6,11 @@ use boswell_dialect::{Files, SessionLocation};
 use boswell_model::{Result, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
+use super::filter_keys::FilterKeys;
+use super::message_usage::Item;
+use super::packed_meta::Packed;
 use super::seen_folders::SeenFolders;
 use super::sort_keys::SortKeys;
-use super::packed_meta::Packed;
-use super::message_usage::Item;
-use super::filter_keys::FilterKeys;
 
 /// The generation of what could not be written down: the index must not rely on it.
 pub(super) const UNSETTLED: u64 = u64::MAX >> 1;
@@ -21,14 +21,14 @@ pub struct CatalogRow {
     /// The store that holds it.
     pub store: StoreId,
     /// Where it is there.
-    pub located: SessionLocation,
+    pub location: SessionLocation,
     /// Grows when its bytes were changed other than by appending.
     pub generation: u64,
     pub(super) row: i64,
     /// The few things that are known without reading the rest; none if nothing is.
-    pub(super) glance: Option<SortKeys>,
+    pub(super) sort_keys: Option<SortKeys>,
     /// What it can be chosen by; known if the glance is.
-    pub(super) traits: Option<Arc<FilterKeys>>,
+    pub(super) filter_keys: Option<Arc<FilterKeys>>,
     /// The rest, once it was loaded.
     pub(super) kept: Option<Packed>,
     /// For which length of the log both hold; none if for none.
@@ -45,20 +45,20 @@ impl CatalogRow {
     /// A session about which nothing is written down.
     pub(super) fn new(
         store: StoreId,
-        located: SessionLocation,
+        location: SessionLocation,
         folders: &Arc<SeenFolders>,
         beside: &mut dyn FnMut(&str) -> bool,
     ) -> CatalogRow {
         let folders = Arc::clone(folders);
-        let key = located.key.as_deref().filter(|_| located.row.is_none());
+        let key = location.key.as_deref().filter(|_| location.row.is_none());
         let alone = key.is_some_and(|key| !beside(key));
         CatalogRow {
             store,
-            located,
+            location,
             generation: UNSETTLED,
             row: 0,
-            glance: None,
-            traits: None,
+            sort_keys: None,
+            filter_keys: None,
             kept: None,
             upto: None,
             items: Vec::new(),
@@ -75,22 +75,22 @@ impl CatalogRow {
     /// Whether all that is known of it holds for the log as it is now, and the
     /// whole of it was read.
     pub fn is_current(&self) -> bool {
-        self.upto == Some(self.located.size) && self.is_whole()
+        self.upto == Some(self.location.size) && self.is_whole()
     }
 
     fn is_whole(&self) -> bool {
-        self.glance.as_ref().is_some_and(SortKeys::is_complete)
+        self.sort_keys.as_ref().is_some_and(SortKeys::is_complete)
     }
 
     /// What is known of it at a glance; none where only a summary tells, because files
     /// beside the log have a say.
-    pub fn glance(&self) -> Option<SortKeys> {
-        self.glance.filter(|_| self.stands_alone())
+    pub fn sort_keys(&self) -> Option<SortKeys> {
+        self.sort_keys.filter(|_| self.stands_alone())
     }
 
     /// What it can be chosen by, under the same condition.
-    pub fn traits(&self) -> Option<&FilterKeys> {
-        self.traits.as_deref().filter(|_| self.stands_alone())
+    pub fn filter_keys(&self) -> Option<&FilterKeys> {
+        self.filter_keys.as_deref().filter(|_| self.stands_alone())
     }
 
     /// Whether its log is all that says something of it: no index has a row for it and no
@@ -103,7 +103,7 @@ impl CatalogRow {
     pub fn title_in_log(&self) -> Option<&str> {
         self.kept
             .as_ref()
-            .filter(|_| self.is_whole() && self.located.row.is_none())?
+            .filter(|_| self.is_whole() && self.location.row.is_none())?
             .title()
     }
 
@@ -114,7 +114,7 @@ impl CatalogRow {
 
     /// Forgets what is kept of it, so that its log is read again.
     pub fn forget(&mut self) {
-        (self.glance, self.traits, self.kept, self.upto) = (None, None, None, None);
+        (self.sort_keys, self.filter_keys, self.kept, self.upto) = (None, None, None, None);
     }
 
     /// Forgets all that is written down of it.
@@ -125,12 +125,12 @@ impl CatalogRow {
 
     /// Whether what is known of it was read from the log as it is now.
     pub(super) fn is_fresh(&self) -> bool {
-        self.upto == Some(self.located.size) && self.glance.is_some()
+        self.upto == Some(self.location.size) && self.sort_keys.is_some()
     }
 
     /// Whether anything is known that was true of the log once and was not rewritten since.
     pub(super) fn is_known(&self) -> bool {
-        self.upto.is_some() && self.glance.is_some()
+        self.upto.is_some() && self.sort_keys.is_some()
     }
 
     /// What a list shows of it, once that was [loaded](super::Catalog::load).
@@ -140,19 +140,19 @@ impl CatalogRow {
     pub fn summary(&self, store: &Store) -> Result<Summary> {
         let kept = self.kept.as_ref().map(Packed::unpack).unwrap_or_default();
         let complete = self.is_current();
-        let mut facts = kept.facts;
+        let mut meta = kept.meta;
         store
             .dialect()
-            .collect_side_meta(&self.files(store), &self.located, &mut facts)?;
+            .collect_side_meta(&self.files(store), &self.location, &mut meta)?;
         Ok(Summary {
-            reference: SessionRef::new(store.dialect().name(), &self.located.id),
-            located: self.located.clone(),
+            reference: SessionRef::new(store.dialect().name(), &self.location.id),
+            location: self.location.clone(),
             path: self
-                .located
+                .location
                 .key
                 .as_deref()
                 .map(|key| store.backend().describe(key)),
-            facts,
+            meta,
             complete,
             records: kept.records,
             leaf: kept.leaf.filter(|_| complete),

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use boswell_dialect::{FileInfo, Files, Discovered};
+use boswell_dialect::{Discovered, FileInfo, Files};
 use boswell_model::Result;
 use boswell_store::{Backend, Store};
 

@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 use boswell_dialect::{Dialect, SessionLocation};
 use boswell_model::{Instant, Usage};
 
-use super::packed_meta::PackedMeta;
-use super::message_usage::Item;
 use super::codec::{Out, time, usage};
+use super::message_usage::Item;
+use super::packed_meta::PackedMeta;
 use crate::stats::{ExactSum, UsageSum};
 use crate::varint::{self, Reader};
 
@@ -110,19 +110,19 @@ impl SessionTotals {
     /// alone, and the others.
     pub(super) fn of(
         dialect: &dyn Dialect,
-        located: &SessionLocation,
+        location: &SessionLocation,
         kept: &PackedMeta,
         alone: &[Item],
         shared: &[Item],
     ) -> SessionTotals {
-        let facts = &kept.facts;
-        let last_active = facts.last_active.or(located.modified);
+        let meta = &kept.meta;
+        let last_active = meta.last_active.or(location.modified);
         let mut marks = Marks::default();
         marks.set_if(
-            located.hidden.or(facts.hidden) == Some("subagent"),
+            location.hidden.or(meta.hidden) == Some("subagent"),
             Marks::SUBAGENT,
         );
-        marks.set_if(!facts.stated.usage.is_unknown(), Marks::STATES);
+        marks.set_if(!meta.stated.usage.is_unknown(), Marks::STATES);
         marks.set_if(
             alone
                 .iter()
@@ -138,37 +138,37 @@ impl SessionTotals {
             marks.set_if(true, any);
             marks.set_if(item.key.is_some(), named);
         }
-        let links = dialect.links(facts, &located.id).into_iter();
+        let links = dialect.links(meta, &location.id).into_iter();
         let head = Head {
-            created: facts.created,
+            created: meta.created,
             last_active,
-            project: facts.project.clone().unwrap_or_default(),
-            agent: facts
+            project: meta.project.clone().unwrap_or_default(),
+            agent: meta
                 .agent
                 .clone()
                 .unwrap_or_else(|| dialect.agent().to_owned()),
-            other_id: facts.id.clone().filter(|id| *id != located.id),
-            parent: facts.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
+            other_id: meta.id.clone().filter(|id| *id != location.id),
+            parent: meta.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
             links: links
                 .map(|link| (link.dialect.to_owned(), link.id))
                 .collect(),
-            messages: facts.messages,
+            messages: meta.messages,
             records: kept.records,
             marks,
         };
         let sums = Sums {
-            messages: facts.messages.max(facts.stated.messages.unwrap_or(0)),
-            turns: facts.turns.max(facts.stated.turns.unwrap_or(0)),
-            tool_calls: facts.tool_calls,
+            messages: meta.messages.max(meta.stated.messages.unwrap_or(0)),
+            turns: meta.turns.max(meta.stated.turns.unwrap_or(0)),
+            tool_calls: meta.tool_calls,
             entries: kept.records,
-            duration_ms: facts.duration_ms,
-            kinds: facts
+            duration_ms: meta.duration_ms,
+            kinds: meta
                 .kinds
                 .iter()
                 .map(|(word, count)| (word.as_str(), *count))
                 .collect(),
-            models: facts.models.iter().map(String::as_str).collect(),
-            stated: facts.stated.usage,
+            models: meta.models.iter().map(String::as_str).collect(),
+            stated: meta.stated.usage,
             groups: groups(alone, last_active),
         };
         SessionTotals {
@@ -322,7 +322,9 @@ impl Group<'_> {
         match letter {
             b'a' => self.day = Some(time(from)?),
             b'$' => self.spent.cost = Some(ExactSum::from_bytes(from.bytes(16)?.try_into().ok()?)),
-            b'#' => self.spent.requests = Some(ExactSum::from_bytes(from.bytes(16)?.try_into().ok()?)),
+            b'#' => {
+                self.spent.requests = Some(ExactSum::from_bytes(from.bytes(16)?.try_into().ok()?))
+            }
             b'u' => self.spent.tokens = usage(from)?,
             _ => return None,
         }

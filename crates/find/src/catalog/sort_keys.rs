@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use boswell_model::{SessionMeta, Instant};
+use boswell_model::{Instant, SessionMeta};
 
+use super::filter_keys::{FilterKeys, Shared};
 use super::packed_meta::PackedMeta;
-use super::filter_keys::{Shared, FilterKeys};
 
 /// The few things of a session that are known without unpacking what is kept of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,7 +32,7 @@ const UNKNOWN: i64 = i64::MIN;
 
 impl SortKeys {
     pub(super) fn of(kept: &PackedMeta, id: &str) -> SortKeys {
-        let facts: &SessionMeta = &kept.facts;
+        let meta: &SessionMeta = &kept.meta;
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         let millis = |time: Option<Instant>| time.map_or(UNKNOWN, Instant::millis);
         let count = |count: Option<u64>| {
@@ -42,18 +42,18 @@ impl SortKeys {
         };
         SortKeys {
             parts: [
-                millis(facts.last_active),
-                millis(facts.created),
-                count(Some(facts.messages)),
-                count(facts.stated.messages),
+                millis(meta.last_active),
+                millis(meta.created),
+                count(Some(meta.messages)),
+                count(meta.stated.messages),
             ],
             flags: flag(kept.complete, COMPLETE)
                 | flag(kept.conversation, CONVERSATION)
-                | flag(facts.title.is_some(), TITLED)
-                | flag(facts.hidden.is_some(), HIDDEN)
-                | flag(!facts.external_ids.is_empty(), LINKED)
+                | flag(meta.title.is_some(), TITLED)
+                | flag(meta.hidden.is_some(), HIDDEN)
+                | flag(!meta.external_ids.is_empty(), LINKED)
                 | flag(kept.records > 0, RECORDS)
-                | flag(facts.id.as_ref().is_some_and(|own| own != id), RENAMED),
+                | flag(meta.id.as_ref().is_some_and(|own| own != id), RENAMED),
         }
     }
 
@@ -137,22 +137,25 @@ impl SortKeys {
     }
 
     /// With traits behind it and a checksum, to be written down.
-    pub(super) fn to_bytes(self, traits: &FilterKeys) -> Vec<u8> {
+    pub(super) fn to_bytes(self, filter_keys: &FilterKeys) -> Vec<u8> {
         let mut out = Vec::with_capacity(LEN + 64);
         self.put(&mut out);
-        out.extend_from_slice(&traits.pack());
+        out.extend_from_slice(&filter_keys.pack());
         out.extend_from_slice(&crc32fast::hash(&out).to_le_bytes());
         out
     }
 
     /// None for what [`Glance::to_bytes`] did not write.
-    pub(super) fn from_bytes(bytes: &[u8], shared: &mut Shared) -> Option<(SortKeys, Arc<FilterKeys>)> {
+    pub(super) fn from_bytes(
+        bytes: &[u8],
+        shared: &mut Shared,
+    ) -> Option<(SortKeys, Arc<FilterKeys>)> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         if crc32fast::hash(body).to_le_bytes() != *sum {
             return None;
         }
-        let (glance, traits) = body.split_first_chunk::<LEN>()?;
-        Some((SortKeys::take(glance), shared.unpack(traits)?))
+        let (sort_keys, filter_keys) = body.split_first_chunk::<LEN>()?;
+        Some((SortKeys::take(sort_keys), shared.unpack(filter_keys)?))
     }
 }
 
@@ -167,27 +170,30 @@ mod tests {
             records: 2,
             ..PackedMeta::default()
         };
-        kept.facts.last_active = Some(Instant::from_millis(-7));
-        kept.facts.messages = 3;
-        kept.facts.hidden = Some("subagent");
-        let glance = SortKeys::of(&kept, "x");
-        let traits = FilterKeys {
+        kept.meta.last_active = Some(Instant::from_millis(-7));
+        kept.meta.messages = 3;
+        kept.meta.hidden = Some("subagent");
+        let sort_keys = SortKeys::of(&kept, "x");
+        let filter_keys = FilterKeys {
             project: Some("/p".into()),
             ..FilterKeys::default()
         };
-        let bytes = glance.to_bytes(&traits);
+        let bytes = sort_keys.to_bytes(&filter_keys);
         let mut shared = Shared::default();
         assert_eq!(
             SortKeys::from_bytes(&bytes, &mut shared),
-            Some((glance, Arc::new(traits)))
+            Some((sort_keys, Arc::new(filter_keys)))
         );
         assert_eq!(
-            (glance.last_active(), glance.created()),
-            (kept.facts.last_active, None)
+            (sort_keys.last_active(), sort_keys.created()),
+            (kept.meta.last_active, None)
         );
-        assert_eq!((glance.messages(), glance.stated_messages()), (3, None));
-        assert!(glance.is_complete() && glance.is_hidden() && glance.has_records());
-        assert!(!glance.is_linked() && !glance.is_titled() && !glance.is_conversation());
+        assert_eq!(
+            (sort_keys.messages(), sort_keys.stated_messages()),
+            (3, None)
+        );
+        assert!(sort_keys.is_complete() && sort_keys.is_hidden() && sort_keys.has_records());
+        assert!(!sort_keys.is_linked() && !sort_keys.is_titled() && !sort_keys.is_conversation());
         for at in 0..bytes.len() {
             let mut hurt = bytes.clone();
             hurt[at] ^= 1;

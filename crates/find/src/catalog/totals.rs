@@ -11,13 +11,13 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use super::session_totals::{SessionTotals, Head, Sums};
-use super::message_owners::{MessageOwners, Fresh, claim, claims_in, sum_of};
-use super::packed_meta::Packed;
-use super::message_usage::{self, Item};
 use super::file_state::State;
+use super::message_owners::{Fresh, MessageOwners, claim, claims_in, sum_of};
+use super::message_usage::{self, Item};
+use super::packed_meta::Packed;
+use super::session_totals::{Head, SessionTotals, Sums};
 use super::{Catalog, CatalogRow, database};
-use crate::stats::{By, Aggregate, Tally};
+use crate::stats::{Aggregate, By, Tally};
 
 impl Catalog {
     /// The sums over all conversations that are `meant`. A conversation is told by the places of
@@ -109,7 +109,10 @@ impl<'c> Books<'c> {
         }
         let mut fresh = Fresh::default();
         for (number, place) in &stale.changed {
-            fresh.add(&MessageOwners::of(&self.items(*place)?), &self.claims(*number)?);
+            fresh.add(
+                &MessageOwners::of(&self.items(*place)?),
+                &self.claims(*number)?,
+            );
         }
         let mut changed = stale.changed;
         for number in self.affected(&mut fresh)? {
@@ -128,7 +131,7 @@ impl<'c> Books<'c> {
 
     /// Tells of every session, and finds the accounts that are not those of the
     /// sessions as they are now.
-    fn enter(&self, reckoning: &mut Aggregate<'_>) -> Result<Stale> {
+    fn enter(&self, aggregate: &mut Aggregate<'_>) -> Result<Stale> {
         let fault = |error| self.fault(error);
         let (mut fresh, mut strange) = (vec![false; self.entries.len()], HashSet::new());
         let mut all = self
@@ -147,7 +150,7 @@ impl<'c> Books<'c> {
                 *fresh = state_of(entry) == state;
             }
             let head = row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b"");
-            reckoning.enter(*place, Head::unpack(head).ok_or_else(damaged)?);
+            aggregate.enter(*place, Head::unpack(head).ok_or_else(damaged)?);
         }
         let changed = self
             .places
@@ -259,7 +262,7 @@ impl<'c> Books<'c> {
         let mut items = self.items(place)?;
         let claims = MessageOwners::of(&items);
         // A cost that is stated stands for all messages of its session.
-        if kept.facts.stated.usage.cost.is_some() {
+        if kept.meta.stated.usage.cost.is_some() {
             items
                 .iter_mut()
                 .for_each(|item| _ = item.usage.cost.get_or_insert(0.0));
@@ -267,7 +270,7 @@ impl<'c> Books<'c> {
         let is_shared =
             |item: &Item| claim(item).is_some_and(|it| fresh.is_shared(it) || before.contains(&it));
         let (mut shared, alone): (Vec<Item>, Vec<Item>) = items.into_iter().partition(is_shared);
-        let account = SessionTotals::of(store.dialect(), &entry.located, &kept, &alone, &shared);
+        let account = SessionTotals::of(store.dialect(), &entry.location, &kept, &alone, &shared);
         (self
             .db
             .prepare_cached("INSERT INTO account VALUES(?1,?2,?3,?4)"))
@@ -289,7 +292,11 @@ impl<'c> Books<'c> {
                 .db
                 .prepare_cached("INSERT INTO shared VALUES(?1,?2,?3)"))
             .and_then(|mut add| {
-                add.execute(params![claim.cast_signed(), number, message_usage::pack(same)])
+                add.execute(params![
+                    claim.cast_signed(),
+                    number,
+                    message_usage::pack(same)
+                ])
             })
             .map_err(fault)?;
         }
@@ -332,24 +339,24 @@ impl<'c> Books<'c> {
                 .map_err(|error| self.fault(error))
         };
         let mut tx = begin()?;
-        let mut reckoning = Aggregate::new(self.stores, self.entries, by);
-        let stale = self.enter(&mut reckoning)?;
+        let mut aggregate = Aggregate::new(self.stores, self.entries, by);
+        let stale = self.enter(&mut aggregate)?;
         if !stale.changed.is_empty() || !stale.gone.is_empty() {
             drop(tx);
             self.bring_up_to_date(stale)?;
             tx = begin()?;
-            reckoning = Aggregate::new(self.stores, self.entries, by);
-            self.enter(&mut reckoning)?;
+            aggregate = Aggregate::new(self.stores, self.entries, by);
+            self.enter(&mut aggregate)?;
         }
-        reckoning.choose(meant);
-        if reckoning.must_look() {
-            self.each_shared(&mut |held| reckoning.look(held))?;
+        aggregate.choose(meant);
+        if aggregate.must_look() {
+            self.each_shared(&mut |held| aggregate.look(held))?;
         }
-        reckoning.settle();
-        self.each_alone(&mut |place, sums| reckoning.add(place, sums))?;
-        self.each_shared(&mut |held| reckoning.add_shared(held))?;
+        aggregate.settle();
+        self.each_alone(&mut |place, sums| aggregate.add(place, sums))?;
+        self.each_shared(&mut |held| aggregate.add_shared(held))?;
         tx.commit().map_err(|error| self.fault(error))?;
-        Ok(reckoning.done())
+        Ok(aggregate.done())
     }
 
     /// Hands over what every session that is among the entries holds alone, by its place.
@@ -388,8 +395,9 @@ impl<'c> Books<'c> {
             let Some(place) = self.places.get(&number) else {
                 continue;
             };
-            let items = message_usage::unpack(row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b""))
-                .ok_or_else(damaged)?;
+            let items =
+                message_usage::unpack(row.get_ref(2).map_err(fault)?.as_blob().unwrap_or(b""))
+                    .ok_or_else(damaged)?;
             held.extend(items.into_iter().map(|item| (*place, item)));
         }
         if !held.is_empty() {
@@ -406,7 +414,7 @@ fn state_of(entry: &CatalogRow) -> i64 {
         mtime,
         digest,
         ..
-    } = State::of(&entry.located);
+    } = State::of(&entry.location);
     let parts = [entry.generation.cast_signed(), size, mtime, digest];
     sum_of(parts.into_iter().flat_map(i64::to_le_bytes)).cast_signed()
 }

@@ -5,9 +5,9 @@
 //! to the last byte. A hash alone decides nothing.
 
 use super::segment::{BlockRow, SegmentWriter};
-use crate::tokenizer;
-use crate::source::TextPosition;
 use crate::extract::Field;
+use crate::source::TextPosition;
+use crate::tokenizer;
 
 /// How much folded text a block holds before it ends with the line it is in.
 pub(crate) const BLOCK_TEXT: usize = 16 << 10;

@@ -10,10 +10,10 @@
 //! place of the old one.
 
 mod builder;
+mod checksummed_pages;
 mod folder;
 mod manifest;
 mod merge;
-mod checksummed_pages;
 mod segment;
 mod snapshot;
 mod update;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use boswell_model::{Error, Result};
 
+use super::checksummed_pages::{Paged, damaged};
 use super::folder::IndexFolder;
 use super::manifest::{self, Manifest, Range, SegmentRow, SourceRow};
-use super::checksummed_pages::{Paged, damaged};
 use super::segment::Segment;
 use crate::source::Source;
 

@@ -8,9 +8,9 @@ use super::builder::Builder;
 use super::manifest::{Range, SourceRow};
 use super::snapshot::Snapshot;
 use super::writer::Writer;
-use crate::normalize;
-use crate::source::{Body, TextPosition, Source, SourceReader, Step, Tail, walk};
 use crate::extract;
+use crate::normalize;
+use crate::source::{Body, Source, SourceReader, Step, Tail, TextPosition, walk};
 
 /// What an update did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

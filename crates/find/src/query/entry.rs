@@ -4,12 +4,12 @@ use boswell_dialect::Dialect;
 use boswell_model::{EntryKind, Instant, SessionRef, Slot};
 
 use super::clause::{Piece, Tally};
-use super::rank::{self, MOST_COUNT};
 use super::prefilter::Prefilter;
+use super::rank::{self, MOST_COUNT};
 use super::{Query, snippet};
+use crate::extract::{self, Field};
 use crate::normalize;
 use crate::source::{Body, Record, Source};
-use crate::extract::{self, Field};
 
 /// An entry, or the title of a session, that fulfils a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,7 +96,7 @@ pub(crate) struct EntryMatch {
 /// Checks a record against a query.
 pub(crate) fn check(
     query: &Query,
-    sieve: &Prefilter,
+    prefilter: &Prefilter,
     source: &Source,
     dialect: &dyn Dialect,
     record: &Record<'_>,
@@ -114,7 +114,7 @@ pub(crate) fn check(
     match &record.body {
         Body::Object(object) => {
             let head = &record.head;
-            if !sieve.lets_through(head.kind, object.raw().bytes(), &mut scratch.raw) {
+            if !prefilter.lets_through(head.kind, object.raw().bytes(), &mut scratch.raw) {
                 return None;
             }
             let mut push = |field: Field, text: &str| scratch.push(field, text);

@@ -11,14 +11,14 @@ mod cursor;
 mod entry;
 mod filter;
 mod literals;
-mod suggestions;
-mod required_terms;
 mod parse;
+mod prefilter;
 mod rank;
+mod required_terms;
 mod scan;
 mod search;
-mod prefilter;
 mod snippet;
+mod suggestions;
 
 use boswell_model::Result;
 
@@ -26,8 +26,8 @@ use crate::extract::Field;
 
 pub(crate) use clause::Clause;
 pub use filter::Filters;
-pub use suggestions::Suggestions;
 pub use search::{Count, Effort, Hit, Results};
+pub use suggestions::Suggestions;
 
 /// In which order hits come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

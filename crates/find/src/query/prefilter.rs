@@ -109,8 +109,8 @@ mod tests {
     use crate::normalize::fold;
 
     fn lets_through(query: &str, raw: &str) -> bool {
-        let sieve = Prefilter::of(&[Clause::text(fold(query))]);
-        sieve.lets_through(EntryKind::User, raw.as_bytes(), &mut Vec::new())
+        let prefilter = Prefilter::of(&[Clause::text(fold(query))]);
+        prefilter.lets_through(EntryKind::User, raw.as_bytes(), &mut Vec::new())
     }
 
     #[test]

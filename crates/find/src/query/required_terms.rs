@@ -72,8 +72,8 @@ impl RequiredTerms {
 
     /// Whether blocks that fulfil it hold the stretch for certain.
     pub(crate) fn decides(&self, folded: &str) -> bool {
-        let one_run =
-            tokenizer::next_run(folded, 0).is_some_and(|run| run.start == 0 && run.end == folded.len());
+        let one_run = tokenizer::next_run(folded, 0)
+            .is_some_and(|run| run.start == 0 && run.end == folded.len());
         one_run && matches!(self, RequiredTerms::Term(stretch, _) if stretch.len() == folded.len())
     }
 }

@@ -8,7 +8,7 @@ use super::cursor::{Cursor, order};
 use super::entry::{self, Hit, Scratch};
 use super::prefilter::Prefilter;
 use super::{Effort, Query};
-use crate::source::{TextPosition, Source, SourceReader, Step, Tail, walk};
+use crate::source::{Source, SourceReader, Step, Tail, TextPosition, walk};
 
 /// A stretch of a source.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ pub(crate) enum Until {
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'s> {
     pub(crate) query: &'s Query,
-    pub(crate) sieve: &'s Prefilter,
+    pub(crate) prefilter: &'s Prefilter,
     pub(crate) sources: &'s [&'s Source],
     pub(crate) reader: &'s dyn SourceReader,
     pub(crate) effort: &'s Effort<'s>,
@@ -94,7 +94,7 @@ impl TopHits {
 const WORTH_A_THREAD: u64 = 4 << 20;
 
 /// Checks everything in `jobs`.
-pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut TopHits) {
+pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], top_hits: &mut TopHits) {
     let bytes: u64 = jobs
         .iter()
         .map(|job| job.to.saturating_sub(job.from.at))
@@ -107,13 +107,13 @@ pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut TopHits) {
         .min(usize::try_from(bytes / WORTH_A_THREAD).unwrap_or(1).max(1));
     let next = AtomicUsize::new(0);
     if workers == 1 {
-        return work(scope, jobs, &next, pile);
+        return work(scope, jobs, &next, top_hits);
     }
     let piles = std::thread::scope(|threads| {
         let one = || {
-            let mut pile = TopHits::new(scope.query.limit);
-            work(scope, jobs, &next, &mut pile);
-            pile
+            let mut top_hits = TopHits::new(scope.query.limit);
+            work(scope, jobs, &next, &mut top_hits);
+            top_hits
         };
         let running: Vec<_> = (0..workers).map(|_| threads.spawn(one)).collect();
         running
@@ -123,26 +123,26 @@ pub(crate) fn run(scope: Scope<'_>, jobs: &[Job], pile: &mut TopHits) {
     });
     for done in piles {
         match done {
-            Ok(other) => pile.absorb(other),
-            Err(_) => pile.unfinished = true,
+            Ok(other) => top_hits.absorb(other),
+            Err(_) => top_hits.unfinished = true,
         }
     }
 }
 
-fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, pile: &mut TopHits) {
+fn work(scope: Scope<'_>, jobs: &[Job], next: &AtomicUsize, top_hits: &mut TopHits) {
     let mut scratch = Scratch::default();
     while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
         if !(scope.effort.go_on)() {
-            pile.unfinished = true;
+            top_hits.unfinished = true;
             return;
         }
-        if job.until == Until::End || !pile.found.contains(&job.source) {
-            one(scope, job, &mut scratch, pile);
+        if job.until == Until::End || !top_hits.found.contains(&job.source) {
+            one(scope, job, &mut scratch, top_hits);
         }
     }
 }
 
-fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut TopHits) {
+fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, top_hits: &mut TopHits) {
     let Some(source) = scope.sources.get(job.source) else {
         return;
     };
@@ -161,28 +161,33 @@ fn one(scope: Scope<'_>, job: &Job, scratch: &mut Scratch, pile: &mut TopHits) {
                 stopped |= !(scope.effort.go_on)();
                 return !stopped;
             };
-            if let Some(found) = entry::check(query, scope.sieve, source, dialect, &record, scratch)
+            if let Some(found) =
+                entry::check(query, scope.prefilter, source, dialect, &record, scratch)
             {
-                pile.found.insert(job.source);
-                pile.entries += 1;
+                top_hits.found.insert(job.source);
+                top_hits.entries += 1;
                 let later = (scope.after).is_none_or(|after| {
                     order((found.rank, &source.reference, record.slot), after.key()).is_gt()
                 });
-                if later && pile.is_wanted(found.rank) {
+                if later && top_hits.is_wanted(found.rank) {
                     let hit = entry::hit(query, source, job.source, &found, scratch);
-                    pile.keep(entry::placed(hit, &record));
+                    top_hits.keep(entry::placed(hit, &record));
                 }
                 return job.until == Until::End;
             }
             true
         },
     );
-    pile.bytes += job.to.saturating_sub(job.from.at);
-    pile.unfinished |= done.is_err() || stopped;
+    top_hits.bytes += job.to.saturating_sub(job.from.at);
+    top_hits.unfinished |= done.is_err() || stopped;
 }
 
 /// Checks the titles that stand outside of logs.
-pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile: &mut TopHits) {
+pub(crate) fn titles(
+    scope: Scope<'_>,
+    wanted: impl Iterator<Item = usize>,
+    top_hits: &mut TopHits,
+) {
     let mut scratch = Scratch::default();
     for index in wanted {
         let Some(source) = scope.sources.get(index) else {
@@ -198,15 +203,15 @@ pub(crate) fn titles(scope: Scope<'_>, wanted: impl Iterator<Item = usize>, pile
         let Some(found) = entry::check_title(scope.query, source, title, &mut scratch) else {
             continue;
         };
-        pile.found.insert(index);
-        pile.entries += 1;
+        top_hits.found.insert(index);
+        top_hits.entries += 1;
         let key = (found.rank, &source.reference, u32::MAX);
         if scope
             .after
             .is_none_or(|after| order(key, after.key()).is_gt())
-            && pile.is_wanted(found.rank)
+            && top_hits.is_wanted(found.rank)
         {
-            pile.keep(entry::hit(scope.query, source, index, &found, &scratch));
+            top_hits.keep(entry::hit(scope.query, source, index, &found, &scratch));
         }
     }
 }

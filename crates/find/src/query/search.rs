@@ -6,12 +6,12 @@ use boswell_model::Result;
 
 use super::candidates::Verdict;
 use super::cursor::Cursor;
-use super::suggestions::{self, Suggestions};
-use super::scan::{self, Job, TopHits, Scope, Until};
 use super::prefilter::Prefilter;
+use super::scan::{self, Job, Scope, TopHits, Until};
+use super::suggestions::{self, Suggestions};
 use super::{Counting, Order, Query, rank};
 use crate::index::{BlockRow, Index, Rows, Snapshot};
-use crate::source::{TextPosition, Source, SourceReader, Tail};
+use crate::source::{Source, SourceReader, Tail, TextPosition};
 
 pub use super::entry::Hit;
 
@@ -92,10 +92,10 @@ impl Index {
             .as_deref()
             .map(|text| Cursor::decode(text, query))
             .transpose()?;
-        let sieve = Prefilter::of(&query.clauses);
+        let prefilter = Prefilter::of(&query.clauses);
         let scope = Scope {
             query,
-            sieve: &sieve,
+            prefilter: &prefilter,
             sources,
             reader,
             effort,
@@ -302,10 +302,10 @@ impl<'p> Plan<'p> {
 
     fn answer(self, mut candidates: Candidates) -> Results {
         let query = self.scope.query;
-        let mut pile = TopHits::new(query.limit);
-        scan::titles(self.scope, self.wanted.iter().copied(), &mut pile);
-        scan::run(self.scope, &self.tails, &mut pile);
-        let scanned = pile.bytes;
+        let mut top_hits = TopHits::new(query.limit);
+        scan::titles(self.scope, self.wanted.iter().copied(), &mut top_hits);
+        scan::run(self.scope, &self.tails, &mut top_hits);
+        let scanned = top_hits.bytes;
         let decided = self.is_decided();
         if decided {
             // Blocks of one source stand side by side.
@@ -313,16 +313,17 @@ impl<'p> Plan<'p> {
                 .all
                 .chunk_by(|a, b| a.source == b.source)
                 .filter_map(|blocks| blocks.first());
-            pile.found
+            top_hits
+                .found
                 .extend(sources.map(|candidate| candidate.source as usize));
         }
-        let (done, skipped) = self.best(&mut candidates, &mut pile);
+        let (done, skipped) = self.best(&mut candidates, &mut top_hits);
         let all_read = done == candidates.all.len();
         if !all_read && !decided && query.counting == Counting::Exact {
-            self.count(&mut candidates, done, &mut pile);
+            self.count(&mut candidates, done, &mut top_hits);
         }
         let sessions_counted = decided || query.counting == Counting::Exact || all_read && !skipped;
-        self.results(pile, scanned, sessions_counted, all_read && !skipped)
+        self.results(top_hits, scanned, sessions_counted, all_read && !skipped)
     }
 
     /// Whether a block that the index gives holds a hit for certain.
@@ -333,17 +334,18 @@ impl<'p> Plan<'p> {
             && !query.filters.look_at_entries()
     }
 
-    fn time_is_up(&self, pile: &TopHits) -> bool {
-        pile.unfinished && !(self.scope.effort.go_on)()
+    fn time_is_up(&self, top_hits: &TopHits) -> bool {
+        top_hits.unfinished && !(self.scope.effort.go_on)()
     }
 
     /// Reads candidates until none that is left can be better than what was found. Gives
     /// how many were dealt with, and whether some of them were passed over because they
     /// came on earlier pages.
-    fn best(&self, candidates: &mut Candidates, pile: &mut TopHits) -> (usize, bool) {
+    fn best(&self, candidates: &mut Candidates, top_hits: &mut TopHits) -> (usize, bool) {
         let (mut done, mut skipped) = (0, false);
         while let [next, ..] = candidates.best(done, BATCH) {
-            if pile.floor().is_some_and(|floor| floor > next.bound) || self.time_is_up(pile) {
+            if top_hits.floor().is_some_and(|floor| floor > next.bound) || self.time_is_up(top_hits)
+            {
                 break;
             }
             let batch = candidates.best(done, BATCH);
@@ -356,7 +358,7 @@ impl<'p> Plan<'p> {
                 .collect();
             skipped |= jobs.len() < batch.len();
             done += batch.len();
-            scan::run(self.scope, &jobs, pile);
+            scan::run(self.scope, &jobs, top_hits);
         }
         (done, skipped)
     }
@@ -374,11 +376,11 @@ impl<'p> Plan<'p> {
     }
 
     /// Reads the candidates of sources in which nothing was found yet.
-    fn count(&self, candidates: &mut Candidates, mut done: usize, pile: &mut TopHits) {
-        while done < candidates.all.len() && !self.time_is_up(pile) {
+    fn count(&self, candidates: &mut Candidates, mut done: usize, top_hits: &mut TopHits) {
+        while done < candidates.all.len() && !self.time_is_up(top_hits) {
             let batch = candidates.best(done, BATCH * 32);
             let is_new =
-                |candidate: &&Candidate| !pile.found.contains(&(candidate.source as usize));
+                |candidate: &&Candidate| !top_hits.found.contains(&(candidate.source as usize));
             let only = |job: Job| Job {
                 until: Until::Hit,
                 ..job
@@ -390,7 +392,7 @@ impl<'p> Plan<'p> {
                 .map(only)
                 .collect();
             done += batch.len();
-            scan::run(self.scope, &jobs, pile);
+            scan::run(self.scope, &jobs, top_hits);
         }
     }
 
@@ -408,14 +410,14 @@ impl<'p> Plan<'p> {
 
     fn results(
         &self,
-        pile: TopHits,
+        top_hits: TopHits,
         scanned: u64,
         sessions_counted: bool,
         entries_counted: bool,
     ) -> Results {
         let query = self.scope.query;
-        let is_full = query.limit > 0 && pile.hits.len() == query.limit;
-        let cursor = pile.hits.last().filter(|_| is_full).map(|hit| {
+        let is_full = query.limit > 0 && top_hits.hits.len() == query.limit;
+        let cursor = top_hits.hits.last().filter(|_| is_full).map(|hit| {
             let (rank, reference, slot) = hit.key();
             Cursor {
                 rank,
@@ -424,7 +426,7 @@ impl<'p> Plan<'p> {
             }
             .encode(query)
         });
-        let nothing = pile.found.is_empty();
+        let nothing = top_hits.found.is_empty();
         let words = query
             .clauses
             .iter()
@@ -433,21 +435,21 @@ impl<'p> Plan<'p> {
         let nearest = words
             .filter_map(|word| suggestions::nearest(self.snapshot, word))
             .collect();
-        let complete = !pile.unfinished;
+        let complete = !top_hits.unfinished;
         Results {
             sessions: Count {
-                number: pile.found.len() as u64,
+                number: top_hits.found.len() as u64,
                 exact: complete && sessions_counted,
             },
             entries: Count {
-                number: pile.entries,
+                number: top_hits.entries,
                 exact: complete && entries_counted,
             },
             complete,
             cursor,
             scanned,
             nearest,
-            hits: pile.hits,
+            hits: top_hits.hits,
         }
     }
 }

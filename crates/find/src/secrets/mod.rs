@@ -26,7 +26,7 @@ use assign::{NAMES, Name};
 use class::Runs;
 use context::{CONTEXTS, Context, Seen};
 use escape::Unescaped;
-use rule::{RulePosition, Rule, Vendor};
+use rule::{Rule, RulePosition, Vendor};
 pub use secret_count::SecretCount;
 
 /// A secret that was found.

@@ -160,7 +160,11 @@ impl Rule {
     }
 
     /// The secret whose literal is here, if the rest of the form is here too.
-    pub(super) fn matches(&self, runs: &mut Runs<'_>, place: &RulePosition) -> Option<Range<usize>> {
+    pub(super) fn matches(
+        &self,
+        runs: &mut Runs<'_>,
+        place: &RulePosition,
+    ) -> Option<Range<usize>> {
         let mut secret = (place.start, place.end);
         let start = self.backwards(runs.text, place.start, &mut secret)?;
         if self.word && !value::begins_a_word(runs.text, start) {

@@ -7,8 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::by_name;
-use boswell_model::{Instant, Symbol, Interner, Usage};
-use boswell_store::{LinkedElsewhere, Stores, LinkGraph};
+use boswell_model::{Instant, Interner, Symbol, Usage};
+use boswell_store::{LinkGraph, LinkedElsewhere, Stores};
 
 use super::usage_sum::UsageSum;
 use super::{By, Tally};
@@ -133,7 +133,7 @@ impl<'e> Aggregate<'e> {
             let id = head
                 .other_id
                 .clone()
-                .unwrap_or_else(|| entry.located.id.clone());
+                .unwrap_or_else(|| entry.location.id.clone());
             self.family.add(place, id, head.parent);
         }
         let links: Vec<LinkedElsewhere> = head
@@ -165,7 +165,7 @@ impl<'e> Aggregate<'e> {
                 name(
                     place,
                     dialect,
-                    &entry.located.id,
+                    &entry.location.id,
                     self.other_ids.get(&place).map(String::as_str),
                 );
             }
@@ -188,7 +188,7 @@ impl<'e> Aggregate<'e> {
         let entry = |place: usize| self.entries.get(place);
         let owners: HashSet<(usize, &str)> = places()
             .filter_map(|place| {
-                entry(place).and_then(|it| Some((it.store.0, it.located.owner.as_deref()?)))
+                entry(place).and_then(|it| Some((it.store.0, it.location.owner.as_deref()?)))
             })
             .collect();
         for place in self.meant.iter().flatten().copied() {
@@ -201,7 +201,7 @@ impl<'e> Aggregate<'e> {
                 continue;
             };
             side.is_meant = true;
-            side.has_subagents = owners.contains(&(entry.store.0, entry.located.id.as_str()));
+            side.has_subagents = owners.contains(&(entry.store.0, entry.location.id.as_str()));
             let marks = side.marks;
             side.saw(marks.has(Marks::SPENT), marks.has(Marks::NAMED));
             if !side.has_subagents {
@@ -358,7 +358,7 @@ impl<'e> Aggregate<'e> {
             .stores
             .get(entry.store)
             .map_or("", |store| store.dialect().name());
-        (created, dialect, &entry.located.id, place)
+        (created, dialect, &entry.location.id, place)
     }
 
     fn side(&self, place: usize) -> Option<&Side> {

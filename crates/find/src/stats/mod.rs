@@ -5,23 +5,23 @@
 //! transcripts of their own. Of a conversation that is kept in two places, the place that knows
 //! messages by name counts. A cost that the agent recorded wins over one that is computed.
 
+mod aggregate;
 mod exact_sum;
 mod price_list;
 mod prices;
-mod aggregate;
-mod usage_sum;
 mod tally;
+mod usage_sum;
 
 use std::collections::BTreeMap;
 
 use boswell_model::Usage;
 
+pub(crate) use aggregate::Aggregate;
 pub(crate) use exact_sum::ExactSum;
 pub use price_list::PRICES_AS_OF;
 pub use prices::{Price, Prices};
-pub(crate) use aggregate::Aggregate;
-pub(crate) use usage_sum::UsageSum;
 pub use tally::Tally;
+pub(crate) use usage_sum::UsageSum;
 
 /// What sums are made by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

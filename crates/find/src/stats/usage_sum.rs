@@ -40,8 +40,10 @@ impl UsageSum {
     }
 
     pub(crate) fn usage(&self) -> Usage {
-        let (cost, premium_requests) =
-            (self.cost.map(ExactSum::value), self.requests.map(ExactSum::value));
+        let (cost, premium_requests) = (
+            self.cost.map(ExactSum::value),
+            self.requests.map(ExactSum::value),
+        );
         Usage {
             cost,
             premium_requests,

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_model::SessionRef;
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
-use super::support::Shelf;
+use super::support::TestSources;
 use super::{Index, all, search, sessions};
 
 /// Dies at a given change: that one is done by half, and none after it.
@@ -40,44 +40,56 @@ impl Hook for Dying {
             });
         let died = io::Error::from(io::ErrorKind::StorageFull);
         match (left, call) {
-            (Ok(1), DiskCall::Append { bytes, .. }) => HookVerdict::PartialThenFail(bytes.len() / 2, died),
+            (Ok(1), DiskCall::Append { bytes, .. }) => {
+                HookVerdict::PartialThenFail(bytes.len() / 2, died)
+            }
             (Ok(1) | Err(_), _) => HookVerdict::Fail(died),
             (Ok(_), _) => HookVerdict::Proceed,
         }
     }
 }
 
-fn shelf() -> Shelf {
-    let mut shelf = Shelf::default();
+fn test_sources() -> TestSources {
+    let mut test_sources = TestSources::default();
     for session in 0..12 {
-        shelf.say(
+        test_sources.say(
             &format!("s{session:02}"),
             &format!("deadlock in session{session}"),
         );
     }
-    shelf
+    test_sources
 }
 
-fn update_one_by_one(index: &Index, shelf: &Shelf) -> bool {
-    shelf.sources().into_iter().all(|source| {
+fn update_one_by_one(index: &Index, test_sources: &TestSources) -> bool {
+    test_sources.sources().into_iter().all(|source| {
         index
-            .update(&mut [source].into_iter(), shelf, &mut || true)
+            .update(&mut [source].into_iter(), test_sources, &mut || true)
             .is_ok()
     })
 }
 
 /// After a death the index answers rightly, and the next update repairs it.
-fn survives(folder: &Path, shelf: &Shelf) {
+fn survives(folder: &Path, test_sources: &TestSources) {
     let index = Index::open(folder);
-    let results = search(&index, &all("deadlock"), &shelf.sources(), shelf);
-    assert_eq!(sessions(&results).len(), shelf.logs.len());
+    let results = search(
+        &index,
+        &all("deadlock"),
+        &test_sources.sources(),
+        test_sources,
+    );
+    assert_eq!(sessions(&results).len(), test_sources.logs.len());
     assert!(results.complete);
-    assert!(update_one_by_one(&index, shelf));
+    assert!(update_one_by_one(&index, test_sources));
     let again = Index::open(folder);
-    let results = search(&again, &all("deadlock"), &shelf.sources(), shelf);
+    let results = search(
+        &again,
+        &all("deadlock"),
+        &test_sources.sources(),
+        test_sources,
+    );
     assert_eq!(
         (sessions(&results).len(), results.scanned),
-        (shelf.logs.len(), 0)
+        (test_sources.logs.len(), 0)
     );
     let left = RealDisk.list(folder).unwrap();
     assert!(
@@ -88,12 +100,12 @@ fn survives(folder: &Path, shelf: &Shelf) {
 
 #[test]
 fn death_at_any_step_of_updates_and_merges_leaves_the_old_index_or_the_new_one() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let mut deaths = 0;
     loop {
         let folder = tempfile::tempdir().unwrap();
-        let done = update_one_by_one(&Dying::index(folder.path(), deaths + 1), &shelf);
-        survives(folder.path(), &shelf);
+        let done = update_one_by_one(&Dying::index(folder.path(), deaths + 1), &test_sources);
+        survives(folder.path(), &test_sources);
         if done {
             break;
         }
@@ -104,7 +116,7 @@ fn death_at_any_step_of_updates_and_merges_leaves_the_old_index_or_the_new_one()
 
 #[test]
 fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
-    let mut shelf = shelf();
+    let mut test_sources = test_sources();
     let purged = SessionRef::new("plain", "s03");
     let mut deaths = 0;
     loop {
@@ -112,16 +124,25 @@ fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
         let index = Index::open(folder.path());
         assert!(
             index
-                .update(&mut shelf.sources().into_iter(), &shelf, &mut || true)
+                .update(
+                    &mut test_sources.sources().into_iter(),
+                    &test_sources,
+                    &mut || true
+                )
                 .unwrap()
                 .complete
         );
         let done = Dying::index(folder.path(), deaths + 1)
             .purge(&purged)
             .is_ok();
-        let (_, log) = shelf.logs.remove_entry("s03").unwrap();
+        let (_, log) = test_sources.logs.remove_entry("s03").unwrap();
         let index = Index::open(folder.path());
-        let results = search(&index, &all("deadlock"), &shelf.sources(), &shelf);
+        let results = search(
+            &index,
+            &all("deadlock"),
+            &test_sources.sources(),
+            &test_sources,
+        );
         assert_eq!((sessions(&results).len(), results.scanned), (11, 0));
         index.purge(&purged).unwrap();
         let holds = |word: &str| {
@@ -131,8 +152,8 @@ fn death_at_any_step_of_a_purge_leaves_the_session_whole_or_gone() {
             })
         };
         assert!(!holds("session3\n") && holds("session4\n"));
-        survives(folder.path(), &shelf);
-        shelf.logs.insert("s03".into(), log);
+        survives(folder.path(), &test_sources);
+        test_sources.logs.insert("s03".into(), log);
         if done {
             break;
         }
@@ -168,10 +189,13 @@ impl Hook for StuckSegments {
 
 #[test]
 fn a_purge_removes_an_old_segment_again_and_says_why_it_cannot() {
-    let (shelf, purged) = (shelf(), SessionRef::new("plain", "s03"));
+    let (test_sources, purged) = (test_sources(), SessionRef::new("plain", "s03"));
     for (failures, succeeds) in [(1, true), (usize::MAX, false)] {
         let folder = tempfile::tempdir().unwrap();
-        assert!(update_one_by_one(&Index::open(folder.path()), &shelf));
+        assert!(update_one_by_one(
+            &Index::open(folder.path()),
+            &test_sources
+        ));
         let hook = StuckSegments {
             left: AtomicUsize::new(failures),
         };

@@ -2,15 +2,15 @@
 
 use boswell_model::{ErrorKind, Instant, SessionRef};
 
-use super::support::Shelf;
+use super::support::TestSources;
 use super::{Counting, Effort, Field, Index, Order, Query, all, build, search, sessions};
 use crate::{About, Form};
 
-fn shelf() -> Shelf {
-    let mut shelf = Shelf::default();
+fn test_sources() -> TestSources {
+    let mut test_sources = TestSources::default();
     for session in 0..30 {
         for line in 0..20 {
-            shelf.say(
+            test_sources.say(
                 &format!("s{session:02}"),
                 &format!(
                     "common words of session{session} line {line} pad{}",
@@ -19,9 +19,9 @@ fn shelf() -> Shelf {
             );
         }
     }
-    shelf.say("s03", "here is the Deadlock of the worker");
-    shelf.say("s07", "deadlocked again");
-    shelf
+    test_sources.say("s03", "here is the Deadlock of the worker");
+    test_sources.say("s07", "deadlocked again");
+    test_sources
 }
 
 fn opened() -> (tempfile::TempDir, Index) {
@@ -32,23 +32,33 @@ fn opened() -> (tempfile::TempDir, Index) {
 
 #[test]
 fn what_was_appended_is_found_by_reading_only_the_tail() {
-    let mut shelf = shelf();
+    let mut test_sources = test_sources();
     let (_folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
-    let before = shelf.logs["s11"].1.len();
-    shelf.say("s11", "zyxquorum just now");
-    let tail = (shelf.logs["s11"].1.len() - before) as u64;
-    shelf.bytes_read();
-    let results = search(&index, &all("zyxquorum"), &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
+    let before = test_sources.logs["s11"].1.len();
+    test_sources.say("s11", "zyxquorum just now");
+    let tail = (test_sources.logs["s11"].1.len() - before) as u64;
+    test_sources.bytes_read();
+    let results = search(
+        &index,
+        &all("zyxquorum"),
+        &test_sources.sources(),
+        &test_sources,
+    );
     assert_eq!(sessions(&results), ["s11"]);
-    assert_eq!((shelf.bytes_read(), results.scanned), (tail, tail));
-    let progress = build(&index, &shelf.sources(), &shelf);
+    assert_eq!((test_sources.bytes_read(), results.scanned), (tail, tail));
+    let progress = build(&index, &test_sources.sources(), &test_sources);
     assert_eq!(
         (progress.sources, progress.bytes, progress.complete),
         (1, tail, true)
     );
-    assert_eq!(shelf.bytes_read(), tail);
-    let results = search(&index, &all("zyxquorum"), &shelf.sources(), &shelf);
+    assert_eq!(test_sources.bytes_read(), tail);
+    let results = search(
+        &index,
+        &all("zyxquorum"),
+        &test_sources.sources(),
+        &test_sources,
+    );
     assert_eq!(
         (sessions(&results), results.scanned),
         (vec!["s11".to_owned()], 0)
@@ -57,53 +67,83 @@ fn what_was_appended_is_found_by_reading_only_the_tail() {
 
 #[test]
 fn a_line_that_no_newline_ends_yet_is_found_and_indexed_once_it_is_whole() {
-    let mut shelf = shelf();
+    let mut test_sources = test_sources();
     let (_folder, index) = opened();
-    shelf.say("s01", "half written zyxquorum");
-    let log = &mut shelf.logs.get_mut("s01").unwrap().1;
+    test_sources.say("s01", "half written zyxquorum");
+    let log = &mut test_sources.logs.get_mut("s01").unwrap().1;
     log.pop();
-    build(&index, &shelf.sources(), &shelf);
-    let results = search(&index, &all("zyxquorum"), &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
+    let results = search(
+        &index,
+        &all("zyxquorum"),
+        &test_sources.sources(),
+        &test_sources,
+    );
     assert_eq!(sessions(&results), ["s01"]);
     assert!(results.scanned > 0);
-    shelf.logs.get_mut("s01").unwrap().1.push(b'\n');
-    build(&index, &shelf.sources(), &shelf);
-    let results = search(&index, &all("zyxquorum"), &shelf.sources(), &shelf);
+    test_sources.logs.get_mut("s01").unwrap().1.push(b'\n');
+    build(&index, &test_sources.sources(), &test_sources);
+    let results = search(
+        &index,
+        &all("zyxquorum"),
+        &test_sources.sources(),
+        &test_sources,
+    );
     assert_eq!((results.hits.len(), results.scanned), (1, 0));
 }
 
 #[test]
 fn a_rewritten_or_shorter_source_is_read_again_and_leaves_no_old_hit() {
-    let mut shelf = shelf();
+    let mut test_sources = test_sources();
     let (_folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
-    shelf.logs.insert("s03".into(), (1, Vec::new()));
-    shelf.say("s03", "rewritten with livelock");
+    build(&index, &test_sources.sources(), &test_sources);
+    test_sources.logs.insert("s03".into(), (1, Vec::new()));
+    test_sources.say("s03", "rewritten with livelock");
     assert_eq!(
-        sessions(&search(&index, &all("deadlock"), &shelf.sources(), &shelf)),
+        sessions(&search(
+            &index,
+            &all("deadlock"),
+            &test_sources.sources(),
+            &test_sources
+        )),
         ["s07"]
     );
     assert_eq!(
-        sessions(&search(&index, &all("livelock"), &shelf.sources(), &shelf)),
+        sessions(&search(
+            &index,
+            &all("livelock"),
+            &test_sources.sources(),
+            &test_sources
+        )),
         ["s03"]
     );
-    build(&index, &shelf.sources(), &shelf);
-    let results = search(&index, &all("livelock"), &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
+    let results = search(
+        &index,
+        &all("livelock"),
+        &test_sources.sources(),
+        &test_sources,
+    );
     assert_eq!(
         (sessions(&results), results.scanned),
         (vec!["s03".to_owned()], 0)
     );
-    let log = &mut shelf.logs.get_mut("s07").unwrap().1;
+    let log = &mut test_sources.logs.get_mut("s07").unwrap().1;
     log.truncate(log.len() / 2);
     assert_eq!(
-        sessions(&search(&index, &all("deadlock"), &shelf.sources(), &shelf)),
+        sessions(&search(
+            &index,
+            &all("deadlock"),
+            &test_sources.sources(),
+            &test_sources
+        )),
         [] as [&str; 0]
     );
 }
 
 #[test]
 fn many_small_updates_are_merged_and_answer_as_one_large_one() {
-    let whole = shelf();
+    let whole = test_sources();
     let (_one, at_once) = opened();
     build(&at_once, &whole.sources(), &whole);
     let (_two, bit_by_bit) = opened();
@@ -128,11 +168,11 @@ fn many_small_updates_are_merged_and_answer_as_one_large_one() {
 
 #[test]
 fn a_purged_session_leaves_no_hit_and_no_term() {
-    let mut shelf = shelf();
-    shelf.say("s05", "unique secretword12345");
-    shelf.say("s05", "and the shared Deadlock");
+    let mut test_sources = test_sources();
+    test_sources.say("s05", "unique secretword12345");
+    test_sources.say("s05", "and the shared Deadlock");
     let (folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
     let holds = |word: &str| {
         let files = boswell_testkit::corpus::files(folder.path());
         files.iter().any(|file| {
@@ -144,15 +184,15 @@ fn a_purged_session_leaves_no_hit_and_no_term() {
     index.purge(&reference).unwrap();
     assert!(!holds("secretword12345") && !holds("session5\n") && !holds("s05"));
     assert!(holds("deadlock"));
-    let others: Vec<_> = shelf
+    let others: Vec<_> = test_sources
         .sources()
         .into_iter()
         .filter(|source| source.reference != reference)
         .collect();
-    let results = search(&index, &all("deadlock"), &others, &shelf);
+    let results = search(&index, &all("deadlock"), &others, &test_sources);
     assert_eq!((sessions(&results).len(), results.scanned), (2, 0));
     assert_eq!(
-        search(&index, &all("secretword12345"), &others, &shelf)
+        search(&index, &all("secretword12345"), &others, &test_sources)
             .hits
             .len(),
         0
@@ -161,30 +201,47 @@ fn a_purged_session_leaves_no_hit_and_no_term() {
 
 #[test]
 fn a_forgotten_session_is_forgotten_and_can_come_back() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (_folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
     index.forget(&SessionRef::new("plain", "s03")).unwrap();
     assert_eq!(index.size().sources, 29);
-    let results = search(&index, &all("deadlock"), &shelf.sources(), &shelf);
+    let results = search(
+        &index,
+        &all("deadlock"),
+        &test_sources.sources(),
+        &test_sources,
+    );
     assert_eq!(sessions(&results), ["s03", "s07"]);
     assert!(
         results.scanned > 0,
         "it is scanned, since the caller still names it"
     );
-    build(&index, &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
     assert_eq!(
-        search(&index, &all("deadlock"), &shelf.sources(), &shelf).scanned,
+        search(
+            &index,
+            &all("deadlock"),
+            &test_sources.sources(),
+            &test_sources
+        )
+        .scanned,
         0
     );
 }
 
 #[test]
 fn any_damage_to_any_file_leaves_answers_right_and_is_repaired() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
-    let wanted = search(&index, &all("deadlock"), &shelf.sources(), &shelf).hits;
+    build(&index, &test_sources.sources(), &test_sources);
+    let wanted = search(
+        &index,
+        &all("deadlock"),
+        &test_sources.sources(),
+        &test_sources,
+    )
+    .hits;
     for file in boswell_testkit::corpus::files(folder.path()) {
         let whole = boswell_testkit::disk::read(&file);
         let mut hurts: Vec<Vec<u8>> = vec![Vec::new(), b"garbage".to_vec()];
@@ -195,17 +252,27 @@ fn any_damage_to_any_file_leaves_answers_right_and_is_repaired() {
         for hurt in hurts {
             boswell_testkit::disk::write(&file, &hurt);
             let index = Index::open(folder.path());
-            let results = search(&index, &all("deadlock"), &shelf.sources(), &shelf);
+            let results = search(
+                &index,
+                &all("deadlock"),
+                &test_sources.sources(),
+                &test_sources,
+            );
             assert_eq!(results.hits, wanted);
-            build(&index, &shelf.sources(), &shelf);
-            let results = search(&index, &all("deadlock"), &shelf.sources(), &shelf);
+            build(&index, &test_sources.sources(), &test_sources);
+            let results = search(
+                &index,
+                &all("deadlock"),
+                &test_sources.sources(),
+                &test_sources,
+            );
             assert_eq!(results.hits, wanted);
             assert_eq!(
                 search(
                     &Index::open(folder.path()),
                     &all("deadlock"),
-                    &shelf.sources(),
-                    &shelf
+                    &test_sources.sources(),
+                    &test_sources
                 )
                 .hits,
                 wanted
@@ -217,20 +284,29 @@ fn any_damage_to_any_file_leaves_answers_right_and_is_repaired() {
 
 #[test]
 fn a_second_writer_is_told_that_it_is_busy_and_readers_go_on() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
     let other = Index::open(folder.path());
-    let mut shelf_sources = shelf.sources().into_iter();
+    let mut sources_of_test = test_sources.sources().into_iter();
     let mut told = None;
     index
-        .update(&mut shelf_sources, &shelf, &mut || {
-            let outcome = other.update(&mut shelf.sources().into_iter(), &shelf, &mut || true);
+        .update(&mut sources_of_test, &test_sources, &mut || {
+            let outcome = other.update(
+                &mut test_sources.sources().into_iter(),
+                &test_sources,
+                &mut || true,
+            );
             told = Some(outcome.unwrap_err().kind());
             assert_eq!(
-                search(&other, &all("deadlock"), &shelf.sources(), &shelf)
-                    .hits
-                    .len(),
+                search(
+                    &other,
+                    &all("deadlock"),
+                    &test_sources.sources(),
+                    &test_sources
+                )
+                .hits
+                .len(),
                 2
             );
             true
@@ -241,7 +317,7 @@ fn a_second_writer_is_told_that_it_is_busy_and_readers_go_on() {
 
 #[test]
 fn an_update_that_is_cut_short_keeps_what_it_read() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (_folder, index) = opened();
     let mut left = 10;
     let mut go_on = || {
@@ -249,41 +325,55 @@ fn an_update_that_is_cut_short_keeps_what_it_read() {
         left > 0
     };
     let progress = index
-        .update(&mut shelf.sources().into_iter(), &shelf, &mut go_on)
+        .update(
+            &mut test_sources.sources().into_iter(),
+            &test_sources,
+            &mut go_on,
+        )
         .unwrap();
     assert!(!progress.complete && progress.sources == 9, "{progress:?}");
     assert_eq!(index.size().sources, 9);
     assert_eq!(
-        sessions(&search(&index, &all("deadlock"), &shelf.sources(), &shelf)),
+        sessions(&search(
+            &index,
+            &all("deadlock"),
+            &test_sources.sources(),
+            &test_sources
+        )),
         ["s03", "s07"]
     );
 }
 
 #[test]
 fn a_search_that_is_cut_short_says_so() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (_folder, index) = opened();
     let effort = Effort {
         workers: 2,
         go_on: &|| false,
     };
     let results = index
-        .search(&all("deadlock"), &shelf.sources(), &shelf, &effort)
+        .search(
+            &all("deadlock"),
+            &test_sources.sources(),
+            &test_sources,
+            &effort,
+        )
         .unwrap();
     assert!(!results.complete && !results.sessions.exact && results.hits.is_empty());
-    let mut gone = shelf.sources();
+    let mut gone = test_sources.sources();
     gone.push(crate::Source::log(
         SessionRef::new("plain", "vanished"),
         0,
         100,
     ));
-    let results = search(&index, &all("deadlock"), &gone, &shelf);
+    let results = search(&index, &all("deadlock"), &gone, &test_sources);
     assert!(!results.complete && results.hits.len() == 2);
 }
 
 #[test]
 fn expressions_with_and_without_a_literal_find_the_same_as_reading_everything() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (_folder, index) = opened();
     let patterns = [
         "[Dd]eadlock(ed)?",
@@ -298,10 +388,10 @@ fn expressions_with_and_without_a_literal_find_the_same_as_reading_everything() 
             limit: 10_000,
             ..Query::regex(pattern).unwrap()
         };
-        search(&index, &query, &shelf.sources(), &shelf)
+        search(&index, &query, &test_sources.sources(), &test_sources)
     };
     let read: Vec<_> = patterns.map(|pattern| find(pattern).hits).into();
-    build(&index, &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
     for (pattern, wanted) in patterns.iter().zip(read) {
         let found = find(pattern);
         assert_eq!(
@@ -318,9 +408,9 @@ fn expressions_with_and_without_a_literal_find_the_same_as_reading_everything() 
 
 #[test]
 fn pages_follow_each_other_without_gap_or_repetition_while_the_log_grows() {
-    let mut shelf = shelf();
+    let mut test_sources = test_sources();
     let (_folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
     for order in [Order::Relevance, Order::Newest] {
         for counting in [Counting::Exact, Counting::Quick] {
             let base = Query {
@@ -335,17 +425,17 @@ fn pages_follow_each_other_without_gap_or_repetition_while_the_log_grows() {
                     limit: 10_000,
                     ..base.clone()
                 },
-                &shelf.sources(),
-                &shelf,
+                &test_sources.sources(),
+                &test_sources,
             )
             .hits;
             let mut pages = Vec::new();
             let mut query = base;
             loop {
-                let page = search(&index, &query, &shelf.sources(), &shelf);
+                let page = search(&index, &query, &test_sources.sources(), &test_sources);
                 pages.extend(page.hits);
                 // A session that has nothing to do with the query grows between pages.
-                shelf.say("s29", "more to read");
+                test_sources.say("s29", "more to read");
                 match page.cursor {
                     Some(cursor) => query.cursor = Some(cursor),
                     None => break,
@@ -358,13 +448,13 @@ fn pages_follow_each_other_without_gap_or_repetition_while_the_log_grows() {
 
 #[test]
 fn filters_and_fields_restrict_what_is_found() {
-    let mut shelf = Shelf::default();
-    shelf.say("a", "find me");
-    shelf.logs.get_mut("a").unwrap().1.extend_from_slice(
+    let mut test_sources = TestSources::default();
+    test_sources.say("a", "find me");
+    test_sources.logs.get_mut("a").unwrap().1.extend_from_slice(
         b"{\"type\":\"assistant\",\"uuid\":\"a-1\",\"timestamp\":\"2026-01-05T00:00:00Z\",\"message\":{\"model\":\"opus\",\"content\":[{\"type\":\"thinking\",\"thinking\":\"find this too\"},{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"Edit\",\"input\":{\"file_path\":\"/src/find.rs\"}}]}}\n",
     );
-    shelf.say("b", "find me elsewhere");
-    let mut sources = shelf.sources();
+    test_sources.say("b", "find me elsewhere");
+    let mut sources = test_sources.sources();
     for (source, agent) in sources.iter_mut().zip(["claude", "codex"]) {
         source.about = Some(Box::new(About {
             agent: agent.to_owned(),
@@ -377,7 +467,7 @@ fn filters_and_fields_restrict_what_is_found() {
     let (_folder, index) = opened();
     for indexed in [false, true] {
         if indexed {
-            build(&index, &sources, &shelf);
+            build(&index, &sources, &test_sources);
         }
         for (text, wanted) in [
             ("find", 4),
@@ -396,7 +486,7 @@ fn filters_and_fields_restrict_what_is_found() {
             ("find me", 2),
             ("find nothing", 0),
         ] {
-            let results = search(&index, &all(text), &sources, &shelf);
+            let results = search(&index, &all(text), &sources, &test_sources);
             assert_eq!(results.hits.len(), wanted, "{text}");
             assert!(results.complete);
         }
@@ -412,7 +502,7 @@ fn filters_and_fields_restrict_what_is_found() {
                 ..all("find")
             };
             assert_eq!(
-                search(&index, &query, &sources, &shelf).hits.len(),
+                search(&index, &query, &sources, &test_sources).hits.len(),
                 wanted,
                 "{field:?}"
             );
@@ -422,8 +512,8 @@ fn filters_and_fields_restrict_what_is_found() {
 
 #[test]
 fn memory_files_are_searched_as_plain_text() {
-    let mut shelf = Shelf::default();
-    shelf.logs.insert(
+    let mut test_sources = TestSources::default();
+    test_sources.logs.insert(
         "MEMORY.md".into(),
         (
             0,
@@ -432,77 +522,108 @@ fn memory_files_are_searched_as_plain_text() {
                 .to_vec(),
         ),
     );
-    let mut sources = shelf.sources();
+    let mut sources = test_sources.sources();
     sources[0].form = Form::Text(Field::Memory);
     let (_folder, index) = opened();
     for _ in 0..2 {
-        let results = search(&index, &all("\"linter first\""), &sources, &shelf);
+        let results = search(&index, &all("\"linter first\""), &sources, &test_sources);
         assert_eq!(results.hits.len(), 1);
         assert_eq!(
             (results.hits[0].field, results.complete),
             (Field::Memory, true)
         );
-        assert!(build(&index, &sources, &shelf).complete);
+        assert!(build(&index, &sources, &test_sources).complete);
     }
-    assert_eq!(search(&index, &all("linter"), &sources, &shelf).scanned, 0);
+    assert_eq!(
+        search(&index, &all("linter"), &sources, &test_sources).scanned,
+        0
+    );
 }
 
 #[test]
 fn documents_are_searched_and_read_again_when_they_change() {
-    let mut shelf = Shelf::default();
+    let mut test_sources = TestSources::default();
     let document = r#"{"id":"x","messages":[{"type":"user","uuid":"m1","message":{"content":"first Deadlock"}},{"type":"user","uuid":"m2","message":{"content":"second"}}]}"#;
-    shelf
+    test_sources
         .logs
         .insert("x".into(), (0, document.as_bytes().to_vec()));
-    let sources = |shelf: &Shelf| {
-        let mut sources = shelf.sources();
+    let sources = |test_sources: &TestSources| {
+        let mut sources = test_sources.sources();
         sources[0].form = Form::Log(boswell_model::Framing::Rows("messages"));
         sources
     };
     let (_folder, index) = opened();
     for _ in 0..2 {
-        let results = search(&index, &all("deadlock"), &sources(&shelf), &shelf);
+        let results = search(
+            &index,
+            &all("deadlock"),
+            &sources(&test_sources),
+            &test_sources,
+        );
         let entries: Vec<_> = results
             .hits
             .iter()
             .map(|hit| hit.entry.clone().unwrap())
             .collect();
         assert_eq!(entries, ["m1"]);
-        assert!(build(&index, &sources(&shelf), &shelf).complete);
+        assert!(build(&index, &sources(&test_sources), &test_sources).complete);
     }
     assert_eq!(
-        search(&index, &all("deadlock"), &sources(&shelf), &shelf).scanned,
+        search(
+            &index,
+            &all("deadlock"),
+            &sources(&test_sources),
+            &test_sources
+        )
+        .scanned,
         0
     );
     let longer = document.replace("second", "second livelock");
-    shelf.logs.insert("x".into(), (0, longer.into_bytes()));
-    let results = search(&index, &all("livelock"), &sources(&shelf), &shelf);
+    test_sources
+        .logs
+        .insert("x".into(), (0, longer.into_bytes()));
+    let results = search(
+        &index,
+        &all("livelock"),
+        &sources(&test_sources),
+        &test_sources,
+    );
     assert_eq!(results.hits[0].slot, Some(boswell_model::Slot(1)));
-    assert!(build(&index, &sources(&shelf), &shelf).complete);
-    let results = search(&index, &all("lock"), &sources(&shelf), &shelf);
+    assert!(build(&index, &sources(&test_sources), &test_sources).complete);
+    let results = search(&index, &all("lock"), &sources(&test_sources), &test_sources);
     assert_eq!((results.hits.len(), results.scanned), (2, 0));
 }
 
 #[test]
 fn nearest_words_are_offered_when_nothing_is_found() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (_folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
-    let results = search(&index, &all("daedlock"), &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
+    let results = search(
+        &index,
+        &all("daedlock"),
+        &test_sources.sources(),
+        &test_sources,
+    );
     assert!(results.hits.is_empty() && results.complete);
     assert_eq!(results.nearest[0].near, ["deadlock"]);
     assert!(
-        search(&index, &all("common"), &shelf.sources(), &shelf)
-            .nearest
-            .is_empty()
+        search(
+            &index,
+            &all("common"),
+            &test_sources.sources(),
+            &test_sources
+        )
+        .nearest
+        .is_empty()
     );
 }
 
 #[test]
 fn hostile_queries_end_with_an_answer() {
-    let shelf = shelf();
+    let test_sources = test_sources();
     let (_folder, index) = opened();
-    build(&index, &shelf.sources(), &shelf);
+    build(&index, &test_sources.sources(), &test_sources);
     let long = "x".repeat(10_000);
     let many: String = (0..2_000).map(|n| format!("w{n} ")).collect();
     let quotes = "\"a b\" ".repeat(1_500);
@@ -510,7 +631,7 @@ fn hostile_queries_end_with_an_answer() {
         "*", "**", "!", "!!", "!x", "-", "\u{0}", "🚀", "a", "\\", "'", "()", "\u{301}", &long,
         &many, &quotes,
     ] {
-        let results = search(&index, &all(text), &shelf.sources(), &shelf);
+        let results = search(&index, &all(text), &test_sources.sources(), &test_sources);
         assert!(
             results.complete,
             "{}",
@@ -525,7 +646,7 @@ fn hostile_queries_end_with_an_answer() {
             ..Query::regex(pattern).unwrap()
         };
         assert!(
-            search(&index, &query, &shelf.sources(), &shelf).complete,
+            search(&index, &query, &test_sources.sources(), &test_sources).complete,
             "{pattern}"
         );
     }
@@ -533,7 +654,7 @@ fn hostile_queries_end_with_an_answer() {
         limit: 0,
         ..all("common")
     };
-    let results = search(&index, &none, &shelf.sources(), &shelf);
+    let results = search(&index, &none, &test_sources.sources(), &test_sources);
     assert_eq!(
         (
             results.hits.len(),
@@ -552,7 +673,7 @@ fn hostile_queries_end_with_an_answer() {
     };
     assert_eq!(
         index
-            .search(&query, &shelf.sources(), &shelf, &effort)
+            .search(&query, &test_sources.sources(), &test_sources, &effort)
             .unwrap_err()
             .kind(),
         ErrorKind::Invalid

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use boswell_testkit::{Rng, bench_corpus, corpus};
 
-use super::support::{FolderSources, Shelf};
+use super::support::{FolderSources, TestSources};
 use super::{
     Counting, Index, Order, Query, Source, SourceReader, all, build, key, ordered, search, sessions,
 };
-use crate::normalize::fold;
-use crate::tokenizer;
-use crate::source::{Body, TextPosition, Step, Tail, walk};
 use crate::extract::extract;
+use crate::normalize::fold;
+use crate::source::{Body, Step, Tail, TextPosition, walk};
+use crate::tokenizer;
 
 /// Pieces of text, as written and folded.
 type Pieces = Vec<(String, String)>;
@@ -230,43 +230,46 @@ const SENTENCES: [&str; 12] = [
     "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
 ];
 
-fn languages(seed: u64) -> Shelf {
+fn languages(seed: u64) -> TestSources {
     let mut rng = Rng::for_part(seed, "languages");
-    let mut shelf = Shelf::default();
+    let mut test_sources = TestSources::default();
     for session in 0..40 {
         for _ in 0..rng.between(1, 40) {
             let sentences: Vec<&str> = (0..rng.between(1, 9))
                 .map(|_| *rng.pick(&SENTENCES))
                 .collect();
-            let mut text = sentences.join(if rng.chance(0.3) { "\n  " } else { "" });
-            if rng.chance(0.3) {
+            let mut text = sentences.join(if rng.id_source(0.3) { "\n  " } else { "" });
+            if rng.id_source(0.3) {
                 text.push_str(&rng.hex(180));
             }
-            shelf.say(&format!("s{session:02}"), &text);
+            test_sources.say(&format!("s{session:02}"), &text);
         }
     }
-    shelf
+    test_sources
 }
 
 #[test]
 fn every_query_of_many_languages_finds_what_brute_force_finds() {
-    let shelf = languages(7);
-    let sources = shelf.sources();
+    let test_sources = languages(7);
+    let sources = test_sources.sources();
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open(folder.path());
     assert!(
-        compare(&index, &sources, &shelf, 1, 6) > 15,
+        compare(&index, &sources, &test_sources, 1, 6) > 15,
         "without an index"
     );
-    build(&index, sources.get(..25).unwrap(), &shelf);
+    build(&index, sources.get(..25).unwrap(), &test_sources);
     assert!(
-        compare(&index, &sources, &shelf, 2, 15) > 40,
+        compare(&index, &sources, &test_sources, 2, 15) > 40,
         "half indexed"
     );
-    build(&index, &sources, &shelf);
-    assert!(compare(&index, &sources, &shelf, 3, 40) > 130, "indexed");
+    build(&index, &sources, &test_sources);
+    assert!(
+        compare(&index, &sources, &test_sources, 3, 40) > 130,
+        "indexed"
+    );
     assert_eq!(
-        search(&index, &all("会话恢复"), &sources, &shelf).scanned,
+        search(&index, &all("会话恢复"), &sources, &test_sources).scanned,
         0
     );
 }

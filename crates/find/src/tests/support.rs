@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_dialect::{
-    Capabilities, Dialect, Environment, Files, Discovered, Match, Capability, Sample, Support,
+    Capabilities, Capability, Dialect, Discovered, Environment, Files, Match, Sample, Support,
 };
 use boswell_find::{Source, SourceReader};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{
-    Block, Context, ContextItem, EntryKind, Error, ErrorKind, SessionMeta, Head, Instant, Message, Interner,
-    Result, SessionRef, SessionView, Tip, View,
+    Block, Context, ContextItem, EntryKind, Error, ErrorKind, Head, Instant, Interner, Message,
+    Result, SessionMeta, SessionRef, SessionView, Tip, View,
 };
 use boswell_store::{Backend, FsBackend};
 
@@ -115,7 +115,14 @@ impl Dialect for Plain {
         };
     }
 
-    fn collect_meta(&self, _object: &Object<'_>, _head: &Head, _names: &mut Interner, _facts: &mut SessionMeta) {}
+    fn collect_meta(
+        &self,
+        _object: &Object<'_>,
+        _head: &Head,
+        _names: &mut Interner,
+        _meta: &mut SessionMeta,
+    ) {
+    }
 
     fn tip(&self, _view: &SessionView<'_>) -> Result<Tip> {
         Ok(Tip::Root)
@@ -231,12 +238,12 @@ impl SourceReader for FolderSources {
 
 /// Sources in memory.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct TestSources {
     pub(crate) logs: BTreeMap<String, (u64, Vec<u8>)>,
     pub(crate) read: AtomicU64,
 }
 
-impl Shelf {
+impl TestSources {
     /// Adds a line that the user said to a session.
     pub(crate) fn say(&mut self, id: &str, text: &str) {
         let log = &mut self.logs.entry(id.to_owned()).or_default().1;
@@ -268,7 +275,7 @@ impl Shelf {
     }
 }
 
-impl SourceReader for Shelf {
+impl SourceReader for TestSources {
     fn dialect(&self, _source: &Source) -> &dyn Dialect {
         &PLAIN
     }

@@ -68,7 +68,7 @@ fn generation(entries: &[CatalogRow], path: &Path) -> u64 {
     let name = path.file_name().unwrap().to_str().unwrap();
     entries
         .iter()
-        .find(|entry| entry.located.key.as_deref().unwrap().ends_with(name))
+        .find(|entry| entry.location.key.as_deref().unwrap().ends_with(name))
         .unwrap()
         .generation
 }
@@ -95,15 +95,15 @@ fn what_was_read_is_known_without_reading_again_and_equals_a_fresh_look() {
         let (kept, fresh) = (
             lab.summary(entry),
             store
-                .read(&entry.located, boswell_dialect::Depth::Facts)
+                .read(&entry.location, boswell_dialect::Depth::Facts)
                 .unwrap(),
         );
-        let facts = fresh.facts();
+        let meta = fresh.meta();
         assert!(kept.complete);
-        assert_eq!(kept.facts.messages, facts.messages);
-        assert_eq!(kept.facts.kinds, facts.kinds);
-        assert_eq!(kept.facts.usage.total(), facts.usage.total());
-        assert_eq!(kept.facts.first_prompt, facts.first_prompt);
+        assert_eq!(kept.meta.messages, meta.messages);
+        assert_eq!(kept.meta.kinds, meta.kinds);
+        assert_eq!(kept.meta.usage.total(), meta.usage.total());
+        assert_eq!(kept.meta.first_prompt, meta.first_prompt);
         assert_eq!(
             kept.leaf,
             fresh
@@ -170,7 +170,7 @@ fn growing_keeps_the_generation_and_every_other_change_raises_it() {
         assert_eq!(generation(&after, log), generation(&before, log));
     }
     let grown = after.iter().find(|e| {
-        e.located
+        e.location
             .key
             .as_deref()
             .unwrap()
@@ -207,7 +207,13 @@ fn what_is_too_young_is_looked_at_again() {
     // The clock says the file changed this very moment.
     let first = catalog.refresh(&lab.stores, later(0)).unwrap().entries;
     catalog
-        .fill(&lab.stores, &mut first.clone(), WantedRows::Whole, 1, &|| true)
+        .fill(
+            &lab.stores,
+            &mut first.clone(),
+            WantedRows::Whole,
+            1,
+            &|| true,
+        )
         .unwrap();
     let again = catalog.refresh(&lab.stores, later(60)).unwrap().entries;
     let young = |entries: &[CatalogRow]| entries.iter().filter(|entry| !entry.is_current()).count();
@@ -287,7 +293,7 @@ fn two_at_once_agree() {
     let generations = |entries: &[CatalogRow]| {
         entries
             .iter()
-            .map(|e| (e.located.key.clone(), e.generation))
+            .map(|e| (e.location.key.clone(), e.generation))
             .collect::<Vec<_>>()
     };
     for (other, sums) in &both[1..] {
@@ -304,14 +310,20 @@ fn a_session_that_is_gone_leaves_a_ghost_until_it_is_forgotten() {
     let log = &lab.logs()[2];
     std::fs::remove_file(log).unwrap();
     assert_eq!(lab.look(&mut catalog).len(), 4);
-    let ghosts = catalog.ghosts().unwrap();
+    let deleted_sessions = catalog.deleted_sessions().unwrap();
     let id = log.file_stem().unwrap().to_str().unwrap();
-    assert_eq!((ghosts.len(), ghosts[0].reference.id.as_str()), (1, id));
-    let prompt = ghosts[0].facts.first_prompt.clone().unwrap();
+    assert_eq!(
+        (
+            deleted_sessions.len(),
+            deleted_sessions[0].reference.id.as_str()
+        ),
+        (1, id)
+    );
+    let prompt = deleted_sessions[0].meta.first_prompt.clone().unwrap();
     catalog
-        .forget(&|session, _| *session == ghosts[0].reference)
+        .forget(&|session, _| *session == deleted_sessions[0].reference)
         .unwrap();
-    assert!(catalog.ghosts().unwrap().is_empty());
+    assert!(catalog.deleted_sessions().unwrap().is_empty());
     drop(catalog);
     let holds = |path: PathBuf| {
         let bytes = if path.exists() {

@@ -79,7 +79,7 @@ fn counted(folder: &Path) -> (Spent, Vec<(String, Spent)>) {
     assert!(totals.iter().all(|total| *total == totals[0]), "{totals:?}");
     let own = summaries
         .iter()
-        .map(|it| (it.reference.id.clone(), spent(&it.facts.usage.total())))
+        .map(|it| (it.reference.id.clone(), spent(&it.meta.usage.total())))
         .collect();
     (totals[0], own)
 }
@@ -174,11 +174,11 @@ fn siblings_that_spend_the_same_are_two_and_copies_of_a_file_are_one() {
     );
     assert_eq!(counted(folder.path()).0, once);
     // Another fork with the very same numbers is another session.
-    let twin = one.id.replacen(&one.id[24..], "123456789abc", 1);
+    let duplicate = one.id.replacen(&one.id[24..], "123456789abc", 1);
     let text = String::from_utf8(one.bytes().to_vec()).unwrap();
     disk::write(
-        &folder.path().join(one.main.replace(&one.id, &twin)),
-        text.replace(&one.id, &twin).as_bytes(),
+        &folder.path().join(one.main.replace(&one.id, &duplicate)),
+        text.replace(&one.id, &duplicate).as_bytes(),
     );
     assert_eq!(counted(folder.path()).0, sum(&[once, own(&one, 2)]));
 }

@@ -3,5 +3,5 @@
 
 mod catalog;
 mod forks;
-mod roll;
+mod listing_snapshot;
 mod secrets;

@@ -9,26 +9,26 @@
 //!
 //! Nothing here recurses over input: a value a million levels deep costs memory, never the stack.
 
-mod value;
-mod object;
-mod outline;
-mod writer;
 mod escape;
+mod object;
+mod object_scanner;
+mod outline;
 mod quote_bitmap;
 mod raw_value;
 mod scan;
-mod object_scanner;
 mod splice;
 mod string;
+mod value;
+mod writer;
 
-pub use value::{Json, number_text, write_string};
-pub use object::{Member, Object};
-use outline::Outline;
-pub use writer::{Print, Printer, print_object};
 pub use escape::is_printable;
-use quote_bitmap::QuoteBitmap;
-pub use raw_value::{Items, RawKind, Members, Raw};
-pub use scan::{SyntaxError, SyntaxErrorKind, scan_object, value_end};
+pub use object::{Member, Object};
 pub use object_scanner::Scanned;
+use outline::Outline;
+use quote_bitmap::QuoteBitmap;
+pub use raw_value::{Items, Members, Raw, RawKind};
+pub use scan::{SyntaxError, SyntaxErrorKind, scan_object, value_end};
 pub use splice::{insert_member, remove_member, set_member};
 pub use string::Str;
+pub use value::{Json, number_text, write_string};
+pub use writer::{Print, Printer, print_object};

@@ -1,6 +1,6 @@
 //! Scans objects, with an outline of them where that pays.
 
-use super::{SyntaxError, Member, Object, Outline, scan_object};
+use super::{Member, Object, Outline, SyntaxError, scan_object};
 
 /// Shorter lines are scanned as fast without an outline.
 const WORTH_AN_OUTLINE: usize = 192;

@@ -2,7 +2,7 @@
 //! passes over them at once.
 
 use super::quote_bitmap::QuoteIter;
-use super::scan::{SyntaxError, SyntaxErrorKind, Guide, scan};
+use super::scan::{Guide, SyntaxError, SyntaxErrorKind, scan};
 use super::{Member, QuoteBitmap};
 
 /// Longer lines are rare enough to go without: places are kept in four bytes.
@@ -40,7 +40,11 @@ impl Outline {
     }
 
     /// Scans the line that was looked at.
-    pub(super) fn scan(&mut self, line: &[u8], members: &mut Vec<Member>) -> Result<usize, SyntaxError> {
+    pub(super) fn scan(
+        &mut self,
+        line: &[u8],
+        members: &mut Vec<Member>,
+    ) -> Result<usize, SyntaxError> {
         self.containers.clear();
         self.inner.clear();
         let (containers, inner) = (&mut self.containers, &mut self.inner);

@@ -1,6 +1,6 @@
 //! Changes one member of a record and leaves all other bytes as they are.
 
-use super::{SyntaxError, Member, Object, scan_object};
+use super::{Member, Object, SyntaxError, scan_object};
 
 /// Replaces the value of the member at `path`; adds it at the end of its object
 /// when it is not there.

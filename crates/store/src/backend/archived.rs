@@ -7,11 +7,11 @@ use std::path::PathBuf;
 use boswell_dialect::{FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
-use super::memory::MemoryObject;
 use super::compressed::{LastUnpacked, is_packed, unpack};
+use super::memory::MemoryObject;
 use super::{Backend, ObjectReader};
-use crate::sha256::Digest;
 use crate::runner::FileFacts;
+use crate::sha256::Digest;
 use crate::vault::Vault;
 
 /// Copies as files. A copy is unpacked and verified when it is opened, not before; the last one
@@ -35,14 +35,14 @@ impl VaultBackend {
         }
     }
 
-    fn file(key: &str, facts: &FileFacts) -> FileInfo {
-        let modified = facts
+    fn file(key: &str, meta: &FileFacts) -> FileInfo {
+        let modified = meta
             .modified
             .map(|nanos| Instant::from_millis(nanos.div_euclid(1_000_000)));
         FileInfo {
             key: key.to_owned(),
             kind: FileKind::File,
-            size: facts.len,
+            size: meta.len,
             modified,
             identity: None,
         }
@@ -63,7 +63,7 @@ impl Backend for VaultBackend {
     fn list(&self, folder: &str) -> Result<Vec<FileInfo>> {
         let mut found = Vec::new();
         let mut folders = BTreeSet::new();
-        for (key, facts) in &self.files {
+        for (key, meta) in &self.files {
             let below = match folder {
                 "" => Some(key.as_str()),
                 _ => key
@@ -75,7 +75,7 @@ impl Backend for VaultBackend {
                     let around = key.strip_suffix(below).unwrap_or_default();
                     folders.insert(format!("{around}{name}"));
                 }
-                Some((_, None)) => found.push(Self::file(key, facts)),
+                Some((_, None)) => found.push(Self::file(key, meta)),
                 None => {}
             }
         }
@@ -85,8 +85,8 @@ impl Backend for VaultBackend {
     }
 
     fn stat(&self, key: &str) -> Result<Option<FileInfo>> {
-        if let Some(facts) = self.files.get(key) {
-            return Ok(Some(Self::file(key, facts)));
+        if let Some(meta) = self.files.get(key) {
+            return Ok(Some(Self::file(key, meta)));
         }
         let within = |file: &String| {
             key.is_empty()
@@ -98,15 +98,15 @@ impl Backend for VaultBackend {
     }
 
     fn open(&self, key: &str) -> Result<Box<dyn ObjectReader>> {
-        let Some(facts) = self.files.get(key) else {
+        let Some(meta) = self.files.get(key) else {
             return Err(Error::new(
                 ErrorKind::NotFound,
                 format!("there is no file `{}`", self.describe(key)),
             )
             .because("the session is archived, and this file was not archived with it"));
         };
-        let unpacked = self.last.bytes(facts.sha256, || {
-            let bytes = self.vault.get(facts.sha256)?;
+        let unpacked = self.last.bytes(meta.sha256, || {
+            let bytes = self.vault.get(meta.sha256)?;
             if is_packed(key) {
                 unpack(&bytes, &self.describe(key))
             } else {

@@ -12,9 +12,9 @@ use super::ObjectReader;
 use super::failed_sync::{is_marked, mark};
 use super::fs::{FsObject, path_below};
 use super::fs_logs::{FsLogs, Remembered, lock_name};
-use super::log_backend::{AppendResult, LogAppender, LogName, AppendError, SyncWork};
+use super::log_backend::{AppendError, AppendResult, LogAppender, LogName, SyncWork};
 use crate::disk::{Disk, DiskFile, OpenMode, Stat, durable, read_full};
-use crate::lease::{AppendLock, AppendGuard, NamedLog};
+use crate::lease::{AppendGuard, AppendLock, NamedLog};
 
 /// How often we write again when others write into our lines.
 const RACES: usize = 100;

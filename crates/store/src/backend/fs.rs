@@ -11,11 +11,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use boswell_dialect::{FileInfo, FileKind, FileIdentity};
+use boswell_dialect::{FileIdentity, FileInfo, FileKind};
 use boswell_model::{Error, ErrorKind, Instant, Line, Lines, Result};
 
-use super::memory::MemoryObject;
 use super::compressed::{LastUnpacked, is_packed, unpack};
+use super::memory::MemoryObject;
 use super::{Backend, ObjectReader, bytes_before, ends_of_bytes};
 use crate::disk::{Disk, DiskFile, LeadsOutside, OpenMode, RealDisk, Stat, StatKind, read_full};
 

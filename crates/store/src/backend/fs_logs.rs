@@ -8,18 +8,18 @@ use boswell_model::{Error, Result, SessionRef};
 
 use super::file_appender::FileAppender;
 use super::fs::path_below;
-use super::log_backend::{LogClaim, Lease, LogBackend, LogName, OpenLog};
-use crate::sha256::{Hasher, chunks};
+use super::log_backend::{Lease, LogBackend, LogClaim, LogName, OpenLog};
 use crate::disk::{Disk, OpenMode, durable};
 use crate::lease::{AppendLock, LeaseLock, NamedLog};
 use crate::locks::{Locks, Owner};
+use crate::sha256::{Hasher, chunks};
 use crate::vault::{Doubted, Vault};
 
 /// The logs below a folder, with their locks in another one.
 #[derive(Debug)]
 pub(crate) struct FsLogs {
     pub(crate) disk: Arc<dyn Disk>,
-    pub(crate) chance: Arc<dyn IdSource>,
+    pub(crate) id_source: Arc<dyn IdSource>,
     /// The folder of the store: names below it, and its own, are made durable
     /// with the first receipt.
     pub(crate) root: Arc<Path>,
@@ -114,7 +114,7 @@ impl FsLogs {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             opened => opened.map_err(fault)?,
         };
-        durable::put_with(disk, path, &self.chance.hex16(), |sink| {
+        durable::put_with(disk, path, &self.id_source.hex16(), |sink| {
             let mut hasher = Hasher::default();
             let copied = chunks(file.as_ref(), 0, u64::MAX, &mut |chunk| {
                 hasher.add(chunk);
@@ -137,18 +137,18 @@ impl FsLogs {
 
     /// The vault of the home that the locks belong to.
     fn vault(&self) -> Vault {
-        let (disk, chance) = (&self.disk, &self.chance);
+        let (disk, id_source) = (&self.disk, &self.id_source);
         let locks = Locks::new(
             Arc::clone(disk),
             &self.locks,
             Owner::this("boswell"),
-            Arc::clone(chance),
+            Arc::clone(id_source),
         );
         Vault::new(
             Arc::clone(disk),
             self.locks.parent().unwrap_or(&self.root),
             locks,
-            Arc::clone(chance),
+            Arc::clone(id_source),
         )
     }
 }

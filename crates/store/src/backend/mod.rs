@@ -4,27 +4,27 @@
 //! lines, a table would hold them as rows. Positions are opaque numbers that grow with the log:
 //! byte offsets here, sequence numbers there.
 
+mod archived;
+mod compressed;
 mod failed_sync;
 mod file_appender;
 mod fs;
 mod fs_logs;
 mod log_backend;
 mod memory;
-mod compressed;
-mod archived;
 
 use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Line, Lines, Result};
 
+pub(crate) use archived::VaultBackend;
+pub use compressed::is_packed;
 pub use fs::FsBackend;
 pub(crate) use fs::leads_outside;
 pub(crate) use fs_logs::{FsLogs, lock_name};
 pub use log_backend::{
-    AppendResult, LogClaim, Lease, LogAppender, LogBackend, LogName, OpenLog, AppendError, SyncWork,
+    AppendError, AppendResult, Lease, LogAppender, LogBackend, LogClaim, LogName, OpenLog, SyncWork,
 };
 pub use memory::MemoryBackend;
-pub use compressed::is_packed;
-pub(crate) use archived::VaultBackend;
 
 /// A place that keeps session logs and the files around them.
 pub trait Backend: Send + Sync + std::fmt::Debug {

@@ -51,7 +51,9 @@ pub fn externalise(record: &[u8], threshold: usize) -> Result<Externalised> {
         let token = record.get(start..end).unwrap_or(b"\"\"");
         let moved = match place {
             StringPosition::Image => image(token),
-            StringPosition::ImageUrl => image_url(token).unwrap_or_else(|| long_text(token, threshold)),
+            StringPosition::ImageUrl => {
+                image_url(token).unwrap_or_else(|| long_text(token, threshold))
+            }
             StringPosition::Signature | StringPosition::Other => long_text(token, threshold),
         };
         if let Some((id, bytes, text)) = moved {

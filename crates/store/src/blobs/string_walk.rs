@@ -3,7 +3,7 @@
 //! One pass without recursion: a record may be nested as deep as it likes and costs time in
 //! proportion to its length.
 
-use boswell_model::json::{SyntaxError, Raw, Str};
+use boswell_model::json::{Raw, Str, SyntaxError};
 use memchr::memchr2;
 
 /// Where a string stands.
@@ -95,7 +95,15 @@ impl StringWalk<'_> {
             ..
         }) = self.open.pop()
         {
-            (self.visit)(if image { StringPosition::Image } else { StringPosition::Other }, start, end);
+            (self.visit)(
+                if image {
+                    StringPosition::Image
+                } else {
+                    StringPosition::Other
+                },
+                start,
+                end,
+            );
         }
         at + 1
     }

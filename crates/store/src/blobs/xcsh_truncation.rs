@@ -61,8 +61,8 @@ pub fn persisted(record: &[u8], habit: Habit) -> Result<Persisted> {
         if let Some((id, bytes, text)) = moved {
             edits.replace(start, end, &text);
             blobs.push((id, bytes));
-        } else if let Some(short) =
-            shortened(token, place).filter(|_| habit == Habit::Xcsh && place != StringPosition::Image)
+        } else if let Some(short) = shortened(token, place)
+            .filter(|_| habit == Habit::Xcsh && place != StringPosition::Image)
         {
             edits.replace(start, end, &short);
             cut = true;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use boswell_model::{Instant, Result};
 
-use super::{Captured, CapturedFile, Moment, Skipped, FileSnapshot, project_path};
+use super::{Captured, CapturedFile, FileSnapshot, Moment, Skipped, project_path};
 use crate::blobs::Blobs;
 use crate::disk::Disk;
 

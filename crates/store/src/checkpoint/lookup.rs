@@ -3,7 +3,7 @@
 use boswell_model::json::Raw;
 use boswell_model::{Error, Result};
 
-use super::{CUSTOM_TYPE, OnBranch, FileSnapshot, State};
+use super::{CUSTOM_TYPE, FileSnapshot, OnBranch, State};
 use crate::custom_entry;
 use crate::session::Session;
 

@@ -18,7 +18,7 @@ pub use capture::Checkpoints;
 pub use diff::{FileDiff, TextDiff, text_diff};
 pub use lookup::SessionState;
 pub use restore::{Done, OnConflict, RestoreRefusal, Restored};
-pub use snapshot::{Captured, CapturedFile, Moment, Skipped, FileSnapshot};
+pub use snapshot::{Captured, CapturedFile, FileSnapshot, Moment, Skipped};
 pub use state::{OnBranch, State, Tracked};
 
 /// The `customType` of entries that hold a snapshot.

@@ -9,7 +9,7 @@ use std::path::Path;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::project_path::{self, Found};
-use super::{Captured, CapturedFile, Checkpoints, Moment, Skipped, FileSnapshot, State, Tracked};
+use super::{Captured, CapturedFile, Checkpoints, FileSnapshot, Moment, Skipped, State, Tracked};
 use crate::blobs::BlobId;
 use crate::disk::{Disk, OpenMode, durable};
 
@@ -244,7 +244,7 @@ fn unchanged(disk: &dyn Disk, root: &Path, step: &Step<'_>) -> Result<()> {
 
 /// Replaces a file in one step, with its permission bits.
 fn write(disk: &dyn Disk, path: &Path, bytes: &[u8], mode: u32, unique: &str) -> Result<()> {
-    let temp = durable::temp_beside(path, unique);
+    let temp = durable::temp_sibling(path, unique);
     let written = (|| {
         let file = disk.open(&temp, OpenMode::CreateNew)?;
         durable::append_all(file.as_ref(), bytes)?;

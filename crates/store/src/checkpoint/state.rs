@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::snapshot::{Captured, Moment, FileSnapshot};
+use super::snapshot::{Captured, FileSnapshot, Moment};
 
 /// An entry of a branch, from its root to its leaf, as far as checkpoints care.
 #[derive(Debug, Clone, Copy)]

@@ -219,7 +219,7 @@ impl Pen {
     }
 }
 
-fn located(size: usize) -> SessionLocation {
+fn location(size: usize) -> SessionLocation {
     crate::native_store::located_at("s", "s.jsonl", size as u64)
 }
 
@@ -247,7 +247,7 @@ fn said(read: &ReadSession, bytes: &[u8], tip: Tip) -> Vec<String> {
 }
 
 fn whole(bytes: &[u8], at: Option<&str>) -> (ReadSession, Option<Tip>) {
-    let read = Reader::read(own(), &located(bytes.len()), bytes, Depth::Heads);
+    let read = Reader::read(own(), &location(bytes.len()), bytes, Depth::Heads);
     let payloads = Bytes(bytes);
     let tip = match at {
         None => own().tip(&read.view(&payloads)).ok(),
@@ -265,7 +265,7 @@ fn from_the_end(bytes: &[u8], at: Option<&str>, block: u64) -> Option<EnoughRead
         block,
         in_vain: u64::MAX,
     };
-    enough_in_steps(own(), object.as_ref(), &located(bytes.len()), at, measure).unwrap()
+    enough_in_steps(own(), object.as_ref(), &location(bytes.len()), at, measure).unwrap()
 }
 
 proptest! {
@@ -391,10 +391,10 @@ fn a_session_that_was_compacted_is_resumed_from_its_end() {
         rendered(&session, tip),
         rendered(&whole, whole.tip().unwrap())
     );
-    let located = store.find(&writer.reference().id).unwrap();
+    let location = store.find(&writer.reference().id).unwrap();
     assert!(
         !store
-            .read_for_context(&located, None)
+            .read_for_context(&location, None)
             .unwrap()
             .0
             .log()

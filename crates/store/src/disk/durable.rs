@@ -59,7 +59,7 @@ pub fn make_folders(disk: &dyn Disk, path: &Path) -> Result<()> {
 /// the old file is kept.
 pub fn put(disk: &dyn Disk, path: &Path, bytes: &[u8], unique: &str) -> Result<()> {
     let fault = |error| Error::io(path.display(), "replace", error);
-    let temp = temp_beside(path, unique);
+    let temp = temp_sibling(path, unique);
     let file = disk.open(&temp, OpenMode::CreateNew).map_err(fault)?;
     let written = fill(file.as_ref(), bytes, disk.stat(path).ok().flatten());
     drop(file);
@@ -79,7 +79,7 @@ pub(crate) fn put_with(
     feed: impl FnOnce(&mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<()>,
 ) -> Result<()> {
     let fault = |error| Error::io(path.display(), "replace", error);
-    let temp = temp_beside(path, unique);
+    let temp = temp_sibling(path, unique);
     let file = disk.open(&temp, OpenMode::CreateNew).map_err(fault)?;
     let written = feed(&mut |chunk| append_all(file.as_ref(), chunk))
         .and_then(|()| finish(file.as_ref(), disk.stat(path).ok().flatten()).map_err(fault))
@@ -112,7 +112,7 @@ fn finish(file: &dyn DiskFile, like: Option<Stat>) -> io::Result<()> {
 /// It is written under another name and linked to its own, which fails if that is taken.
 pub fn create(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<()> {
     let fault = |error| Error::io(path.display(), "make", error);
-    let temp = temp_beside(path, &format!("new{}", std::process::id()));
+    let temp = temp_sibling(path, &format!("new{}", std::process::id()));
     let file = match disk.open(&temp, OpenMode::CreateNew) {
         // A process with our number died here before.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -267,7 +267,7 @@ pub(crate) fn sync_removal(disk: &dyn Disk, path: &Path) -> Result<()> {
 }
 
 /// A hidden name beside a file. `unique` keeps two writers apart.
-pub fn temp_beside(path: &Path, unique: &str) -> PathBuf {
+pub fn temp_sibling(path: &Path, unique: &str) -> PathBuf {
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy().into_owned())

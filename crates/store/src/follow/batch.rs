@@ -6,7 +6,7 @@ use std::sync::Arc;
 use boswell_dialect::Dialect;
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Flags, Head, Line, Log, Symbol, Payloads, Result, SessionView, Slot, Splitter, Tree, View,
+    Flags, Head, Line, Log, Payloads, Result, SessionView, Slot, Splitter, Symbol, Tree, View,
 };
 
 use super::NewEntry;

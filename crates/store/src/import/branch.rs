@@ -163,7 +163,7 @@ impl Importing<'_> {
             .view
             .as_ref()
             .filter(|_| item.form == ContextForm::Stored);
-        let mut told = message::spoken(&rendered, view, &mut self.heard);
+        let mut told = message::text_pieces(&rendered, view, &mut self.heard);
         // Some apps keep what their engine did in the record, and say only the text themselves.
         if view.is_some_and(does) && !told.bodies.iter().any(is_deed) {
             told.bodies = convert::tell(self.source, item.slot, &mut self.heard)?;

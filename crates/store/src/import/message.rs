@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use boswell_dialect::{Answer, Body, Part};
-use boswell_model::json::{Json, RawKind, Raw};
+use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{Message, View};
 
 /// A message, part by part, in order.
@@ -30,7 +30,11 @@ pub(super) struct Heard {
 
 /// Tells a message anew. `view` is that of the record that it stands in, where it
 /// stands in one alone.
-pub(super) fn spoken(message: &Message, view: Option<&View>, heard: &mut Heard) -> MessageText {
+pub(super) fn text_pieces(
+    message: &Message,
+    view: Option<&View>,
+    heard: &mut Heard,
+) -> MessageText {
     let mut told = MessageText::default();
     let mut waiting = Vec::new();
     let by_model = message.role == "assistant";

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use boswell_dialect::{Depth, SessionLocation, NewSession, SideFile, SideKind, Subagent};
+use boswell_dialect::{Depth, NewSession, SessionLocation, SideFile, SideKind, Subagent};
 use boswell_model::json::Json;
 use boswell_model::{Block, EntryKind, Error, ErrorKind, Framing, Result};
 
@@ -98,10 +98,10 @@ impl Store {
 fn beside(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<SideFileImport>> {
     let mut subagents: HashMap<String, Subagent> = HashMap::new();
     for subagent in from.subagents(source)? {
-        subagents.extend(subagent.located.key.clone().map(|key| (key, subagent)));
+        subagents.extend(subagent.location.key.clone().map(|key| (key, subagent)));
     }
     let mut all = Vec::new();
-    for file in from.side_files(source.located())? {
+    for file in from.side_files(source.location())? {
         let subagent = match subagents.remove(&file.key) {
             None if file.kind == SideKind::Subagent => unnamed(from, &file)?,
             found => found,
@@ -113,7 +113,7 @@ fn beside(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<Si
         let file = SideFile {
             key,
             kind: SideKind::Subagent,
-            size: subagent.located.size,
+            size: subagent.location.size,
         };
         all.push(SideFileImport {
             file,
@@ -137,12 +137,12 @@ fn unnamed(from: &Store, file: &SideFile) -> Result<Option<Subagent>> {
         return Ok(None);
     };
     let stem = info.stem(".jsonl").unwrap_or(info.name()).to_owned();
-    let located = SessionLocation {
+    let location = SessionLocation {
         hidden: Some("subagent"),
         ..SessionLocation::at(stem, &info, Framing::Lines)
     };
     Ok(Some(Subagent {
-        located,
+        location,
         call: None,
         task: None,
     }))
@@ -182,12 +182,12 @@ impl Carrying<'_> {
         self.outputs(self.source, &mut outputs)?;
         for subagent in beside.iter().filter_map(|it| it.subagent.as_ref()) {
             // One that cannot be read is told when its turn comes.
-            if let Ok(session) = self.from.read(&subagent.located, Depth::Heads) {
+            if let Ok(session) = self.from.read(&subagent.location, Depth::Heads) {
                 self.outputs(&session, &mut outputs)?;
             }
         }
         let in_family = FAMILY.contains(&self.source.dialect().name());
-        let mut names = ArtifactNames::new(self.source.located(), outputs, in_family);
+        let mut names = ArtifactNames::new(self.source.location(), outputs, in_family);
         for SideFileImport { file, subagent } in beside {
             let path = self.folder.join(names.of(&file));
             self.begun.push(path.clone());
@@ -231,10 +231,10 @@ impl Carrying<'_> {
             if !matches!(head.kind, EntryKind::ToolResult | EntryKind::User) {
                 continue;
             }
-            let (dialect, located) = (session.dialect(), session.located());
+            let (dialect, location) = (session.dialect(), session.location());
             let key = session
                 .view()
-                .with_object(slot, |object| dialect.full_output_key(located, object))?;
+                .with_object(slot, |object| dialect.full_output_key(location, object))?;
             let Some(key) = key.flatten() else { continue };
             let view = session.entry(slot)?.view.unwrap_or_default();
             let call = view.blocks.into_iter().find_map(|block| match block {
@@ -248,7 +248,7 @@ impl Carrying<'_> {
 
     /// Tells the transcript of a subagent anew. The inner error is one of the source.
     fn transcript(&self, disk: &dyn Disk, subagent: &Subagent, path: &Path) -> Result<Result<()>> {
-        let session = match self.from.read(&subagent.located, Depth::Facts) {
+        let session = match self.from.read(&subagent.location, Depth::Facts) {
             Ok(session) => session,
             Err(why) => return Ok(Err(why)),
         };
@@ -257,7 +257,7 @@ impl Carrying<'_> {
             .with_some("call", subagent.call.as_deref())
             .with_some("task", subagent.task.as_deref());
         let project = session
-            .facts()
+            .meta()
             .project
             .clone()
             .unwrap_or_else(|| self.new.project.clone());
@@ -268,7 +268,7 @@ impl Carrying<'_> {
         };
         let (_, log) = self.own.told(&session, &new, origin, self.limits)?;
         self.blobs(&log.bytes)?;
-        durable::put(disk, path, &log.bytes, &self.own.chance().hex16()).map(Ok)
+        durable::put(disk, path, &log.bytes, &self.own.id_source().hex16()).map(Ok)
     }
 
     /// Copies a file as it is. The inner error is one of the source.
@@ -277,7 +277,7 @@ impl Carrying<'_> {
             Ok(object) => object,
             Err(why) => return Ok(Err(why)),
         };
-        let unique = self.own.chance().hex16();
+        let unique = self.own.id_source().hex16();
         let copied = durable::put_with(disk, path, &unique, |sink| {
             let mut at = 0;
             loop {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use boswell_dialect::{IdSource, LockSpec};
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::{AgentFlock, Processes, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
+use super::{AgentFlock, Locks, MkdirLock, MkdirOwner, OsLock, Processes, Wait};
 use crate::disk::Disk;
 use crate::runner::place;
 
@@ -62,7 +62,7 @@ pub(crate) struct Taker<'a> {
     pub(crate) disk: &'a Arc<dyn Disk>,
     pub(crate) locks: &'a Locks,
     pub(crate) liveness: &'a dyn Processes,
-    pub(crate) chance: &'a dyn IdSource,
+    pub(crate) id_source: &'a dyn IdSource,
     pub(crate) wait: Wait,
 }
 
@@ -85,7 +85,7 @@ impl Taker<'_> {
                         &path,
                         owner,
                         self.liveness,
-                        self.chance,
+                        self.id_source,
                         self.wait,
                     )
                     .map(HeldLock::Mkdir)

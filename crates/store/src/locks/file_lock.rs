@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::holder::{holder, write_owner};
 use super::acquire::{PAUSES, try_every};
+use super::holder::{holder, write_owner};
 use super::{Owner, Wait};
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
 use crate::lease::{SHORT_PAUSES, append_lock_path, lock_path, old_hard_links};
@@ -23,7 +23,7 @@ pub struct Locks {
     disk: Arc<dyn Disk>,
     folder: PathBuf,
     owner: Owner,
-    chance: Arc<dyn IdSource>,
+    id_source: Arc<dyn IdSource>,
 }
 
 /// A lock of ours while it is held. Dropping it lets go; the file stays.
@@ -46,13 +46,13 @@ impl Locks {
         disk: Arc<dyn Disk>,
         folder: impl Into<PathBuf>,
         owner: Owner,
-        chance: Arc<dyn IdSource>,
+        id_source: Arc<dyn IdSource>,
     ) -> Self {
         Locks {
             disk,
             folder: folder.into(),
             owner,
-            chance,
+            id_source,
         }
     }
 
@@ -68,7 +68,7 @@ impl Locks {
             self.disk.as_ref(),
             lock.file.as_ref(),
             || self.owner.clone(),
-            self.chance.now(),
+            self.id_source.now(),
         );
         Ok(lock)
     }

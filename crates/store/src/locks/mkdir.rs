@@ -78,14 +78,14 @@ impl MkdirLock {
         path: &Path,
         owner: MkdirOwner,
         liveness: &dyn Processes,
-        chance: &dyn IdSource,
+        id_source: &dyn IdSource,
         wait: Wait,
     ) -> Result<Self> {
         let token = owner.token();
         let taken = try_until(disk.as_ref(), wait, || {
             // Once after a break without a pause: the lock was stale, nobody else need want it.
             Ok(make(disk.as_ref(), path, &token)?
-                || (break_stale(disk.as_ref(), path, liveness, chance)?
+                || (break_stale(disk.as_ref(), path, liveness, id_source)?
                     && make(disk.as_ref(), path, &token)?))
         })?;
         if taken {
@@ -198,7 +198,7 @@ pub fn abandoned(
     disk: &dyn Disk,
     path: &Path,
     liveness: &dyn Processes,
-    chance: &dyn IdSource,
+    id_source: &dyn IdSource,
 ) -> Result<Option<Abandoned>> {
     match disk
         .stat(path)
@@ -208,7 +208,7 @@ pub fn abandoned(
             read_owner(disk, path)?.as_deref(),
             stat.modified,
             liveness,
-            chance,
+            id_source,
         )),
         None => Ok(None),
     }
@@ -218,13 +218,13 @@ fn judge(
     owner: Option<&[u8]>,
     modified: i128,
     liveness: &dyn Processes,
-    chance: &dyn IdSource,
+    id_source: &dyn IdSource,
 ) -> Option<Abandoned> {
     match owner.and_then(MkdirOwner::parse) {
         Some(owner) => {
             (liveness.process(owner.pid) == ProcessState::No).then_some(Abandoned::Dead(owner.pid))
         }
-        None => (i128::from(chance.now().millis()) * 1_000_000 - modified > STALE)
+        None => (i128::from(id_source.now().millis()) * 1_000_000 - modified > STALE)
             .then_some(Abandoned::Nameless),
     }
 }
@@ -234,7 +234,7 @@ fn break_stale(
     disk: &dyn Disk,
     path: &Path,
     liveness: &dyn Processes,
-    chance: &dyn IdSource,
+    id_source: &dyn IdSource,
 ) -> Result<bool> {
     let Some(stat) = disk
         .stat(path)
@@ -243,14 +243,14 @@ fn break_stale(
         return Ok(true);
     };
     let judged = read_owner(disk, path)?;
-    if judge(judged.as_deref(), stat.modified, liveness, chance).is_none() {
+    if judge(judged.as_deref(), stat.modified, liveness, id_source).is_none() {
         return Ok(false);
     }
     let name = path
         .file_name()
         .map(|n| n.to_string_lossy().into_owned())
         .unwrap_or_default();
-    let tomb = path.with_file_name(format!("{name}.stale-{}", chance.hex16()));
+    let tomb = path.with_file_name(format!("{name}.stale-{}", id_source.hex16()));
     match disk.rename(path, &tomb) {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),

@@ -5,19 +5,19 @@
 //! [`MkdirLock`] is MyAgents' folder with an owner file, [`AgentFlock`] clinvoker's file that is
 //! unlinked by whoever lets go of it.
 
+mod acquire;
+mod file_lock;
 mod flock;
 mod holder;
-mod process;
 mod mkdir;
-mod file_lock;
-mod acquire;
+mod process;
 
-pub use flock::AgentFlock;
-pub(crate) use holder::{holder, write_owner};
-pub use process::{ProcessState, Processes, SystemLiveness};
-pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
-pub use file_lock::{Locks, OsLock};
 pub use acquire::Owner;
 pub(crate) use acquire::{HeldLock, Taker, try_every};
+pub use file_lock::{Locks, OsLock};
+pub use flock::AgentFlock;
+pub(crate) use holder::{holder, write_owner};
+pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
+pub use process::{ProcessState, Processes, SystemLiveness};
 
 pub use crate::lease::Wait;

@@ -193,19 +193,19 @@ fn unreferenced(memory: &Memory) -> Vec<MemoryProblem> {
 }
 
 fn repeated(memory: &Memory) -> Vec<MemoryProblem> {
-    let mut facts: BTreeMap<String, (String, Vec<(String, usize)>)> = BTreeMap::new();
+    let mut meta: BTreeMap<String, (String, Vec<(String, usize)>)> = BTreeMap::new();
     for page in &memory.pages {
         let body = front_matter(&page.text);
         for (number, line) in page.text.lines().enumerate().skip(body) {
             if let Some(fact) = fact(line) {
-                let (_, places) = facts
+                let (_, places) = meta
                     .entry(fact)
                     .or_insert_with(|| (line.trim().to_owned(), Vec::new()));
                 places.push((page.name.clone(), number + 1));
             }
         }
     }
-    let twice = facts.into_values().filter(|(_, places)| places.len() > 1);
+    let twice = meta.into_values().filter(|(_, places)| places.len() > 1);
     twice
         .map(|(text, places)| MemoryProblem::Repeated { text, places })
         .collect()

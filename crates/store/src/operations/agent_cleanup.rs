@@ -43,7 +43,7 @@ impl Runner {
         let days = dialect
             .deletes_after(&BackendFiles(&backend))
             .unwrap_or(Some(0));
-        let now = self.chance.now().millis().saturating_mul(1_000_000);
+        let now = self.id_source.now().millis().saturating_mul(1_000_000);
         let before = days.map(|days| {
             let safe = i64::try_from(days.saturating_sub(1)).unwrap_or(i64::MAX);
             now.saturating_sub(safe.saturating_mul(DAY))

@@ -134,7 +134,7 @@ impl Runner {
                 .stat(&path)
                 .map_err(|error| Error::io(path.display(), "look at", error))?;
             let good = match state {
-                State::File(facts) => is.is_some_and(|is| is.len == facts.len),
+                State::File(meta) => is.is_some_and(|is| is.len == meta.len),
                 State::Folder => is.is_some(),
                 State::Absent => is.is_none_or(|is| is.kind == StatKind::Folder),
             };

@@ -18,7 +18,7 @@ use crate::journal::{self, LineFate};
 use crate::notes::Notes;
 use crate::prompts::Prompts;
 use crate::runner::{Operation, PURGE, Runner, States};
-use crate::vault::{RewrittenCopy, Purged, Reason, Replaced, names_one, session_ref};
+use crate::vault::{Purged, Reason, Replaced, RewrittenCopy, names_one, session_ref};
 
 /// Ids of this length do not occur in file names by chance.
 const LONG: usize = 16;
@@ -158,7 +158,7 @@ impl Runner {
             self.disk.as_ref(),
             &path,
             &purging.to_json().to_bytes(),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
         )
     }
 
@@ -251,7 +251,7 @@ impl Runner {
         let mut purged = self.vault.purge_where(&purging.sessions, &theirs)?;
         purged.objects += stripped;
         self.forget_operations(purging)?;
-        let unique = self.chance.hex16();
+        let unique = self.id_source.hex16();
         let mut notes = Notes::load(self.disk.clone(), &self.home, self.locks.clone())?;
         purged.records += notes.forget(&purging.sessions, &purging.linked, &unique)?;
         let mut names = purging.ids();
@@ -331,7 +331,7 @@ impl Runner {
         journal::rewrite(
             self.disk.as_ref(),
             &self.home.join("ops.jsonl"),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
             &fate,
         )
         .map(drop)
@@ -346,12 +346,16 @@ impl Runner {
                 Some(op) => purging.sessions.contains(&op.session) && op.kind != PURGE,
                 None => names_one(line, &purging.sessions),
             };
-            if goes { LineFate::Goes } else { LineFate::Stays }
+            if goes {
+                LineFate::Goes
+            } else {
+                LineFate::Stays
+            }
         };
         journal::rewrite(
             self.disk.as_ref(),
             &self.home.join("ops.jsonl"),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
             &fate,
         )
         .map(drop)

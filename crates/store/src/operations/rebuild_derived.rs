@@ -47,7 +47,7 @@ impl Runner {
             becoming,
         };
         let mut plan =
-            match dialect.plan_store(&files, &StoreRequest::Index, self.chance.as_ref()) {
+            match dialect.plan_store(&files, &StoreRequest::Index, self.id_source.as_ref()) {
                 Ok(planned) => planned.plan,
                 // Whose agent keeps no index has none that could follow.
                 Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),

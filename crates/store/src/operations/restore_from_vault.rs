@@ -5,7 +5,8 @@
 //! holds, and that the agent has written since, gets the session's row back and keeps all else.
 
 use boswell_dialect::{
-    FileInfo, FileKind, EditRequest, SessionLocation, LockSpec, Modified, Plan, Precondition, Step, by_name,
+    EditRequest, FileInfo, FileKind, LockSpec, Modified, Plan, Precondition, SessionLocation, Step,
+    by_name,
 };
 use boswell_model::{Error, ErrorKind, Framing, Result, SessionRef};
 

@@ -11,10 +11,10 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Result, SessionRef};
 
 use crate::disk::durable;
-use crate::journal::{self, LineFate, LineChange};
+use crate::journal::{self, LineChange, LineFate};
 use crate::notes::Notes;
 use crate::runner::{Operation, Runner, SCRUB, Start, lower};
-use crate::vault::{RewrittenCopy, Reason, session_ref};
+use crate::vault::{Reason, RewrittenCopy, session_ref};
 
 /// Says what a copy becomes, by its key; none if it stays.
 pub type CopyChange<'a> = &'a dyn Fn(&str, &[u8]) -> Option<Vec<u8>>;
@@ -116,7 +116,7 @@ impl Runner {
             .rewrite(scrubbing.is_meant, &change, &|replaced| {
                 self.relink(replaced)
             })?;
-        let unique = self.chance.hex16();
+        let unique = self.id_source.hex16();
         let mut lines = Notes::load(self.disk.clone(), &self.home, self.locks.clone())?
             .rewrite(scrubbing.line, &unique)?;
         for (name, member, lock) in [
@@ -143,7 +143,7 @@ impl Runner {
             self.disk.as_ref(),
             &self.scrub_path(session),
             &marker.to_bytes(),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
         )
     }
 

@@ -8,12 +8,12 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
 
 use crate::Store;
 use crate::backend::FsBackend;
-use crate::sha256::{Digest, Hasher};
 use crate::disk::{OpenMode, Stat, durable};
 use crate::runner::{
     Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place,
     shown,
 };
+use crate::sha256::{Digest, Hasher};
 use crate::vault::Reason;
 
 use super::agent_cleanup::RestoredCleanup;
@@ -390,7 +390,7 @@ impl<'a> Undoing<'a> {
         let found = listing
             .sessions
             .into_iter()
-            .find(|located| located.key.as_deref() == Some(key))?;
+            .find(|location| location.key.as_deref() == Some(key))?;
         Some(SessionRef::new(dialect.name(), &found.id))
     }
 
@@ -564,7 +564,11 @@ impl<'a> Undoing<'a> {
         {
             let path = place(&self.op.root, key)?;
             let fault = |error| Error::io(path.display(), "look at", error);
-            let file = self.runner.disk.open(&path, OpenMode::Read).map_err(fault)?;
+            let file = self
+                .runner
+                .disk
+                .open(&path, OpenMode::Read)
+                .map_err(fault)?;
             stats.insert(key.clone(), file.stat().map_err(fault)?);
         }
         Ok(stats)

@@ -154,7 +154,11 @@ impl Prompts {
                 Some(prompt) => prompt.session.is_some_and(|it| sessions.contains(&it)),
                 None => sessions.iter().any(is_one),
             };
-            if goes { LineFate::Goes } else { LineFate::Stays }
+            if goes {
+                LineFate::Goes
+            } else {
+                LineFate::Stays
+            }
         })
     }
 

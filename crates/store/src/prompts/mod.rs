@@ -5,8 +5,8 @@
 //! itself has it too. Reading goes backwards from the end, so that recent prompts cost the same
 //! however long the history is.
 
-mod reverse_lines;
 mod history;
+mod reverse_lines;
 
 pub use history::{Added, FoundPrompt, Prompt, Prompts};
 

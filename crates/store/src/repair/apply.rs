@@ -1,7 +1,8 @@
 //! Carries repairs out.
 
 use boswell_dialect::{
-    EditRequest, SessionLocation, LockSpec, Modified, Patch, Plan, Precondition, ExpectedState, Step,
+    EditRequest, ExpectedState, LockSpec, Modified, Patch, Plan, Precondition, SessionLocation,
+    Step,
 };
 use boswell_model::{Error, ErrorKind, Repair, Result, SessionRef};
 
@@ -25,7 +26,7 @@ impl Runner {
     pub fn repair(
         &self,
         store: &Store,
-        located: &SessionLocation,
+        location: &SessionLocation,
         request: &RepairRequest,
     ) -> Result<Repaired> {
         if request.in_place && request.steps.len() != 1 {
@@ -33,7 +34,7 @@ impl Runner {
                 .hinting("name the step with `--step N`, or leave out --in-place to have a repaired fork made"));
         }
         let mut done = Repaired::default();
-        let operation = self.apply_repair(store, located, request, |bench| {
+        let operation = self.apply_repair(store, location, request, |bench| {
             let work = match request.steps.is_empty() {
                 true => every_step(store, bench)?,
                 false => chosen_steps(store, bench, request)?,
@@ -45,7 +46,7 @@ impl Runner {
         if operation.files().is_empty() {
             return Ok(Repaired::default());
         }
-        self.read_back(store, located, &operation)?;
+        self.read_back(store, location, &operation)?;
         done.operation = Some(operation);
         Ok(done)
     }
@@ -54,12 +55,12 @@ impl Runner {
     fn apply_repair(
         &self,
         store: &Store,
-        located: &SessionLocation,
+        location: &SessionLocation,
         request: &RepairRequest,
         plan: impl FnOnce(&RepairPlanner<'_>) -> Result<Plan>,
     ) -> Result<Operation> {
-        let session = SessionRef::new(store.dialect().name(), &located.id);
-        let locks: Vec<LockSpec> = store.dialect().locks(located, &EditRequest::Repair);
+        let session = SessionRef::new(store.dialect().name(), &location.id);
+        let locks: Vec<LockSpec> = store.dialect().locks(location, &EditRequest::Repair);
         let start = Start {
             root: store.folder()?,
             session: &session,
@@ -68,11 +69,11 @@ impl Runner {
             locks,
         };
         self.operate(&start, || {
-            let located = store.relocate(located)?;
-            let log = located.key.as_ref().map(|key| store.root().join(key));
-            store.refuse_if_live(&located.id, log.as_deref())?;
-            let late = self.late_table()?.lines(store, &located);
-            let bench = RepairPlanner::new(store, &located, request, late)?;
+            let location = store.relocate(location)?;
+            let log = location.key.as_ref().map(|key| store.root().join(key));
+            store.refuse_if_live(&location.id, log.as_deref())?;
+            let late = self.late_table()?.lines(store, &location);
+            let bench = RepairPlanner::new(store, &location, request, late)?;
             let plan = plan(&bench)?;
             if plan.steps.is_empty() {
                 return Ok(Lowered {
@@ -87,10 +88,15 @@ impl Runner {
     }
 
     /// What was written must read as it did when it was planned; else it is taken back.
-    fn read_back(&self, store: &Store, located: &SessionLocation, operation: &Operation) -> Result<()> {
+    fn read_back(
+        &self,
+        store: &Store,
+        location: &SessionLocation,
+        operation: &Operation,
+    ) -> Result<()> {
         let read = store
-            .relocate(located)
-            .and_then(|located| store.read(&located, boswell_dialect::Depth::Heads));
+            .relocate(location)
+            .and_then(|location| store.read(&location, boswell_dialect::Depth::Heads));
         match read {
             Ok(_) => Ok(()),
             Err(error) => {
@@ -103,7 +109,7 @@ impl Runner {
 }
 
 fn key(bench: &RepairPlanner<'_>) -> String {
-    bench.original.located().key.clone().unwrap_or_default()
+    bench.original.location().key.clone().unwrap_or_default()
 }
 
 fn title(session: &Session, what: &str) -> Plan {
@@ -219,11 +225,11 @@ fn with_fork(
     patch: &Patch,
 ) -> Result<(Plan, String)> {
     let (session, from) = (&bench.original, key(bench));
-    let mended = bench.session(patch)?;
+    let fixed = bench.session(patch)?;
     let original = session.path().unwrap_or(&from).to_owned();
     let Some(place) = store
         .dialect()
-        .repaired_fork(&mended.mending(store.chance()), &original)?
+        .repaired_fork(&fixed.repair_input(store.id_source()), &original)?
     else {
         return Err(Error::new(
             ErrorKind::Unsupported,
@@ -250,7 +256,7 @@ fn unchanged(session: &Session, key: &str) -> Precondition {
     let was = ExpectedState {
         len: Some(session.log().bytes),
         sha256: None,
-        identity: session.located().identity.map(|identity| identity.file),
+        identity: session.location().identity.map(|identity| identity.file),
     };
     Precondition::Unchanged {
         key: key.to_owned(),

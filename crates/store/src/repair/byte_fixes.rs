@@ -10,22 +10,22 @@ use crate::Session;
 
 /// Records that share a line, stand before or behind other bytes, or are not ended.
 pub(super) fn lines(session: &Session) -> Vec<Fix> {
-    let mut mends = Vec::new();
+    let mut fixes = Vec::new();
     for (slot, head) in session.log().entries() {
         let glued = head.flags.has(Flags::GLUED);
         if glued || head.flags.has(Flags::SALVAGED) {
-            mends.push(own_line(session, slot, head));
+            fixes.push(own_line(session, slot, head));
         }
     }
-    mends.extend(
+    fixes.extend(
         session
             .log()
             .gaps
             .iter()
             .filter_map(|gap| behind_record(session, gap)),
     );
-    mends.extend(last_line(session));
-    mends
+    fixes.extend(last_line(session));
+    fixes
 }
 
 fn own_line(session: &Session, slot: Slot, head: &Head) -> Fix {
@@ -140,9 +140,9 @@ pub(super) enum Keep {
 
 /// Further copies of records, each with its line.
 pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
-    let mut mends = Vec::new();
+    let mut fixes = Vec::new();
     if !session.dialect().ids_are_unique() {
-        return Ok(mends);
+        return Ok(fixes);
     }
     let log = session.log();
     let by_id = log.by_id();
@@ -169,7 +169,7 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
             len: head.len + u64::from(ended),
             with: Vec::new(),
         };
-        mends.push(byte_fix(
+        fixes.push(byte_fix(
             ProblemKind::DuplicateRecord,
             Some(slot),
             head.line.into(),
@@ -178,12 +178,12 @@ pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
             splice,
         ));
     }
-    Ok(mends)
+    Ok(fixes)
 }
 
 /// Records with bytes that are not UTF-8, as every agent but one reads them.
 pub(super) fn not_utf8(session: &Session) -> Result<Vec<Fix>> {
-    let mut mends = Vec::new();
+    let mut fixes = Vec::new();
     for (slot, head) in session
         .log()
         .entries()
@@ -198,7 +198,7 @@ pub(super) fn not_utf8(session: &Session) -> Result<Vec<Fix>> {
             with,
         };
         let kind = ProblemKind::InvalidUtf8;
-        let mut mend = byte_fix(
+        let mut fix = byte_fix(
             kind,
             Some(slot),
             head.line.into(),
@@ -206,10 +206,10 @@ pub(super) fn not_utf8(session: &Session) -> Result<Vec<Fix>> {
             does,
             splice,
         );
-        (mend.repair, mend.helps) = (Repair::Fork, &["sdk-py"]);
-        mends.push(mend);
+        (fix.repair, fix.helps) = (Repair::Fork, &["sdk-py"]);
+        fixes.push(fix);
     }
-    Ok(mends)
+    Ok(fixes)
 }
 
 fn byte_fix(

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use boswell_dialect::{Confidence, SessionLocation, Fix, Splice};
+use boswell_dialect::{Confidence, Fix, SessionLocation, Splice};
 use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
 
 use crate::runner::Change;
@@ -72,8 +72,8 @@ impl LateTable {
     }
 
     /// Lines that were written late to the log of a session.
-    pub(super) fn lines(&self, store: &Store, located: &SessionLocation) -> Vec<Vec<u8>> {
-        let place = located
+    pub(super) fn lines(&self, store: &Store, location: &SessionLocation) -> Vec<Vec<u8>> {
+        let place = location
             .key
             .clone()
             .map(|key| (store.root().to_owned(), key));
@@ -81,7 +81,7 @@ impl LateTable {
             .and_then(|place| self.replaced.get(&place))
             .cloned()
             .unwrap_or_default();
-        let session = SessionRef::new(store.dialect().name(), &located.id);
+        let session = SessionRef::new(store.dialect().name(), &location.id);
         let doubted = self
             .doubted
             .get(&(store.root().to_owned(), session))
@@ -100,10 +100,10 @@ impl LateTable {
     pub fn problem(
         &self,
         store: &Store,
-        located: &SessionLocation,
+        location: &SessionLocation,
         session: &Session,
     ) -> Result<Option<Problem>> {
-        let late = self.lines(store, located);
+        let late = self.lines(store, location);
         let missing = missing(session, &late)?;
         Ok((!missing.is_empty()).then(|| {
             let wrote = format!(

@@ -8,16 +8,16 @@
 //! result would lose a record, reach less than before or need mending again is refused before a
 //! byte is written, and the written file is looked at once more.
 
-mod byte_fixes;
 mod apply;
-mod target_readers;
-#[cfg(test)]
-mod tests;
+mod byte_fixes;
 mod late_lines;
 mod patched_reader;
 mod patched_session;
-mod verify;
 mod planner;
+mod target_readers;
+#[cfg(test)]
+mod tests;
+mod verify;
 
 use boswell_dialect::{Confidence, SessionLocation};
 use boswell_model::{ProblemKind, Repair, Result, SessionRef};
@@ -154,17 +154,21 @@ impl Runner {
         let here = store.whole().list()?.sessions;
         let fork = created.iter().find_map(|key| {
             here.iter()
-                .find(|located| located.key.as_ref() == Some(key))
+                .find(|location| location.key.as_ref() == Some(key))
         });
-        Ok(fork.map(|located| located.id.clone()))
+        Ok(fork.map(|location| location.id.clone()))
     }
 }
 
 impl Store {
     /// What repairing a session would do. Takes no lock and writes nothing. Knows nothing of lines
     /// that were written late: see [`Runner::repair_plan`].
-    pub fn repair_plan(&self, located: &SessionLocation, request: &RepairRequest) -> Result<RepairPlan> {
-        RepairPlanner::new(self, located, request, Vec::new())?.plan()
+    pub fn repair_plan(
+        &self,
+        location: &SessionLocation,
+        request: &RepairRequest,
+    ) -> Result<RepairPlan> {
+        RepairPlanner::new(self, location, request, Vec::new())?.plan()
     }
 }
 
@@ -174,10 +178,10 @@ impl Runner {
     pub fn repair_plan(
         &self,
         store: &Store,
-        located: &SessionLocation,
+        location: &SessionLocation,
         request: &RepairRequest,
     ) -> Result<RepairPlan> {
-        let late = self.late_table()?.lines(store, located);
-        RepairPlanner::new(store, located, request, late)?.plan()
+        let late = self.late_table()?.lines(store, location);
+        RepairPlanner::new(store, location, request, late)?.plan()
     }
 }

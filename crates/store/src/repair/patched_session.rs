@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Deref;
 
-use boswell_dialect::{IdSource, Fix, RepairInput};
+use boswell_dialect::{Fix, IdSource, RepairInput};
 use boswell_model::{Repair, Result};
 
 use super::verify;
@@ -16,7 +16,7 @@ use crate::Session;
 #[derive(Debug)]
 pub(super) struct PatchedSession {
     session: Session,
-    mends: OnceCell<Vec<Fix>>,
+    fixes: OnceCell<Vec<Fix>>,
     reach: OnceCell<(u64, u64)>,
     records: OnceCell<HashSet<u64>>,
 }
@@ -33,29 +33,31 @@ impl PatchedSession {
     pub(super) fn of(session: Session) -> Self {
         PatchedSession {
             session,
-            mends: OnceCell::new(),
+            fixes: OnceCell::new(),
             reach: OnceCell::new(),
             records: OnceCell::new(),
         }
     }
 
     /// What a dialect is told of it.
-    pub(super) fn mending<'s>(&'s self, chance: &'s dyn IdSource) -> RepairInput<'s> {
+    pub(super) fn repair_input<'s>(&'s self, id_source: &'s dyn IdSource) -> RepairInput<'s> {
         RepairInput {
-            located: self.located(),
+            location: self.location(),
             view: self.view(),
-            facts: self.facts(),
+            meta: self.meta(),
             pairs: self.pairs().unwrap_or_default(),
-            chance,
+            id_source,
         }
     }
 
     /// The mends of one class that its dialect knows.
-    pub(super) fn fixes(&self, class: Repair, chance: &dyn IdSource) -> Result<Vec<Fix>> {
-        let all = kept(&self.mends, || self.dialect().fixes(&self.mending(chance)))?;
+    pub(super) fn fixes(&self, class: Repair, id_source: &dyn IdSource) -> Result<Vec<Fix>> {
+        let all = kept(&self.fixes, || {
+            self.dialect().fixes(&self.repair_input(id_source))
+        })?;
         Ok(all
             .iter()
-            .filter(|mend| mend.repair == class)
+            .filter(|fix| fix.repair == class)
             .cloned()
             .collect())
     }

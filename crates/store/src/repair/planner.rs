@@ -3,13 +3,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use boswell_dialect::{Confidence, Depth, SessionLocation, Fix, Patch, Splice};
+use boswell_dialect::{Confidence, Depth, Fix, Patch, SessionLocation, Splice};
 use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
 
 use super::byte_fixes::Keep;
 use super::patched_reader::PatchedReader;
 use super::patched_session::PatchedSession;
-use super::{RepairPlan, RepairRequest, RepairStep, StillLost, byte_fixes, target_readers, late_lines, verify};
+use super::{
+    RepairPlan, RepairRequest, RepairStep, StillLost, byte_fixes, late_lines, target_readers,
+    verify,
+};
 use crate::{Session, Store};
 
 /// Mends can bring others forth, but not for ever.
@@ -20,7 +23,7 @@ const MOST_STAGES: usize = 2;
 /// A session on the bench.
 pub(super) struct RepairPlanner<'a> {
     store: &'a Store,
-    located: &'a SessionLocation,
+    location: &'a SessionLocation,
     request: &'a RepairRequest,
     late: Vec<Vec<u8>>,
     /// The session as it is.
@@ -41,22 +44,22 @@ pub(super) struct Worked {
 impl<'a> RepairPlanner<'a> {
     pub(super) fn new(
         store: &'a Store,
-        located: &'a SessionLocation,
+        location: &'a SessionLocation,
         request: &'a RepairRequest,
         late: Vec<Vec<u8>>,
     ) -> Result<Self> {
-        if located.framing != Framing::Lines || located.key.is_none() {
-            return Err(Error::new(ErrorKind::Unsupported, format!("session {} is no log of lines", located.id))
+        if location.framing != Framing::Lines || location.key.is_none() {
+            return Err(Error::new(ErrorKind::Unsupported, format!("session {} is no log of lines", location.id))
                 .because("only logs of one record a line can be repaired")
                 .hinting(
                     "see what is wrong with `boswell check`; deleted and changed files come back with `boswell undo`",
                 ));
         }
-        let original = Rc::new(PatchedSession::of(store.read(located, Depth::Pairs)?));
-        let wrote = original.facts().agent_version.as_deref();
+        let original = Rc::new(PatchedSession::of(store.read(location, Depth::Pairs)?));
+        let wrote = original.meta().agent_version.as_deref();
         let mut goals = target_readers::goals(store.dialect(), wrote, request)?;
-        let mending = original.mending(store.chance());
-        let mut excluded = store.dialect().exclusive(&mending, &goals)?;
+        let repair_input = original.repair_input(store.id_source());
+        let mut excluded = store.dialect().exclusive(&repair_input, &goals)?;
         if excluded.is_some() && request.installed.is_some() {
             // Nobody asked for the installed one: it stands back.
             goals = target_readers::goals(
@@ -67,7 +70,7 @@ impl<'a> RepairPlanner<'a> {
                     ..request.clone()
                 },
             )?;
-            excluded = store.dialect().exclusive(&mending, &goals)?;
+            excluded = store.dialect().exclusive(&repair_input, &goals)?;
         }
         if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
             return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
@@ -76,7 +79,7 @@ impl<'a> RepairPlanner<'a> {
         }
         Ok(RepairPlanner {
             store,
-            located,
+            location,
             request,
             late,
             original,
@@ -112,9 +115,9 @@ impl<'a> RepairPlanner<'a> {
     pub(super) fn in_place(&self, patch: Patch) -> Result<Worked> {
         let mut worked = self.work(patch, |session, patch| self.rewrites(session, patch))?;
         let added = self.work(worked.patch, |session, _| {
-            let mut mends = late_lines::late_line_fixes(session, &self.late)?;
-            mends.extend(self.of_dialect(session, Repair::Append)?);
-            Ok(mends)
+            let mut fixes = late_lines::late_line_fixes(session, &self.late)?;
+            fixes.extend(self.of_dialect(session, Repair::Append)?);
+            Ok(fixes)
         })?;
         worked.steps.extend(added.steps);
         Ok(Worked {
@@ -155,9 +158,9 @@ impl<'a> RepairPlanner<'a> {
     /// What changes records.
     pub(super) fn changes(&self, patch: Patch) -> Result<Worked> {
         self.work(patch, |session, _| {
-            let mut mends = self.of_dialect(session, Repair::Fork)?;
-            mends.extend(byte_fixes::not_utf8(session)?);
-            Ok(mends)
+            let mut fixes = self.of_dialect(session, Repair::Fork)?;
+            fixes.extend(byte_fixes::not_utf8(session)?);
+            Ok(fixes)
         })
     }
 
@@ -197,19 +200,19 @@ impl<'a> RepairPlanner<'a> {
         }
         let session = &self.original;
         let whole = Patch::whole(session.log().bytes);
-        let mut mends = self.rewrites(session, &whole)?;
-        mends.extend(late_lines::late_line_fixes(session, &self.late)?);
-        mends.extend(self.of_dialect(session, Repair::Append)?);
-        mends.extend(self.of_dialect(session, Repair::Fork)?);
-        mends.extend(byte_fixes::not_utf8(session)?);
-        let is_it = |step: &RepairStep, mend: &Fix| {
-            (step.problem, step.line, step.repair) == (mend.problem, mend.line, mend.repair)
-                && step.does == mend.does
-                && step.entry == self.label(session, mend)
+        let mut fixes = self.rewrites(session, &whole)?;
+        fixes.extend(late_lines::late_line_fixes(session, &self.late)?);
+        fixes.extend(self.of_dialect(session, Repair::Append)?);
+        fixes.extend(self.of_dialect(session, Repair::Fork)?);
+        fixes.extend(byte_fixes::not_utf8(session)?);
+        let is_it = |step: &RepairStep, fix: &Fix| {
+            (step.problem, step.line, step.repair) == (fix.problem, fix.line, fix.repair)
+                && step.does == fix.does
+                && step.entry == self.label(session, fix)
         };
         if let Some(step) = wanted
             .iter()
-            .find(|step| !mends.iter().any(|mend| is_it(step, mend)))
+            .find(|step| !fixes.iter().any(|fix| is_it(step, fix)))
         {
             return Err(Error::new(
                 ErrorKind::Conflict,
@@ -221,19 +224,19 @@ impl<'a> RepairPlanner<'a> {
                 session.reference().to_argument()
             )));
         }
-        mends.retain(|mend| wanted.iter().any(|step| is_it(step, mend)));
-        let accepted = accept(&mends);
+        fixes.retain(|fix| wanted.iter().any(|step| is_it(step, fix)));
+        let accepted = accept(&fixes);
         let splices: Vec<Splice> = accepted
             .iter()
-            .flat_map(|mend| mend.splices.clone())
+            .flat_map(|fix| fix.splices.clone())
             .collect();
         Ok(Worked {
             patch: whole.spliced(&splices),
             steps: accepted
                 .iter()
-                .map(|mend| RepairStep {
+                .map(|fix| RepairStep {
                     taken: true,
-                    ..self.step(session, mend)
+                    ..self.step(session, fix)
                 })
                 .collect(),
             changed: changed(&accepted),
@@ -254,17 +257,17 @@ impl<'a> RepairPlanner<'a> {
             return Ok(Rc::clone(stage));
         }
         let (dialect, backend) = (self.store.dialect(), self.store.backend());
-        let object = backend.open(self.located.key.as_deref().unwrap_or_default())?;
-        let located = SessionLocation {
+        let object = backend.open(self.location.key.as_deref().unwrap_or_default())?;
+        let location = SessionLocation {
             size: patch.len(),
-            ..self.located.clone()
+            ..self.location.clone()
         };
         let patched = Box::new(PatchedReader::new(object, patch));
         let stage = Rc::new(PatchedSession::of(Session::over(
             dialect,
             backend,
             patched,
-            &located,
+            &location,
             Depth::Pairs,
         )?));
         let mut stages = self.stages.borrow_mut();
@@ -274,13 +277,13 @@ impl<'a> RepairPlanner<'a> {
     }
 
     fn rewrites(&self, session: &PatchedSession, patch: &Patch) -> Result<Vec<Fix>> {
-        let mends = byte_fixes::lines(session);
-        if !mends.is_empty() {
-            return Ok(mends);
+        let fixes = byte_fixes::lines(session);
+        if !fixes.is_empty() {
+            return Ok(fixes);
         }
-        let mends = self.of_dialect(session, Repair::Rewrite)?;
-        if !mends.is_empty() {
-            return Ok(mends);
+        let fixes = self.of_dialect(session, Repair::Rewrite)?;
+        if !fixes.is_empty() {
+            return Ok(fixes);
         }
         let first = byte_fixes::copies(session, Keep::First)?;
         if first.is_empty() || self.can_drop(session, patch, &first)? {
@@ -289,7 +292,7 @@ impl<'a> RepairPlanner<'a> {
         let mut last = byte_fixes::copies(session, Keep::Last)?;
         if !self.can_drop(session, patch, &last)? {
             last.iter_mut()
-                .for_each(|mend| mend.confidence = Confidence::Guess);
+                .for_each(|fix| fix.confidence = Confidence::Guess);
         }
         Ok(last)
     }
@@ -297,10 +300,7 @@ impl<'a> RepairPlanner<'a> {
     /// Whether without these copies the conversation stands where it stood, and no
     /// less of it is reached.
     fn can_drop(&self, session: &PatchedSession, patch: &Patch, copies: &[Fix]) -> Result<bool> {
-        let splices: Vec<Splice> = copies
-            .iter()
-            .flat_map(|mend| mend.splices.clone())
-            .collect();
+        let splices: Vec<Splice> = copies.iter().flat_map(|fix| fix.splices.clone()).collect();
         let without = self.session(&patch.spliced(&splices))?;
         let label = |session: &Session| -> Result<Option<String>> {
             Ok(session
@@ -312,11 +312,11 @@ impl<'a> RepairPlanner<'a> {
     }
 
     fn of_dialect(&self, session: &PatchedSession, class: Repair) -> Result<Vec<Fix>> {
-        let mut mends = session.fixes(class, self.store.chance())?;
+        let mut fixes = session.fixes(class, self.store.id_source())?;
         // What is no damage is changed for readers that somebody named, and offered to nobody else.
         let is_asked = |name: &&str| self.request.goals.iter().any(|goal| goal == name);
-        mends.retain(|mend| mend.problem.is_damage() || mend.helps.iter().any(is_asked));
-        Ok(mends)
+        fixes.retain(|fix| fix.problem.is_damage() || fix.helps.iter().any(is_asked));
+        Ok(fixes)
     }
 
     fn work(
@@ -328,11 +328,11 @@ impl<'a> RepairPlanner<'a> {
         let mut count = 0;
         for _ in 0..MOST_ROUNDS {
             let session = self.session(&patch)?;
-            let mends = find(&session, &patch)?;
+            let fixes = find(&session, &patch)?;
             let (taken, left): (Vec<Fix>, Vec<Fix>) =
-                mends.into_iter().partition(|mend| self.takes(mend));
+                fixes.into_iter().partition(|fix| self.takes(fix));
             if taken.is_empty() {
-                steps.extend(left.iter().map(|mend| self.step(&session, mend)));
+                steps.extend(left.iter().map(|fix| self.step(&session, fix)));
                 return Ok(Worked {
                     patch,
                     steps,
@@ -342,10 +342,10 @@ impl<'a> RepairPlanner<'a> {
             let accepted = accept(&taken);
             let splices: Vec<Splice> = accepted
                 .iter()
-                .flat_map(|mend| mend.splices.clone())
+                .flat_map(|fix| fix.splices.clone())
                 .collect();
             count += changed(&accepted);
-            steps.extend(accepted.iter().map(|mend| self.step(&session, mend)));
+            steps.extend(accepted.iter().map(|fix| self.step(&session, fix)));
             patch = patch.spliced(&splices);
         }
         let last = steps.last().map(|step: &RepairStep| {
@@ -360,34 +360,34 @@ impl<'a> RepairPlanner<'a> {
             ErrorKind::Internal,
             format!(
                 "repairing session {} does not come to an end",
-                self.located.id
+                self.location.id
             ),
         )
         .because(last.unwrap_or_default())
         .hinting("take single steps with `--step N`, and please report this"))
     }
 
-    fn takes(&self, mend: &Fix) -> bool {
+    fn takes(&self, fix: &Fix) -> bool {
         let for_goal =
-            mend.helps.is_empty() || mend.helps.iter().any(|name| self.goals.contains(name));
-        for_goal && mend.confidence <= self.request.level
+            fix.helps.is_empty() || fix.helps.iter().any(|name| self.goals.contains(name));
+        for_goal && fix.confidence <= self.request.level
     }
 
-    fn label(&self, session: &Session, mend: &Fix) -> Option<String> {
-        mend.slot.map(|slot| session.log().label(slot).into_owned())
+    fn label(&self, session: &Session, fix: &Fix) -> Option<String> {
+        fix.slot.map(|slot| session.log().label(slot).into_owned())
     }
 
-    fn step(&self, session: &Session, mend: &Fix) -> RepairStep {
+    fn step(&self, session: &Session, fix: &Fix) -> RepairStep {
         RepairStep {
             number: 0,
-            problem: mend.problem,
-            line: mend.line,
-            entry: self.label(session, mend),
-            repair: mend.repair,
-            confidence: mend.confidence,
-            does: mend.does.clone(),
-            taken: self.takes(mend),
-            helps: mend.helps,
+            problem: fix.problem,
+            line: fix.line,
+            entry: self.label(session, fix),
+            repair: fix.repair,
+            confidence: fix.confidence,
+            does: fix.does.clone(),
+            taken: self.takes(fix),
+            helps: fix.helps,
         }
     }
 
@@ -424,10 +424,10 @@ impl<'a> RepairPlanner<'a> {
 }
 
 /// Mends that do not get in each other's way; the others wait for the next round.
-fn accept(mends: &[Fix]) -> Vec<&Fix> {
+fn accept(fixes: &[Fix]) -> Vec<&Fix> {
     let mut accepted: Vec<&Fix> = Vec::new();
     let mut taken: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
-    for mend in mends {
+    for fix in fixes {
         let clashes = |splice: &Splice| {
             let before = taken.range(..splice.end().max(splice.at + 1)).next_back();
             match before {
@@ -436,24 +436,24 @@ fn accept(mends: &[Fix]) -> Vec<&Fix> {
                 None => false,
             }
         };
-        if mend.splices.iter().any(clashes) {
+        if fix.splices.iter().any(clashes) {
             continue;
         }
         taken.extend(
-            mend.splices
+            fix.splices
                 .iter()
                 .filter(|splice| splice.len > 0)
                 .map(|splice| (splice.at, splice.end())),
         );
-        accepted.push(mend);
+        accepted.push(fix);
     }
     accepted
 }
 
-fn changed(mends: &[&Fix]) -> usize {
-    mends
+fn changed(fixes: &[&Fix]) -> usize {
+    fixes
         .iter()
-        .flat_map(|mend| &mend.splices)
+        .flat_map(|fix| &fix.splices)
         .filter(|splice| splice.len > 0 && !splice.with.is_empty())
         .count()
 }

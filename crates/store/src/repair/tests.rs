@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use boswell_dialect::claude::Claude;
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Confidence, Dialect, SessionLocation, Patch};
+use boswell_dialect::{Confidence, Dialect, Patch, SessionLocation};
 use boswell_model::{ErrorKind, Framing, ProblemKind, Result};
 use boswell_testkit::damage::{self, Damage};
 use boswell_testkit::make::{claude, pi};
@@ -19,7 +19,7 @@ use crate::{MemoryBackend, Store};
 
 const KEY: &str = "sessions/--p--/2025-01-01T00-00-00-000Z_S.jsonl";
 
-fn located(len: usize) -> SessionLocation {
+fn location(len: usize) -> SessionLocation {
     SessionLocation {
         key: Some(KEY.to_owned()),
         ..SessionLocation::of("S", Framing::Lines, len as u64)
@@ -34,13 +34,13 @@ fn store(dialect: &'static dyn Dialect, bytes: &[u8]) -> Store {
 
 /// What a repair leaves in place, and what it would put into a fork; with the kinds of problems
 /// that it changed records for.
-struct Mended {
+struct Fixed {
     placed: Vec<u8>,
     forked: Vec<u8>,
     changed: BTreeSet<ProblemKind>,
 }
 
-fn repair(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str]) -> Result<Mended> {
+fn repair(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str]) -> Result<Fixed> {
     let level = Confidence::Likely;
     let goals: Vec<String> = goals.iter().map(|goal| (*goal).to_owned()).collect();
     let request = RepairRequest {
@@ -48,24 +48,24 @@ fn repair(dialect: &'static dyn Dialect, bytes: &[u8], goals: &[&str]) -> Result
         goals,
         ..RepairRequest::default()
     };
-    let (store, located) = (store(dialect, bytes), located(bytes.len()));
-    let bench = RepairPlanner::new(&store, &located, &request, Vec::new())?;
+    let (store, location) = (store(dialect, bytes), location(bytes.len()));
+    let bench = RepairPlanner::new(&store, &location, &request, Vec::new())?;
     let placed = bench.in_place(Patch::whole(bytes.len() as u64))?;
     let after = bench.session(&placed.patch)?;
     if bench.stands_alone(&placed)? {
         verify::verify(&bench.original, &after, 0)?;
     }
     let forked = bench.settled(placed.patch.clone())?;
-    let mended = bench.session(&forked.patch)?;
-    verify::verify(&bench.original, &mended, forked.changed)?;
-    verify::verify(&after, &mended, forked.changed)?;
+    let fixed = bench.session(&forked.patch)?;
+    verify::verify(&bench.original, &fixed, forked.changed)?;
+    verify::verify(&after, &fixed, forked.changed)?;
     let changed = forked
         .steps
         .iter()
         .filter(|step| step.taken)
         .map(|step| step.problem)
         .collect();
-    Ok(Mended {
+    Ok(Fixed {
         placed: written(bytes, &placed.patch),
         forked: written(bytes, &forked.patch),
         changed,
@@ -103,16 +103,16 @@ fn examine(
         "pi" => &scanner::is_pi,
         _ => &|_| false,
     };
-    let mended = match repair(dialect, bytes, goals) {
-        Ok(mended) => mended,
+    let fixed = match repair(dialect, bytes, goals) {
+        Ok(fixed) => fixed,
         Err(error) if error.kind() == ErrorKind::Conflict => return false,
         Err(error) => panic!("{}: {error}: {:?}", note(), error.reason()),
     };
     let before = scanner::records(bytes, is_record);
-    let placed = mended
+    let placed = fixed
         .placed
         .strip_prefix(b"\xef\xbb\xbf")
-        .unwrap_or(&mended.placed);
+        .unwrap_or(&fixed.placed);
     let lines: BTreeSet<&[u8]> = placed
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)
@@ -133,7 +133,7 @@ fn examine(
         ProblemKind::DuplicateCall,
         ProblemKind::RefusedBlock,
     ];
-    let lines: BTreeSet<&[u8]> = mended
+    let lines: BTreeSet<&[u8]> = fixed
         .forked
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii)
@@ -142,8 +142,8 @@ fn examine(
         .iter()
         .filter(|record| !lines.contains(record.as_slice()))
         .peekable();
-    if changed.peek().is_some() && !told.iter().any(|kind| mended.changed.contains(kind)) {
-        let after: BTreeSet<String> = scanner::records(&mended.forked, is_record)
+    if changed.peek().is_some() && !told.iter().any(|kind| fixed.changed.contains(kind)) {
+        let after: BTreeSet<String> = scanner::records(&fixed.forked, is_record)
             .iter()
             .map(|record| core(record))
             .collect();
@@ -152,10 +152,10 @@ fn examine(
             .count();
         assert!(lost == 0, "{}: {lost} lost in the fork", note());
     }
-    let again = repair(dialect, &mended.forked, goals)
+    let again = repair(dialect, &fixed.forked, goals)
         .unwrap_or_else(|error| panic!("{} again: {error}", note()));
     assert!(
-        again.forked == mended.forked,
+        again.forked == fixed.forked,
         "{}: a second repair changes something",
         note()
     );
@@ -290,9 +290,9 @@ fn a_sound_session_needs_no_repair() {
         (&Pi::PI, pi_sessions()),
     ] {
         for bytes in sessions {
-            let mended = repair(dialect, &bytes, &[]).unwrap();
+            let fixed = repair(dialect, &bytes, &[]).unwrap();
             assert_eq!(
-                String::from_utf8_lossy(&mended.forked),
+                String::from_utf8_lossy(&fixed.forked),
                 String::from_utf8_lossy(&bytes)
             );
         }

@@ -31,7 +31,11 @@ fn is_conversation(session: &Session, slot: Slot) -> bool {
 }
 
 /// Fails if a record is gone that was not one of `changed`, or if the agent reaches less.
-pub(super) fn verify(before: &PatchedSession, after: &PatchedSession, changed: usize) -> Result<()> {
+pub(super) fn verify(
+    before: &PatchedSession,
+    after: &PatchedSession,
+    changed: usize,
+) -> Result<()> {
     let gone = before.records()?.difference(after.records()?).count();
     if gone > changed {
         return Err(Error::new(

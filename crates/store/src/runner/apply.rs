@@ -9,8 +9,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::change::{Change, FileFacts};
 use super::compile::Content;
 use super::paths::place;
-use crate::sha256::{CHUNK, Digest, chunks};
 use crate::disk::{Disk, DiskFile, OpenMode, durable};
+use crate::sha256::{CHUNK, Digest, chunks};
 use crate::vault::Vault;
 
 /// What carrying out needs.
@@ -117,7 +117,7 @@ impl Executor<'_> {
     }
 
     fn temp(&self, number: usize, path: &Path) -> PathBuf {
-        durable::temp_beside(path, &inode_name(self.op, number))
+        durable::temp_sibling(path, &inode_name(self.op, number))
     }
 
     fn write(

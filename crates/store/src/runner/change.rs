@@ -35,7 +35,7 @@ pub(crate) enum State {
 impl State {
     pub(crate) fn file(self) -> Option<FileFacts> {
         match self {
-            State::File(facts) => Some(facts),
+            State::File(meta) => Some(meta),
             _ => None,
         }
     }

@@ -13,8 +13,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::change::{Change, FileFacts, State, States};
 use super::paths::{place, shown};
 use crate::backend::leads_outside;
-use crate::sha256::{Digest, Hasher, chunks, hash_file};
 use crate::disk::{Disk, OpenMode, Stat, StatKind, durable};
+use crate::sha256::{Digest, Hasher, chunks, hash_file};
 
 /// Where bytes are until they are needed.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ pub(crate) struct Lowered {
 #[derive(Debug, Clone)]
 struct Virtual {
     hasher: Hasher,
-    facts: FileFacts,
+    meta: FileFacts,
     content: VirtualContent,
 }
 
@@ -199,23 +199,23 @@ impl Lowering<'_> {
         self.refuse_outside(&now)?;
         let path = place(self.root, &now)?;
         let (state, stat) = read_state(self.disk, &path)?;
-        if let (State::File(facts), Some(stat)) = (state, stat) {
+        if let (State::File(meta), Some(stat)) = (state, stat) {
             let hasher = hash_file(self.disk, &path, stat.len)?;
-            let facts = FileFacts {
+            let meta = FileFacts {
                 sha256: hasher.finish(),
-                ..facts
+                ..meta
             };
             let content = VirtualContent::Disk(path);
             self.files.insert(
                 key.to_owned(),
                 Virtual {
                     hasher,
-                    facts,
+                    meta,
                     content,
                 },
             );
             self.out.seen.insert(now.clone(), stat);
-            return Ok(self.first_look(key, Some(now), State::File(facts)));
+            return Ok(self.first_look(key, Some(now), State::File(meta)));
         }
         Ok(self.first_look(key, Some(now), state))
     }
@@ -284,7 +284,7 @@ impl Lowering<'_> {
         let Some(file) = self.files.get(key) else {
             return Err(not_a_file(key));
         };
-        let sha256 = file.facts.sha256;
+        let sha256 = file.meta.sha256;
         let content = match &file.content {
             VirtualContent::Disk(path) => Content::File(path.clone()),
             VirtualContent::Bytes(bytes) => Content::Bytes(bytes.clone()),
@@ -322,22 +322,22 @@ impl Lowering<'_> {
         let before = self.make_way(key)?;
         let mut hasher = Hasher::default();
         hasher.add(&bytes);
-        let facts = facts_after(&hasher, before, mode, modified);
+        let meta = facts_after(&hasher, before, mode, modified);
         self.out
             .contents
-            .insert(facts.sha256, Content::Bytes(bytes.clone()));
+            .insert(meta.sha256, Content::Bytes(bytes.clone()));
         self.files.insert(
             key.to_owned(),
             Virtual {
                 hasher,
-                facts,
+                meta,
                 content: VirtualContent::Bytes(bytes),
             },
         );
         self.change(Change::Write {
             key: key.to_owned(),
             before,
-            after: facts,
+            after: meta,
         });
         Ok(())
     }
@@ -361,23 +361,23 @@ impl Lowering<'_> {
             Ok(())
         })?;
         let mode = old.file().map(|file| file.mode);
-        let facts = facts_after(&hasher, before.or(old.file()), mode, modified);
+        let meta = facts_after(&hasher, before.or(old.file()), mode, modified);
         self.out
             .contents
-            .insert(facts.sha256, Content::Pieces(source.clone(), patch.clone()));
+            .insert(meta.sha256, Content::Pieces(source.clone(), patch.clone()));
         let content = VirtualContent::Pieces(source, patch.clone());
         self.files.insert(
             key.to_owned(),
             Virtual {
                 hasher,
-                facts,
+                meta,
                 content,
             },
         );
         self.change(Change::Write {
             key: key.to_owned(),
             before,
-            after: facts,
+            after: meta,
         });
         Ok(())
     }
@@ -408,7 +408,7 @@ impl Lowering<'_> {
         added.extend_from_slice(lines);
         file.hasher.add(&added);
         let modified = before.modified.filter(|_| modified == Modified::Kept);
-        file.facts = FileFacts {
+        file.meta = FileFacts {
             sha256: file.hasher.finish(),
             len: file.hasher.len(),
             modified,
@@ -423,7 +423,7 @@ impl Lowering<'_> {
             }
             VirtualContent::Pieces(..) => return Err(not_a_file(key)),
         }
-        let after = file.facts;
+        let after = file.meta;
         let digest = Digest::of(&added);
         self.out.contents.insert(digest, Content::Bytes(added));
         self.change(Change::Append {
@@ -566,13 +566,13 @@ pub(crate) fn read_state(disk: &dyn Disk, path: &Path) -> Result<(State, Option<
         Ok(file) => {
             let stat = file.stat().map_err(fault)?;
             let modified = i64::try_from(stat.modified).ok();
-            let facts = FileFacts {
+            let meta = FileFacts {
                 sha256: Digest::of(b""),
                 len: stat.len,
                 mode: stat.mode,
                 modified,
             };
-            Ok((State::File(facts), Some(stat)))
+            Ok((State::File(meta), Some(stat)))
         }
         Err(error)
             if matches!(
@@ -632,7 +632,9 @@ pub(crate) fn feed_pieces(
     let file = disk.open(path, OpenMode::Read).map_err(fault)?;
     for piece in patch.pieces() {
         match piece {
-            PatchPiece::Old { at, len } => chunks(file.as_ref(), *at, at + len, sink).map_err(fault)?,
+            PatchPiece::Old { at, len } => {
+                chunks(file.as_ref(), *at, at + len, sink).map_err(fault)?
+            }
             PatchPiece::New(bytes) => sink(bytes).map_err(fault)?,
         }
     }

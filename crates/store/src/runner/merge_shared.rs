@@ -11,8 +11,8 @@ use boswell_model::Result;
 
 use super::change::{Change, FileFacts, State};
 use super::{Content, Operation, Runner, place};
-use crate::sha256::Digest;
 use crate::disk::durable;
+use crate::sha256::Digest;
 
 /// An operation on a shared file as it stands now.
 #[derive(Debug)]

@@ -12,24 +12,24 @@
 
 mod apply;
 mod change;
-mod preconditions;
 mod compile;
+mod merge_shared;
 mod operation;
 mod paths;
+mod preconditions;
 mod recover;
 mod run;
-mod merge_shared;
 
 pub use change::FileFacts;
-pub use preconditions::Watcher;
 pub use operation::{FileChange, Operation};
-pub use recover::{RecoveryOutcome as RecoveryOutcome, Recovered};
+pub use preconditions::Watcher;
+pub use recover::{Recovered, RecoveryOutcome};
 pub use run::Runner;
 
 pub(crate) use apply::inode_name;
 pub(crate) use change::{Change, State, States};
 pub(crate) use compile::{Content, Lowered, lower, read_state};
+pub(crate) use merge_shared::merge;
 pub(crate) use operation::{PURGE, SCRUB};
 pub(crate) use paths::{place, shown};
 pub(crate) use run::Start;
-pub(crate) use merge_shared::merge;

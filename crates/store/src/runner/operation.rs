@@ -96,16 +96,16 @@ impl Operation {
     pub(crate) fn relink(&mut self, replaced: &[Replaced]) -> bool {
         let mut any = false;
         let root = self.root.clone();
-        let mut put = |key: &str, facts: &mut FileFacts| {
-            let same = |it: &&Replaced| it.root == root && it.key == key && it.was == facts.sha256;
+        let mut put = |key: &str, meta: &mut FileFacts| {
+            let same = |it: &&Replaced| it.root == root && it.key == key && it.was == meta.sha256;
             if let Some((sha256, len)) = replaced.iter().find(same).and_then(|it| it.now) {
-                (facts.sha256, facts.len) = (sha256, len);
+                (meta.sha256, meta.len) = (sha256, len);
                 any = true;
             }
         };
         for (key, state) in &mut self.initial {
-            if let State::File(facts) = state {
-                put(key, facts);
+            if let State::File(meta) = state {
+                put(key, meta);
             }
         }
         for change in &mut self.changes {
@@ -204,19 +204,19 @@ impl Operation {
     }
 }
 
-fn facts_json(facts: FileFacts) -> Json {
+fn facts_json(meta: FileFacts) -> Json {
     Json::object()
-        .with("sha256", facts.sha256.to_string())
-        .with("len", facts.len)
-        .with("mode", facts.mode)
-        .with_some("mtime", facts.modified)
+        .with("sha256", meta.sha256.to_string())
+        .with("len", meta.len)
+        .with("mode", meta.mode)
+        .with_some("mtime", meta.modified)
 }
 
 fn state_json(state: State) -> Json {
     match state {
         State::Absent => Json::Null,
         State::Folder => Json::object().with("folder", true),
-        State::File(facts) => facts_json(facts),
+        State::File(meta) => facts_json(meta),
     }
 }
 
@@ -294,24 +294,24 @@ fn change_json(change: &Change) -> Json {
 
 fn read_change(raw: Raw<'_>) -> Option<Change> {
     let key = raw.get("key")?.text()?.into_owned();
-    let facts = |name: &str| raw.get(name).and_then(read_facts);
+    let meta = |name: &str| raw.get(name).and_then(read_facts);
     let digest = |name: &str| Digest::parse(&raw.get(name)?.text()?);
     Some(match raw.get("do")?.text()?.as_ref() {
         "write" => Change::Write {
             key,
-            before: facts("before"),
-            after: facts("after")?,
+            before: meta("before"),
+            after: meta("after")?,
         },
         "append" => Change::Append {
             key,
-            before: facts("before")?,
+            before: meta("before")?,
             added: digest("added")?,
-            after: facts("after")?,
+            after: meta("after")?,
         },
         "truncate" => Change::Truncate {
             key,
-            before: facts("before")?,
-            after: facts("after")?,
+            before: meta("before")?,
+            after: meta("after")?,
             cut: digest("cut")?,
         },
         "rename" => Change::Rename {
@@ -320,7 +320,7 @@ fn read_change(raw: Raw<'_>) -> Option<Change> {
         },
         "remove" => Change::Remove {
             key,
-            before: facts("before")?,
+            before: meta("before")?,
         },
         "make_folder" => Change::MakeFolder { key },
         "remove_folder" => Change::RemoveFolder { key },

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use boswell_dialect::{Precondition, ExpectedState};
+use boswell_dialect::{ExpectedState, Precondition};
 use boswell_model::{Error, ErrorKind, Result};
 
 use super::apply::changed;

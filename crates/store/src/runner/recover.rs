@@ -15,12 +15,12 @@ use boswell_model::{Error, ErrorKind, Result};
 use super::apply::Old;
 use super::change::{Change, State, States};
 use super::compile::read_state;
-use super::run::old_of;
 use super::merge_shared::Rebased;
+use super::run::old_of;
 use super::{Content, Operation, Runner, place};
-use crate::sha256::{Digest, hash_file};
 use crate::disk::{OpenMode, durable};
 use crate::journal;
+use crate::sha256::{Digest, hash_file};
 
 /// What became of an interrupted operation.
 #[derive(Debug)]
@@ -177,7 +177,7 @@ impl Runner {
         contents: &HashMap<Digest, Content>,
     ) -> Result<()> {
         let hands = self.hands(op, contents);
-        self.mend_torn(op, position)?;
+        self.fix_torn(op, position)?;
         for (number, change) in op.changes.iter().enumerate() {
             hands.sweep(number, change)?;
             // An empty folder that should be gone tells nothing about how far we came.
@@ -199,7 +199,7 @@ impl Runner {
     ) -> Result<()> {
         let position = self.position(op, reached)?;
         let hands = self.hands(op, contents);
-        self.mend_torn(op, &position)?;
+        self.fix_torn(op, &position)?;
         for (number, change) in op.changes.iter().enumerate().rev() {
             hands.sweep(number, change)?;
             if number < position.done {
@@ -212,7 +212,7 @@ impl Runner {
         self.forget(&op.id)
     }
 
-    fn mend_torn(&self, op: &Operation, position: &Position) -> Result<()> {
+    fn fix_torn(&self, op: &Operation, position: &Position) -> Result<()> {
         let Some(Change::Append { key, before, .. }) =
             op.changes.get(position.done).filter(|_| position.torn)
         else {
@@ -312,12 +312,12 @@ impl Runner {
     pub(crate) fn state(&self, op: &Operation, key: &str) -> Result<State> {
         let path = place(&op.root, key)?;
         Ok(match read_state(self.disk.as_ref(), &path)?.0 {
-            State::File(facts) => {
-                let hasher = hash_file(self.disk.as_ref(), &path, facts.len)?;
+            State::File(meta) => {
+                let hasher = hash_file(self.disk.as_ref(), &path, meta.len)?;
                 State::File(super::FileFacts {
                     sha256: hasher.finish(),
                     len: hasher.len(),
-                    ..facts
+                    ..meta
                 })
             }
             other => other,

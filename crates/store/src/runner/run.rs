@@ -10,15 +10,15 @@ use boswell_model::{Error, Result, SessionRef};
 
 use super::apply::{Executor, Old, changed, inode_name, stage_path};
 use super::change::{Change, FileFacts, State};
-use super::preconditions::{Watcher, refuse_unsettled};
 use super::compile::{Content, Lowered, feed_pieces, lower, read_state};
+use super::merge_shared;
 use super::operation::Operation;
 use super::paths::place;
-use super::merge_shared;
-use crate::sha256::{Digest, hash_file};
+use super::preconditions::{Watcher, refuse_unsettled};
 use crate::disk::{Disk, Stat, durable};
 use crate::journal;
-use crate::locks::{HeldLock, Processes, Locks, Owner, SystemLiveness, Taker, Wait};
+use crate::locks::{HeldLock, Locks, Owner, Processes, SystemLiveness, Taker, Wait};
+use crate::sha256::{Digest, hash_file};
 use crate::vault::{Copied, Reason, Vault, VaultRecord};
 
 /// Carries plans out.
@@ -26,7 +26,7 @@ use crate::vault::{Copied, Reason, Vault, VaultRecord};
 pub struct Runner {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) home: PathBuf,
-    pub(crate) chance: Arc<dyn IdSource>,
+    pub(crate) id_source: Arc<dyn IdSource>,
     pub(crate) locks: Locks,
     pub(crate) vault: Vault,
     liveness: Arc<dyn Processes>,
@@ -58,7 +58,7 @@ impl Runner {
     pub fn new(
         disk: Arc<dyn Disk>,
         home: impl Into<PathBuf>,
-        chance: Arc<dyn IdSource>,
+        id_source: Arc<dyn IdSource>,
         owner: Owner,
     ) -> Self {
         let home = home.into();
@@ -66,14 +66,19 @@ impl Runner {
             Arc::clone(&disk),
             home.join("locks"),
             owner,
-            Arc::clone(&chance),
+            Arc::clone(&id_source),
         );
-        let vault = Vault::new(Arc::clone(&disk), &home, locks.clone(), Arc::clone(&chance));
+        let vault = Vault::new(
+            Arc::clone(&disk),
+            &home,
+            locks.clone(),
+            Arc::clone(&id_source),
+        );
         let wait = Wait::For(Duration::from_secs(5));
         Runner {
             disk,
             home,
-            chance,
+            id_source,
             locks,
             vault,
             liveness: Arc::new(SystemLiveness),
@@ -148,8 +153,8 @@ impl Runner {
         let held = self.taker().take(start.root, &start.locks)?;
         let lowered = prepare()?;
         let mut op = Operation {
-            id: self.chance.hex16(),
-            at: self.chance.now(),
+            id: self.id_source.hex16(),
+            at: self.id_source.now(),
             kind: lowered.kind,
             session: start.session.clone(),
             title: lowered.title,
@@ -179,7 +184,7 @@ impl Runner {
             disk: &self.disk,
             locks: &self.locks,
             liveness: self.liveness.as_ref(),
-            chance: self.chance.as_ref(),
+            id_source: self.id_source.as_ref(),
             wait: self.wait,
         }
     }
@@ -248,7 +253,7 @@ impl Runner {
         }
         let mut items = Vec::new();
         for (number, change) in op.changes.iter().enumerate() {
-            let (key, facts, from) = match change {
+            let (key, meta, from) = match change {
                 Change::Write {
                     key,
                     before: Some(before),
@@ -261,23 +266,23 @@ impl Runner {
                     after,
                     cut,
                 } => {
-                    let facts = FileFacts {
+                    let meta = FileFacts {
                         sha256: *cut,
                         len: before.len - after.len,
                         ..*before
                     };
-                    (key, facts, Some(after.len))
+                    (key, meta, Some(after.len))
                 }
                 _ => continue,
             };
-            let content = match contents.get(&facts.sha256) {
+            let content = match contents.get(&meta.sha256) {
                 Some(Content::Bytes(bytes)) => Copied::Bytes(bytes),
                 Some(Content::File(path)) => Copied::File(path),
                 // What was put together is never what a file was before.
                 Some(Content::Pieces(..)) | None => Copied::Present,
             };
             items.push((
-                self.vault_record(op, key, facts, from, inode_name(&op.id, number)),
+                self.vault_record(op, key, meta, from, inode_name(&op.id, number)),
                 content,
             ));
             // Restoring must find its way into a shared file that others write to meanwhile: for
@@ -304,7 +309,7 @@ impl Runner {
         &self,
         op: &Operation,
         key: &str,
-        facts: FileFacts,
+        meta: FileFacts,
         from: Option<u64>,
         inode: String,
     ) -> VaultRecord {
@@ -314,10 +319,10 @@ impl Runner {
             session: op.session.clone(),
             root: op.root.clone(),
             key: key.to_owned(),
-            sha256: facts.sha256,
-            len: facts.len,
-            mode: facts.mode,
-            modified: facts.modified.unwrap_or_default(),
+            sha256: meta.sha256,
+            len: meta.len,
+            mode: meta.mode,
+            modified: meta.modified.unwrap_or_default(),
             at: op.at,
             from,
             inode: from.is_none().then_some(inode),
@@ -337,12 +342,15 @@ impl Runner {
             let path = stage_path(&self.ops_folder(), &op.id, sha256);
             match contents.get(&sha256) {
                 Some(Content::Bytes(bytes)) => {
-                    durable::put(self.disk.as_ref(), &path, bytes, &self.chance.hex16())?;
+                    durable::put(self.disk.as_ref(), &path, bytes, &self.id_source.hex16())?;
                 }
                 Some(Content::Pieces(from, patch)) => {
-                    durable::put_with(self.disk.as_ref(), &path, &self.chance.hex16(), |sink| {
-                        feed_pieces(self.disk.as_ref(), from, patch, sink)
-                    })?;
+                    durable::put_with(
+                        self.disk.as_ref(),
+                        &path,
+                        &self.id_source.hex16(),
+                        |sink| feed_pieces(self.disk.as_ref(), from, patch, sink),
+                    )?;
                 }
                 Some(Content::File(_)) | None => {}
             }
@@ -356,7 +364,7 @@ impl Runner {
             self.disk.as_ref(),
             &path,
             &op.to_json().to_bytes(),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
         )
     }
 

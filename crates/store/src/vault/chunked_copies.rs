@@ -14,11 +14,11 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::rewrite::{Become, RewrittenCopy};
 use super::{Theirs, Vault, names_one, session_ref};
-use crate::sha256::Digest;
 use crate::disk::{DiskFile, Stat, durable, read_full};
 use crate::journal::{self, LineFate};
 use crate::locks::Wait;
 use crate::runner::place;
+use crate::sha256::Digest;
 
 /// How much of a file one object holds.
 pub(super) const PIECE: u64 = 1 << 20;
@@ -250,7 +250,7 @@ impl Vault {
             mode: stat.mode,
             modified: i64::try_from(stat.modified).unwrap_or_default(),
             identity: stat.identity,
-            at: self.chance.now(),
+            at: self.id_source.now(),
             grew: grown.is_some(),
             pieces: Vec::new(),
         };
@@ -382,7 +382,7 @@ impl Vault {
         journal::rewrite(
             self.disk.as_ref(),
             &self.kept_log(),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
             &fate,
         )
     }
@@ -428,7 +428,7 @@ impl Vault {
         journal::rewrite(
             self.disk.as_ref(),
             &self.kept_log(),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
             &fate,
         )
     }
@@ -455,7 +455,7 @@ impl Vault {
             self.disk.as_ref(),
             &self.kept_log(),
             &journal::text(&lines),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
         )?;
         self.remove_orphans()?;
         now.len = self.kept_len()?;

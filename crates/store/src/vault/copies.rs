@@ -8,10 +8,10 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use super::object;
 use super::record::{Reason, VaultRecord};
-use crate::sha256::{Digest, hash_file};
 use crate::disk::{Disk, OpenMode, durable};
 use crate::journal::{self, DamagedLine};
 use crate::locks::{Locks, OsLock, Wait};
+use crate::sha256::{Digest, hash_file};
 use boswell_dialect::IdSource;
 
 /// How long we wait for another process that writes to the vault.
@@ -35,18 +35,23 @@ pub struct Vault {
     pub(super) home: PathBuf,
     folder: PathBuf,
     pub(super) locks: Locks,
-    pub(super) chance: Arc<dyn IdSource>,
+    pub(super) id_source: Arc<dyn IdSource>,
 }
 
 impl Vault {
     /// The vault of a home.
-    pub fn new(disk: Arc<dyn Disk>, home: &Path, locks: Locks, chance: Arc<dyn IdSource>) -> Self {
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        home: &Path,
+        locks: Locks,
+        id_source: Arc<dyn IdSource>,
+    ) -> Self {
         Vault {
             disk,
             home: home.to_owned(),
             folder: home.join("vault"),
             locks,
-            chance,
+            id_source,
         }
     }
 
@@ -80,7 +85,7 @@ impl Vault {
             len: hasher.len(),
             mode: stat.mode,
             modified: i64::try_from(stat.modified).unwrap_or_default(),
-            at: self.chance.now(),
+            at: self.id_source.now(),
             from: None,
             inode: None,
             derived: false,
@@ -107,7 +112,7 @@ impl Vault {
         if self.is_durable(record.sha256, &path)? {
             return Ok(());
         }
-        let temp = durable::temp_beside(&path, &self.chance.hex16());
+        let temp = durable::temp_sibling(&path, &self.id_source.hex16());
         let written = match from {
             Copied::File(source) => {
                 object::pack_file(self.disk.as_ref(), source, record.len, &temp)
@@ -145,7 +150,7 @@ impl Vault {
         if self.is_durable(sha256, &path)? {
             return Ok(sha256);
         }
-        let temp = durable::temp_beside(&path, &self.chance.hex16());
+        let temp = durable::temp_sibling(&path, &self.id_source.hex16());
         let written = object::pack_bytes(self.disk.as_ref(), bytes, &temp).and_then(|_| {
             self.disk
                 .rename(&temp, &path)

@@ -7,20 +7,20 @@
 //! open. Copies are verified whenever they are read. Several records may speak of one copy; it
 //! goes when none does any more.
 
-mod copies;
-mod replaced_files;
 mod chunked_copies;
+mod copies;
 mod object;
 mod record;
+mod replaced_files;
 mod retention;
 mod rewrite;
 
+pub use chunked_copies::{ChunkedCopies, ChunkedCopy, Keeping};
 pub(crate) use copies::Copied;
 pub use copies::Vault;
-pub(crate) use replaced_files::Doubted;
-pub use chunked_copies::{Keeping, ChunkedCopies, ChunkedCopy};
 pub use record::{Reason, VaultRecord};
 pub(crate) use record::{names_one, session_ref};
+pub(crate) use replaced_files::Doubted;
 pub(crate) use retention::Theirs;
 pub use retention::{Expired, Purged, Retention};
-pub(crate) use rewrite::{RewrittenCopy, Replaced};
+pub(crate) use rewrite::{Replaced, RewrittenCopy};

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use boswell_model::{Error, ErrorKind, Result};
 
-use crate::sha256::{CHUNK, Digest, Hasher, chunks};
 use crate::disk::{Disk, DiskFile, OpenMode, durable, read_full};
+use crate::sha256::{CHUNK, Digest, Hasher, chunks};
 
 const MAGIC: &[u8] = b"BOSWELL-OBJECT 1\n";
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use boswell_model::{Error, Result, SessionRef};
 
 use super::{Reason, Vault, VaultRecord};
-use crate::sha256::{Hasher, chunks};
 use crate::disk::{OpenMode, Stat, durable};
 use crate::journal;
+use crate::sha256::{Hasher, chunks};
 
 /// A log in doubt, as it stands when it is copied to a file of its own.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Vault {
                 name = Some(known);
             }
         }
-        let name = name.unwrap_or_else(|| format!("doubt-{}", self.chance.hex16()));
+        let name = name.unwrap_or_else(|| format!("doubt-{}", self.id_source.hex16()));
         let record = VaultRecord {
             op: None,
             reason: Reason::Before,
@@ -58,7 +58,7 @@ impl Vault {
             len: log.copied.len(),
             mode: log.stat.mode,
             modified: i64::try_from(log.stat.modified).unwrap_or_default(),
-            at: self.chance.now(),
+            at: self.id_source.now(),
             from: None,
             inode: Some(name.clone()),
             derived: false,

@@ -8,9 +8,9 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 
 use super::{Reason, Vault, VaultRecord, names_one};
 use crate::backend::lock_name;
-use crate::sha256::Digest;
 use crate::disk::durable;
 use crate::journal::{self, LineFate};
+use crate::sha256::Digest;
 
 /// Says by session, root and key whether a copy is one of those that are meant.
 pub(crate) type Theirs<'a> = &'a dyn Fn(&SessionRef, &Path, &str) -> bool;
@@ -244,9 +244,19 @@ impl Vault {
             let is_gone = record
                 .as_ref()
                 .map_or_else(|| names_one(line, sessions), goes);
-            if is_gone { LineFate::Goes } else { LineFate::Stays }
+            if is_gone {
+                LineFate::Goes
+            } else {
+                LineFate::Stays
+            }
         };
-        journal::rewrite(self.disk.as_ref(), &self.log(), &self.chance.hex16(), &fate).map(drop)
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.log(),
+            &self.id_source.hex16(),
+            &fate,
+        )
+        .map(drop)
     }
 
     pub(super) fn remove_file(&self, path: &std::path::Path) -> Result<Option<u64>> {

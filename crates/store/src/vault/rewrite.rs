@@ -12,9 +12,9 @@ use boswell_model::json::Raw;
 use boswell_model::{ErrorKind, Result, SessionRef};
 
 use super::{Theirs, Vault, VaultRecord};
-use crate::sha256::Digest;
 use crate::disk::durable;
 use crate::journal::{self, LineFate};
+use crate::sha256::Digest;
 
 /// What becomes of a copy.
 #[derive(Debug)]
@@ -152,6 +152,12 @@ impl Vault {
                 ),
             }
         };
-        journal::rewrite(self.disk.as_ref(), &self.log(), &self.chance.hex16(), &fate).map(drop)
+        journal::rewrite(
+            self.disk.as_ref(),
+            &self.log(),
+            &self.id_source.hex16(),
+            &fate,
+        )
+        .map(drop)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Body, IdSource, Dialect, Draft, Parent, Part, EntryStamp, SessionFacts};
+use boswell_dialect::{Body, Dialect, Draft, EntryStamp, IdSource, Parent, Part, SessionFacts};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::batch::{Batch, Encoded};
@@ -18,7 +18,7 @@ const SHORT: usize = 1 << 10;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct With<'a> {
     pub(super) dialect: &'static dyn Dialect,
-    pub(super) chance: &'a dyn IdSource,
+    pub(super) id_source: &'a dyn IdSource,
 }
 
 impl State {
@@ -28,12 +28,12 @@ impl State {
         if !dialect.parent_needs_full_log() {
             return now;
         }
-        let facts = self.facts.get_or_insert_default();
-        let last = facts
+        let meta = self.meta.get_or_insert_default();
+        let last = meta
             .last_active
             .map(|last| Instant::from_millis(last.millis().saturating_add(1)));
         let at = last.map_or(now, |last| last.max(now));
-        facts.last_active = Some(at);
+        meta.last_active = Some(at);
         at
     }
 
@@ -57,9 +57,10 @@ impl State {
                 {
                     return Ok(stands.clone());
                 }
-                let (above, facts) = self.look(dialect, |view| dialect.parent_of_new(view, parent))?;
+                let (above, meta) =
+                    self.look(dialect, |view| dialect.parent_of_new(view, parent))?;
                 let above: Option<Arc<str>> = above.map(Arc::from);
-                self.facts = Some(Box::new(facts));
+                self.meta = Some(Box::new(meta));
                 if *parent == Parent::Tip {
                     self.stands = Some((self.end, above.clone()));
                 }
@@ -93,7 +94,7 @@ impl State {
         let id = draft
             .id
             .clone()
-            .unwrap_or_else(|| with.dialect.entry_id(with.chance));
+            .unwrap_or_else(|| with.dialect.entry_id(with.id_source));
         self.encode_as(with, draft, &Arc::from(id), batch)
     }
 
@@ -121,12 +122,12 @@ impl State {
         id: &Arc<str>,
         batch: &mut Batch,
     ) -> Result<bool> {
-        let With { dialect, chance } = with;
+        let With { dialect, id_source } = with;
         self.names_exist(dialect, draft, batch)?;
         let parent = self.parent_of(dialect, draft, batch)?;
         let at = draft
             .at
-            .unwrap_or_else(|| self.monotonic_time(dialect, chance.now()));
+            .unwrap_or_else(|| self.monotonic_time(dialect, id_source.now()));
         let settled = EntryStamp {
             id,
             parent: parent.as_deref(),
@@ -135,13 +136,13 @@ impl State {
         let start = batch.bytes.len();
         // A buffer that grows step by step is copied at every step.
         batch.bytes.reserve(SHORT);
-        match &self.facts {
-            Some(facts) => dialect.encode_in(
+        match &self.meta {
+            Some(meta) => dialect.encode_in(
                 draft,
                 settled,
                 SessionFacts {
                     id: &self.session,
-                    facts,
+                    meta,
                 },
                 &mut batch.bytes,
             )?,

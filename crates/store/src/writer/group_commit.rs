@@ -20,7 +20,7 @@ use super::batch::{Batch, Drafts};
 use super::encode::With;
 use super::receipt::{Durability, Expect, Written};
 use super::state::State;
-use crate::backend::{AppendResult, AppendError};
+use crate::backend::{AppendError, AppendResult};
 
 /// Entries that are encoded and not written. There are some only while a leader syncs.
 #[derive(Debug, Default)]
@@ -155,7 +155,7 @@ impl State {
         if self.queue.is_empty() {
             self.queue.parent = self.tail.tip.clone();
         }
-        let entry = Arc::from(with.dialect.entry_id(with.chance));
+        let entry = Arc::from(with.dialect.entry_id(with.id_source));
         let mut batch = std::mem::take(&mut self.queue.batch);
         let encoded = self.encode_as(with, &draft, &entry, &mut batch);
         self.queue.batch = batch;

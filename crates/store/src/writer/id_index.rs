@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boswell_dialect::{Depth, Dialect, Draft, Parent, Reader, EntryStamp, SessionFacts};
+use boswell_dialect::{Depth, Dialect, Draft, EntryStamp, Parent, Reader, SessionFacts};
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
 
@@ -68,11 +68,11 @@ impl KnownIds {
         };
         // What a record repeats of its session is compared with itself: the session
         // may have gone on since.
-        let located = crate::native_store::located_at("record", "record", 0);
-        let facts = Reader::read(dialect, &located, stored.bytes(), Depth::Facts).facts;
+        let location = crate::native_store::located_at("record", "record", 0);
+        let meta = Reader::read(dialect, &location, stored.bytes(), Depth::Facts).meta;
         let within = SessionFacts {
-            id: facts.id.as_deref().unwrap_or_default(),
-            facts: &facts,
+            id: meta.id.as_deref().unwrap_or_default(),
+            meta: &meta,
         };
         let mut wanted = Vec::new();
         dialect.encode_in(draft, settled, within, &mut wanted)?;

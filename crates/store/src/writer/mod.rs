@@ -19,7 +19,7 @@ mod tail;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{IdSource, Depth, Dialect, Draft, SessionLocation};
+use boswell_dialect::{Depth, Dialect, Draft, IdSource, SessionLocation};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use batch::Drafts;
@@ -42,7 +42,7 @@ pub struct SessionWriter {
 struct Inner {
     dialect: &'static dyn Dialect,
     backend: Arc<dyn Backend>,
-    chance: Arc<dyn IdSource>,
+    id_source: Arc<dyn IdSource>,
     reference: Arc<SessionRef>,
     root: PathBuf,
     state: Mutex<State>,
@@ -69,7 +69,7 @@ pub(crate) struct WriterParts {
     pub(crate) dialect: &'static dyn Dialect,
     /// Shows what is written.
     pub(crate) backend: Arc<dyn Backend>,
-    pub(crate) chance: Arc<dyn IdSource>,
+    pub(crate) id_source: Arc<dyn IdSource>,
     pub(crate) reference: Arc<SessionRef>,
     /// How people name the place of the store.
     pub(crate) root: PathBuf,
@@ -88,7 +88,7 @@ impl SessionWriter {
         let WriterParts {
             dialect,
             backend,
-            chance,
+            id_source,
             reference,
             root,
             blobs,
@@ -100,7 +100,7 @@ impl SessionWriter {
         let inner = Inner {
             dialect,
             backend,
-            chance,
+            id_source,
             reference,
             root,
             state: Mutex::new(state),
@@ -221,12 +221,12 @@ impl SessionWriter {
 
     /// The session as it is now.
     pub fn session(&self) -> Result<crate::Session> {
-        let (located, blobs) = self.located()?;
+        let (location, blobs) = self.location()?;
         let inner = &self.inner;
         let session = crate::Session::read(
             inner.dialect,
             inner.backend.as_ref(),
-            &located,
+            &location,
             Depth::Facts,
         )?;
         Ok(session.with_blobs(blobs))
@@ -238,14 +238,14 @@ impl SessionWriter {
         &self,
         at: Option<&str>,
     ) -> Result<(crate::Session, boswell_model::Tip)> {
-        let (located, blobs) = self.located()?;
+        let (location, blobs) = self.location()?;
         let inner = &self.inner;
         let (session, tip) =
-            crate::Session::read_for_context(inner.dialect, inner.backend.as_ref(), &located, at)?;
+            crate::Session::read_for_context(inner.dialect, inner.backend.as_ref(), &location, at)?;
         Ok((session.with_blobs(blobs), tip))
     }
 
-    fn located(&self) -> Result<(SessionLocation, Option<Blobs>)> {
+    fn location(&self) -> Result<(SessionLocation, Option<Blobs>)> {
         let state = self.inner.lock_with_all_written()?;
         Ok((
             crate::native_store::located_at(&self.inner.reference.id, state.log.key(), state.end),
@@ -305,7 +305,7 @@ impl Inner {
     fn with(&self) -> With<'_> {
         With {
             dialect: self.dialect,
-            chance: self.chance.as_ref(),
+            id_source: self.id_source.as_ref(),
         }
     }
 

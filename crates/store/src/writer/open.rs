@@ -1,7 +1,7 @@
 //! A log is opened for writing: whose it is, where it ends, whether it can be added to.
 
 use boswell_dialect::{Depth, Dialect, Reader};
-use boswell_model::{SessionMeta, Result};
+use boswell_model::{Result, SessionMeta};
 
 use super::state::State;
 use super::tail::Tail;
@@ -26,15 +26,15 @@ impl State {
         blobs: Option<Blobs>,
     ) -> Result<State> {
         let reader = log.log.reader()?;
-        let facts = if dialect.has_plain_header(&reader.read(0, BEGINNING)?) {
+        let meta = if dialect.has_plain_header(&reader.read(0, BEGINNING)?) {
             None
         } else {
-            let facts = head_facts(dialect, reader.as_ref())?;
-            dialect.can_append(&facts)?;
-            Some(Box::new(facts))
+            let meta = head_facts(dialect, reader.as_ref())?;
+            dialect.can_append(&meta)?;
+            Some(Box::new(meta))
         };
         let tail = Tail::read(dialect, reader.as_ref(), log.end)?;
-        Ok(State::new((log.log, hidden), id, facts, blobs, tail))
+        Ok(State::new((log.log, hidden), id, meta, blobs, tail))
     }
 }
 
@@ -52,14 +52,14 @@ fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<S
         }
         size *= 8;
     };
-    let located = crate::native_store::located_at("head", "head", bytes.len() as u64);
-    let facts = |bytes| Reader::read(dialect, &located, bytes, Depth::Facts).facts;
+    let location = crate::native_store::located_at("head", "head", bytes.len() as u64);
+    let meta = |bytes| Reader::read(dialect, &location, bytes, Depth::Facts).meta;
     // What stands in the header is enough, unless entries repeat what their session is.
     let first = memchr::memchr(b'\n', &bytes).and_then(|end| bytes.get(..=end));
-    if let Some(header) = first.filter(|_| !dialect.parent_needs_full_log()).map(facts)
+    if let Some(header) = first.filter(|_| !dialect.parent_needs_full_log()).map(meta)
         && dialect.can_append(&header).is_ok()
     {
         return Ok(header);
     }
-    Ok(facts(&bytes))
+    Ok(meta(&bytes))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Depth, Dialect, Draft, Reader};
-use boswell_model::{Error, ErrorKind, SessionMeta, Result};
+use boswell_model::{Error, ErrorKind, Result, SessionMeta};
 
 use super::batch::Batch;
 use super::encode::With;
@@ -11,7 +11,7 @@ use super::group_commit::Queue;
 use super::id_index::KnownIds;
 use super::receipt::{Expect, Written};
 use super::tail::Tail;
-use crate::backend::{AppendResult, LogAppender, AppendError};
+use crate::backend::{AppendError, AppendResult, LogAppender};
 use crate::blobs::Blobs;
 
 /// How often we try again when others were faster.
@@ -29,7 +29,7 @@ pub(super) struct State {
     /// Id of the session.
     pub(super) session: String,
     /// What its log says of it, where entries repeat that.
-    pub(super) facts: Option<Box<SessionMeta>>,
+    pub(super) meta: Option<Box<SessionMeta>>,
     pub(super) known: Option<KnownIds>,
     pub(super) blobs: Option<Blobs>,
     /// Where the log ends that was read or written.
@@ -58,7 +58,7 @@ impl State {
     pub(super) fn new(
         (log, hidden): (Box<dyn LogAppender>, bool),
         id: &str,
-        facts: Option<Box<SessionMeta>>,
+        meta: Option<Box<SessionMeta>>,
         blobs: Option<Blobs>,
         tail: Tail,
     ) -> State {
@@ -69,7 +69,7 @@ impl State {
             tail,
             stands: None,
             session: id.to_owned(),
-            facts,
+            meta,
             known: None,
             blobs,
             // What others wrote before us may never have been synced: the first
@@ -223,7 +223,8 @@ impl State {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
             Expect::Leaf(leaf)
-                if !dialect.parent_needs_full_log() && self.tail.tip.as_deref() == Some(leaf.as_str()) =>
+                if !dialect.parent_needs_full_log()
+                    && self.tail.tip.as_deref() == Some(leaf.as_str()) =>
             {
                 return Ok(());
             }
@@ -263,8 +264,8 @@ impl State {
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
     ) -> Result<(T, SessionMeta)> {
         let log = self.log.reader()?;
-        let located = crate::native_store::located_at(&self.session, self.log.key(), self.end);
-        let mut reader = Reader::new(dialect, &located, Depth::Facts);
+        let location = crate::native_store::located_at(&self.session, self.log.key(), self.end);
+        let mut reader = Reader::new(dialect, &location, Depth::Facts);
         log.lines(0, 1, &mut |line| {
             if line.at < self.end {
                 reader.line(line);
@@ -272,7 +273,7 @@ impl State {
         })?;
         let read = reader.finish();
         let answer = ask(&read.view(&crate::summary::Open(log.as_ref())))?;
-        Ok((answer, read.facts))
+        Ok((answer, read.meta))
     }
 
     /// Appends lines of their own and says where the first of them stands.

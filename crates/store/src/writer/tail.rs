@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::Dialect;
-use boswell_model::{EntryKind, Head, Line, Interner, Result, Splitter};
+use boswell_model::{EntryKind, Head, Interner, Line, Result, Splitter};
 
 use crate::backend::ObjectReader;
 
@@ -232,13 +232,13 @@ mod tests {
     #[test]
     fn a_plain_line_is_told_at_a_glance() {
         let dialect = boswell_dialect::by_name("boswell").unwrap();
-        let glance = |line: &str| {
+        let sort_keys = |line: &str| {
             dialect
                 .fast_entry_id(format!("{line}\n").as_bytes())
                 .map(str::to_owned)
         };
         assert_eq!(
-            LINES.map(glance),
+            LINES.map(sort_keys),
             [
                 Some("0123456789abcdef".to_owned()),
                 None,

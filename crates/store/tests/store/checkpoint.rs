@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use boswell_store::checkpoint::{
-    CUSTOM_TYPE, Captured, Done, FileDiff, Moment, OnBranch, OnConflict, RestoreRefusal, Restored,
-    Skipped, FileSnapshot, State, TextDiff,
+    CUSTOM_TYPE, Captured, Done, FileDiff, FileSnapshot, Moment, OnBranch, OnConflict,
+    RestoreRefusal, Restored, Skipped, State, TextDiff,
 };
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::model::Instant;
@@ -217,7 +217,9 @@ fn somebody_elses_change_is_a_conflict_and_stops_everything() {
     let state = State::before([&before, &after]);
     let stopped = lab.restore(&state, OnConflict::Stop);
     assert!(stopped.done.is_empty());
-    assert!(matches!(stopped.refused.as_slice(), [(path, RestoreRefusal::Conflict)] if path == "b"));
+    assert!(
+        matches!(stopped.refused.as_slice(), [(path, RestoreRefusal::Conflict)] if path == "b")
+    );
     assert_eq!(
         lab.text("a").as_deref(),
         Some("agent"),

@@ -7,8 +7,8 @@ use boswell_dialect::by_name;
 use boswell_store::disk::durable::{append_lines, create, make_folders, read};
 use boswell_store::disk::{Disk, OpenMode};
 use boswell_store::{Draft, FsBackend, NewSession, Store, Visibility, Wait};
-use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
+use boswell_testkit::ids::SeededIds;
 
 const FIRST: &str = "01990000-1234-7abc-8def-0123456789a1";
 const SECOND: &str = "01990000-1234-7abc-8def-0123456789a2";
@@ -16,7 +16,7 @@ const SECOND: &str = "01990000-1234-7abc-8def-0123456789a2";
 fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
     Store::open_on(
         Arc::new(disk.clone()),
-        Arc::new(SeededChance::new(seed)),
+        Arc::new(SeededIds::new(seed)),
         "/home/b",
     )
 }
@@ -129,10 +129,10 @@ fn an_entry_that_a_failed_sync_dropped_is_not_acknowledged_as_a_duplicate() {
         let disk = CrashDisk::new(6);
         let store = |disk: &CrashDisk, seed| {
             let backend = Arc::new(FsBackend::on(Arc::new(disk.clone()), "/home/b"));
-            let chance = Arc::new(SeededChance::new(seed));
+            let id_source = Arc::new(SeededIds::new(seed));
             Store::on(by_name(dialect).unwrap(), backend, "/home/b").writable(
                 Arc::new(disk.clone()),
-                chance,
+                id_source,
                 "/home/locks",
             )
         };

@@ -54,7 +54,9 @@ impl Side<'_> {
             }
             kind => match self.open.get(which) {
                 // Systems disagree on what it is to write what was opened for reading.
-                Some((OpenMode::Read | OpenMode::Lock | OpenMode::ExistingLock, _)) if kind == 13 => {
+                Some((OpenMode::Read | OpenMode::Lock | OpenMode::ExistingLock, _))
+                    if kind == 13 =>
+                {
                     Ok("not for writing".to_owned())
                 }
                 Some((_, file)) => on_file(file.as_ref(), kind, len, count, mode),

@@ -8,9 +8,9 @@ use boswell_store::disk::Disk;
 use boswell_store::{
     Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visibility, Wait,
 };
-use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::fault_disk::FaultDisk;
+use boswell_testkit::ids::SeededIds;
 use boswell_testkit::oracle::{Oracle, Survives};
 
 const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
@@ -18,7 +18,7 @@ const ID: &str = "01990000-1234-7abc-8def-0123456789ab";
 fn store(disk: &CrashDisk, seed: u64) -> boswell_store::Result<Store> {
     Store::open_on(
         Arc::new(disk.clone()),
-        Arc::new(SeededChance::new(seed)),
+        Arc::new(SeededIds::new(seed)),
         "/home/b",
     )
 }
@@ -332,7 +332,7 @@ fn an_append_costs_one_sync_of_one_file_and_reads_nothing() {
     let disk = CrashDisk::new(7);
     prepare(&disk);
     let counting = FaultDisk::counting(Arc::new(disk));
-    let store = Store::open_on(counting.disk(), Arc::new(SeededChance::new(2)), "/home/b").unwrap();
+    let store = Store::open_on(counting.disk(), Arc::new(SeededIds::new(2)), "/home/b").unwrap();
     let writer = store.writer(ID, Wait::No).unwrap();
     writer
         .append(Draft::user("the first receipt covers the name"))
@@ -356,7 +356,7 @@ fn short_and_interrupted_calls_change_nothing_for_the_writer() {
         prepare(&disk);
         let mut oracle = oracle(&disk);
         let faulty: Arc<dyn Disk> = FaultDisk::new(Arc::new(disk.clone()), seed).disk();
-        let store = Store::open_on(faulty, Arc::new(SeededChance::new(2)), "/home/b").unwrap();
+        let store = Store::open_on(faulty, Arc::new(SeededIds::new(2)), "/home/b").unwrap();
         let writer = store.writer(ID, Wait::No).unwrap();
         append(&mut oracle, &writer, &["e1", "e2", "e3"], Durability::Fsync);
         assert_eq!(oracle.owed(Survives::Machine).count(), 5);

@@ -234,7 +234,7 @@ fn the_agent_compacts_remembers_and_can_take_its_edit_back() {
     );
     assert_eq!(lab.notes(), "every build is green\n");
 
-    assert_eq!(lab.session().facts().status.as_deref(), Some("completed"));
+    assert_eq!(lab.session().meta().status.as_deref(), Some("completed"));
     lab.assert_the_edit_can_be_taken_back();
 
     let asked = Prompts::new(std::sync::Arc::new(RealDisk), Path::new(&lab.path("home")))

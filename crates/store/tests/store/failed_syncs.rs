@@ -8,19 +8,19 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, EditRequest, SessionLocation, NewSession, by_name};
+use boswell_dialect::{Depth, EditRequest, NewSession, SessionLocation, by_name};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, durable};
 use boswell_store::locks::Locks;
 use boswell_store::memory::Memories;
 use boswell_store::{
-    Attachments, Blobs, IdSource, Draft, FsBackend, ImportLimits, KeepWhich, NoteKind, Notes,
+    Attachments, Blobs, Draft, FsBackend, IdSource, ImportLimits, KeepWhich, NoteKind, Notes,
     Outcome, Owner, Runner, Store, Wait,
 };
-use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;
+use boswell_testkit::ids::SeededIds;
 
 const HOME: &str = "/u/home";
 const STORE: &str = "/u/claude";
@@ -37,7 +37,7 @@ const IGNORABLE: [(&str, &str); 1] = [(
 /// Boswell on a disk.
 struct Place {
     disk: Arc<dyn Disk>,
-    chance: Arc<dyn IdSource>,
+    id_source: Arc<dyn IdSource>,
     runner: Runner,
     claude: Store,
     own: Store,
@@ -46,21 +46,21 @@ struct Place {
 impl Place {
     /// `seed` keeps the ids of one run apart from those of another.
     fn on(disk: Arc<dyn Disk>, seed: u64) -> Result<Place> {
-        let chance: Arc<dyn IdSource> = Arc::new(SeededChance::new(seed));
+        let id_source: Arc<dyn IdSource> = Arc::new(SeededIds::new(seed));
         let owner = Owner {
             pid: 1,
             program: "test".into(),
         };
         let runner =
-            Runner::new(Arc::clone(&disk), HOME, Arc::clone(&chance), owner).waiting(Wait::No);
+            Runner::new(Arc::clone(&disk), HOME, Arc::clone(&id_source), owner).waiting(Wait::No);
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), STORE));
         let locks = Path::new(HOME).join("locks");
         let claude = Store::on(by_name("claude").unwrap(), backend, STORE);
-        let claude = claude.writable(Arc::clone(&disk), Arc::clone(&chance), locks);
-        let own = Store::open_on(Arc::clone(&disk), Arc::clone(&chance), HOME)?;
+        let claude = claude.writable(Arc::clone(&disk), Arc::clone(&id_source), locks);
+        let own = Store::open_on(Arc::clone(&disk), Arc::clone(&id_source), HOME)?;
         Ok(Place {
             disk,
-            chance,
+            id_source,
             runner,
             claude,
             own,
@@ -76,7 +76,7 @@ impl Place {
             Arc::clone(&self.disk),
             Path::new(HOME).join("locks"),
             owner,
-            Arc::clone(&self.chance),
+            Arc::clone(&self.id_source),
         )
     }
 
@@ -88,17 +88,17 @@ impl Place {
         Memories::new(
             Arc::clone(&self.disk),
             Path::new(HOME),
-            &self.chance.hex16(),
+            &self.id_source.hex16(),
         )
     }
 
-    fn located(&self) -> Result<SessionLocation> {
+    fn location(&self) -> Result<SessionLocation> {
         let found = self
             .claude
             .list()?
             .sessions
             .into_iter()
-            .find(|located| located.id == ID);
+            .find(|location| location.id == ID);
         found.ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such session"))
     }
 
@@ -329,14 +329,14 @@ fn a_folder_that_is_not_ours_to_sync_stops_nobody_and_a_dying_disk_does() {
 fn delete(place: &Place) -> Result<()> {
     place
         .runner
-        .execute(&place.claude, &place.located()?, &EditRequest::Delete)
+        .execute(&place.claude, &place.location()?, &EditRequest::Delete)
         .map(drop)
 }
 
 fn archive(place: &Place) -> Result<()> {
     place
         .runner
-        .archive(&place.claude, &place.located()?)
+        .archive(&place.claude, &place.location()?)
         .map(drop)
 }
 
@@ -433,18 +433,18 @@ fn purge_is_durable_when_it_says_so() {
 #[test]
 fn a_title_in_an_agents_log_is_durable_when_it_says_so() {
     let rename = |place: &Place| {
-        let intention = EditRequest::Title("named".to_owned());
+        let request = EditRequest::Title("named".to_owned());
         place
             .runner
-            .execute(&place.claude, &place.located()?, &intention)
+            .execute(&place.claude, &place.location()?, &request)
             .map(drop)
     };
     let is_made = |place: &Place| {
         let session = place
             .claude
-            .read(&place.located().unwrap(), Depth::Facts)
+            .read(&place.location().unwrap(), Depth::Facts)
             .unwrap();
-        session.facts().title.as_deref() == Some("named")
+        session.meta().title.as_deref() == Some("named")
     };
     let case = Case {
         prepare: nothing,
@@ -491,7 +491,7 @@ fn keeping_is_durable_when_it_says_so() {
 #[test]
 fn import_is_durable_when_it_says_so() {
     let import = |place: &Place| {
-        let source = place.claude.read(&place.located()?, Depth::Facts)?;
+        let source = place.claude.read(&place.location()?, Depth::Facts)?;
         let new = NewSession::in_project(PROJECT);
         place
             .own
@@ -525,7 +525,7 @@ fn a_note_is_durable_when_it_says_so() {
     let note = |place: &Place| {
         place.notes()?.add(
             &session(),
-            place.chance.now(),
+            place.id_source.now(),
             NoteKind::Tag("t".to_owned()),
         )
     };
@@ -581,7 +581,7 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
         let found = place.own.list().unwrap().sessions;
         found.iter().any(|it| {
             let session = place.own.read(it, Depth::Facts).unwrap();
-            it.id != OWN && session.facts().status.as_deref() == Some("completed")
+            it.id != OWN && session.meta().status.as_deref() == Some("completed")
         })
     };
     Case {
@@ -606,7 +606,7 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
     }
     .with_every_sync_failing();
     let tag = |place: &Place| place.own.retag(OWN, &["t".to_owned()], &[]).map(drop);
-    let is_tagged = |place: &Place| place.own.session(OWN).unwrap().facts().tags == ["t"];
+    let is_tagged = |place: &Place| place.own.session(OWN).unwrap().meta().tags == ["t"];
     Case {
         prepare: nothing,
         act: tag,
@@ -622,11 +622,11 @@ fn an_attachment_is_durable_when_it_says_so() {
         Attachments::new(Blobs::new(
             Arc::clone(&place.disk),
             Path::new(HOME),
-            &place.chance.hex16(),
+            &place.id_source.hex16(),
         ))
     }
     let attach = |place: &Place| {
-        let attachment = attachments(place).add(b"bytes", "a.txt", None, place.chance.now())?;
+        let attachment = attachments(place).add(b"bytes", "a.txt", None, place.id_source.now())?;
         place
             .own
             .annotate(

@@ -74,10 +74,10 @@ fn source(closed: &'static str) -> Store {
     )
 }
 
-fn open(disk: &CrashDisk, chance: u64) -> Store {
+fn open(disk: &CrashDisk, id_source: u64) -> Store {
     Store::open_on(
         Arc::new(disk.clone()),
-        Arc::new(Counting::from(chance)),
+        Arc::new(Counting::from(id_source)),
         HOME,
     )
     .unwrap()
@@ -85,29 +85,29 @@ fn open(disk: &CrashDisk, chance: u64) -> Store {
 
 fn import(
     disk: &CrashDisk,
-    chance: u64,
+    id_source: u64,
     closed: &'static str,
     limits: ImportLimits,
 ) -> Result<Imported> {
-    import_from(&source(closed), disk, chance, limits)
+    import_from(&source(closed), disk, id_source, limits)
 }
 
 fn import_from(
     from: &Store,
     disk: &CrashDisk,
-    chance: u64,
+    id_source: u64,
     limits: ImportLimits,
 ) -> Result<Imported> {
-    let located = from
+    let location = from
         .list()?
         .sessions
         .into_iter()
         .find(|it| it.id == ID)
         .unwrap();
-    let session = from.read(&located, Depth::Facts)?;
+    let session = from.read(&location, Depth::Facts)?;
     let store = Store::open_on(
         Arc::new(disk.clone()),
-        Arc::new(Counting::from(chance)),
+        Arc::new(Counting::from(id_source)),
         HOME,
     )?;
     store.import_whole(
@@ -194,7 +194,7 @@ fn after_a_crash_a_session_has_everything_that_lay_beside_it_or_is_not_there() {
 }
 
 /// The same with little beside it, so that every byte can be torn.
-fn import_small(disk: &CrashDisk, chance: u64) -> Result<Imported> {
+fn import_small(disk: &CrashDisk, id_source: u64) -> Result<Imported> {
     let mut files = MemoryBackend::default();
     files.put(&format!("projects/-w/{ID}.jsonl"), line("u1", "why?"), None);
     files.put(
@@ -208,7 +208,7 @@ fn import_small(disk: &CrashDisk, chance: u64) -> Result<Imported> {
         None,
     );
     let from = Store::on(by_name("claude").unwrap(), Arc::new(files), "/claude");
-    import_from(&from, disk, chance, ImportLimits::default())
+    import_from(&from, disk, id_source, ImportLimits::default())
 }
 
 #[test]

@@ -28,8 +28,8 @@ fn source(prompts: usize, depth: usize) -> Session {
     let mut backend = MemoryBackend::default();
     backend.put(&format!("projects/-w/{ID}.jsonl"), log, None);
     let store = Store::on(by_name("claude").unwrap(), Arc::new(backend), "/claude");
-    let located = store.list().unwrap().sessions.remove(0);
-    store.read(&located, Depth::Facts).unwrap()
+    let location = store.list().unwrap().sessions.remove(0);
+    store.read(&location, Depth::Facts).unwrap()
 }
 
 /// Imports it within limits; gives the reason if that is refused.

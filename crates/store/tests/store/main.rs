@@ -14,8 +14,8 @@ mod disk_home;
 #[cfg(target_os = "linux")]
 mod disk_same_as_real;
 mod disk_writer;
-mod doubted_log;
 mod examples;
+mod failed_sync_log;
 mod failed_syncs;
 mod front;
 mod hammer;

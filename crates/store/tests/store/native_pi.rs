@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::counting::Counting;
 use crate::pi_lines::pi_lines;
 use crate::picture::Picture;
-use boswell_dialect::{ForkScope, EditRequest, Capability, StoreRequest};
+use boswell_dialect::{Capability, EditRequest, ForkScope, StoreRequest};
 use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
 use boswell_store::{
@@ -218,12 +218,12 @@ const ACTS: &[(&str, Act)] = &[
 /// A store of a flavour. Counts from elsewhere, so that a store that is opened
 /// again makes no id twice.
 fn open_as(dialect: &str, home: &Path, start: u64) -> Store {
-    let (disk, chance) = (Arc::new(RealDisk), Arc::new(Counting::from(start)));
+    let (disk, id_source) = (Arc::new(RealDisk), Arc::new(Counting::from(start)));
     if dialect == "boswell" {
-        return Store::open_on(disk, chance, home).unwrap();
+        return Store::open_on(disk, id_source, home).unwrap();
     }
     let dialect = boswell_dialect::by_name(dialect).unwrap();
-    Store::in_folder(dialect, home).writable(disk, chance, home.with_file_name("locks"))
+    Store::in_folder(dialect, home).writable(disk, id_source, home.with_file_name("locks"))
 }
 
 fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
@@ -310,11 +310,11 @@ const V1: &str = concat!(
 /// What goes by a plan: a session that was migrated, forked before that, moved, and
 /// titled in its header.
 fn planned(store: &Store, home: &Path) -> Vec<Made> {
-    let chance: Arc<Counting> = Arc::new(Counting::from(1 << 40));
+    let id_source: Arc<Counting> = Arc::new(Counting::from(1 << 40));
     let runner = Runner::new(
         Arc::new(RealDisk),
         home.with_file_name("runner"),
-        chance,
+        id_source,
         Owner::this("test"),
     );
     let old = home.join("sessions/--proj-demo--/2025-01-01T00-00-00-000Z_old.jsonl");
@@ -333,14 +333,14 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
     writer.close(Outcome::Open).unwrap();
     let from = PathBuf::from(store.session("moved").unwrap().path().unwrap());
     boswell_testkit::disk::write(&from.with_extension("").join("1.bash.log"), b"out");
-    let intention = StoreRequest::Move {
+    let request = StoreRequest::Move {
         from: "/proj/moved".to_owned(),
         to: "/srv/here".to_owned(),
     };
-    runner.execute_store(store, &intention).unwrap();
+    runner.execute_store(store, &request).unwrap();
     let now = store.session("moved").unwrap();
     assert!(!from.exists() && !from.parent().unwrap().exists());
-    assert_eq!(now.facts().project.as_deref(), Some("/srv/here/from"));
+    assert_eq!(now.meta().project.as_deref(), Some("/srv/here/from"));
     assert!(
         now.path().unwrap().contains("/--srv-here-from--/"),
         "{:?}",
@@ -666,8 +666,8 @@ fn a_long_title_stays_out_of_the_header_and_a_long_header_is_still_ours() {
         let writer = store.writer(id, Wait::No).unwrap();
         writer.append(Draft::user("again")).unwrap();
         let session = writer.session().unwrap();
-        assert_eq!(session.facts().title.as_deref(), Some(title.trim()));
-        assert_eq!(session.facts().project.as_deref(), Some(project));
+        assert_eq!(session.meta().title.as_deref(), Some(title.trim()));
+        assert_eq!(session.meta().project.as_deref(), Some(project));
         let bytes = std::fs::read(writer.path()).unwrap();
         let header = bytes.split(|byte| *byte == b'\n').next().unwrap();
         assert!(header.len() < 512 || id == "b", "{}", header.len());

@@ -16,9 +16,9 @@ use boswell_store::{Draft, NewSession, Outcome, Store, Visibility, Wait};
 const FAMILY: [&str; 3] = ["pi", "omp", "xcsh"];
 
 fn store(dialect: &str, root: &Path) -> Store {
-    let chance = Arc::new(Counting::from(0));
+    let id_source = Arc::new(Counting::from(0));
     let locks = root.with_file_name("home").join("locks");
-    Store::in_folder(by_name(dialect).unwrap(), root).writable(Arc::new(RealDisk), chance, locks)
+    Store::in_folder(by_name(dialect).unwrap(), root).writable(Arc::new(RealDisk), id_source, locks)
 }
 
 fn logs(root: &Path) -> Vec<String> {

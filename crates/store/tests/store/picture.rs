@@ -48,12 +48,12 @@ impl Picture {
             tip: tip.slot().map(name),
             leaf: session.leaf().unwrap().map(name),
             labels: session
-                .facts()
+                .meta()
                 .labels_now()
                 .into_iter()
                 .map(|(k, v)| (k.to_owned(), v.to_owned()))
                 .collect(),
-            title: session.facts().title.clone(),
+            title: session.meta().title.clone(),
             context: context(session, tip),
         }
     }

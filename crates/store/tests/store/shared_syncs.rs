@@ -7,9 +7,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
 use boswell_store::{
-    IdSource, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store, SystemIds,
+    Draft, Durability, ErrorKind, Expect, IdSource, NewSession, SessionWriter, Store, SystemIds,
 };
-use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 const THREADS: usize = 64;
 
@@ -104,9 +104,9 @@ fn appends_that_come_while_a_sync_runs_share_the_next_one() {
 
 /// Chance that counts what it was asked for: every entry that is encoded needs an id.
 #[derive(Debug, Default)]
-struct CountedChance(AtomicUsize);
+struct CountedIds(AtomicUsize);
 
-impl CountedChance {
+impl CountedIds {
     fn wait_for(&self, count: usize) {
         while self.0.load(Ordering::SeqCst) < count {
             std::thread::yield_now();
@@ -114,7 +114,7 @@ impl CountedChance {
     }
 }
 
-impl IdSource for CountedChance {
+impl IdSource for CountedIds {
     fn now(&self) -> Instant {
         SystemIds.now()
     }
@@ -124,17 +124,21 @@ impl IdSource for CountedChance {
     }
 }
 
-fn session_on(gate: &Arc<Gate>) -> (Store, SessionWriter, Arc<CountedChance>) {
-    let chance = Arc::new(CountedChance::default());
-    let store =
-        Store::open_on(gate.disk(), Arc::clone(&chance) as Arc<dyn IdSource>, "/home").unwrap();
+fn session_on(gate: &Arc<Gate>) -> (Store, SessionWriter, Arc<CountedIds>) {
+    let id_source = Arc::new(CountedIds::default());
+    let store = Store::open_on(
+        gate.disk(),
+        Arc::clone(&id_source) as Arc<dyn IdSource>,
+        "/home",
+    )
+    .unwrap();
     let writer = store.create(NewSession::in_project("/p")).unwrap();
-    (store, writer, chance)
+    (store, writer, id_source)
 }
 
 /// Shuts the gate, lets one thread sync, and has all others submit an entry meanwhile.
 fn submit_while_syncing(
-    (gate, chance): (&Gate, &CountedChance),
+    (gate, id_source): (&Gate, &CountedIds),
     writer: &SessionWriter,
     then: impl FnOnce(),
 ) -> Vec<boswell_store::Result<boswell_store::Receipt>> {
@@ -149,9 +153,9 @@ fn submit_while_syncing(
         while gate.syncs.load(Ordering::SeqCst) == syncs {
             std::thread::yield_now();
         }
-        let made = chance.0.load(Ordering::SeqCst);
+        let made = id_source.0.load(Ordering::SeqCst);
         threads.extend((1..THREADS).map(|_| append()));
-        chance.wait_for(made + THREADS - 1);
+        id_source.wait_for(made + THREADS - 1);
         then();
         gate.set(false);
         threads
@@ -164,12 +168,12 @@ fn submit_while_syncing(
 #[test]
 fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
     let gate = Arc::new(Gate::default());
-    let (_, writer, chance) = session_on(&gate);
+    let (_, writer, id_source) = session_on(&gate);
     let (syncs, appends) = (
         gate.syncs.load(Ordering::SeqCst),
         gate.appends.load(Ordering::SeqCst),
     );
-    let receipts = submit_while_syncing((&gate, &chance), &writer, || {});
+    let receipts = submit_while_syncing((&gate, &id_source), &writer, || {});
     assert_eq!(
         gate.syncs.load(Ordering::SeqCst) - syncs,
         2,
@@ -209,8 +213,8 @@ fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
 #[test]
 fn what_was_submitted_while_a_sync_runs_is_seen_by_whoever_reads_through_the_writer() {
     let gate = Arc::new(Gate::default());
-    let (_, writer, chance) = session_on(&gate);
-    submit_while_syncing((&gate, &chance), &writer, || {
+    let (_, writer, id_source) = session_on(&gate);
+    submit_while_syncing((&gate, &id_source), &writer, || {
         let session = writer.session().unwrap();
         assert_eq!(
             session.log().heads.len(),
@@ -225,8 +229,8 @@ fn what_was_submitted_while_a_sync_runs_is_seen_by_whoever_reads_through_the_wri
 #[test]
 fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_sync() {
     let gate = Arc::new(Gate::default());
-    let (_, writer, chance) = session_on(&gate);
-    submit_while_syncing((&gate, &chance), &writer, || {
+    let (_, writer, id_source) = session_on(&gate);
+    submit_while_syncing((&gate, &id_source), &writer, || {
         let last = writer
             .append_with(Draft::user("last"), Expect::Any, Durability::Os)
             .unwrap();
@@ -242,12 +246,12 @@ fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_syn
 #[test]
 fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
     let gate = Arc::new(Gate::default());
-    let (store, writer, chance) = session_on(&gate.clone());
+    let (store, writer, id_source) = session_on(&gate.clone());
     // Another process: a writer of its own on the same files, whose syncs are not held up.
     let other = Store::open_on(gate.memory.clone(), Arc::new(SystemIds), "/home").unwrap();
     let id = writer.reference().id.clone();
     let mut title = String::new();
-    submit_while_syncing((&gate, &chance), &writer, || {
+    submit_while_syncing((&gate, &id_source), &writer, || {
         let body = boswell_store::Body::Title("named meanwhile".to_owned());
         title = other.annotate(&id, Draft::new(body)).unwrap().entry;
     })
@@ -258,14 +262,14 @@ fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
     let path = session.tree().path(tip);
     assert_eq!(path.len(), THREADS + 1, "all entries and the title");
     assert!(path.contains(&session.find(&title).unwrap()));
-    assert_eq!(session.facts().title.as_deref(), Some("named meanwhile"));
+    assert_eq!(session.meta().title.as_deref(), Some("named meanwhile"));
 }
 
 #[test]
 fn a_sync_that_fails_is_told_to_all_who_wait() {
     let gate = Arc::new(Gate::default());
-    let (_, writer, chance) = session_on(&gate);
-    let receipts = submit_while_syncing((&gate, &chance), &writer, || {
+    let (_, writer, id_source) = session_on(&gate);
+    let receipts = submit_while_syncing((&gate, &id_source), &writer, || {
         *gate.fails.lock().unwrap() = true
     });
     for receipt in receipts {

@@ -23,10 +23,10 @@ const HOME: &str = "/home/store";
 const A: &str = "session-a";
 const B: &str = "session-b";
 
-fn open(disk: &CrashDisk, chance: u64) -> Result<Store> {
+fn open(disk: &CrashDisk, id_source: u64) -> Result<Store> {
     Store::open_on(
         Arc::new(disk.clone()),
-        Arc::new(Counting::from(chance)),
+        Arc::new(Counting::from(id_source)),
         HOME,
     )
 }
@@ -261,8 +261,8 @@ fn panic_lost(place: &str, id: &str, bytes: &[u8]) -> usize {
 
 /// Opens a session after a death and appends to it. What was there must stay as
 /// it was, byte by byte.
-fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, chance: u64, place: &str) -> Result<()> {
-    let store = open(disk, chance)?;
+fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, id_source: u64, place: &str) -> Result<()> {
+    let store = open(disk, id_source)?;
     let before = bytes_of(disk, &store.session(id)?);
     let tip = store.session(id)?.tip()?;
     let tip = tip
@@ -270,7 +270,7 @@ fn goes_on(disk: &CrashDisk, id: &str, owed: &mut Owed, chance: u64, place: &str
         .map(|slot| store.session(id).unwrap().log().label(slot).into_owned());
     let writer = store.writer(id, Wait::No)?;
     let text = "the next one";
-    let receipt = writer.append(Draft::assistant(text).with_id(format!("next-{chance}")))?;
+    let receipt = writer.append(Draft::assistant(text).with_id(format!("next-{id_source}")))?;
     owed.receipts(std::slice::from_ref(&receipt));
     owed.visible = true;
     let after = bytes_of(disk, &store.session(id)?);

@@ -257,8 +257,8 @@ fn titles_labels_and_tags_of_others_do_not_disturb_the_driver() {
         1001,
         "the whole conversation is on the branch"
     );
-    assert!(session.facts().title.is_some() && session.facts().tags.len() == 1);
-    assert!(session.facts().labels_now().contains_key("first"));
+    assert!(session.meta().title.is_some() && session.meta().tags.len() == 1);
+    assert!(session.meta().labels_now().contains_key("first"));
 }
 
 #[test]

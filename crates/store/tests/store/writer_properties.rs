@@ -125,7 +125,7 @@ impl Reference {
                 _ => {}
             }
         }
-        let spoken = |e: &&&Entry| matches!(e.what, What::Says(..) | What::Compaction { .. });
+        let text_pieces = |e: &&&Entry| matches!(e.what, What::Says(..) | What::Compaction { .. });
         Picture {
             entries: self
                 .entries
@@ -133,7 +133,12 @@ impl Reference {
                 .map(|e| (e.id.clone(), e.parent.clone()))
                 .collect(),
             tip: self.tip(),
-            leaf: self.path().iter().rev().find(spoken).map(|e| e.id.clone()),
+            leaf: self
+                .path()
+                .iter()
+                .rev()
+                .find(text_pieces)
+                .map(|e| e.id.clone()),
             labels,
             title,
             context: self.context(),
@@ -188,8 +193,8 @@ enum Said {
 
 impl Said {
     fn body(&self) -> (Body, What) {
-        let part = |text: &str| vec![boswell_store::Part::Text(spoken(text))];
-        let says = |role, text: &str| What::Says(role, spoken(text));
+        let part = |text: &str| vec![boswell_store::Part::Text(text_pieces(text))];
+        let says = |role, text: &str| What::Says(role, text_pieces(text));
         match self {
             Said::User(text) => (Body::User(part(text)), says("user", text)),
             Said::Assistant(text) => {
@@ -238,7 +243,7 @@ impl Said {
 /// What begins with this stands for a text of many pages, so that a failing case can be read.
 const LONG: &str = "long:";
 
-fn spoken(text: &str) -> String {
+fn text_pieces(text: &str) -> String {
     text.strip_prefix(LONG)
         .map_or_else(|| text.to_owned(), |letter| letter.repeat(20_000))
 }
@@ -631,7 +636,7 @@ impl Run {
                 self.appended(&receipt, None, What::Silent);
             }
             Call::Summary(number, summary) => {
-                let summary = &spoken(summary);
+                let summary = &text_pieces(summary);
                 let at = number.and_then(|number| self.pick(number));
                 let receipt = self
                     .writer
@@ -681,7 +686,7 @@ impl Run {
                     What::Title(title.clone()),
                 );
             }
-            Call::Compact(number, summary) => self.compact(*number, &spoken(summary)),
+            Call::Compact(number, summary) => self.compact(*number, &text_pieces(summary)),
             Call::Given(id, place, said) => {
                 let ((parent, above), (body, what)) = (self.place(place, None), said.body());
                 let id = format!("given-{id}");
@@ -694,7 +699,7 @@ impl Run {
             }
             Call::Native(id, said) => {
                 let Said::User(text) = said else { return };
-                let text = spoken(text);
+                let text = text_pieces(text);
                 let id = format!("native-{id}");
                 let record = serde_json::json!({"type": "message", "id": id, "message": {"role": "user", "content": text}});
                 let pretty = serde_json::to_vec_pretty(&record).unwrap();
@@ -785,7 +790,7 @@ impl Run {
             let tip = self.reference.tip();
             self.reference.add(&made, tip, What::Silent);
             assert_eq!(
-                self.store.session(ID).unwrap().facts().status.as_deref(),
+                self.store.session(ID).unwrap().meta().status.as_deref(),
                 Some("completed")
             );
         }

@@ -10,7 +10,7 @@ use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store,
     SystemIds, Wait,
 };
-use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 use serde_json::Value;
 
 /// Bytes of others that go into the log around an append of ours.
@@ -357,7 +357,7 @@ fn a_log_that_was_moved_since_it_was_last_written_is_found_by_its_name() {
     assert!(!before.exists());
     let session = store.session(&id).unwrap();
     session.find("e1").and(session.find("e2")).unwrap();
-    assert_eq!(session.facts().title.as_deref(), Some("moved"));
+    assert_eq!(session.meta().title.as_deref(), Some("moved"));
 }
 
 #[test]

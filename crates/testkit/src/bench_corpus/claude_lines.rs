@@ -213,7 +213,7 @@ impl<'a> ClaudeLines<'a> {
 
     fn result(&mut self, tool: &str, id: &str, file: &str) {
         self.begin("user");
-        let error = self.rng.chance(0.05);
+        let error = self.rng.id_source(0.05);
         self.add(&format!(
             ",\"message\":{{\"role\":\"user\",\"content\":[{{\"tool_use_id\":\"toolu_{id}\",\"type\":\"tool_result\",\"content\":"
         ));

@@ -124,15 +124,15 @@ fn extra(rng: &mut Rng, rare: bool, id: &str, manifest: &mut Manifest) -> String
         manifest.rare.push(id.to_owned());
         extra.push(RARE.to_owned());
     }
-    if rng.chance(0.05) {
+    if rng.id_source(0.05) {
         manifest.deadlock += 1;
         extra.push(format!("{MIDDLE} in worker pool"));
     }
-    if rng.chance(0.01) {
+    if rng.id_source(0.01) {
         manifest.phrase += 1;
         extra.push(PHRASE.to_owned());
     }
-    if rng.chance(0.02) {
+    if rng.id_source(0.02) {
         manifest.cjk += 1;
         extra.push(format!("请检查{CJK}的问题"));
     }

@@ -11,7 +11,7 @@ mod corpus;
 mod pi_lines;
 mod vocabulary;
 
-pub use big::{BigSession, BigKind, big_session};
+pub use big::{BigKind, BigSession, big_session};
 pub use corpus::{Manifest, generate};
 pub use vocabulary::Vocabulary;
 

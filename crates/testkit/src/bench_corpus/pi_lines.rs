@@ -110,7 +110,7 @@ impl<'a> PiLines<'a> {
         self.add(&format!(
             ",\"message\":{{\"role\":\"toolResult\",\"toolCallId\":\"toolu_{call}\",\"toolName\":\"read\",\"content\":[{{\"type\":\"text\",\"text\":"
         ));
-        let bytes = if self.rng.chance(0.93) {
+        let bytes = if self.rng.id_source(0.93) {
             self.rng.between(300, 6_000)
         } else {
             self.rng.between(20_000, 90_000)

@@ -105,7 +105,7 @@ impl Vocabulary {
         while out.len() < end {
             out.push_str(&format!("{number:6}\t"));
             number += 1;
-            if rng.chance(0.35) {
+            if rng.id_source(0.35) {
                 out.push_str(rng.word(CODE));
             } else {
                 (0..rng.below(4)).for_each(|_| out.push_str("    "));
@@ -131,7 +131,7 @@ fn words() -> Vec<String> {
             word.push(char::from(*rng.pick(b"bcdfghjklmnprstvwz")));
             word.push(char::from(*rng.pick(b"aeiou")));
         }
-        if rng.chance(0.3) {
+        if rng.id_source(0.3) {
             word.push(char::from(*rng.pick(b"bcdfghjklmnprstvwz")));
         }
         if seen.insert(word.clone()) {

@@ -224,15 +224,15 @@ pub fn summaries(make: &Make<'_>) {
             session.into_bytes(),
         );
         let [summary, reference] = [make, &memory].map(|make| {
-            let (_, (store, located)) = read(make, &files);
-            ok(store.summary(&located))
+            let (_, (store, location)) = read(make, &files);
+            ok(store.summary(&location))
         });
         let shown = |s: &boswell_store::Summary| {
             (
                 s.name(),
                 s.leaf.clone(),
-                s.facts.last_active,
-                s.facts.created,
+                s.meta.last_active,
+                s.meta.created,
                 s.complete,
             )
         };
@@ -273,10 +273,10 @@ fn read(make: &Make<'_>, files: &FileList) -> (Session, (Store, SessionLocation)
         .map(|file| (file.path.clone(), file.bytes.clone()))
         .collect();
     let store = Store::on(dialect(), make(&objects), "conformance");
-    let mut located = ok(store.list()).sessions;
-    assert_eq!(located.len(), 1, "a listing finds the session");
-    let located = located.remove(0);
-    (ok(store.read(&located, Depth::Facts)), (store, located))
+    let mut location = ok(store.list()).sessions;
+    assert_eq!(location.len(), 1, "a listing finds the session");
+    let location = location.remove(0);
+    (ok(store.read(&location, Depth::Facts)), (store, location))
 }
 
 /// All that a session says, in words that do not depend on where it lives.
@@ -309,10 +309,10 @@ fn seen(session: &Session) -> Vec<String> {
     for item in &context.items {
         seen.push(format!("{:?}", ok(session.render(item)).message));
     }
-    let facts = session.facts();
+    let meta = session.meta();
     seen.push(format!(
         "{:?} {:?} {} {:?}",
-        facts.title, facts.first_prompt, facts.messages, facts.last_active
+        meta.title, meta.first_prompt, meta.messages, meta.last_active
     ));
     let report = ok(check(session));
     seen.push(format!("{} of {}", report.reachable, report.total));

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use boswell_model::ErrorKind;
 use boswell_store::{
-    Body, Draft, Durability, Expect, Follower, NewSession, Outcome, Parent, Receipt, Visibility, Wait,
+    Body, Draft, Durability, Expect, Follower, NewSession, Outcome, Parent, Receipt, Visibility,
+    Wait,
 };
 
 use super::words::{
@@ -74,7 +75,7 @@ pub fn creation(make: &MakePlace<'_>) {
     assert_eq!(
         listed
             .iter()
-            .map(|located| located.id.as_str())
+            .map(|location| location.id.as_str())
             .collect::<Vec<_>>(),
         ["s-1"],
         "a listing finds it"
@@ -140,7 +141,7 @@ pub fn receipts(make: &MakePlace<'_>) {
     );
     ok(writer.flush());
     ok(writer.close(Outcome::Completed));
-    let status = ok(place.store().session("s-1")).facts().status.clone();
+    let status = ok(place.store().session("s-1")).meta().status.clone();
     assert_eq!(
         status.as_deref(),
         Some("completed"),
@@ -438,7 +439,7 @@ pub fn others_add(make: &MakePlace<'_>) {
         );
     }
     let session = ok(place.store().session("s-1"));
-    assert_eq!(session.facts().title.as_deref(), Some("title 19"));
+    assert_eq!(session.meta().title.as_deref(), Some("title 19"));
     assert_eq!(
         messages(&session),
         (0..20).map(|turn| format!("e{turn}")).collect::<Vec<_>>()

@@ -17,7 +17,9 @@ pub(super) struct CrashFile {
 impl CrashFile {
     fn may_write(&self) -> io::Result<()> {
         match self.how {
-            OpenMode::Append | OpenMode::CreateNew | OpenMode::Lock | OpenMode::ExistingLock => Ok(()),
+            OpenMode::Append | OpenMode::CreateNew | OpenMode::Lock | OpenMode::ExistingLock => {
+                Ok(())
+            }
             OpenMode::Read => Err(io::Error::new(
                 ErrorKind::PermissionDenied,
                 "not opened for writing",

@@ -156,7 +156,7 @@ impl Names {
             .pending
             .iter()
             .map(|change| change.number)
-            .filter(|_| rng.chance(luck))
+            .filter(|_| rng.id_source(luck))
             .collect();
         self.kept(|number| lucky.contains(&number))
     }

@@ -191,17 +191,17 @@ impl Node {
         let kept: Vec<Fact> = self
             .pending
             .iter()
-            .filter(|_| rng.chance(luck))
+            .filter(|_| rng.id_source(luck))
             .cloned()
             .collect();
         applied(&self.base, &kept)
     }
 }
 
-fn applied(base: &Content, facts: &[Fact]) -> Content {
+fn applied(base: &Content, meta: &[Fact]) -> Content {
     let mut content = base.clone();
     let mut len = content.bytes.len() as u64;
-    for fact in facts {
+    for fact in meta {
         content.apply(fact, &mut len);
     }
     // Bytes beyond the length are lost; a length beyond the bytes is a hole.

@@ -13,9 +13,14 @@ fn claude_log() -> Vec<u8> {
 }
 
 fn pi_log() -> Vec<u8> {
-    pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/x"), 1)
-        .bytes()
-        .to_vec()
+    pi::file(
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/x"),
+        1,
+    )
+    .bytes()
+    .to_vec()
 }
 
 fn broken(damage: Damage, bytes: &[u8], place: usize) -> Vec<u8> {

@@ -31,12 +31,12 @@ mod state;
 mod tally;
 mod trial;
 
-pub use call_log::{LoggedCall, CallLog};
+pub use call_log::{CallLog, LoggedCall};
 pub use case::{Case, Judged};
 pub use cases::cases;
 pub use lab::{FaultLab, Ran};
-pub use plan::{InjectedFault, FaultKind};
+pub use plan::{FaultKind, InjectedFault};
 pub use report::page;
 pub use shim::Shim;
 pub use soak::{Soak, WantedFaults};
-pub use tally::{Row, FaultTally, Violation};
+pub use tally::{FaultTally, Row, Violation};

@@ -1,6 +1,6 @@
 //! Which faults a run without any of them calls for.
 
-use super::call_log::{LoggedCall, CallLog};
+use super::call_log::{CallLog, LoggedCall};
 use crate::Rng;
 
 /// What happens at the chosen call.
@@ -85,7 +85,9 @@ pub(super) fn every_fault(log: &CallLog) -> Vec<InjectedFault> {
             });
         }
         if call.name == "write" {
-            faults.extend([FaultKind::Half, FaultKind::HalfKill].map(|kind| InjectedFault { kind, at }));
+            faults.extend(
+                [FaultKind::Half, FaultKind::HalfKill].map(|kind| InjectedFault { kind, at }),
+            );
         }
     }
     faults
@@ -154,8 +156,17 @@ mod tests {
             .map(|it| it.at)
             .collect();
         assert_eq!(kills, [1, 4]);
-        assert_eq!(faults.iter().filter(|it| it.kind == FaultKind::Eio).count(), 5);
-        assert_eq!(faults.iter().filter(|it| it.kind == FaultKind::Half).count(), 1);
+        assert_eq!(
+            faults.iter().filter(|it| it.kind == FaultKind::Eio).count(),
+            5
+        );
+        assert_eq!(
+            faults
+                .iter()
+                .filter(|it| it.kind == FaultKind::Half)
+                .count(),
+            1
+        );
     }
 
     #[test]

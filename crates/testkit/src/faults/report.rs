@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::tally::{Row, FaultTally, Violation};
+use super::tally::{FaultTally, Row, Violation};
 
 /// The page, in a form that is the same for the same counts.
 pub fn page(tally: &FaultTally, commit: &str, seed: u64, how: &str) -> String {
@@ -124,7 +124,7 @@ fn line(page: &mut String, first: &str, row: Row) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::faults::{InjectedFault, FaultKind};
+    use crate::faults::{FaultKind, InjectedFault};
 
     #[test]
     fn the_page_names_no_folder_and_no_id_of_one_run() {

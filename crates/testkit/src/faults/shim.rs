@@ -72,7 +72,13 @@ impl Shim {
 
     /// Preloads it: calls below `root` are counted and logged, and one of them fails
     /// if a fault is given.
-    pub fn preload(&self, command: &mut Command, root: &Path, log: &Path, fault: Option<InjectedFault>) {
+    pub fn preload(
+        &self,
+        command: &mut Command,
+        root: &Path,
+        log: &Path,
+        fault: Option<InjectedFault>,
+    ) {
         command
             .env("LD_PRELOAD", &self.library)
             .env("FAULT_ROOT", root)

@@ -45,7 +45,11 @@ pub struct Soak<'s> {
 
 impl Soak<'_> {
     /// Runs the cases; `progress` hears one line for each.
-    pub fn run(&self, cases: &[Case], progress: &(dyn Fn(String) + Sync)) -> Result<FaultTally, String> {
+    pub fn run(
+        &self,
+        cases: &[Case],
+        progress: &(dyn Fn(String) + Sync),
+    ) -> Result<FaultTally, String> {
         let (turn, tally) = (AtomicUsize::new(0), Mutex::new(FaultTally::default()));
         let failures: Mutex<Vec<String>> = Mutex::new(Vec::new());
         std::thread::scope(|scope| {

@@ -193,7 +193,13 @@ impl<'p> Prepared<'p> {
         Ok(self.found(row, fault, call, wrong))
     }
 
-    fn found(&self, mut row: Row, fault: InjectedFault, call: String, wrong: Option<String>) -> Found {
+    fn found(
+        &self,
+        mut row: Row,
+        fault: InjectedFault,
+        call: String,
+        wrong: Option<String>,
+    ) -> Found {
         row.violations = usize::from(wrong.is_some());
         let case = self.case.name;
         Found {

@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Dialect, SessionLocation, MemoryFiles, Reader, Sample, by_name, recognise};
+use boswell_dialect::{
+    Depth, Dialect, MemoryFiles, Reader, Sample, SessionLocation, by_name, recognise,
+};
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{Framing, Message, SessionView, Slot, Tip};
 use boswell_store::{MemoryBackend, Store, check};
@@ -48,7 +50,7 @@ pub(super) fn named(name: &str, bytes: &[u8]) {
     whose(bytes);
 }
 
-fn located(framing: Framing, bytes: &[u8]) -> SessionLocation {
+fn location(framing: Framing, bytes: &[u8]) -> SessionLocation {
     let row = bytes
         .split(|byte| *byte == b'\n')
         .next()
@@ -61,9 +63,9 @@ fn located(framing: Framing, bytes: &[u8]) -> SessionLocation {
 }
 
 fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
-    let located = located(framing, bytes);
-    let read = Reader::read(dialect, &located, bytes, Depth::Facts);
-    let heads = Reader::read(dialect, &located, bytes, Depth::Heads);
+    let location = location(framing, bytes);
+    let read = Reader::read(dialect, &location, bytes, Depth::Facts);
+    let heads = Reader::read(dialect, &location, bytes, Depth::Heads);
     assert_eq!(
         read.log.heads.len(),
         heads.log.heads.len(),
@@ -93,9 +95,9 @@ fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
         ask_at(dialect, &view, Tip::At(slot));
     }
     let mut problems = Vec::new();
-    let _ = dialect.check(&view, &read.facts, &mut problems);
-    let _ = dialect.links(&read.facts, ID);
-    if let Some(command) = dialect.resume(&read.facts, &located) {
+    let _ = dialect.check(&view, &read.meta, &mut problems);
+    let _ = dialect.links(&read.meta, ID);
+    if let Some(command) = dialect.resume(&read.meta, &location) {
         assert!(!command.argv.is_empty() && command.argv.iter().all(|word| !word.contains('\0')));
     }
 }
@@ -191,9 +193,9 @@ fn through_the_store(dialect: &'static dyn Dialect, bytes: &[u8]) {
     let mut backend = MemoryBackend::default();
     backend.put("x", bytes, None);
     let store = Store::on(dialect, Arc::new(backend), "memory");
-    let located = located(dialect.framing("x"), bytes);
-    let _ = store.summary(&located);
-    let Ok(session) = store.read(&located, Depth::Facts) else {
+    let location = location(dialect.framing("x"), bytes);
+    let _ = store.summary(&location);
+    let Ok(session) = store.read(&location, Depth::Facts) else {
         return;
     };
     let _ = check(&session);
@@ -218,12 +220,12 @@ fn files(dialect: &dyn Dialect, bytes: &[u8]) {
     let Ok(found) = dialect.discover(&files) else {
         return;
     };
-    for located in found.sessions.iter().take(20) {
-        let _ = dialect.side_files(&files, located);
-        let mut facts = dialect.begin(located);
-        let _ = dialect.collect_side_meta(&files, located, &mut facts);
+    for location in found.sessions.iter().take(20) {
+        let _ = dialect.side_files(&files, location);
+        let mut meta = dialect.begin(location);
+        let _ = dialect.collect_side_meta(&files, location, &mut meta);
         assert!(
-            !located.id.starts_with('-') || !dialect.id_is_valid(&located.id),
+            !location.id.starts_with('-') || !dialect.id_is_valid(&location.id),
             "no valid id looks like an option"
         );
     }

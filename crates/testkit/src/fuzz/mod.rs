@@ -56,9 +56,14 @@ mod tests {
     #[test]
     fn every_target_returns_on_good_and_on_broken_input() {
         let good = [
-            pi::file(pi::PiShape::ALL[0], pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 1)
-                .bytes()
-                .to_vec(),
+            pi::file(
+                pi::PiShape::ALL[0],
+                pi::PiFlavour::Pi,
+                pi::PiLayout::of("/p"),
+                1,
+            )
+            .bytes()
+            .to_vec(),
             claude::file(claude::ClaudeShape::ALL[0], "/p", 1)
                 .bytes()
                 .to_vec(),

@@ -1,7 +1,7 @@
 //! Spans tile any bytes, and the size of the chunks in which they come does not matter.
 
 use boswell_model::json::Object;
-use boswell_model::{Framing, Lines, SplitRecord, Span, Splitter};
+use boswell_model::{Framing, Lines, Span, SplitRecord, Splitter};
 
 pub(super) fn spans(bytes: &[u8]) {
     let whole = lines(bytes, bytes.len().max(1));

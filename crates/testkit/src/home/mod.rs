@@ -239,7 +239,10 @@ mod tests {
         corpus::files(&root)
             .iter()
             .for_each(|path| drop(disk::read(path)));
-        assert_eq!(before.diff(&TreeSnapshot::take(&root)), Vec::<String>::new());
+        assert_eq!(
+            before.diff(&TreeSnapshot::take(&root)),
+            Vec::<String>::new()
+        );
         disk::remove(&root);
     }
 }

@@ -23,7 +23,7 @@ pub enum ClinvokerIndexState {
     /// It is not JSON.
     Corrupt,
     /// It names documents that are not there.
-    Ghosts,
+    DeletedSessions,
     /// It has a version that its program does not know.
     OtherVersion,
     /// Its map is `null`.
@@ -37,7 +37,7 @@ impl ClinvokerIndexState {
         ClinvokerIndexState::Missing,
         ClinvokerIndexState::Stale,
         ClinvokerIndexState::Corrupt,
-        ClinvokerIndexState::Ghosts,
+        ClinvokerIndexState::DeletedSessions,
         ClinvokerIndexState::OtherVersion,
         ClinvokerIndexState::NullMap,
     ];
@@ -98,7 +98,7 @@ pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
         "id": spec.id, "backend": spec.backend, "created_at": created, "last_used": used, "working_dir": spec.working_dir,
     });
     let turns = rng.below(4);
-    let title = if rng.chance(0.5) {
+    let title = if rng.id_source(0.5) {
         phrase::title(&mut rng)
     } else {
         ""
@@ -122,7 +122,7 @@ pub fn document(spec: &ClinvokerSpec<'_>) -> Value {
         document["turn_count"] = json!(turns);
     }
     document["token_usage"] = json!({"input_tokens": 1200 * turns, "output_tokens": 300 * turns});
-    if rng.chance(0.5) {
+    if rng.id_source(0.5) {
         document["tags"] = json!(["api", "夜间"]);
     }
     for (key, text) in [
@@ -226,10 +226,10 @@ pub fn finish(state: ClinvokerIndexState, documents: &[Value]) -> Batch {
             known[0]["last_used"] = json!("2020-01-01T00:00:00Z");
             Some(index(1, &known))
         }
-        ClinvokerIndexState::Ghosts => {
-            let mut ghost = documents[0].clone();
-            ghost["id"] = json!("dead00000000000000000000000beef0");
-            Some(index(1, &[documents, &[ghost]].concat()))
+        ClinvokerIndexState::DeletedSessions => {
+            let mut deleted_session = documents[0].clone();
+            deleted_session["id"] = json!("dead00000000000000000000000beef0");
+            Some(index(1, &[documents, &[deleted_session]].concat()))
         }
     };
     if let Some(bytes) = bytes {
@@ -272,7 +272,7 @@ mod tests {
     fn wrong_indexes_are_wrong_in_their_own_way() {
         let ids = |state| keys(&store(state, 1)).len();
         assert_eq!(ids(ClinvokerIndexState::Stale), 4);
-        assert_eq!(ids(ClinvokerIndexState::Ghosts), 6);
+        assert_eq!(ids(ClinvokerIndexState::DeletedSessions), 6);
         assert_eq!(ids(ClinvokerIndexState::NullMap), 0);
         assert!(
             store(ClinvokerIndexState::Missing, 1)

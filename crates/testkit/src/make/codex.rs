@@ -165,7 +165,11 @@ pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Mad
     let mut rng = Rng::for_part(seed, "codex");
     let begun = MORNING + 60_000 * (rng.below(40_000) as i64);
     let id = id.map_or_else(|| rng.uuid_v7(begun), str::to_owned);
-    let (lines, clock, bare) = (JsonlLines::new(), Clock::at(begun), shape == CodexShape::Bare);
+    let (lines, clock, bare) = (
+        JsonlLines::new(),
+        Clock::at(begun),
+        shape == CodexShape::Bare,
+    );
     let mut log = Rollout {
         lines,
         clock,

@@ -23,7 +23,7 @@ pub enum OasIndexState {
     /// There is none.
     Missing,
     /// It names a session that is not there, and misses one that is.
-    Ghosts,
+    DeletedSessions,
     /// It is not JSON.
     Corrupt,
 }
@@ -33,7 +33,7 @@ impl OasIndexState {
     pub const ALL: &'static [OasIndexState] = &[
         OasIndexState::Right,
         OasIndexState::Missing,
-        OasIndexState::Ghosts,
+        OasIndexState::DeletedSessions,
         OasIndexState::Corrupt,
     ];
 }
@@ -216,9 +216,12 @@ pub fn store(state: OasIndexState, cwd: &str, seed: u64) -> Batch {
             shared.add(path(place), index(&sessions));
             shared.add(path(OasLayout::Flat), index(std::slice::from_ref(&flat)));
         }
-        OasIndexState::Ghosts => {
-            let ghost = session(place, false, 1, seed.wrapping_add(9));
-            shared.add(path(place), index(&[&sessions[1..], &[ghost]].concat()));
+        OasIndexState::DeletedSessions => {
+            let deleted_session = session(place, false, 1, seed.wrapping_add(9));
+            shared.add(
+                path(place),
+                index(&[&sessions[1..], &[deleted_session]].concat()),
+            );
         }
     }
     let sessions = sessions.into_iter().chain([flat]).collect();

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{FileInfo, Files};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
-use boswell_store::{Backend, LogClaim, Lease, LogBackend, LogName, ObjectReader, OpenLog, Wait};
+use boswell_store::{Backend, Lease, LogBackend, LogClaim, LogName, ObjectReader, OpenLog, Wait};
 
 use super::appender::RowAppender;
 use super::reader::{Bytes, Rows};

@@ -10,12 +10,12 @@ use boswell_model::Instant;
 use boswell_model::json::Json;
 use boswell_store::{FsBackend, Store, Stores};
 use boswell_testkit::disk;
-use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use super::Watch;
 use crate::app::App;
-use crate::output::json_line;
 use crate::json_shape::{EntryPlace, entry};
+use crate::output::json_line;
 
 /// Counts bytes that are read, and lets listings fail while it is told to.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Hook for Eyes {
 struct World {
     temp: tempfile::TempDir,
     eyes: Arc<Eyes>,
-    machine: App,
+    app: App,
 }
 
 impl World {
@@ -61,18 +61,14 @@ impl World {
                 root,
             ));
         }
-        let mut machine = App::of_test(
+        let mut app = App::of_test(
             stores,
             temp.path().join("boswell"),
             temp.path().to_path_buf(),
         );
         // Whatever is written was written after the start.
-        machine.now = Instant::from_millis(0);
-        World {
-            temp,
-            eyes,
-            machine,
-        }
+        app.now = Instant::from_millis(0);
+        World { temp, eyes, app }
     }
 
     fn log(&self, number: u32) -> PathBuf {
@@ -120,7 +116,7 @@ fn every_entry_is_handed_over_once_and_a_torn_one_when_it_ends() {
     let world = World::new();
     world.add(&world.log(1), &line(1, "old"));
     world.add(&world.log(2), &line(2, "old"));
-    let mut watch = Watch::start(&world.machine, None);
+    let mut watch = Watch::start(&world.app, None);
     assert_eq!(look(&mut watch), [""; 0], "what was there is not new");
     world.add(&world.log(1), &(line(1, "a") + &line(1, "b")));
     world.add(&world.log(2), &line(2, "c"));
@@ -147,7 +143,7 @@ fn of_a_log_that_was_cut_or_replaced_only_what_comes_later_is_handed_over() {
     for number in [1, 2] {
         world.add(&world.log(number), &old);
     }
-    let mut watch = Watch::start(&world.machine, None);
+    let mut watch = Watch::start(&world.app, None);
     // The second is followed already when it is cut.
     world.add(&world.log(2), &line(2, "a"));
     assert_eq!(look(&mut watch), ["a"]);
@@ -178,8 +174,8 @@ fn of_a_log_that_was_cut_or_replaced_only_what_comes_later_is_handed_over() {
 #[test]
 fn a_session_that_appears_is_handed_over_from_its_first_entry_but_not_one_of_long_ago() {
     let mut world = World::new();
-    world.machine.now = Instant::from_millis(1_700_000_000_000);
-    let mut watch = Watch::start(&world.machine, None);
+    world.app.now = Instant::from_millis(1_700_000_000_000);
+    let mut watch = Watch::start(&world.app, None);
     world.add(&world.log(1), &(line(1, "a") + &line(1, "b")));
     world.add(&world.log(2), &line(2, "restored"));
     disk::set_modified(&world.log(2), 1_600_000_000_000);
@@ -193,7 +189,7 @@ fn a_store_that_cannot_be_listed_is_tried_again_and_its_past_is_not_news() {
     let world = World::new();
     world.add(&world.log(1), &line(1, "old"));
     world.eyes.blind.store(true, Ordering::Relaxed);
-    let mut watch = Watch::start(&world.machine, None);
+    let mut watch = Watch::start(&world.app, None);
     assert_eq!(look(&mut watch), [""; 0]);
     world.eyes.blind.store(false, Ordering::Relaxed);
     assert_eq!(
@@ -216,10 +212,10 @@ fn a_store_that_cannot_be_listed_is_tried_again_and_its_past_is_not_news() {
 #[test]
 fn one_line_more_in_a_long_log_costs_less_than_a_megabyte_of_reading() {
     let mut world = World::new();
-    world.machine.json = true;
+    world.app.json = true;
     let long = line(1, &"x".repeat(1 << 20));
     (0..60).for_each(|_| world.add(&world.log(1), &long));
-    let mut watch = Watch::start(&world.machine, None);
+    let mut watch = Watch::start(&world.app, None);
     world.eyes.read.store(0, Ordering::Relaxed);
     world.add(&world.log(1), &line(1, "a"));
     assert_eq!(look(&mut watch), ["a"]);
@@ -258,7 +254,7 @@ fn text(object: &Json, key: &str) -> String {
 #[test]
 fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_counted() {
     let mut world = World::new();
-    world.machine.json = true;
+    world.app.json = true;
     let codex = world
         .temp
         .path()
@@ -271,7 +267,7 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
     let meta = "{\"timestamp\":\"2026-10-05T00:00:00.000Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"00000000-0000-4000-8000-000000000009\",\"cwd\":\"/p\"}}\n";
     world.add(&codex, &(meta.to_owned() + &said("old")));
     world.add(&world.log(1), &line(1, "old"));
-    let mut watch = Watch::start(&world.machine, None);
+    let mut watch = Watch::start(&world.app, None);
     world.add(&codex, &(said("one") + &said("two")));
     world.add(
         &world.log(1),
@@ -280,11 +276,11 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
     world.add(&world.log(2), &line(2, "first"));
     let seen = objects(&mut watch);
     let mut whole = BTreeMap::new();
-    for held in world.machine.stores.held().0 {
+    for held in world.app.stores.held().0 {
         let session = world
-            .machine
+            .app
             .stores
-            .session(held.store, &held.located, Depth::Heads)
+            .session(held.store, &held.location, Depth::Heads)
             .unwrap();
         let leaf = session.leaf().unwrap();
         for slot in session.log().slots() {
@@ -318,7 +314,7 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
 #[test]
 fn a_session_that_is_one_document_is_handed_over_when_it_appears_and_not_when_it_is_rewritten() {
     let world = World::new();
-    let mut watch = Watch::start(&world.machine, None);
+    let mut watch = Watch::start(&world.app, None);
     let path = world
         .temp
         .path()

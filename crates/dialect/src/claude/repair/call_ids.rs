@@ -3,19 +3,19 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::Raw;
-use boswell_model::{Symbol, ProblemKind, Result, Slot};
+use boswell_model::{ProblemKind, Result, Slot, Symbol};
 
 use super::super::tip;
 use super::{Lines, entries_agent_sees};
-use crate::duplicate_calls::{self, TwinCalls};
+use crate::duplicate_calls::{self, DuplicateCalls};
 use crate::{Fix, ToolLink};
 
 /// One mend a line. The same call may stand on another branch, where nobody is bothered by it.
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut seen: HashSet<Symbol> = HashSet::new();
     let is_twin = |pair: &ToolLink| matches!(pair, ToolLink::Call(call) if !seen.insert(*call));
     if !lines
-        .mending
+        .repair_input
         .pairs
         .iter()
         .map(|(_, pair)| pair)
@@ -27,7 +27,13 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
         .into_iter()
         .collect();
     let counts = |(slot, _): &&(Slot, ToolLink)| lines.stands_for_its_id(*slot);
-    let all: Vec<(Slot, ToolLink)> = lines.mending.pairs.iter().filter(counts).copied().collect();
+    let all: Vec<(Slot, ToolLink)> = lines
+        .repair_input
+        .pairs
+        .iter()
+        .filter(counts)
+        .copied()
+        .collect();
     let branch: Vec<(Slot, ToolLink)> = all
         .iter()
         .filter(|(slot, _)| reached.contains(slot))
@@ -39,19 +45,24 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             below.entry(above).or_default().push((*slot, *call));
         }
     }
-    let new_id = || format!("toolu_{}", lines.mending.chance.uuid_v4().replace('-', ""));
+    let new_id = || {
+        format!(
+            "toolu_{}",
+            lines.repair_input.id_source.uuid_v4().replace('-', "")
+        )
+    };
     let below = |slot: Slot| below.get(&slot).cloned().unwrap_or_default();
-    for twins in duplicate_calls::find(&branch, &all, &lines.view.log.names, below, new_id) {
-        mends.push(fix(lines, twins)?);
+    for duplicates in duplicate_calls::find(&branch, &all, &lines.view.log.names, below, new_id) {
+        fixes.push(fix(lines, duplicates)?);
     }
     Ok(())
 }
 
-fn fix(lines: &Lines<'_>, twins: TwinCalls) -> Result<Fix> {
+fn fix(lines: &Lines<'_>, duplicates: DuplicateCalls) -> Result<Fix> {
     let names = &lines.view.log.names;
-    let mut line = lines.view.payload(twins.slot)?.into_owned();
+    let mut line = lines.view.payload(duplicates.slot)?.into_owned();
     let mut answers: BTreeMap<Slot, Vec<u8>> = BTreeMap::new();
-    for call in &twins.renamed {
+    for call in &duplicates.renamed {
         let old = names.text(call.old);
         line = renamed(&line, "id", old, call.nth, &call.new);
         if let Some(answer) = call.answer {
@@ -62,19 +73,19 @@ fn fix(lines: &Lines<'_>, twins: TwinCalls) -> Result<Fix> {
             answers.insert(answer, renamed(&record, "tool_use_id", old, 0, &call.new));
         }
     }
-    let mut mend = lines.fix(
+    let mut fix = lines.fix(
         ProblemKind::DuplicateCall,
-        twins.slot,
-        twins.confidence,
+        duplicates.slot,
+        duplicates.confidence,
         duplicate_calls::DOES.to_owned(),
     );
-    mend.splices.push(lines.replaced(twins.slot, line));
-    mend.splices.extend(
+    fix.splices.push(lines.replaced(duplicates.slot, line));
+    fix.splices.extend(
         answers
             .into_iter()
             .map(|(answer, record)| lines.replaced(answer, record)),
     );
-    Ok(mend)
+    Ok(fix)
 }
 
 /// The record with another id in the block that is the `nth` of those that name the old one.

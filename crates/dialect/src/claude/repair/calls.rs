@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::{Json, Object, Raw};
-use boswell_model::{EntryKind, Symbol, ProblemKind, Result, Slot};
+use boswell_model::{EntryKind, ProblemKind, Result, Slot, Symbol};
 
 use super::super::chain::counts;
 use super::super::pairing::calls_client;
@@ -17,12 +17,17 @@ const UNKNOWN: &str = "[the answer of this call is not in the session's file; wh
 /// What stands before an answer whose call is not known.
 const STRAY: &str = "[answer of a call that is not in the session's file]";
 
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let log = lines.view.log;
     let counts = |slot: Slot| log.head(slot).is_some_and(counts);
     let mut called: HashSet<Symbol> = HashSet::new();
     let mut answered: HashSet<Symbol> = HashSet::new();
-    for (_, pair) in lines.mending.pairs.iter().filter(|(slot, _)| counts(*slot)) {
+    for (_, pair) in lines
+        .repair_input
+        .pairs
+        .iter()
+        .filter(|(slot, _)| counts(*slot))
+    {
         match pair {
             ToolLink::Call(call) => called.insert(*call),
             ToolLink::Answer(call) => answered.insert(*call),
@@ -31,7 +36,12 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     let mut open: BTreeMap<Slot, Vec<Symbol>> = BTreeMap::new();
     let mut strays: BTreeMap<Slot, Vec<Symbol>> = BTreeMap::new();
     let mut seen: HashSet<Symbol> = HashSet::new();
-    for (slot, pair) in lines.mending.pairs.iter().filter(|(slot, _)| counts(*slot)) {
+    for (slot, pair) in lines
+        .repair_input
+        .pairs
+        .iter()
+        .filter(|(slot, _)| counts(*slot))
+    {
         match pair {
             ToolLink::Call(call) if !answered.contains(call) && seen.insert(*call) => {
                 open.entry(*slot).or_default().push(*call);
@@ -42,25 +52,25 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             _ => {}
         }
     }
-    bring_home(lines, &mut open, &mut strays, mends)?;
+    bring_home(lines, &mut open, &mut strays, fixes)?;
     if !open.is_empty() {
         let last = last_of_groups(lines);
         for (slot, calls) in open {
-            mends.extend(answer(lines, slot, &calls, &last)?);
+            fixes.extend(answer(lines, slot, &calls, &last)?);
         }
     }
     if !strays.is_empty() {
         let has_child = lines.chain.has_child();
         let tip = tip::tip(&lines.view)?.slot();
         for slot in strays.into_keys() {
-            let mut mend = keep_as_text(lines, slot, &called)?;
+            let mut fix = keep_as_text(lines, slot, &called)?;
             // Beside the chain only answers are seen at all; as text it would be out of sight.
             let beside =
                 !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
-            if let Some(mend) = mend.as_mut().filter(|_| beside) {
-                mend.confidence = Confidence::Guess;
+            if let Some(fix) = fix.as_mut().filter(|_| beside) {
+                fix.confidence = Confidence::Guess;
             }
-            mends.extend(mend);
+            fixes.extend(fix);
         }
     }
     Ok(())
@@ -72,7 +82,7 @@ fn bring_home(
     lines: &Lines<'_>,
     open: &mut BTreeMap<Slot, Vec<Symbol>>,
     strays: &mut BTreeMap<Slot, Vec<Symbol>>,
-    mends: &mut Vec<Fix>,
+    fixes: &mut Vec<Fix>,
 ) -> Result<()> {
     let mut below: BTreeMap<Slot, Vec<Slot>> = BTreeMap::new();
     for slot in strays.keys() {
@@ -97,9 +107,9 @@ fn bring_home(
             names.text(*call),
         );
         let does = "let it name the call that it hangs below, which waits for an answer".to_owned();
-        let mut mend = lines.fix(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
-        mend.splices.push(lines.replaced(*slot, with));
-        mends.push(mend);
+        let mut fix = lines.fix(ProblemKind::OrphanResult, *slot, Confidence::Certain, does);
+        fix.splices.push(lines.replaced(*slot, with));
+        fixes.push(fix);
         open.remove(&above);
         strays.remove(slot);
     }
@@ -131,7 +141,7 @@ fn answer(
         .group
         .and_then(|group| last.get(&group).copied())
         .unwrap_or(slot);
-    let new = lines.mending.chance.uuid_v4();
+    let new = lines.repair_input.id_source.uuid_v4();
     let Some(line) = lines.object(slot, |object| {
         answer_line(object, id, &new, calls.iter().map(|c| log.names.text(*c)))
     })?
@@ -145,12 +155,12 @@ fn answer(
         1 => "say after it that its answer is unknown".to_owned(),
         n => format!("say after it that the answers of its {n} calls are unknown"),
     };
-    let mut mend = lines.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
+    let mut fix = lines.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     if !goes_on && !lines.is_side(slot) {
         // The client itself says as much when it takes the session up.
-        mend.helps = LEAVE_CALLS_OPEN;
+        fix.helps = LEAVE_CALLS_OPEN;
     }
-    mend.splices.push(lines.inserted_after(group_end, line));
+    fix.splices.push(lines.inserted_after(group_end, line));
     // What went on right below the call goes on below its answer.
     for (child, head) in lines
         .counting()
@@ -159,11 +169,11 @@ fn answer(
         let is_part = head.kind == EntryKind::ToolResult
             || (head.group.is_some() && head.group == log.head(slot).and_then(|h| h.group));
         if !is_part && !lines.is_cut(child) && head.kind != EntryKind::Progress {
-            mend.splices
+            fix.splices
                 .push(lines.set(child, "parentUuid", &Json::from(new.as_str()))?);
         }
     }
-    Ok(Some(mend))
+    Ok(Some(fix))
 }
 
 fn answer_line<'n>(
@@ -236,9 +246,9 @@ fn keep_as_text(lines: &Lines<'_>, slot: Slot, called: &HashSet<Symbol>) -> Resu
     let does =
         "keep its text as what the user handed in: an answer without its call cannot be sent"
             .to_owned();
-    let mut mend = lines.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
-    mend.splices.push(lines.replaced(slot, with));
-    Ok(Some(mend))
+    let mut fix = lines.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
+    fix.splices.push(lines.replaced(slot, with));
+    Ok(Some(fix))
 }
 
 fn text_of(block: Raw<'_>) -> String {

@@ -8,26 +8,26 @@ use crate::{ForkPlace, RepairInput, Splice};
 
 /// Ids of lines stay, as when the client forks; every line names the new session, and the first one
 /// of the chain the old.
-pub(in super::super) fn fork(mending: &RepairInput<'_>) -> Result<Option<ForkPlace>> {
-    let Some((folder, _)) = mending
-        .located
+pub(in super::super) fn fork(repair_input: &RepairInput<'_>) -> Result<Option<ForkPlace>> {
+    let Some((folder, _)) = repair_input
+        .location
         .key
         .as_deref()
         .and_then(|key| key.rsplit_once('/'))
     else {
         return Ok(None);
     };
-    let lines = Lines::of(mending);
-    let id = mending.chance.uuid_v4();
+    let lines = Lines::of(repair_input);
+    let id = repair_input.id_source.uuid_v4();
     let value = Json::from(id.as_str()).to_bytes();
     let first = lines.counting().next().map(|(slot, _)| slot);
     let mut splices = Vec::new();
-    for (slot, head) in mending.view.log.entries() {
-        let record = mending.view.payload(slot)?;
+    for (slot, head) in repair_input.view.log.entries() {
+        let record = repair_input.view.payload(slot)?;
         let raw = Raw::trusted(&record);
         if Some(slot) == first && raw.get("forkedFrom").is_none() {
             let from = Json::object()
-                .with("sessionId", mending.located.id.as_str())
+                .with("sessionId", repair_input.location.id.as_str())
                 .with("messageUuid", lines.id(slot));
             let with = set_member(&record, &["sessionId"], &value)
                 .and_then(|record| insert_member(&record, "forkedFrom", &from.to_bytes()))
@@ -46,7 +46,7 @@ pub(in super::super) fn fork(mending: &RepairInput<'_>) -> Result<Option<ForkPla
             });
         }
     }
-    splices.push(lines.at_end(&title_line(mending, &id)));
+    splices.push(lines.at_end(&title_line(repair_input, &id)));
     Ok(Some(ForkPlace {
         key: format!("{folder}/{id}.jsonl"),
         id,
@@ -54,13 +54,13 @@ pub(in super::super) fn fork(mending: &RepairInput<'_>) -> Result<Option<ForkPla
     }))
 }
 
-fn title_line(mending: &RepairInput<'_>, id: &str) -> Json {
-    let facts = mending.facts;
-    let name = facts
+fn title_line(repair_input: &RepairInput<'_>, id: &str) -> Json {
+    let meta = repair_input.meta;
+    let name = meta
         .title
         .as_deref()
-        .or(facts.summary.as_deref())
-        .or(facts.first_prompt.as_deref());
+        .or(meta.summary.as_deref())
+        .or(meta.first_prompt.as_deref());
     let name: String = name.unwrap_or("session").chars().take(80).collect();
     Json::object()
         .with("type", "custom-title")

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
-use boswell_model::{Symbol, ProblemKind, Result, Slot};
+use boswell_model::{ProblemKind, Result, Slot, Symbol};
 
 use super::{Lines, changed};
 use crate::{Confidence, Fix};
 
 /// Later lines get ids of their own; what was written below such a line follows it. One mend an id,
 /// so that none is done by half.
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut first: HashMap<Symbol, Slot> = HashMap::new();
     let mut renamed: HashMap<Symbol, String> = HashMap::new();
     let mut places: HashMap<Symbol, usize> = HashMap::new();
@@ -18,7 +18,7 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
         let above = head
             .parent
             .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
-        let twin = match head.id {
+        let duplicate = match head.id {
             Some(id) => match first.get(&id).copied() {
                 Some(known) => is_twin(lines, known, slot)?.then_some(id),
                 None => {
@@ -28,7 +28,7 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             },
             None => None,
         };
-        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else {
+        let Some(owner) = duplicate.or(above.as_ref().map(|(parent, _)| *parent)) else {
             continue;
         };
         let mut record = lines.view.payload(slot)?.into_owned();
@@ -40,18 +40,18 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
         if let Some((_, id)) = &above {
             put("parentUuid", id)?;
         }
-        if let Some(id) = twin {
-            let new = lines.mending.chance.uuid_v4();
+        if let Some(id) = duplicate {
+            let new = lines.repair_input.id_source.uuid_v4();
             put("uuid", &new)?;
             renamed.insert(id, new);
         }
         let place = *places.entry(owner).or_insert_with(|| {
             let does = "give it an id of its own, and let what follows it follow that".to_owned();
-            mends.push(lines.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
-            mends.len() - 1
+            fixes.push(lines.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
+            fixes.len() - 1
         });
-        if let Some(mend) = mends.get_mut(place) {
-            mend.splices.push(lines.replaced(slot, record));
+        if let Some(fix) = fixes.get_mut(place) {
+            fix.splices.push(lines.replaced(slot, record));
         }
     }
     Ok(())

@@ -11,10 +11,10 @@ use crate::{Confidence, Fix};
 
 /// Each line of the branch with such a block gets a note in its place, which
 /// says what was left out.
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     for slot in entries_agent_sees(&lines.view, tip::tip(&lines.view)?)? {
         if is_sent(&lines.view, slot) {
-            mends.extend(fix(lines, slot)?);
+            fixes.extend(fix(lines, slot)?);
         }
     }
     Ok(())
@@ -74,13 +74,13 @@ fn fix(lines: &Lines<'_>, slot: Slot) -> Result<Option<Fix>> {
     } else {
         Confidence::Certain
     };
-    let mut mend = lines.fix(ProblemKind::RefusedBlock, slot, confidence, does);
+    let mut fix = lines.fix(ProblemKind::RefusedBlock, slot, confidence, does);
     if found.iter().all(|it| *it == InvalidBlock::Blank) {
-        mend.helps = SEND_BLANKS;
+        fix.helps = SEND_BLANKS;
     }
     let with = set_member(&record, &["message", "content"], &cleaned).map_err(|_| changed())?;
-    mend.splices.push(lines.replaced(slot, with));
-    Ok(Some(mend))
+    fix.splices.push(lines.replaced(slot, with));
+    Ok(Some(fix))
 }
 
 /// The list of blocks without those that are refused.

@@ -10,10 +10,10 @@ use crate::{Confidence, Fix};
 
 /// A line that makes another branch the current one. Which of them is to go on is
 /// for a person to say.
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
-    if mends
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
+    if fixes
         .iter()
-        .any(|mend| mend.problem == ProblemKind::LostBranch)
+        .any(|fix| fix.problem == ProblemKind::LostBranch)
     {
         return Ok(());
     }
@@ -38,15 +38,15 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             .with("type", "last-prompt")
             .with("leafUuid", id)
             .with("explicit", true)
-            .with("sessionId", lines.mending.located.id.as_str());
+            .with("sessionId", lines.repair_input.location.id.as_str());
         let does = format!(
             "go on from {id}; the branch that is current now can be taken up again the same way"
         );
-        let mut mend = lines.fix(ProblemKind::LostBranch, slot, Confidence::Guess, does);
-        mend.repair = Repair::Append;
-        mend.helps = &["2.1.150", "2.1.325"];
-        mend.splices = vec![lines.at_end(&line)];
-        mends.push(mend);
+        let mut fix = lines.fix(ProblemKind::LostBranch, slot, Confidence::Guess, does);
+        fix.repair = Repair::Append;
+        fix.helps = &["2.1.150", "2.1.325"];
+        fix.splices = vec![lines.at_end(&line)];
+        fixes.push(fix);
     }
     Ok(())
 }

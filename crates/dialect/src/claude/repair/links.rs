@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use boswell_model::json::{Json, Object};
-use boswell_model::{EntryKind, Flags, Symbol, ProblemKind, Result, Slot};
+use boswell_model::{EntryKind, Flags, ProblemKind, Result, Slot, Symbol};
 
 use super::Lines;
 use super::readers::{LOST_IN_CIRCLES, STOP_AT_GAPS};
 use crate::infer_parent::{Lost, Neighbours};
 use crate::{Confidence, Fix, ToolLink};
 
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let broken = broken(lines);
     if broken.is_empty() {
         return Ok(());
     }
     let mut callers: HashMap<Symbol, BTreeSet<Slot>> = HashMap::new();
     let mut answers: HashMap<Slot, Symbol> = HashMap::new();
-    for (slot, pair) in lines.mending.pairs {
+    for (slot, pair) in lines.repair_input.pairs {
         match pair {
             ToolLink::Call(call) => drop(callers.entry(*call).or_default().insert(*slot)),
             ToolLink::Answer(call) => drop(answers.insert(*slot, *call)),
@@ -60,7 +60,7 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             .get(&slot)
             .copied()
             .unwrap_or((None, Confidence::Certain));
-        mends.extend(fix(lines, slot, fault, parent, confidence)?);
+        fixes.extend(fix(lines, slot, fault, parent, confidence)?);
     }
     Ok(())
 }
@@ -183,12 +183,12 @@ fn fix(
             },
         ),
     };
-    let mut mend = lines.fix(problem, slot, confidence.max(floor), does);
+    let mut fix = lines.fix(problem, slot, confidence.max(floor), does);
     // Where the newest client finds the same neighbour by itself, only the others need it; what
     // came before a compaction it never looks for.
     let is_cut = lines.is_cut(slot);
     if (bridged || is_cut) && !matches!(fault, Fault::Null | Fault::Unlinked) {
-        mend.helps = helps;
+        fix.helps = helps;
     }
     let id = parent.and_then(|parent| lines.id(parent));
     let is_null = |object: &Object<'_>| {
@@ -200,6 +200,6 @@ fn fix(
         true => "logicalParentUuid",
         false => "parentUuid",
     };
-    mend.splices = vec![lines.set(slot, key, &Json::from(id))?];
-    Ok(Some(mend))
+    fix.splices = vec![lines.set(slot, key, &Json::from(id))?];
+    Ok(Some(fix))
 }

@@ -7,10 +7,10 @@ mod call_ids;
 mod calls;
 mod fork;
 mod ids;
+mod invalid_blocks;
 mod leaf;
 mod links;
 mod readers;
-mod invalid_blocks;
 mod serialize_calls;
 #[cfg(test)]
 mod tests;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, Object, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Symbol, ProblemKind, Result, SessionView, Slot, Tip,
+    EntryKind, Error, ErrorKind, Flags, ProblemKind, Result, SessionView, Slot, Symbol, Tip,
 };
 
 use super::chain::{Chain, counts};
@@ -31,36 +31,36 @@ pub(super) use fork::fork;
 pub(super) use readers::{READERS, exclusive, leaves_out_blanks};
 
 /// Everything that could be done.
-pub(super) fn fixes(mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
-    let lines = Lines::of(mending);
-    let mut mends = Vec::new();
-    ids::fixes(&lines, &mut mends)?;
-    if !mends.is_empty() {
+pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
+    let lines = Lines::of(repair_input);
+    let mut fixes = Vec::new();
+    ids::fixes(&lines, &mut fixes)?;
+    if !fixes.is_empty() {
         // As long as an id means two lines, no link to it can be trusted.
-        return Ok(mends);
+        return Ok(fixes);
     }
-    links::fixes(&lines, &mut mends)?;
-    call_ids::fixes(&lines, &mut mends)?;
-    if mends
+    links::fixes(&lines, &mut fixes)?;
+    call_ids::fixes(&lines, &mut fixes)?;
+    if fixes
         .iter()
-        .all(|mend| mend.problem != ProblemKind::DuplicateCall)
+        .all(|fix| fix.problem != ProblemKind::DuplicateCall)
     {
         // Whose an answer is can be told only once each call has its own id.
-        calls::fixes(&lines, &mut mends)?;
+        calls::fixes(&lines, &mut fixes)?;
     }
-    if mends.iter().all(|mend| {
+    if fixes.iter().all(|fix| {
         matches!(
-            mend.problem,
+            fix.problem,
             ProblemKind::MissingResult | ProblemKind::OrphanResult
         )
     }) {
         // Before every link leads somewhere there is no path to put anything beside.
-        serialize_calls::fixes(&lines, &mut mends)?;
+        serialize_calls::fixes(&lines, &mut fixes)?;
     }
-    invalid_blocks::fixes(&lines, &mut mends)?;
-    leaf::fixes(&lines, &mut mends)?;
-    title::fixes(&lines, &mut mends)?;
-    Ok(mends)
+    invalid_blocks::fixes(&lines, &mut fixes)?;
+    leaf::fixes(&lines, &mut fixes)?;
+    title::fixes(&lines, &mut fixes)?;
+    Ok(fixes)
 }
 
 /// The lines of the branch that the client itself reaches, also those before a compaction.
@@ -101,7 +101,7 @@ fn path(view: &SessionView<'_>, chain: &Chain<'_>, at: Slot) -> Vec<Slot> {
 
 /// Lines of the chain, by their ids.
 struct Lines<'a> {
-    mending: &'a RepairInput<'a>,
+    repair_input: &'a RepairInput<'a>,
     view: SessionView<'a>,
     chain: Chain<'a>,
     /// The last line of each id.
@@ -109,8 +109,8 @@ struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    fn of(mending: &'a RepairInput<'a>) -> Self {
-        let log = mending.view.log;
+    fn of(repair_input: &'a RepairInput<'a>) -> Self {
+        let log = repair_input.view.log;
         let mut place = HashMap::new();
         for (slot, head) in log.entries().filter(|(_, head)| counts(head)) {
             if let Some(id) = head.id {
@@ -118,8 +118,8 @@ impl<'a> Lines<'a> {
             }
         }
         Lines {
-            mending,
-            view: mending.view,
+            repair_input,
+            view: repair_input.view,
             chain: Chain::of(log, None),
             place,
         }

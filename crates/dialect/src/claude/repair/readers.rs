@@ -164,7 +164,7 @@ pub(in super::super) const READERS: &[KnownReader] = &[
 /// Old versions resume the branch with the newest time, new ones the one written last: one file
 /// cannot please both if they differ.
 pub(in super::super) fn exclusive(
-    mending: &RepairInput<'_>,
+    repair_input: &RepairInput<'_>,
     goals: &[&'static str],
 ) -> Result<Option<String>> {
     let old = goals.iter().find(|goal| BY_TIME.contains(goal));
@@ -175,8 +175,8 @@ pub(in super::super) fn exclusive(
     let (Some(old), Some(new)) = (old, new) else {
         return Ok(None);
     };
-    let lines = Lines::of(mending);
-    let Some(written) = tip::tip(&mending.view)?
+    let lines = Lines::of(repair_input);
+    let Some(written) = tip::tip(&repair_input.view)?
         .slot()
         .and_then(|slot| lines.chain.message(slot))
     else {
@@ -184,7 +184,7 @@ pub(in super::super) fn exclusive(
     };
     let dated = newest_end(&lines).and_then(|slot| lines.chain.message(slot));
     Ok(dated.filter(|dated| *dated != written).map(|dated| {
-        let label = |slot: Slot| mending.view.log.label(slot).into_owned();
+        let label = |slot: Slot| repair_input.view.log.label(slot).into_owned();
         format!(
             "{old} goes on from {}, the end with the newest time; {new} from {}, the end written last",
             label(dated),

@@ -15,7 +15,7 @@ use super::{Lines, path};
 use crate::{Confidence, Fix};
 
 /// One mend for each stretch of the branch that lies beside its path.
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let Some(at) = tip::tip(&lines.view)?.slot() else {
         return Ok(());
     };
@@ -30,7 +30,7 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
         let &[above, slot] = pair else { continue };
         let beside = !on_path.contains(&slot) || !on_path.contains(&above);
         if !beside {
-            mends.extend(open.take());
+            fixes.extend(open.take());
             continue;
         }
         let (Some(id), false) = (lines.id(above), lines.is_cut(slot)) else {
@@ -40,14 +40,14 @@ pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             continue;
         }
         let does = "put calls that were made at once, and their answers, in a row".to_owned();
-        let mend = open.get_or_insert_with(|| {
-            let mut mend = lines.fix(ProblemKind::ParallelCalls, slot, Confidence::Certain, does);
-            mend.helps = ONE_PARENT;
-            mend
+        let fix = open.get_or_insert_with(|| {
+            let mut fix = lines.fix(ProblemKind::ParallelCalls, slot, Confidence::Certain, does);
+            fix.helps = ONE_PARENT;
+            fix
         });
-        mend.splices
+        fix.splices
             .push(lines.set(slot, "parentUuid", &Json::from(id))?);
     }
-    mends.extend(open);
+    fixes.extend(open);
     Ok(())
 }

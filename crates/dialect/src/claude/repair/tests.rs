@@ -6,7 +6,7 @@ use super::super::fixture::{
     with_content,
 };
 use super::*;
-use crate::{IdSource, Depth, Dialect, SessionLocation, Patch, PatchPiece, Reader};
+use crate::{Depth, Dialect, IdSource, Patch, PatchPiece, Reader, SessionLocation};
 
 #[derive(Debug)]
 struct Fixed;
@@ -21,7 +21,7 @@ impl IdSource for Fixed {
     }
 }
 
-fn located() -> SessionLocation {
+fn location() -> SessionLocation {
     SessionLocation {
         key: Some("projects/-p/s.jsonl".into()),
         ..SessionLocation::of("s", boswell_model::Framing::Lines, 0)
@@ -29,37 +29,37 @@ fn located() -> SessionLocation {
 }
 
 fn with_mending<T>(bytes: &[u8], ask: impl FnOnce(&RepairInput<'_>) -> T) -> T {
-    let located = located();
-    let read = Reader::read(&Claude, &located, bytes, Depth::Pairs);
+    let location = location();
+    let read = Reader::read(&Claude, &location, bytes, Depth::Pairs);
     let payloads = Bytes(bytes);
     let pairs = read.pairs.clone().unwrap();
     ask(&RepairInput {
-        located: &located,
+        location: &location,
         view: read.view(&payloads),
-        facts: &read.facts,
+        meta: &read.meta,
         pairs: &pairs,
-        chance: &Fixed,
+        id_source: &Fixed,
     })
 }
 
 fn found_for_all(bytes: &[u8]) -> Vec<Fix> {
-    with_mending(bytes, |mending| fixes(mending).unwrap())
+    with_mending(bytes, |repair_input| fixes(repair_input).unwrap())
 }
 
 /// What is offered where no reader is named.
 fn found(bytes: &[u8]) -> Vec<Fix> {
     found_for_all(bytes)
         .into_iter()
-        .filter(|mend| mend.problem.is_damage())
+        .filter(|fix| fix.problem.is_damage())
         .collect()
 }
 
-fn mended(bytes: &[u8]) -> Vec<u8> {
+fn fixed(bytes: &[u8]) -> Vec<u8> {
     applied(bytes, found(bytes))
 }
 
-fn applied(bytes: &[u8], mends: Vec<Fix>) -> Vec<u8> {
-    let splices: Vec<Splice> = mends.into_iter().flat_map(|mend| mend.splices).collect();
+fn applied(bytes: &[u8], fixes: Vec<Fix>) -> Vec<u8> {
+    let splices: Vec<Splice> = fixes.into_iter().flat_map(|fix| fix.splices).collect();
     let part = |piece: &PatchPiece| match piece {
         PatchPiece::Old { at, len } => bytes[*at as usize..(*at + *len) as usize].to_vec(),
         PatchPiece::New(bytes) => bytes.clone(),
@@ -102,16 +102,16 @@ fn an_answer_hangs_below_its_call_and_a_part_below_the_part_before() {
     lines[6] = reparent(&lines[6], "\"gone\"");
     lines[4] = reparent(&lines[4], "\"gone too\"");
     let bytes = file(&lines);
-    let mends = found(&bytes);
+    let fixes = found(&bytes);
     assert!(
-        mends
+        fixes
             .iter()
-            .all(|mend| mend.confidence == Confidence::Certain),
-        "{mends:?}"
+            .all(|fix| fix.confidence == Confidence::Certain),
+        "{fixes:?}"
     );
-    assert_eq!(parent_of(&mended(&bytes), "r2").as_deref(), Some("a3"));
-    assert_eq!(parent_of(&mended(&bytes), "a3").as_deref(), Some("a2"));
-    assert_eq!(mended(&bytes), file(&base()));
+    assert_eq!(parent_of(&fixed(&bytes), "r2").as_deref(), Some("a3"));
+    assert_eq!(parent_of(&fixed(&bytes), "a3").as_deref(), Some("a2"));
+    assert_eq!(fixed(&bytes), file(&base()));
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn side_chains_and_progress_are_passed_over() {
     lines.insert(8, line("progress", "pg", Some("a4"), 8, r#""data":{}"#));
     lines.insert(8, side(user("s1", None, 8, "SIDE")));
     let bytes = file(&lines);
-    assert_eq!(parent_of(&mended(&bytes), "u3").as_deref(), Some("a4"));
+    assert_eq!(parent_of(&fixed(&bytes), "u3").as_deref(), Some("a4"));
     assert_eq!(
         found(&bytes)[0].helps,
         readers::STOP_AT_GAPS,
@@ -134,7 +134,7 @@ fn children_of_one_missing_parent_stay_together() {
     let mut lines = base();
     lines.push(user("u4", Some("a4"), 11, "OTHER"));
     lines.remove(7);
-    let bytes = mended(&file(&lines));
+    let bytes = fixed(&file(&lines));
     assert_eq!(parent_of(&bytes, "u3"), parent_of(&bytes, "u4"));
     assert_eq!(parent_of(&bytes, "u4").as_deref(), Some("r2"));
 }
@@ -155,7 +155,7 @@ fn a_file_without_links_gets_them_all_back() {
     let lines: Vec<String> = whole.iter().map(|line| reparent(line, "null")).collect();
     let bytes = file(&lines);
     assert!(sent(&bytes).len() < 3);
-    assert_eq!(sent(&mended(&bytes)), sent(&file(&base())));
+    assert_eq!(sent(&fixed(&bytes)), sent(&file(&base())));
 }
 
 #[test]
@@ -166,11 +166,11 @@ fn a_stray_answer_below_a_call_that_waits_is_its_answer() {
     assert_eq!(
         found(&bytes)
             .iter()
-            .map(|mend| mend.confidence)
+            .map(|fix| fix.confidence)
             .collect::<Vec<_>>(),
         [Confidence::Certain]
     );
-    assert_eq!(mended(&bytes), file(&base()));
+    assert_eq!(fixed(&bytes), file(&base()));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_call_in_the_middle_is_answered_honestly_and_what_follows_hangs_below() {
     let mut lines = base();
     lines.remove(6);
     lines[6] = reparent(&lines[6], "\"a3\"");
-    let bytes = mended(&file(&lines));
+    let bytes = fixed(&file(&lines));
     let shown = sent(&bytes);
     assert!(
         shown
@@ -195,16 +195,16 @@ fn a_call_at_the_end_is_left_to_the_client() {
     let mut lines = base();
     lines.push(user("u4", Some("a5"), 11, "FOUR"));
     lines.push(assistant("a6", "u4", 12, "m9", &call("t9")));
-    let mends = found(&file(&lines));
-    assert_eq!(mends.len(), 1);
-    assert_eq!(mends[0].helps, readers::LEAVE_CALLS_OPEN);
+    let fixes = found(&file(&lines));
+    assert_eq!(fixes.len(), 1);
+    assert_eq!(fixes[0].helps, readers::LEAVE_CALLS_OPEN);
 }
 
 #[test]
 fn a_stray_answer_keeps_its_text() {
     let mut lines = base();
     lines.push(result("r9", "a5", 11, "nobody"));
-    let bytes = mended(&file(&lines));
+    let bytes = fixed(&file(&lines));
     assert!(
         sent(&bytes)
             .iter()
@@ -225,7 +225,7 @@ fn twins_are_told_apart_and_what_is_said_anew_is_no_twin() {
     let mut lines = base();
     lines.push(user("a1", Some("a5"), 11, "TWIN"));
     lines.push(assistant("a6", "a1", 12, "m9", &text("twin done")));
-    let bytes = mended(&file(&lines));
+    let bytes = fixed(&file(&lines));
     let all = sent(&bytes);
     assert_eq!(all.last().map(String::as_str), Some("A twin done"));
     assert!(all.contains(&"A one done".to_owned()), "{all:?}");
@@ -239,14 +239,14 @@ fn a_lost_branch_is_offered_as_a_guess_and_followed_if_taken() {
     lines.push(assistant("q2", "q1", 13, "mq", &text("q done")));
     lines.push(assistant("p2", "p1", 14, "mp", &text("p done")));
     let bytes = file(&lines);
-    let mends = found(&bytes);
+    let fixes = found(&bytes);
     assert_eq!(
-        (mends[0].repair, mends[0].confidence),
+        (fixes[0].repair, fixes[0].confidence),
         (Repair::Append, Confidence::Guess)
     );
     assert_eq!(sent(&bytes).last().map(String::as_str), Some("A p done"));
     assert_eq!(
-        sent(&mended(&bytes)).last().map(String::as_str),
+        sent(&fixed(&bytes)).last().map(String::as_str),
         Some("A q done")
     );
 }
@@ -275,9 +275,9 @@ fn a_call_with_the_id_of_another_gets_the_one_that_its_answer_names() {
     assert!(
         found(&bytes)
             .iter()
-            .all(|mend| mend.confidence == Confidence::Certain)
+            .all(|fix| fix.confidence == Confidence::Certain)
     );
-    assert_eq!(mended(&bytes), file(&base()));
+    assert_eq!(fixed(&bytes), file(&base()));
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn twin_calls_are_told_apart_with_their_answers_and_a_lost_answer_is_said_to_be_
         lines[at] = lines[at].replace("\"t2\"", "\"t1\"");
     }
     let bytes = file(&lines);
-    let all = sent(&mended(&bytes));
+    let all = sent(&fixed(&bytes));
     assert!(
         all.iter()
             .any(|said| said.starts_with("A call t1 + call toolu_")),
@@ -298,12 +298,12 @@ fn twin_calls_are_told_apart_with_their_answers_and_a_lost_answer_is_said_to_be_
             .any(|said| said.starts_with("U result toolu_") && said.ends_with("out t2")),
         "{all:?}"
     );
-    assert_eq!(found(&mended(&bytes)), []);
+    assert_eq!(found(&fixed(&bytes)), []);
     lines.remove(6);
     lines[6] = reparent(&lines[6], "\"r1\"");
     let bytes = file(&lines);
     assert_eq!(found(&bytes)[0].confidence, Confidence::Likely);
-    let all = sent(&mended(&mended(&bytes)));
+    let all = sent(&fixed(&fixed(&bytes)));
     assert!(
         all.iter()
             .any(|said| said.contains("result toolu_") && said.contains("is unknown")),
@@ -319,22 +319,22 @@ fn a_call_of_another_branch_may_have_the_same_id() {
     assert!(
         found(&file(&lines))
             .iter()
-            .all(|mend| mend.problem != ProblemKind::DuplicateCall)
+            .all(|fix| fix.problem != ProblemKind::DuplicateCall)
     );
 }
 
 #[test]
 fn calls_made_at_once_are_put_in_a_row_for_old_clients_alone() {
     let bytes = file(&base());
-    let mends = found_for_all(&bytes);
+    let fixes = found_for_all(&bytes);
     assert_eq!(
-        mends
+        fixes
             .iter()
-            .map(|mend| (mend.problem, mend.helps))
+            .map(|fix| (fix.problem, fix.helps))
             .collect::<Vec<_>>(),
         [(ProblemKind::ParallelCalls, readers::ONE_PARENT)]
     );
-    let rowed = applied(&bytes, mends);
+    let rowed = applied(&bytes, fixes);
     assert_eq!(parent_of(&rowed, "r1").as_deref(), Some("a3"));
     assert_eq!(parent_of(&rowed, "r2").as_deref(), Some("r1"));
     assert_eq!(
@@ -359,15 +359,15 @@ fn an_image_that_the_provider_refuses_gets_a_note_in_its_place_and_a_sound_one_s
     );
     lines[5] = with_content(&lines[5], &result);
     let bytes = file(&lines);
-    let mends = found(&bytes);
-    assert_eq!(mends.len(), 2);
-    assert!(mends.iter().all(|mend| mend.helps.is_empty()), "{mends:?}");
+    let fixes = found(&bytes);
+    assert_eq!(fixes.len(), 2);
+    assert!(fixes.iter().all(|fix| fix.helps.is_empty()), "{fixes:?}");
     assert_eq!(
-        [mends[0].confidence, mends[1].confidence],
+        [fixes[0].confidence, fixes[1].confidence],
         [Confidence::Certain, Confidence::Likely],
-        "{mends:?}"
+        "{fixes:?}"
     );
-    let after = mended(&bytes);
+    let after = fixed(&bytes);
     let text = String::from_utf8_lossy(&after);
     assert!(text.contains(DOT) && !text.contains("!!!!"), "{text}");
     assert!(
@@ -381,7 +381,7 @@ fn an_image_that_the_provider_refuses_gets_a_note_in_its_place_and_a_sound_one_s
     assert_eq!(
         found_for_all(&after)
             .iter()
-            .filter(|mend| mend.problem == ProblemKind::RefusedBlock)
+            .filter(|fix| fix.problem == ProblemKind::RefusedBlock)
             .count(),
         0
     );
@@ -391,12 +391,12 @@ fn an_image_that_the_provider_refuses_gets_a_note_in_its_place_and_a_sound_one_s
 fn texts_of_nothing_are_left_out_for_those_who_would_send_them() {
     let mut lines = base();
     lines[2] = with_content(&lines[2], &format!("{},{}", text(" "), text("TWO")));
-    let mends = found(&file(&lines));
+    let fixes = found(&file(&lines));
     assert_eq!(
-        mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(),
+        fixes.iter().map(|fix| fix.helps).collect::<Vec<_>>(),
         [readers::SEND_BLANKS]
     );
-    assert_eq!(sent(&mended(&file(&lines))), sent(&file(&base())));
+    assert_eq!(sent(&fixed(&file(&lines))), sent(&file(&base())));
 }
 
 #[test]
@@ -406,12 +406,12 @@ fn a_thought_without_signature_is_refused_only_where_thoughts_are_signed() {
     lines[3] = with_content(&lines[3], &format!("{thought},{}", call("t1")));
     assert_eq!(found(&file(&lines)), [], "the model `big` signs nothing");
     lines[3] = lines[3].replace("\"big\"", "\"claude-sonnet-4-5\"");
-    let mends = found(&file(&lines));
+    let fixes = found(&file(&lines));
     assert_eq!(
-        mends.iter().map(|mend| mend.confidence).collect::<Vec<_>>(),
+        fixes.iter().map(|fix| fix.confidence).collect::<Vec<_>>(),
         [Confidence::Likely]
     );
-    assert!(String::from_utf8_lossy(&mended(&file(&lines))).contains("it has lost its signature"));
+    assert!(String::from_utf8_lossy(&fixed(&file(&lines))).contains("it has lost its signature"));
 }
 
 #[test]
@@ -423,15 +423,15 @@ fn a_title_out_of_the_clients_sight_is_said_again_at_the_end() {
     let mut lines = base();
     lines.extend([long("l1", "a5", 11), title.clone(), long("l2", "l1", 12)]);
     let bytes = file(&lines);
-    let mends = found(&bytes);
+    let fixes = found(&bytes);
     assert_eq!(
-        mends
+        fixes
             .iter()
-            .map(|mend| (mend.problem, mend.repair))
+            .map(|fix| (fix.problem, fix.repair))
             .collect::<Vec<_>>(),
         [(ProblemKind::LostTitle, Repair::Append)]
     );
-    let after = mended(&bytes);
+    let after = fixed(&bytes);
     assert!(after.starts_with(&bytes) && after[bytes.len()..].starts_with(title.as_bytes()));
     assert_eq!(found(&after), []);
     lines.push(title);
@@ -455,12 +455,12 @@ fn what_came_before_a_compaction_is_not_lost_with_the_line_that_it_names() {
             .len(),
         lines.len()
     );
-    let mends = found(&bytes);
+    let fixes = found(&bytes);
     assert_eq!(
-        mends.iter().map(|mend| mend.helps).collect::<Vec<_>>(),
+        fixes.iter().map(|fix| fix.helps).collect::<Vec<_>>(),
         [readers::STOP_AT_GAPS]
     );
-    let after = mended(&bytes);
+    let after = fixed(&bytes);
     assert_eq!(parent_of(&after, "b1").as_deref(), Some("a5"));
     assert_eq!(found(&after), []);
     assert_eq!(sent(&after), sent(&bytes), "the compaction still cuts");

@@ -6,20 +6,20 @@ use super::super::{metadata, title_window};
 use super::Lines;
 use crate::{Confidence, Fix, Splice};
 
-pub(super) fn fixes(lines: &Lines<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let Some((slot, title)) = title_window::lost(&lines.view)? else {
         return Ok(());
     };
     let does = "say its title again at the end, where the client looks for it".to_owned();
-    let mut mend = lines.fix(ProblemKind::LostTitle, slot, Confidence::Certain, does);
-    mend.repair = Repair::Append;
+    let mut fix = lines.fix(ProblemKind::LostTitle, slot, Confidence::Certain, does);
+    fix.repair = Repair::Append;
     let lead: &[u8] = if lines.view.log.ended { b"" } else { b"\n" };
     let with = [
         lead,
-        &metadata::title_lines(&title, &lines.mending.located.id),
+        &metadata::title_lines(&title, &lines.repair_input.location.id),
     ]
     .concat();
-    mend.splices = vec![Splice::insert(lines.view.log.bytes, with)];
-    mends.push(mend);
+    fix.splices = vec![Splice::insert(lines.view.log.bytes, with)];
+    fixes.push(fix);
     Ok(())
 }

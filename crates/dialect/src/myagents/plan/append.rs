@@ -24,7 +24,7 @@ pub(super) fn plan(
 ) -> Result<Planned> {
     work.refuse_newer()?;
     let indexed = work.index.row(work.id()).is_some();
-    if !indexed && work.asked.located.key.is_none() {
+    if !indexed && work.asked.location.key.is_none() {
         return Err(Error::new(
             ErrorKind::NotFound,
             format!("there is no session {} any more", work.id()),
@@ -151,7 +151,7 @@ fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {
 
 /// Bytes after the last row that are no row: what a write that was cut short left.
 fn torn(work: &Work<'_>, end: u64) -> Result<Option<(u64, Vec<u8>)>> {
-    let Some(key) = &work.asked.located.key else {
+    let Some(key) = &work.asked.location.key else {
         return Ok(None);
     };
     let len = usize::try_from(work.view().log.bytes.saturating_sub(end)).unwrap_or(usize::MAX);
@@ -250,14 +250,14 @@ fn encode_all(work: &mut Work<'_>, drafts: &[Draft], already: usize) -> Result<R
             continue;
         }
         next = next_id(Some(&id), next + 1);
-        let (chance, at) = (work.asked.chance, draft.at.unwrap_or_else(|| work.now()));
+        let (id_source, at) = (work.asked.id_source, draft.at.unwrap_or_else(|| work.now()));
         rows.push(encode(
             draft,
             MessagePosition {
                 session: work.id(),
                 id: &id,
                 at,
-                name: &|| chance.uuid_v4(),
+                name: &|| id_source.uuid_v4(),
             },
         )?);
     }

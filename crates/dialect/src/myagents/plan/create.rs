@@ -4,18 +4,22 @@ use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::uuid::is_uuid;
-use crate::{IdSource, Files, NewSession, Plan, Planned};
+use crate::{Files, IdSource, NewSession, Plan, Planned};
 
 use super::super::index_file::{IndexFile, RowEdit};
 use super::super::{id, title};
-use super::transcript::key_of;
 use super::input::one_line;
+use super::transcript::key_of;
 
-pub(super) fn plan(files: &dyn Files, new: &NewSession, chance: &dyn IdSource) -> Result<Planned> {
+pub(super) fn plan(
+    files: &dyn Files,
+    new: &NewSession,
+    id_source: &dyn IdSource,
+) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
-    let session = new.id.clone().unwrap_or_else(|| chance.uuid_v4());
+    let session = new.id.clone().unwrap_or_else(|| id_source.uuid_v4());
     is_free(files, &index, &session)?;
-    let now = chance.now();
+    let now = id_source.now();
     let named = new.title.as_deref().map(one_line).transpose()?;
     let row = Json::object()
         .with("id", &session)

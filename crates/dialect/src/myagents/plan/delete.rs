@@ -21,9 +21,9 @@ pub(super) fn plan(mut work: Work<'_>) -> Result<Planned> {
         )
         .hinting("leave it to MyAgents"));
     }
-    let located = work.asked.located;
-    work.steps.extend(located.key.iter().map(Step::remove));
-    let side = layout::side_files(work.asked.files, located)?;
+    let location = work.asked.location;
+    work.steps.extend(location.key.iter().map(Step::remove));
+    let side = layout::side_files(work.asked.files, location)?;
     work.steps
         .extend(side.iter().map(|file| Step::remove(&file.key)));
     if side.iter().any(|file| file.kind == SideKind::Attachment) {

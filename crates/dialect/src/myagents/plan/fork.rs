@@ -10,9 +10,9 @@ use super::super::rewind_intent::Engine;
 use super::super::row::Row;
 use super::super::{attachment, indent};
 use super::create::is_free;
+use super::input::{Work, one_line, set_or_remove};
 use super::recover_rewind::bound;
 use super::transcript::key_of;
-use super::input::{Work, one_line, set_or_remove};
 
 /// What a fork takes over from the row of its source: settings, never credentials.
 const INHERITED: [&str; 12] = [
@@ -37,7 +37,7 @@ pub(super) fn plan(mut work: Work<'_>, at: Tip, new: &NewSession) -> Result<Plan
     let id = new
         .id
         .clone()
-        .unwrap_or_else(|| work.asked.chance.uuid_v4());
+        .unwrap_or_else(|| work.asked.id_source.uuid_v4());
     is_free(work.asked.files, &work.index, &id)?;
     let count = at.slot().map_or(0, |slot| slot.index() + 1);
     let source = work.index.row(work.id());

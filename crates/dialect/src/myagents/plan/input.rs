@@ -4,7 +4,7 @@ use boswell_model::{
     Error, ErrorKind, Flags, Framing, Gap, Instant, Result, SessionView, Span, SpanKind,
 };
 
-use crate::{PlanInput, Plan, Planned, Step};
+use crate::{Plan, PlanInput, Planned, Step};
 
 use super::super::index_file::{IndexFile, RowEdit};
 use super::super::preview;
@@ -45,7 +45,7 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn id(&self) -> &'a str {
-        &self.asked.located.id
+        &self.asked.location.id
     }
 
     pub(super) fn view(&self) -> SessionView<'a> {
@@ -53,7 +53,7 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn now(&self) -> Instant {
-        self.asked.chance.now()
+        self.asked.id_source.now()
     }
 
     /// The session's row.
@@ -76,7 +76,7 @@ impl<'a> Work<'a> {
     pub(super) fn refuse_newer(&self) -> Result<()> {
         let by_key = self
             .asked
-            .located
+            .location
             .key
             .as_deref()
             .is_some_and(|key| key.starts_with("sessions-v2/"));
@@ -140,7 +140,7 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn is_document(&self) -> bool {
-        self.asked.located.framing != Framing::Lines
+        self.asked.location.framing != Framing::Lines
     }
 
     pub(super) fn transcript(&self) -> Result<Transcript> {
@@ -167,7 +167,7 @@ impl<'a> Work<'a> {
         plan.steps = self.steps;
         plan.steps.extend(
             self.index
-                .steps(self.asked.files, self.asked.chance.now())?,
+                .steps(self.asked.files, self.asked.id_source.now())?,
         );
         let Work {
             session,
@@ -191,7 +191,7 @@ impl<'a> Work<'a> {
         let mut plan = Plan::new(kind, title);
         plan.steps = self
             .index
-            .steps(self.asked.files, self.asked.chance.now())?;
+            .steps(self.asked.files, self.asked.id_source.now())?;
         plan.steps.extend(self.steps);
         let Work {
             session,

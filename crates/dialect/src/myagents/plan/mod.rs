@@ -9,18 +9,18 @@ mod append;
 mod create;
 mod delete;
 mod fork;
+mod input;
 mod move_project;
+mod recover_rewind;
 mod reindex;
 mod rewind;
-mod recover_rewind;
 mod transcript;
-mod input;
 
 use boswell_model::Result;
 
 use crate::{
-    PlanInput, IdSource, Files, EditRequest, SessionLocation, LockSpec, Capability, Planned, StoreRequest,
-    unsupported,
+    Capability, EditRequest, Files, IdSource, LockSpec, PlanInput, Planned, SessionLocation,
+    StoreRequest, unsupported,
 };
 
 use super::id;
@@ -41,14 +41,14 @@ pub(crate) fn plans(operation: Capability) -> bool {
 }
 
 /// Our own locks, then those of the transcripts in the order of their ids, then that of the index.
-pub(crate) fn locks(located: &SessionLocation, intention: &EditRequest) -> Vec<LockSpec> {
-    let mut ids = vec![located.id.as_str()];
-    if let EditRequest::Fork { new, .. } = intention {
+pub(crate) fn locks(location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
+    let mut ids = vec![location.id.as_str()];
+    if let EditRequest::Fork { new, .. } = request {
         ids.extend(new.id.as_deref());
     }
     ids.sort_unstable();
     ids.dedup();
-    let own = intention.own_locks("myagents", &located.id);
+    let own = request.own_locks("myagents", &location.id);
     let transcripts = ids.into_iter().map(|of| LockSpec::AgentMkdir {
         key: id::lock_folder(of),
     });
@@ -65,9 +65,9 @@ fn index_lock() -> [LockSpec; 1] {
 }
 
 /// The plan for a session.
-pub(crate) fn plan(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Planned> {
+pub(crate) fn plan(asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
     let work = Work::begin(asked)?;
-    match intention {
+    match request {
         EditRequest::Append(drafts) => append::plan(work, drafts, None),
         EditRequest::AppendAfter { expect, drafts } => append::plan(work, drafts, Some(expect)),
         EditRequest::Title(title) => title_plan(work, title),
@@ -84,8 +84,8 @@ pub(crate) fn plan(asked: &PlanInput<'_>, intention: &EditRequest) -> Result<Pla
 }
 
 /// Locks for a change of the whole store.
-pub(crate) fn store_locks(intention: &StoreRequest) -> Vec<LockSpec> {
-    let session = match intention {
+pub(crate) fn store_locks(request: &StoreRequest) -> Vec<LockSpec> {
+    let session = match request {
         StoreRequest::Create(new) => new.id.as_deref(),
         _ => None,
     };
@@ -98,13 +98,13 @@ pub(crate) fn store_locks(intention: &StoreRequest) -> Vec<LockSpec> {
 /// The plan for the whole store.
 pub(crate) fn plan_store(
     files: &dyn Files,
-    intention: &StoreRequest,
-    chance: &dyn IdSource,
+    request: &StoreRequest,
+    id_source: &dyn IdSource,
 ) -> Result<Planned> {
-    match intention {
-        StoreRequest::Create(new) => create::plan(files, new, chance),
-        StoreRequest::Move { from, to } => move_project::plan(files, from, to, chance),
-        StoreRequest::Index | StoreRequest::IndexWith { .. } => reindex::plan(files, chance),
+    match request {
+        StoreRequest::Create(new) => create::plan(files, new, id_source),
+        StoreRequest::Move { from, to } => move_project::plan(files, from, to, id_source),
+        StoreRequest::Index | StoreRequest::IndexWith { .. } => reindex::plan(files, id_source),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use boswell_model::Result;
 
-use crate::{IdSource, Files, Plan, Planned};
+use crate::{Files, IdSource, Plan, Planned};
 
 use super::super::index_file::{IndexFile, RowEdit};
 
@@ -10,7 +10,7 @@ pub(super) fn plan(
     files: &dyn Files,
     from: &str,
     to: &str,
-    chance: &dyn IdSource,
+    id_source: &dyn IdSource,
 ) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let moved: Vec<(String, RowEdit, String)> = index
@@ -29,7 +29,7 @@ pub(super) fn plan(
         row.set("agentDir", place)?;
         index.put(&id, row);
     }
-    plan.steps = index.steps(files, chance.now())?;
+    plan.steps = index.steps(files, id_source.now())?;
     Ok(Planned::of(plan))
 }
 

@@ -3,7 +3,7 @@
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
 
-use crate::{IdSource, Depth, Files, SessionLocation, Plan, Planned, Reader};
+use crate::{Depth, Files, IdSource, Plan, Planned, Reader, SessionLocation};
 
 use super::super::dialect::MyAgents;
 use super::super::index_file::{IndexFile, RowEdit};
@@ -16,32 +16,32 @@ const LONGEST: u64 = 1 << 30;
 
 /// Rows keep all that only the index knows; sums and previews are counted again; transcripts
 /// without a row get one.
-pub(super) fn plan(files: &dyn Files, chance: &dyn IdSource) -> Result<Planned> {
+pub(super) fn plan(files: &dyn Files, id_source: &dyn IdSource) -> Result<Planned> {
     let mut index = IndexFile::load(files)?;
     let mut remarks = Vec::new();
-    for located in layout::discover(files)?.sessions {
-        let newer = located
+    for location in layout::discover(files)?.sessions {
+        let newer = location
             .key
             .as_deref()
             .is_some_and(|key| key.starts_with("sessions-v2/"));
-        let Some(key) = located
+        let Some(key) = location
             .key
             .clone()
-            .filter(|_| !newer && located.size <= LONGEST)
+            .filter(|_| !newer && location.size <= LONGEST)
         else {
             continue;
         };
         let bytes = files.read_whole(&key, LONGEST)?.unwrap_or_default();
-        let read = Reader::read(&MyAgents, &located, &bytes, Depth::Facts);
+        let read = Reader::read(&MyAgents, &location, &bytes, Depth::Facts);
         let view = read.view(&bytes);
-        let mut row = match index.row(&located.id) {
+        let mut row = match index.row(&location.id) {
             Some(row) => row,
             None => {
                 remarks.push(format!(
                     "session {} had no row; the folder that it was held in is not known",
-                    located.id
+                    location.id
                 ));
-                born(&located, &read.facts, chance.now())
+                born(&location, &read.meta, id_source.now())
             }
         };
         let mut stats = Stats::default();
@@ -55,10 +55,10 @@ pub(super) fn plan(files: &dyn Files, chance: &dyn IdSource) -> Result<Planned> 
         if preview != row.text("lastMessagePreview") {
             set_or_remove(&mut row, "lastMessagePreview", preview)?;
         }
-        index.put(&located.id, row);
+        index.put(&location.id, row);
     }
     let mut plan = Plan::new("index", "write MyAgents' index anew from its transcripts");
-    plan.steps = index.steps(files, chance.now())?;
+    plan.steps = index.steps(files, id_source.now())?;
     Ok(Planned {
         plan,
         remarks,
@@ -66,17 +66,17 @@ pub(super) fn plan(files: &dyn Files, chance: &dyn IdSource) -> Result<Planned> 
     })
 }
 
-fn born(located: &SessionLocation, facts: &boswell_model::SessionMeta, now: Instant) -> RowEdit {
-    let created = facts.created.or(located.modified).unwrap_or(now);
-    let active = facts
+fn born(location: &SessionLocation, meta: &boswell_model::SessionMeta, now: Instant) -> RowEdit {
+    let created = meta.created.or(location.modified).unwrap_or(now);
+    let active = meta
         .last_active
-        .or(located.modified)
+        .or(location.modified)
         .unwrap_or(now)
         .max(created);
-    let said = facts.first_prompt.as_deref().unwrap_or_default();
+    let said = meta.first_prompt.as_deref().unwrap_or_default();
     RowEdit::of(
         &Json::object()
-            .with("id", &located.id)
+            .with("id", &location.id)
             .with("agentDir", "")
             .with("title", title::default_title(said))
             .with("createdAt", created.to_rfc3339())

@@ -7,8 +7,8 @@ use crate::Planned;
 use super::super::index_file::RowEdit;
 use super::super::rewind_intent::{Engine, Intent};
 use super::super::row::{PENDING, Row};
-use super::recover_rewind::{bound, finish};
 use super::input::{Work, set_or_remove};
+use super::recover_rewind::{bound, finish};
 
 /// How the engine is made to forget.
 enum Engines {
@@ -73,7 +73,7 @@ fn engines(work: &Work<'_>, row: &RowEdit, before: usize, after: usize) -> Resul
     {
         return Ok(Engines::After(uuid));
     }
-    let replacement = (engine == Engine::Sdk).then(|| work.asked.chance.uuid_v4());
+    let replacement = (engine == Engine::Sdk).then(|| work.asked.id_source.uuid_v4());
     let (rows_before, rows_after) = (before as u64, after as u64);
     Ok(Engines::Replaced(Intent {
         engine,

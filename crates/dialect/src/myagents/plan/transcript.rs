@@ -100,7 +100,7 @@ impl Transcript {
 
 /// How many messages a document has, also such as are none.
 fn messages(work: &Work<'_>) -> Result<usize> {
-    let Some(key) = &work.asked.located.key else {
+    let Some(key) = &work.asked.location.key else {
         return Ok(0);
     };
     let bytes = work

@@ -3,17 +3,17 @@
 use std::collections::{HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{Symbol, ProblemKind, Result, Slot};
+use boswell_model::{ProblemKind, Result, Slot, Symbol};
 
 use super::super::link_scheme::{agent_path, tip};
 use super::{Entries, changed};
-use crate::duplicate_calls::{self, TwinCalls};
+use crate::duplicate_calls::{self, DuplicateCalls};
 use crate::{Fix, ToolLink};
 
 /// One mend an entry. Answers stand in a run below the entry that called; those of
 /// one run are its own.
-pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
-    let pairs = entries.mending.pairs;
+pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
+    let pairs = entries.repair_input.pairs;
     let mut seen: HashSet<Symbol> = HashSet::new();
     if !pairs
         .iter()
@@ -48,24 +48,24 @@ pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             .map_while(|slot| Some((*slot, *answers.get(slot)?)));
         run.collect()
     };
-    let new_id = || format!("call_{}", entries.mending.chance.hex16());
-    for twins in duplicate_calls::find(&branch, pairs, &entries.view.log.names, run, new_id) {
-        mends.push(fix(entries, twins)?);
+    let new_id = || format!("call_{}", entries.repair_input.id_source.hex16());
+    for duplicates in duplicate_calls::find(&branch, pairs, &entries.view.log.names, run, new_id) {
+        fixes.push(fix(entries, duplicates)?);
     }
     Ok(())
 }
 
-fn fix(entries: &Entries<'_>, twins: TwinCalls) -> Result<Fix> {
+fn fix(entries: &Entries<'_>, duplicates: DuplicateCalls) -> Result<Fix> {
     let names = &entries.view.log.names;
     let does = duplicate_calls::DOES.to_owned();
-    let mut mend = entries.fix(
+    let mut fix = entries.fix(
         ProblemKind::DuplicateCall,
-        twins.slot,
-        twins.confidence,
+        duplicates.slot,
+        duplicates.confidence,
         does,
     );
-    let mut record = entries.view.payload(twins.slot)?.into_owned();
-    for call in &twins.renamed {
+    let mut record = entries.view.payload(duplicates.slot)?.into_owned();
+    for call in &duplicates.renamed {
         record = renamed(&record, names.text(call.old), call.nth, &call.new);
         if let Some(answer) = call.answer {
             let with = Json::from(call.new.as_str()).to_bytes();
@@ -74,12 +74,12 @@ fn fix(entries: &Entries<'_>, twins: TwinCalls) -> Result<Fix> {
                 &["message", "toolCallId"],
                 &with,
             );
-            mend.splices
+            fix.splices
                 .push(entries.replaced(answer, answered.map_err(|_| changed())?));
         }
     }
-    mend.splices.push(entries.replaced(twins.slot, record));
-    Ok(mend)
+    fix.splices.push(entries.replaced(duplicates.slot, record));
+    Ok(fix)
 }
 
 /// The entry with another id in the call that is the `nth` of those that have the old one.

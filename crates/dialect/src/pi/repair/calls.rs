@@ -3,31 +3,31 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use boswell_model::json::{Json, Raw, set_member};
-use boswell_model::{EntryKind, Flags, Symbol, ProblemKind, Result, Slot};
+use boswell_model::{EntryKind, Flags, ProblemKind, Result, Slot, Symbol};
 
 use super::{Entries, changed};
-use crate::{Confidence, Fix, ToolLink, Splice};
+use crate::{Confidence, Fix, Splice, ToolLink};
 
 const UNKNOWN: &str = "[the answer of this call is not in the session's file; whether the call took effect is unknown]";
 const STRAY: &str = "[answer of a call that is not in the session's file]";
 
-pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut called: HashMap<Symbol, Slot> = HashMap::new();
     let mut answered: HashSet<Symbol> = HashSet::new();
-    for (slot, pair) in entries.mending.pairs {
+    for (slot, pair) in entries.repair_input.pairs {
         match pair {
             ToolLink::Call(call) => drop(called.entry(*call).or_insert(*slot)),
             ToolLink::Answer(call) => drop(answered.insert(*call)),
         }
     }
     let mut open: BTreeMap<Slot, Vec<Symbol>> = BTreeMap::new();
-    for (slot, pair) in entries.mending.pairs {
+    for (slot, pair) in entries.repair_input.pairs {
         match pair {
             ToolLink::Call(call) if !answered.contains(call) && called.get(call) == Some(slot) => {
                 open.entry(*slot).or_default().push(*call);
             }
             ToolLink::Answer(call) if !called.contains_key(call) => {
-                mends.extend(keep_as_text(entries, *slot)?)
+                fixes.extend(keep_as_text(entries, *slot)?)
             }
             _ => {}
         }
@@ -43,7 +43,7 @@ pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
     }
     for (slot, mut calls) in open {
         calls.dedup();
-        mends.extend(answer(entries, slot, &calls, &children)?);
+        fixes.extend(answer(entries, slot, &calls, &children)?);
     }
     Ok(())
 }
@@ -90,18 +90,18 @@ fn answer(
         above = id;
     }
     let does = "say after it that its answer is unknown".to_owned();
-    let mut mend = entries.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
+    let mut fix = entries.fix(ProblemKind::MissingResult, slot, Confidence::Certain, does);
     let place = entries
         .view
         .log
         .head(end)
         .map_or(0, |head| head.at + head.len);
-    mend.splices.push(Splice::insert(place, lines));
+    fix.splices.push(Splice::insert(place, lines));
     for child in below(end) {
-        mend.splices
+        fix.splices
             .push(entries.set(*child, "parentId", &Json::from(above.as_str()))?);
     }
-    Ok(Some(mend))
+    Ok(Some(fix))
 }
 
 fn line(caller: Raw<'_>, call: &str, id: &str, parent: &str) -> Vec<u8> {
@@ -155,7 +155,7 @@ fn keep_as_text(entries: &Entries<'_>, slot: Slot) -> Result<Option<Fix>> {
     let does =
         "keep its text as what the user handed in: an answer without its call cannot be sent"
             .to_owned();
-    let mut mend = entries.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
-    mend.splices.push(entries.replaced(slot, with));
-    Ok(Some(mend))
+    let mut fix = entries.fix(ProblemKind::OrphanResult, slot, Confidence::Likely, does);
+    fix.splices.push(entries.replaced(slot, with));
+    Ok(Some(fix))
 }

@@ -8,21 +8,25 @@ use super::{Entries, changed};
 use crate::{ForkPlace, RepairInput};
 
 /// The header gets the new id and names the file that it comes from; no entry changes.
-pub(in super::super) fn fork(mending: &RepairInput<'_>, original: &str) -> Result<Option<ForkPlace>> {
-    let key = mending.located.key.as_deref().unwrap_or_default();
-    let (Some((folder, _)), Some(slot)) = (key.rsplit_once('/'), header(mending.view.log)) else {
+pub(in super::super) fn fork(
+    repair_input: &RepairInput<'_>,
+    original: &str,
+) -> Result<Option<ForkPlace>> {
+    let key = repair_input.location.key.as_deref().unwrap_or_default();
+    let (Some((folder, _)), Some(slot)) = (key.rsplit_once('/'), header(repair_input.view.log))
+    else {
         return Ok(None);
     };
-    let id = mending.chance.uuid_v7();
-    let entries = Entries::of(mending);
-    let record = mending.view.payload(slot)?;
+    let id = repair_input.id_source.uuid_v7();
+    let entries = Entries::of(repair_input);
+    let record = repair_input.view.payload(slot)?;
     let set = |record: &[u8], key: &str, value: &str| {
         set_member(record, &[key], &Json::from(value).to_bytes())
     };
     let with = set(&record, "id", &id)
         .and_then(|record| set(&record, "parentSession", original))
         .map_err(|_| changed())?;
-    let now = mending.chance.now().to_rfc3339();
+    let now = repair_input.id_source.now().to_rfc3339();
     let stamp: String = now
         .chars()
         .map(|c| if matches!(c, ':' | '.') { '-' } else { c })

@@ -1,7 +1,7 @@
 //! The record that describes the session: brought to the front, completed, or made
 //! anew from what is left.
 
-use boswell_model::json::{Json, RawKind, Raw};
+use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};
 
 use super::super::head::is_slot;
@@ -12,7 +12,7 @@ use crate::{Confidence, Fix, Splice};
 /// No header is longer; more of a torn one is not looked at.
 const LONGEST: u64 = 1 << 16;
 
-pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let log = entries.view.log;
     if let Some(mark) = log
         .gaps
@@ -25,7 +25,7 @@ pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
             len: mark.len,
             with: Vec::new(),
         }];
-        mends.push(Fix {
+        fixes.push(Fix {
             problem: ProblemKind::BadHeader,
             line: Some(1),
             slot: None,
@@ -50,25 +50,25 @@ pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
         .filter(|(slot, _)| *slot > Slot(0));
     let front = after_slot.map_or(0, |(_, head)| head.at);
     match header(log) {
-        Some(slot) if slot == first => mends.extend(nameless(entries, slot)?),
+        Some(slot) if slot == first => fixes.extend(nameless(entries, slot)?),
         Some(slot) => {
             let does = "bring the header to the front".to_owned();
-            let mut mend = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
-            mend.repair = Repair::Rewrite;
+            let mut fix = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
+            fix.repair = Repair::Rewrite;
             let record = entries.view.payload(slot)?;
-            mend.splices = vec![
+            fix.splices = vec![
                 Splice::insert(front, [&record[..], b"\n"].concat()),
                 // Its line stays, blank: nothing else stands on it by now.
                 entries.replaced(slot, Vec::new()),
             ];
-            mends.push(mend);
+            fixes.push(fix);
         }
         None => {
             let does = "make a header from what is left of the old one, the file's name and the first entry".to_owned();
-            let mut mend = entries.fix(ProblemKind::BadHeader, first, Confidence::Likely, does);
+            let mut fix = entries.fix(ProblemKind::BadHeader, first, Confidence::Likely, does);
             let line = made(entries, first)?;
-            mend.splices = vec![Splice::insert(front, [line, b"\n".to_vec()].concat())];
-            mends.push(mend);
+            fix.splices = vec![Splice::insert(front, [line, b"\n".to_vec()].concat())];
+            fixes.push(fix);
         }
     }
     Ok(())
@@ -83,11 +83,11 @@ fn nameless(entries: &Entries<'_>, slot: Slot) -> Result<Option<Fix>> {
     if has_id(&entries.view.payload(slot)?) {
         return Ok(None);
     }
-    let id = entries.mending.located.id.as_str();
+    let id = entries.repair_input.location.id.as_str();
     let does = format!("give the header the id {id} of the file's name");
-    let mut mend = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
-    mend.splices = vec![entries.set(slot, "id", &Json::from(id))?];
-    Ok(Some(mend))
+    let mut fix = entries.fix(ProblemKind::BadHeader, slot, Confidence::Certain, does);
+    fix.splices = vec![entries.set(slot, "id", &Json::from(id))?];
+    Ok(Some(fix))
 }
 
 fn made(entries: &Entries<'_>, first: Slot) -> Result<Vec<u8>> {
@@ -117,13 +117,13 @@ fn made(entries: &Entries<'_>, first: Slot) -> Result<Vec<u8>> {
         .with_some("version", version)
         .with(
             "id",
-            left_of(&torn, "id").unwrap_or_else(|| entries.mending.located.id.clone()),
+            left_of(&torn, "id").unwrap_or_else(|| entries.repair_input.location.id.clone()),
         )
         .with_some("timestamp", left_of(&torn, "timestamp").or(time))
         .with(
             "cwd",
             left_of(&torn, "cwd")
-                .or_else(|| entries.mending.facts.project.clone())
+                .or_else(|| entries.repair_input.meta.project.clone())
                 .unwrap_or_default(),
         );
     Ok(header.to_bytes())

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
-use boswell_model::{Flags, Symbol, ProblemKind, Result, Slot};
+use boswell_model::{Flags, ProblemKind, Result, Slot, Symbol};
 
 use super::super::link_scheme::Shape;
 use super::{Entries, changed};
@@ -11,7 +11,7 @@ use crate::{Confidence, Fix};
 
 /// Gives entries ids; where no entry has a parent field they also follow one another, as
 /// they did in version 1.
-pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn missing(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let unlinked = Shape::of(entries.view.log) == Shape::Unlinked;
     let mut before: Option<String> = None;
     for (slot, head) in entries.all() {
@@ -36,14 +36,14 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()>
             } else {
                 "give it an id"
             };
-            let mut mend = entries.fix(
+            let mut fix = entries.fix(
                 ProblemKind::MissingId,
                 slot,
                 Confidence::Certain,
                 does.to_owned(),
             );
-            mend.splices.push(entries.replaced(slot, record));
-            mends.push(mend);
+            fix.splices.push(entries.replaced(slot, record));
+            fixes.push(fix);
         }
         before = Some(id);
     }
@@ -52,7 +52,7 @@ pub(super) fn missing(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()>
 
 /// Later entries get ids of their own; what was written below such an entry follows it. One mend an
 /// id, so that none is done by half.
-pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn doubled(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut first: HashMap<Symbol, Slot> = HashMap::new();
     let mut renamed: HashMap<Symbol, String> = HashMap::new();
     let mut places: HashMap<Symbol, usize> = HashMap::new();
@@ -61,7 +61,7 @@ pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()>
             .parent
             .and_then(|parent| Some((parent, renamed.get(&parent)?.clone())));
         let known = head.id.and_then(|id| first.get(&id).copied());
-        let twin = match (head.id, known) {
+        let duplicate = match (head.id, known) {
             (Some(id), Some(known)) => {
                 (entries.view.payload(known)? != entries.view.payload(slot)?).then_some(id)
             }
@@ -71,7 +71,7 @@ pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()>
             }
             (None, _) => None,
         };
-        let Some(owner) = twin.or(above.as_ref().map(|(parent, _)| *parent)) else {
+        let Some(owner) = duplicate.or(above.as_ref().map(|(parent, _)| *parent)) else {
             continue;
         };
         let mut record = entries.view.payload(slot)?.into_owned();
@@ -83,18 +83,18 @@ pub(super) fn doubled(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()>
         if let Some((_, id)) = &above {
             put("parentId", id)?;
         }
-        if let Some(id) = twin {
+        if let Some(id) = duplicate {
             let new = entries.new_id();
             put("id", &new)?;
             renamed.insert(id, new);
         }
         let place = *places.entry(owner).or_insert_with(|| {
             let does = "give it an id of its own, and let what follows it follow that".to_owned();
-            mends.push(entries.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
-            mends.len() - 1
+            fixes.push(entries.fix(ProblemKind::DuplicateId, slot, Confidence::Likely, does));
+            fixes.len() - 1
         });
-        if let Some(mend) = mends.get_mut(place) {
-            mend.splices.push(entries.replaced(slot, record));
+        if let Some(fix) = fixes.get_mut(place) {
+            fix.splices.push(entries.replaced(slot, record));
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use super::Entries;
 use crate::infer_parent::{Lost, Neighbours};
 use crate::{Confidence, Fix};
 
-pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
+pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let cycles: BTreeSet<Slot> = entries.view.tree.cycles().iter().copied().collect();
     let mut broken: BTreeMap<Slot, ProblemKind> = BTreeMap::new();
     for (slot, head) in entries
@@ -52,9 +52,9 @@ pub(super) fn fixes(entries: &Entries<'_>, mends: &mut Vec<Fix>) -> Result<()> {
         } else {
             below
         };
-        let mut mend = entries.fix(problem, slot, confidence, does);
-        mend.splices = vec![entries.set(slot, "parentId", &Json::from(target))?];
-        mends.push(mend);
+        let mut fix = entries.fix(problem, slot, confidence, does);
+        fix.splices = vec![entries.set(slot, "parentId", &Json::from(target))?];
+        fixes.push(fix);
     }
     Ok(())
 }

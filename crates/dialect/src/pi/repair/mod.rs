@@ -16,13 +16,13 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, Symbol, ProblemKind, Result, SessionView, Slot,
-    SpanKind, Tip,
+    EntryKind, Error, ErrorKind, Flags, Gap, Head, ProblemKind, Result, SessionView, Slot,
+    SpanKind, Symbol, Tip,
 };
 
 use super::link_scheme::{Shape, is_entry};
 use super::{Flavour, Pi};
-use crate::{Confidence, KnownReader, Fix, RepairInput, Splice};
+use crate::{Confidence, Fix, KnownReader, RepairInput, Splice};
 
 pub(super) use fork::fork;
 
@@ -113,28 +113,28 @@ pub(super) const READERS: &[KnownReader] = &[
 ];
 
 /// Everything that could be done.
-pub(super) fn fixes(mending: &RepairInput<'_>) -> Result<Vec<Fix>> {
-    let entries = Entries::of(mending);
-    let mut mends = Vec::new();
-    header::fixes(&entries, &mut mends)?;
-    if Shape::of(mending.view.log) != Shape::Line {
-        ids::missing(&entries, &mut mends)?;
-        let before = mends.len();
-        ids::doubled(&entries, &mut mends)?;
+pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
+    let entries = Entries::of(repair_input);
+    let mut fixes = Vec::new();
+    header::fixes(&entries, &mut fixes)?;
+    if Shape::of(repair_input.view.log) != Shape::Line {
+        ids::missing(&entries, &mut fixes)?;
+        let before = fixes.len();
+        ids::doubled(&entries, &mut fixes)?;
         // As long as an id means two entries, no link to it can be trusted.
-        if mends.len() == before {
-            links::fixes(&entries, &mut mends)?;
-            call_ids::fixes(&entries, &mut mends)?;
+        if fixes.len() == before {
+            links::fixes(&entries, &mut fixes)?;
+            call_ids::fixes(&entries, &mut fixes)?;
             // Whose an answer is can be told only once each call has its own id.
-            if mends
+            if fixes
                 .iter()
-                .all(|mend| mend.problem != ProblemKind::DuplicateCall)
+                .all(|fix| fix.problem != ProblemKind::DuplicateCall)
             {
-                calls::fixes(&entries, &mut mends)?;
+                calls::fixes(&entries, &mut fixes)?;
             }
         }
     }
-    Ok(mends)
+    Ok(fixes)
 }
 
 /// The entries that the programs themselves reach: a line counts if it holds one
@@ -200,16 +200,16 @@ pub(super) fn entries_agent_sees(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Re
 }
 
 struct Entries<'a> {
-    mending: &'a RepairInput<'a>,
+    repair_input: &'a RepairInput<'a>,
     view: SessionView<'a>,
     /// The last entry of each id.
     place: HashMap<Symbol, Slot>,
 }
 
 impl<'a> Entries<'a> {
-    fn of(mending: &'a RepairInput<'a>) -> Self {
+    fn of(repair_input: &'a RepairInput<'a>) -> Self {
         let mut place = HashMap::new();
-        for (slot, head) in mending
+        for (slot, head) in repair_input
             .view
             .log
             .entries()
@@ -220,8 +220,8 @@ impl<'a> Entries<'a> {
             }
         }
         Entries {
-            mending,
-            view: mending.view,
+            repair_input,
+            view: repair_input.view,
             place,
         }
     }
@@ -251,7 +251,12 @@ impl<'a> Entries<'a> {
 
     /// A new id in the form of the family.
     fn new_id(&self) -> String {
-        self.mending.chance.hex16().chars().take(8).collect()
+        self.repair_input
+            .id_source
+            .hex16()
+            .chars()
+            .take(8)
+            .collect()
     }
 
     fn set(&self, slot: Slot, key: &str, value: &Json) -> Result<Splice> {

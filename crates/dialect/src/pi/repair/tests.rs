@@ -2,7 +2,7 @@ use boswell_model::Instant;
 
 use super::super::fixture::{Bytes, HEADER, assistant, entry, read, texts, user, v3};
 use super::*;
-use crate::{IdSource, Depth, SessionLocation, Patch, PatchPiece, Reader};
+use crate::{Depth, IdSource, Patch, PatchPiece, Reader, SessionLocation};
 
 #[derive(Debug)]
 struct Fixed;
@@ -18,27 +18,27 @@ impl IdSource for Fixed {
 }
 
 fn found(text: &str) -> Vec<Fix> {
-    let located = SessionLocation {
+    let location = SessionLocation {
         key: Some("sessions/--p--/x_S.jsonl".into()),
         ..SessionLocation::of("S", boswell_model::Framing::Lines, 0)
     };
-    let read = Reader::read(&Pi::PI, &located, text.as_bytes(), Depth::Pairs);
+    let read = Reader::read(&Pi::PI, &location, text.as_bytes(), Depth::Pairs);
     let payloads = Bytes(text);
     let pairs = read.pairs.clone().unwrap();
     fixes(&RepairInput {
-        located: &located,
+        location: &location,
         view: read.view(&payloads),
-        facts: &read.facts,
+        meta: &read.meta,
         pairs: &pairs,
-        chance: &Fixed,
+        id_source: &Fixed,
     })
     .unwrap()
 }
 
-fn mended(text: &str) -> String {
+fn fixed(text: &str) -> String {
     let splices: Vec<Splice> = found(text)
         .into_iter()
-        .flat_map(|mend| mend.splices)
+        .flat_map(|fix| fix.splices)
         .collect();
     let part = |piece: &PatchPiece| match piece {
         PatchPiece::Old { at, len } => text[*at as usize..(*at + *len) as usize].to_owned(),
@@ -62,7 +62,7 @@ fn a_gap_is_bridged_to_the_branch_that_was_open() {
     assert_eq!(found(&sound), []);
     let broken = sound.replace("\"parentId\":\"2\"", "\"parentId\":\"gone\"");
     assert_eq!(found(&broken)[0].confidence, Confidence::Certain);
-    assert_eq!(mended(&broken), sound);
+    assert_eq!(fixed(&broken), sound);
     let two = v3(&[
         user("1", "", "a"),
         user("2", "1", "b"),
@@ -74,14 +74,14 @@ fn a_gap_is_bridged_to_the_branch_that_was_open() {
         Confidence::Likely,
         "two branches are open"
     );
-    assert_eq!(texts(Pi::PI, &mended(&two), None), ["a", "c", "d"]);
+    assert_eq!(texts(Pi::PI, &fixed(&two), None), ["a", "c", "d"]);
 }
 
 #[test]
 fn the_first_entry_begins_the_conversation_whatever_it_names() {
     let broken = v3(&[user("1", "S", "a"), user("2", "1", "b")]);
     assert_eq!(
-        mended(&broken),
+        fixed(&broken),
         v3(&[user("1", "", "a"), user("2", "1", "b")])
     );
 }
@@ -90,7 +90,7 @@ fn the_first_entry_begins_the_conversation_whatever_it_names() {
 fn circles_are_opened_where_they_were_closed() {
     let broken = v3(&[user("1", "", "a"), user("2", "3", "b"), user("3", "2", "c")]);
     assert_eq!(
-        mended(&broken),
+        fixed(&broken),
         v3(&[user("1", "", "a"), user("2", "1", "b"), user("3", "2", "c")])
     );
 }
@@ -103,9 +103,9 @@ fn a_header_is_brought_to_the_front_or_made_from_what_is_left() {
         user("2", "1", "b")
     );
     assert_eq!(found(&late)[0].repair, boswell_model::Repair::Rewrite);
-    assert!(mended(&late).starts_with(&format!("{HEADER}\n{}\n", user("1", "", "a"))));
+    assert!(fixed(&late).starts_with(&format!("{HEADER}\n{}\n", user("1", "", "a"))));
     let torn = format!("{}\n{}\n", &HEADER[..HEADER.len() - 3], user("1", "", "a"));
-    let made = mended(&torn);
+    let made = fixed(&torn);
     let header = made.lines().find(|line| {
         line.starts_with("{\"type\":\"session\",\"version\":3,\"id\":\"S\"") && line.ends_with('}')
     });
@@ -137,7 +137,7 @@ fn twins_are_told_apart() {
         user("1", "2", "c"),
         user("3", "1", "d"),
     ]);
-    assert_eq!(texts(Pi::PI, &mended(&broken), None), ["a", "b", "c", "d"]);
+    assert_eq!(texts(Pi::PI, &fixed(&broken), None), ["a", "b", "c", "d"]);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn a_call_without_answer_is_answered_before_the_conversation_goes_on() {
         entry("message", "2", "1", call),
         user("3", "2", "b"),
     ]);
-    let text = mended(&broken);
+    let text = fixed(&broken);
     assert!(
         text.contains("\"toolCallId\":\"t1\",\"toolName\":\"bash\""),
         "{text}"
@@ -212,11 +212,11 @@ fn calls_with_one_id_are_told_apart_with_the_answers_below_them() {
     let sound = session("t2", "t2");
     assert_eq!(found(&sound), []);
     assert_eq!(
-        mended(&session("t1", "t2")),
+        fixed(&session("t1", "t2")),
         sound,
         "its answer says which id it had"
     );
-    let apart = mended(&session("t1", "t1"));
+    let apart = fixed(&session("t1", "t1"));
     assert_eq!(
         apart,
         session("call_abcdef0123456789", "call_abcdef0123456789")

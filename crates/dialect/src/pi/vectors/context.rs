@@ -379,7 +379,7 @@ fn usage_vectors() {
         ),
     ] {
         let total = read(Pi::XCSH, &v3(&[said("1", first), task(second)]))
-            .facts
+            .meta
             .usage
             .total();
         assert_eq!((total.input, total.output), (Some(12), Some(8)), "{name}");

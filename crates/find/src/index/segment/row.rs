@@ -1,8 +1,8 @@
 //! Where the text of a block came from, forty bytes each.
 
+use crate::extract::{Field, Weight};
 use crate::index::checksummed_pages::number;
 use crate::source::TextPosition;
-use crate::extract::{Field, Weight};
 
 /// Bytes of a row.
 pub(super) const ROW: usize = 40;

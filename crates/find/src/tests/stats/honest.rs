@@ -30,7 +30,7 @@ impl Honest {
     ) -> Honest {
         let summary = |entry: &CatalogRow| {
             let store = stores.get(entry.store).unwrap();
-            let summary = store.summary(&entry.located).unwrap();
+            let summary = store.summary(&entry.location).unwrap();
             assert!(summary.complete, "the test makes small logs");
             (entry.store, summary)
         };
@@ -39,11 +39,11 @@ impl Honest {
         for (place, entry) in entries.iter().enumerate() {
             let items = messages_of(stores.get(entry.store).unwrap(), entry);
             if items.iter().any(|item| item.lineage.is_some()) {
-                let facts = summary(entry).1.facts;
+                let meta = summary(entry).1.meta;
                 family.add(
                     place,
-                    facts.id.unwrap_or_else(|| entry.located.id.clone()),
-                    facts.parent,
+                    meta.id.unwrap_or_else(|| entry.location.id.clone()),
+                    meta.parent,
                 );
             }
             all.extend(items.into_iter().map(|item| (place, item)));
@@ -52,7 +52,7 @@ impl Honest {
         let place_of: HashMap<_, usize> = (entries.iter().enumerate())
             .map(|(place, it)| {
                 (
-                    (it.store, it.located.key.clone(), it.located.id.clone()),
+                    (it.store, it.location.key.clone(), it.location.id.clone()),
                     place,
                 )
             })
@@ -65,7 +65,7 @@ impl Honest {
         {
             let sides: Vec<_> = std::iter::once(joined.front).chain(joined.linked).collect();
             let place = |(store, it): &(_, Summary)| {
-                place_of[&(*store, it.located.key.clone(), it.located.id.clone())]
+                place_of[&(*store, it.location.key.clone(), it.location.id.clone())]
             };
             let places: Vec<usize> = sides.iter().map(place).collect();
             if !meant(&places) {
@@ -74,11 +74,7 @@ impl Honest {
             for (place, (store, summary)) in places.into_iter().zip(sides) {
                 chosen.insert(place, sessions.len());
                 let own = stores.get(store).unwrap().dialect().agent();
-                let agent = summary
-                    .facts
-                    .agent
-                    .clone()
-                    .unwrap_or_else(|| own.to_owned());
+                let agent = summary.meta.agent.clone().unwrap_or_else(|| own.to_owned());
                 sessions.push(One {
                     summary,
                     agent,
@@ -97,13 +93,12 @@ impl Honest {
     pub(super) fn sums(&self, by: By, prices: &Prices) -> BTreeMap<String, Sum> {
         let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
         for session in self.fullest() {
-            let (facts, one) = (
-                &session.summary.facts,
+            let (meta, one) = (
+                &session.summary.meta,
                 u64::from(session.summary.hidden() != Some("subagent")),
             );
             if by == By::Model {
-                facts
-                    .models
+                meta.models
                     .iter()
                     .for_each(|model| sums.entry(model.clone()).or_default().sessions += one);
                 continue;
@@ -112,15 +107,14 @@ impl Honest {
                 .entry(key(session, session.summary.last_active(), None, by))
                 .or_default();
             sum.sessions += one;
-            sum.messages += facts.messages.max(facts.stated.messages.unwrap_or(0));
-            sum.turns += facts.turns.max(facts.stated.turns.unwrap_or(0));
-            sum.tool_calls += facts.tool_calls;
+            sum.messages += meta.messages.max(meta.stated.messages.unwrap_or(0));
+            sum.turns += meta.turns.max(meta.stated.turns.unwrap_or(0));
+            sum.tool_calls += meta.tool_calls;
             sum.entries += session.summary.records;
-            if let Some(millis) = facts.duration_ms {
+            if let Some(millis) = meta.duration_ms {
                 *sum.duration_ms.get_or_insert(0) += millis;
             }
-            facts
-                .kinds
+            meta.kinds
                 .iter()
                 .for_each(|(word, count)| *sum.kinds.entry(word.clone()).or_default() += count);
         }
@@ -160,7 +154,7 @@ impl Honest {
 
     /// Of each conversation the side that holds most.
     fn fullest(&self) -> Vec<&One> {
-        let weight = |it: &One| (it.summary.facts.messages, it.summary.records);
+        let weight = |it: &One| (it.summary.meta.messages, it.summary.records);
         let mut best: BTreeMap<usize, &One> = BTreeMap::new();
         for session in &self.sessions {
             let other = best.entry(session.conversation).or_insert(session);
@@ -175,11 +169,11 @@ impl Honest {
     fn once(&self) -> Vec<(usize, Item)> {
         let begun = |place: usize| {
             let summary = &self.sessions[place].summary;
-            let created = summary.facts.created.map_or(i64::MAX, Instant::millis);
+            let created = summary.meta.created.map_or(i64::MAX, Instant::millis);
             (
                 created,
                 summary.reference.clone(),
-                summary.located.key.clone(),
+                summary.location.key.clone(),
             )
         };
         let mut items = self.chosen();
@@ -205,7 +199,7 @@ impl Honest {
         let owners: HashSet<(usize, &str)> = self
             .sessions
             .iter()
-            .filter_map(|it| Some((it.store, it.summary.located.owner.as_deref()?)))
+            .filter_map(|it| Some((it.store, it.summary.location.owner.as_deref()?)))
             .collect();
         let mut items = self.items.clone();
         items.retain(|(place, item)| {
@@ -214,7 +208,7 @@ impl Honest {
                 || !owners.contains(&(session.store, session.summary.reference.id.as_str()))
         });
         for (place, session) in self.sessions.iter().enumerate() {
-            let (facts, stated) = (&session.summary.facts, session.summary.facts.stated.usage);
+            let (meta, stated) = (&session.summary.meta, session.summary.meta.stated.usage);
             let has_items = items.iter().any(|(other, _)| *other == place);
             let usage = if has_items {
                 Usage {
@@ -224,10 +218,10 @@ impl Honest {
             } else {
                 stated
             };
-            let model = facts
+            let model = meta
                 .models
                 .first()
-                .filter(|_| facts.models.len() == 1 || !has_items)
+                .filter(|_| meta.models.len() == 1 || !has_items)
                 .cloned();
             if !usage.is_unknown() {
                 items.push((
@@ -278,7 +272,7 @@ fn key(session: &One, at: Option<Instant>, model: Option<&str>, by: By) -> Strin
             || "unknown".to_owned(),
             |at| at.to_rfc3339()[..10].to_owned(),
         ),
-        By::Project => session.summary.facts.project.clone().unwrap_or_default(),
+        By::Project => session.summary.meta.project.clone().unwrap_or_default(),
         By::Agent => session.agent.clone(),
         By::Model => model.unwrap_or_default().to_owned(),
     }

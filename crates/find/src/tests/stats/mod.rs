@@ -39,11 +39,11 @@ fn filters<'w>(stores: &'w Stores, entries: &'w [CatalogRow]) -> Vec<(&'static s
         ("myagents", of_dialect("myagents")),
         (
             "some",
-            Box::new(move |sides| odd(&entries[sides[0]].located.id)),
+            Box::new(move |sides| odd(&entries[sides[0]].location.id)),
         ),
         (
             "others",
-            Box::new(move |sides| !odd(&entries[sides[0]].located.id)),
+            Box::new(move |sides| !odd(&entries[sides[0]].location.id)),
         ),
     ]
 }
@@ -112,12 +112,12 @@ fn follow(changes: &[Change]) {
         );
     }
     // The same of nothing but the files.
-    let mut anew = Catalog::in_memory().unwrap();
-    let entries = look(&mut anew, &stores, LATER);
+    let mut remake = Catalog::in_memory().unwrap();
+    let entries = look(&mut remake, &stores, LATER);
     let mut catalog = Catalog::open(&file).unwrap();
     let known = look(&mut catalog, &stores, LATER + 1_000_000);
     assert_eq!(
-        answers(&anew, &stores, &entries),
+        answers(&remake, &stores, &entries),
         answers(&catalog, &stores, &known)
     );
 }

@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use boswell_store::{
-    AppendResult, LogClaim, ErrorKind, Lease, LogAppender, LogBackend, LogName, ObjectReader, OpenLog,
-    AppendError, Result, SyncWork,
+    AppendError, AppendResult, ErrorKind, Lease, LogAppender, LogBackend, LogClaim, LogName,
+    ObjectReader, OpenLog, Result, SyncWork,
 };
 use boswell_testkit::conformance::{self, MakePlace, WritePlace, backend_writes};
 use boswell_testkit::rows::{Commit, RowBackend};
@@ -31,7 +31,7 @@ enum Flaw {
     ForgetsAfterReceipt,
     NeverPublishes,
     /// A failed append says that nothing was written and the log is gone.
-    HidesDoubt,
+    HidesMarker,
     /// All lines have one position.
     CountsNothing,
 }
@@ -108,7 +108,7 @@ impl LogAppender for FlawedAppender {
             }
             Flaw::TearsBatches => self.inner.append(end, &lines[..first]),
             Flaw::DropsLines => Ok(end),
-            Flaw::HidesDoubt => self
+            Flaw::HidesMarker => self
                 .inner
                 .append(end, lines)
                 .map_err(|refused| match refused {
@@ -179,7 +179,7 @@ const FLAWS: [(Flaw, Promise); 10] = [
         conformance::acknowledged_survives,
     ),
     (Flaw::NeverPublishes, conformance::visibility),
-    (Flaw::HidesDoubt, conformance::failures),
+    (Flaw::HidesMarker, conformance::failures),
     (Flaw::CountsNothing, conformance::receipts),
 ];
 

@@ -7,16 +7,16 @@ use std::sync::{Arc, Mutex};
 use boswell_dialect::by_name;
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::{LogBackend, Store};
-use boswell_testkit::ids::SeededChance;
 use boswell_testkit::conformance::{Failure, WritePlace};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;
+use boswell_testkit::ids::SeededIds;
 use boswell_testkit::rows::{Commit, FailAt, RowBackend};
 
 /// Every process has ids of its own.
-fn chance() -> Arc<SeededChance> {
+fn id_source() -> Arc<SeededIds> {
     static SEED: AtomicU64 = AtomicU64::new(1);
-    Arc::new(SeededChance::new(SEED.fetch_add(1, Ordering::Relaxed)))
+    Arc::new(SeededIds::new(SEED.fetch_add(1, Ordering::Relaxed)))
 }
 
 /// A folder of this machine. It cannot be made to die.
@@ -31,7 +31,7 @@ impl Folder {
 impl WritePlace for Folder {
     fn store(&self) -> Store {
         let disk = Arc::new(boswell_store::disk::RealDisk);
-        Store::open_on(disk, chance(), self.0.path().join("home")).unwrap()
+        Store::open_on(disk, id_source(), self.0.path().join("home")).unwrap()
     }
 }
 
@@ -46,7 +46,7 @@ impl Memory {
 
 impl WritePlace for Memory {
     fn store(&self) -> Store {
-        Store::open_on(Arc::clone(&self.0), chance(), "/boswell").unwrap()
+        Store::open_on(Arc::clone(&self.0), id_source(), "/boswell").unwrap()
     }
 }
 
@@ -73,7 +73,7 @@ impl WritePlace for Forgetful {
             Some(seed) => FaultDisk::new(Arc::new(disk), seed).disk(),
             None => Arc::new(disk),
         };
-        Store::open_on(disk, chance(), PathBuf::from("/home/b")).unwrap()
+        Store::open_on(disk, id_source(), PathBuf::from("/home/b")).unwrap()
     }
 
     fn crash(&self) {
@@ -119,7 +119,7 @@ impl WritePlace for Rows {
     fn store(&self) -> Store {
         let own = by_name("boswell").unwrap();
         let logs = (self.through)(self.rows.clone());
-        Store::on(own, Arc::new(self.rows.clone()), "rows").writable_in(logs, chance())
+        Store::on(own, Arc::new(self.rows.clone()), "rows").writable_in(logs, id_source())
     }
 
     fn crash(&self) {

@@ -50,19 +50,19 @@ fn what_goes_by_a_plan_is_refused_where_sessions_are_not_files() {
     store
         .create(NewSession::in_project("/proj").with_id("s-1"))
         .unwrap();
-    let located = store.find("s-1").unwrap();
-    let (disk, chance) = (Arc::new(MemoryDisk::default()), Arc::new(SystemIds));
+    let location = store.find("s-1").unwrap();
+    let (disk, id_source) = (Arc::new(MemoryDisk::default()), Arc::new(SystemIds));
     let runner = Runner::new(
         disk.clone(),
         "/home",
-        chance,
+        id_source,
         Owner {
             pid: 1,
             program: "test".into(),
         },
     );
     let refused = runner
-        .execute(&store, &located, &EditRequest::Delete)
+        .execute(&store, &location, &EditRequest::Delete)
         .unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported, "{refused}");
     assert!(refused.hint().is_some(), "it says what can be done instead");

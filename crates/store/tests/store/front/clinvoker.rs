@@ -34,7 +34,7 @@ pub(crate) fn index_is_right(place: &Place) {
         .unwrap()
         .sessions
         .into_iter()
-        .map(|located| located.id)
+        .map(|location| location.id)
         .collect();
     let mut named: Vec<&String> = rows.keys().collect();
     named.sort();
@@ -87,7 +87,7 @@ fn a_title_changes_two_lines_of_the_document_and_one_field_of_the_index() {
             without(&after),
             "times, order and all other bytes stay"
         );
-        assert_eq!(place.facts(id).title.as_deref(), Some("a <b> 会话"));
+        assert_eq!(place.meta(id).title.as_deref(), Some("a <b> 会话"));
     }
     index_is_right(&place);
     place
@@ -154,17 +154,17 @@ fn tags_are_set_and_taken_away_and_absent_is_null_in_the_index() {
 fn two_who_tag_at_once_are_both_heard() {
     let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let like = EditRequest::Tags(Vec::new());
-    let located = place.find(&ids[0]);
+    let location = place.find(&ids[0]);
     for tag in ["one", "two"] {
-        let add = |facts: &boswell_model::SessionMeta| {
-            EditRequest::Tags(facts.tags.iter().cloned().chain([tag.to_owned()]).collect())
+        let add = |meta: &boswell_model::SessionMeta| {
+            EditRequest::Tags(meta.tags.iter().cloned().chain([tag.to_owned()]).collect())
         };
         place
             .runner
-            .execute_with(&place.store, &located, &like, &add)
+            .execute_with(&place.store, &location, &like, &add)
             .unwrap();
     }
-    let tags = place.facts(&ids[0]).tags;
+    let tags = place.meta(&ids[0]).tags;
     assert!(
         tags.contains(&"one".to_owned()) && tags.contains(&"two".to_owned()),
         "{tags:?}"
@@ -193,9 +193,9 @@ fn status_follows_the_design_or_says_so_and_an_old_error_message_stays() {
         back.planned.remarks
     );
     set(&ids[2], "error", Some("no credit")).unwrap();
-    let facts = place.facts(&ids[2]);
+    let meta = place.meta(&ids[2]);
     assert_eq!(
-        (facts.status.as_deref(), facts.error.as_deref()),
+        (meta.status.as_deref(), meta.error.as_deref()),
         (Some("error"), Some("no credit"))
     );
     set(&ids[2], "completed", None).unwrap();
@@ -358,16 +358,16 @@ fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
 #[test]
 fn a_session_that_was_deleted_meanwhile_is_not_brought_back_by_a_change() {
     let (_folder, place, ids) = of(ClinvokerIndexState::Right);
-    let located = place.find(&ids[0]);
+    let location = place.find(&ids[0]);
     place.carry_out(&ids[0], &EditRequest::Delete).unwrap();
-    for intention in [
+    for request in [
         EditRequest::Title("x".into()),
         EditRequest::Tags(vec!["x".into()]),
         EditRequest::Delete,
     ] {
         let refused = place
             .runner
-            .execute(&place.store, &located, &intention)
+            .execute(&place.store, &location, &request)
             .unwrap_err();
         assert!(refused.is_not_found(), "{refused}");
     }
@@ -474,7 +474,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
     let lock = place.root.join("sessions/store.lock");
     let document = place.root.join(key(&ids[0]));
     let calls = std::cell::Cell::new(0);
-    let add = |facts: &boswell_model::SessionMeta| {
+    let add = |meta: &boswell_model::SessionMeta| {
         calls.set(calls.get() + 1);
         if calls.get() == 1 {
             // Another process unlinks the lock file that it let go of, and writes under a new one.
@@ -484,8 +484,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
             disk::write(&document, theirs.to_string().as_bytes());
         }
         EditRequest::Tags(
-            facts
-                .tags
+            meta.tags
                 .iter()
                 .cloned()
                 .chain(["ours".to_owned()])
@@ -498,7 +497,7 @@ fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
         .execute_with(&place.store, &place.find(&ids[0]), &like, &add)
         .unwrap();
     assert_eq!(calls.get(), 2);
-    assert_eq!(place.facts(&ids[0]).tags, ["theirs", "ours"]);
+    assert_eq!(place.meta(&ids[0]).tags, ["theirs", "ours"]);
     assert_eq!(
         place.runner.operations().unwrap().0.len(),
         1,
@@ -526,9 +525,9 @@ fn what_the_format_has_no_place_for_is_refused() {
         entry: "#1".into(),
         label: Some("x".into()),
     };
-    for intention in [label, EditRequest::Append(Vec::new()), EditRequest::Migrate] {
+    for request in [label, EditRequest::Append(Vec::new()), EditRequest::Migrate] {
         assert_eq!(
-            place.carry_out(&ids[0], &intention).unwrap_err().kind(),
+            place.carry_out(&ids[0], &request).unwrap_err().kind(),
             ErrorKind::Unsupported
         );
     }

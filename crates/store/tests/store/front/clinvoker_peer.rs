@@ -51,7 +51,7 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
     let batch = store(ClinvokerIndexState::Right, 11);
     let ids: Vec<String> = batch.sessions.iter().map(|made| made.id.clone()).collect();
     let (_folder, place) = real("clinvoker", &batch);
-    let turns = |id: &str| place.facts(id).stated.turns.unwrap();
+    let turns = |id: &str| place.meta(id).stated.turns.unwrap();
     let (shared, theirs, mine) = (&ids[0], &ids[1], &ids[2]);
     let before = turns(shared) + turns(theirs);
     let mut process = Command::new(peer())
@@ -64,8 +64,8 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
     let like = EditRequest::Tags(Vec::new());
     for number in 0..UPDATES {
         let tag = format!("t{number}");
-        let add = |facts: &SessionMeta| {
-            EditRequest::Tags(facts.tags.iter().cloned().chain([tag.clone()]).collect())
+        let add = |meta: &SessionMeta| {
+            EditRequest::Tags(meta.tags.iter().cloned().chain([tag.clone()]).collect())
         };
         let id = if number % 2 == 0 { shared } else { mine };
         place
@@ -81,7 +81,7 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
     );
     let tags = |id: &str| {
         place
-            .facts(id)
+            .meta(id)
             .tags
             .iter()
             .filter(|tag| tag.starts_with('t'))

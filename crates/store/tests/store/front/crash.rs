@@ -73,7 +73,7 @@ fn on(id: &str, make: impl Fn(&Place) -> EditRequest + 'static) -> Act {
         let Ok(listing) = place.store.list() else {
             return false;
         };
-        if !listing.sessions.iter().any(|located| located.id == id) {
+        if !listing.sessions.iter().any(|location| location.id == id) {
             return false;
         }
         place.carry_out(&id, &make(place)).is_ok()

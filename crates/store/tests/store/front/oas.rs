@@ -48,8 +48,8 @@ fn index_is_right(place: &Place) {
 /// The intention to stand before the first prompt of the second session.
 pub(crate) fn first_prompt(place: &Place) -> EditRequest {
     let listing = place.store.list().unwrap();
-    for located in &listing.sessions {
-        let session = place.store.read(located, Depth::Heads).unwrap();
+    for location in &listing.sessions {
+        let session = place.store.read(location, Depth::Heads).unwrap();
         let slot = session
             .log()
             .entries()
@@ -129,7 +129,7 @@ fn a_torn_line_stays_and_the_next_row_stands_on_a_line_of_its_own() {
         .unwrap();
     let after = place.read(&key(&ids[0]));
     assert!(after.starts_with(&bytes) && after[bytes.len()] == b'\n');
-    assert_eq!(place.facts(&ids[0]).last_prompt.as_deref(), Some("next"));
+    assert_eq!(place.meta(&ids[0]).last_prompt.as_deref(), Some("next"));
 }
 
 #[test]
@@ -153,7 +153,10 @@ fn a_rewind_cuts_the_rows_from_the_prompt_on_and_can_be_undone() {
     assert_eq!(place.read(&key(&ids[0])), before[..cut]);
     index_is_right(&place);
     place
-        .carry_out(&ids[1], &EditRequest::Append(vec![Draft::user("meanwhile")]))
+        .carry_out(
+            &ids[1],
+            &EditRequest::Append(vec![Draft::user("meanwhile")]),
+        )
         .unwrap();
     place.runner.undo(&done.operation.id).unwrap();
     assert_eq!(place.read(&key(&ids[0])), before);
@@ -275,7 +278,10 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back() {
     let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
     index_is_right(&place);
     place
-        .carry_out(&ids[0], &EditRequest::Append(vec![Draft::user("meanwhile")]))
+        .carry_out(
+            &ids[0],
+            &EditRequest::Append(vec![Draft::user("meanwhile")]),
+        )
         .unwrap();
     place.runner.restore(&done.operation.session).unwrap();
     assert_eq!(place.read(&key(&ids[1])), before);
@@ -306,12 +312,12 @@ fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_know
         serde_json::to_string_pretty(&index).unwrap().as_bytes(),
     );
     place.carry_out_store(&StoreRequest::Index).unwrap();
-    let mended = place.json(&format!("{FOLDER}/sessions-index.json"));
+    let fixed = place.json(&format!("{FOLDER}/sessions-index.json"));
     assert_eq!(
-        (&mended["later"], &mended["sessions"][0]["starred"]),
+        (&fixed["later"], &fixed["sessions"][0]["starred"]),
         (&json!({"a": 1}), &json!(true))
     );
-    assert_eq!(mended["sessions"][0]["id"], ids[0].as_str());
+    assert_eq!(fixed["sessions"][0]["id"], ids[0].as_str());
     index_is_right(&place);
 }
 
@@ -325,7 +331,10 @@ fn a_deleted_session_comes_back_from_the_vault_alone_and_its_row_with_it() {
         .operation
         .session;
     place
-        .carry_out(&ids[1], &EditRequest::Append(vec![Draft::user("meanwhile")]))
+        .carry_out(
+            &ids[1],
+            &EditRequest::Append(vec![Draft::user("meanwhile")]),
+        )
         .unwrap();
     place
         .disk

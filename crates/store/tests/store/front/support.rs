@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, EditRequest, SessionLocation, NewSession, StoreRequest, by_name};
-use boswell_model::{SessionMeta, Result, Tip};
+use boswell_dialect::{Depth, EditRequest, NewSession, SessionLocation, StoreRequest, by_name};
+use boswell_model::{Result, SessionMeta, Tip};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{Executed, IdSource, FsBackend, Owner, Runner, Store, Wait};
-use boswell_testkit::ids::SeededChance;
+use boswell_store::{Executed, FsBackend, IdSource, Owner, Runner, Store, Wait};
 use boswell_testkit::files::Batch;
+use boswell_testkit::ids::SeededIds;
 use serde_json::Value;
 
 /// A store with a runner, on some disk.
@@ -22,19 +22,19 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn on(disk: Arc<dyn Disk>, dialect: &str, folder: &Path, seed: u64) -> Place {
-        let chance: Arc<dyn IdSource> = Arc::new(SeededChance::new(seed));
+        let id_source: Arc<dyn IdSource> = Arc::new(SeededIds::new(seed));
         let (root, home) = (folder.join("store"), folder.join("home"));
         let backend = Arc::new(FsBackend::on(Arc::clone(&disk), &root));
         let store = Store::on(by_name(dialect).unwrap(), backend, &root).writable(
             Arc::clone(&disk),
-            Arc::clone(&chance),
+            Arc::clone(&id_source),
             home.join("locks"),
         );
         let owner = Owner {
             pid: 4242,
             program: "test".into(),
         };
-        let runner = Runner::new(Arc::clone(&disk), &home, chance, owner);
+        let runner = Runner::new(Arc::clone(&disk), &home, id_source, owner);
         Place {
             disk,
             root,
@@ -59,25 +59,24 @@ impl Place {
             .unwrap()
             .sessions
             .into_iter()
-            .find(|located| located.id == id)
+            .find(|location| location.id == id)
             .unwrap()
     }
 
-    pub(crate) fn facts(&self, id: &str) -> SessionMeta {
+    pub(crate) fn meta(&self, id: &str) -> SessionMeta {
         self.store
             .read(&self.find(id), Depth::Facts)
             .unwrap()
-            .facts()
+            .meta()
             .clone()
     }
 
-    pub(crate) fn carry_out(&self, id: &str, intention: &EditRequest) -> Result<Executed> {
-        self.runner
-            .execute(&self.store, &self.find(id), intention)
+    pub(crate) fn carry_out(&self, id: &str, request: &EditRequest) -> Result<Executed> {
+        self.runner.execute(&self.store, &self.find(id), request)
     }
 
-    pub(crate) fn carry_out_store(&self, intention: &StoreRequest) -> Result<Executed> {
-        self.runner.execute_store(&self.store, intention)
+    pub(crate) fn carry_out_store(&self, request: &StoreRequest) -> Result<Executed> {
+        self.runner.execute_store(&self.store, request)
     }
 
     pub(crate) fn problems(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Appending: compare, then append; the index hears of it under its own lock.
 
-use boswell_dialect::{Body, Draft, Expected, EditRequest, Parent};
+use boswell_dialect::{Body, Draft, EditRequest, Expected, Parent};
 use boswell_model::Instant;
 use boswell_store::{ErrorKind, Part};
 use boswell_testkit::make::myagents::MyAgentsShape;
@@ -137,9 +137,9 @@ fn preserves_malformed_historical_bytes_for_append() {
     );
     assert_eq!(
         shop.store()
-            .read(&shop.located(), boswell_dialect::Depth::Facts)
+            .read(&shop.location(), boswell_dialect::Depth::Facts)
             .unwrap()
-            .facts()
+            .meta()
             .turns,
         4
     );
@@ -148,13 +148,13 @@ fn preserves_malformed_historical_bytes_for_append() {
 #[test]
 fn a_post_delete_persist_must_not_resurrect_the_transcript() {
     let shop = Shop::with(ROW, &talk());
-    let located = shop.located();
+    let location = shop.location();
     shop.wants(&EditRequest::Delete).unwrap();
     let error = shop
         .runner()
         .execute(
             &shop.store(),
-            &located,
+            &location,
             &EditRequest::Append(vec![Draft::user("x")]),
         )
         .unwrap_err();
@@ -213,7 +213,7 @@ fn what_the_app_tells_itself_is_no_activity() {
 fn the_first_prompt_names_a_session_and_commits_a_prepared_one() {
     let row = r#"{"id":"s","agentDir":"/p","title":"New Chat","createdAt":"2026-02-01T00:00:00.000Z","lastActiveAt":"2026-02-01T00:00:00.000Z","runtime":"codex","runtimeSessionId":"t","materializationState":"prepared","materializationSourceSessionId":"pending-1"}"#;
     let shop = Shop::with(row, "");
-    assert_eq!(shop.located().hidden, Some("prepared"));
+    assert_eq!(shop.location().hidden, Some("prepared"));
     let done = shop.append(vec![Draft::user("把发票按月份排好")]);
     assert_eq!(done.planned.entries, ["0"]);
     let row = shop.row();
@@ -225,7 +225,7 @@ fn the_first_prompt_names_a_session_and_commits_a_prepared_one() {
         row.get("materializationState").is_none()
             && row.get("materializationSourceSessionId").is_none()
     );
-    assert_eq!(shop.located().hidden, None);
+    assert_eq!(shop.location().hidden, None);
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn atomically_migrates_legacy_json_before_the_first_append() {
         let shop = Shop::of(shape);
         let before = shop
             .store()
-            .read(&shop.located(), boswell_dialect::Depth::Facts)
+            .read(&shop.location(), boswell_dialect::Depth::Facts)
             .unwrap()
             .log()
             .heads
@@ -255,7 +255,7 @@ fn atomically_migrates_legacy_json_before_the_first_append() {
             "{shape:?}"
         );
         assert_eq!(
-            shop.located().key,
+            shop.location().key,
             Some(format!("sessions/{}.jsonl", shop.id))
         );
     }
@@ -342,15 +342,12 @@ fn a_newer_transcript_says_that_it_is_not_written() {
     let shop = Shop::with(&ROW.replacen("{", "{\"transcriptFormat\":2,", 1), "");
     shop.place.put("sessions-v2/s.jsonl", "{\"event\":1}\n");
     let before = shop.place.tree();
-    for intention in [
+    for request in [
         EditRequest::Append(vec![Draft::user("x")]),
         EditRequest::Delete,
         EditRequest::Migrate,
     ] {
-        assert_eq!(
-            shop.wants(&intention).unwrap_err().kind(),
-            ErrorKind::TooNew
-        );
+        assert_eq!(shop.wants(&request).unwrap_err().kind(), ErrorKind::TooNew);
     }
     let kept = |tree: &crate::myagents::support::Tree| {
         tree.iter()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use boswell_dialect::{Draft, EditRequest, StoreRequest};
 use boswell_model::{Slot, Tip};
-use boswell_store::{Executed, Error, NewSession, Owner, RecoveryOutcome, Runner, Wait};
+use boswell_store::{Error, Executed, NewSession, Owner, RecoveryOutcome, Runner, Wait};
 use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 use boswell_testkit::make::myagents::MyAgentsShape;
@@ -25,8 +25,8 @@ impl Wanted {
     fn run(&self, shop: &Shop, disk: FailingDisk) -> Result<Executed, Error> {
         let runner = shop.runner_on(disk);
         match self {
-            Wanted::Of(intention) => runner.execute(&shop.store(), &shop.located(), intention),
-            Wanted::All(intention) => runner.execute_store(&shop.store(), intention),
+            Wanted::Of(request) => runner.execute(&shop.store(), &shop.location(), request),
+            Wanted::All(request) => runner.execute_store(&shop.store(), request),
         }
     }
 }
@@ -87,7 +87,11 @@ fn plans_of_session() -> Vec<(&'static str, Make, EditRequest)> {
     let new = NewSession::default().with_id("fork-of-s");
     let talking: Make = || Shop::with(ROW, &talk());
     vec![
-        ("append", talking, EditRequest::Append(vec![Draft::user("x")])),
+        (
+            "append",
+            talking,
+            EditRequest::Append(vec![Draft::user("x")]),
+        ),
         (
             "append to a document",
             || Shop::of(MyAgentsShape::LegacyJson),
@@ -108,7 +112,11 @@ fn plans_of_session() -> Vec<(&'static str, Make, EditRequest)> {
                 new,
             },
         ),
-        ("delete", || Shop::of(MyAgentsShape::E3), EditRequest::Delete),
+        (
+            "delete",
+            || Shop::of(MyAgentsShape::E3),
+            EditRequest::Delete,
+        ),
         (
             "migrate",
             || Shop::of(MyAgentsShape::EmptyBesideLegacy),
@@ -172,7 +180,7 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
         let (shop, counting) = (Shop::with(ROW, &talk()), FailingDisk::never());
         let append = EditRequest::Append(vec![Draft::user("x")]);
         shop.runner_on(counting.clone())
-            .execute(&shop.store(), &shop.located(), &append)
+            .execute(&shop.store(), &shop.location(), &append)
             .unwrap();
         counting.calls()
     };
@@ -183,7 +191,7 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
         let append = EditRequest::Append(vec![Draft::user("x")]);
         let _ = shop
             .runner_on(broken)
-            .execute(&shop.store(), &shop.located(), &append);
+            .execute(&shop.store(), &shop.location(), &append);
         let theirs =
             shop.place
                 .read("sessions.json")
@@ -217,7 +225,7 @@ fn an_append_cut_short_is_settled_though_the_app_wrote_its_index_meanwhile() {
 fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_index_meanwhile() {
     let with_others: Make = || Shop::of(MyAgentsShape::E3);
     let new = NewSession::default().with_id("fork-of-it");
-    for (name, id, intention) in [
+    for (name, id, request) in [
         (
             "fork",
             Some("fork-of-it"),
@@ -234,7 +242,7 @@ fn what_makes_or_removes_a_session_is_settled_whole_though_the_app_wrote_its_ind
             let broken = FailingDisk::at(at, Fault::NotDone, Then::Dead);
             let ran = shop
                 .runner_on(broken)
-                .execute(&shop.store(), &shop.located(), &intention);
+                .execute(&shop.store(), &shop.location(), &request);
             if ran.is_ok() {
                 break;
             }
@@ -291,7 +299,7 @@ impl Thief {
         Runner::new(
             Arc::new(HookedDisk::real(Arc::new(self.clone()))),
             shop.place.home(),
-            shop.place.chance.clone(),
+            shop.place.id_source.clone(),
             owner,
         )
         .with_liveness(Arc::new(RunnersDie))

@@ -51,7 +51,10 @@ fn backs_up_a_corrupt_index_before_creating_metadata_for_a_new_session() {
 
 #[test]
 fn salvages_valid_metadata_from_a_malformed_array_and_from_a_truncated_one() {
-    for (shape, rows) in [(MyAgentsShape::IndexWithNull, 3), (MyAgentsShape::IndexCutInRow, 2)] {
+    for (shape, rows) in [
+        (MyAgentsShape::IndexWithNull, 3),
+        (MyAgentsShape::IndexCutInRow, 2),
+    ] {
         let shop = Shop::of(shape);
         let damaged = shop.place.read("sessions.json");
         assert_eq!(
@@ -197,6 +200,8 @@ fn a_title_that_a_person_gives_is_final() {
         ErrorKind::Invalid
     );
     let unindexed = Shop::with(r#"{"id":"other"}"#, &talk());
-    let error = unindexed.wants(&EditRequest::Title("x".into())).unwrap_err();
+    let error = unindexed
+        .wants(&EditRequest::Title("x".into()))
+        .unwrap_err();
     assert!(error.hint().unwrap().contains("boswell index --native"));
 }

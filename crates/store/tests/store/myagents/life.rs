@@ -152,7 +152,7 @@ fn a_lock_that_was_taken_from_us_stops_the_change() {
     };
     let error = stolen.runner(&shop).execute(
         &shop.store(),
-        &shop.located(),
+        &shop.location(),
         &EditRequest::Append(vec![Draft::user("x")]),
     );
     let error = error.unwrap_err();
@@ -181,10 +181,10 @@ fn every_state_that_the_app_leaves_can_be_appended_to_renamed_and_deleted() {
         done.unwrap_or_else(|error| panic!("{shape:?}: {error}: {:?}", error.reason()));
         let session = shop
             .store()
-            .read(&shop.located(), boswell_dialect::Depth::Facts)
+            .read(&shop.location(), boswell_dialect::Depth::Facts)
             .unwrap();
         assert_eq!(
-            session.facts().last_prompt.as_deref(),
+            session.meta().last_prompt.as_deref(),
             Some("hello"),
             "{shape:?}"
         );

@@ -41,7 +41,7 @@ fn ours_and_a_node_peer_append_and_count_five_hundred_times_each_and_nothing_is_
             .map(|n| Draft::user(format!("ours {}", batch * BATCH + n)))
             .collect();
         runner
-            .execute(&store, &shop.located(), &EditRequest::Append(drafts))
+            .execute(&store, &shop.location(), &EditRequest::Append(drafts))
             .unwrap();
     }
     assert!(
@@ -98,7 +98,7 @@ fn a_lock_that_a_live_node_process_holds_is_waited_for() {
     let error = runner
         .clone()
         .waiting(Wait::No)
-        .execute(&shop.store(), &shop.located(), &append)
+        .execute(&shop.store(), &shop.location(), &append)
         .unwrap_err();
     assert!(
         error.reason().unwrap().contains(&child.id().to_string()),
@@ -110,7 +110,7 @@ fn a_lock_that_a_live_node_process_holds_is_waited_for() {
     child.wait().unwrap();
     runner
         .waiting(Wait::No)
-        .execute(&shop.store(), &shop.located(), &append)
+        .execute(&shop.store(), &shop.location(), &append)
         .unwrap();
     assert_eq!(shop.lines().len(), 5);
     shop.has_no_locks();

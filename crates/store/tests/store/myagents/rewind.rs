@@ -118,7 +118,7 @@ fn an_announced_rewind_is_written_down_before_anything_is_cut() {
     let plan = shop
         .store()
         .plan(
-            &shop.located(),
+            &shop.location(),
             &EditRequest::Rewind(boswell_model::Tip::At(boswell_model::Slot(0))),
         )
         .unwrap()
@@ -161,7 +161,10 @@ fn recovers_both_crash_windows_without_inventing_another_sdk_identity() {
         row["stats"]["messageCount"], 2,
         "one that stayed, one that came"
     );
-    for (shape, same) in [(MyAgentsShape::IntentBefore, true), (MyAgentsShape::IntentAfter, false)] {
+    for (shape, same) in [
+        (MyAgentsShape::IntentBefore, true),
+        (MyAgentsShape::IntentAfter, false),
+    ] {
         let shop = Shop::of(shape);
         let before = shop.row()["sdkSessionId"].clone();
         shop.wants(&EditRequest::Migrate).unwrap();
@@ -200,11 +203,11 @@ fn fails_closed_for_inconsistent_recovery_evidence() {
     ];
     for shop in wrong {
         let before = (shop.log(), shop.place.read("sessions.json"));
-        for intention in [
+        for request in [
             EditRequest::Append(vec![Draft::user("x")]),
             EditRequest::Migrate,
         ] {
-            let error = shop.wants(&intention).unwrap_err();
+            let error = shop.wants(&request).unwrap_err();
             assert!(
                 matches!(error.kind(), ErrorKind::Damaged | ErrorKind::TooNew),
                 "{error}"

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use boswell_dialect::myagents::MyAgents;
-use boswell_dialect::{Draft, Expected, EditRequest, SessionLocation, StoreRequest};
+use boswell_dialect::{Draft, EditRequest, Expected, SessionLocation, StoreRequest};
 use boswell_model::{Slot, Tip};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::locks::{ProcessState, Processes};
-use boswell_store::{Executed, Error, NewSession, Runner, Store};
+use boswell_store::{Error, Executed, NewSession, Runner, Store};
 use boswell_testkit::jsonl;
 use boswell_testkit::make::myagents::{self, MyAgentsShape};
 use serde_json::Value;
@@ -22,7 +22,11 @@ pub(crate) struct RunnersDie;
 
 impl Processes for RunnersDie {
     fn process(&self, pid: u32) -> ProcessState {
-        if pid == RUNNER { ProcessState::No } else { ProcessState::Yes }
+        if pid == RUNNER {
+            ProcessState::No
+        } else {
+            ProcessState::Yes
+        }
     }
 }
 
@@ -74,7 +78,7 @@ impl Shop {
     pub(crate) fn store_on(&self, disk: Arc<dyn Disk>) -> Store {
         Store::in_folder(&MyAgents, self.place.root()).writable(
             disk,
-            self.place.chance.clone(),
+            self.place.id_source.clone(),
             self.place.home().join("locks"),
         )
     }
@@ -89,17 +93,17 @@ impl Shop {
             .with_liveness(Arc::new(RunnersDie))
     }
 
-    pub(crate) fn located(&self) -> SessionLocation {
+    pub(crate) fn location(&self) -> SessionLocation {
         self.store().find(&self.id).unwrap()
     }
 
-    pub(crate) fn wants(&self, intention: &EditRequest) -> Result<Executed, Error> {
+    pub(crate) fn wants(&self, request: &EditRequest) -> Result<Executed, Error> {
         self.runner()
-            .execute(&self.store(), &self.located(), intention)
+            .execute(&self.store(), &self.location(), request)
     }
 
-    pub(crate) fn wants_of_store(&self, intention: &StoreRequest) -> Result<Executed, Error> {
-        self.runner().execute_store(&self.store(), intention)
+    pub(crate) fn wants_of_store(&self, request: &StoreRequest) -> Result<Executed, Error> {
+        self.runner().execute_store(&self.store(), request)
     }
 
     pub(crate) fn append(&self, drafts: Vec<Draft>) -> Executed {

@@ -10,7 +10,7 @@ use boswell_store::disk::durable;
 use boswell_store::{Owner, Reason, RecoveryOutcome, Runner, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 
-use crate::plans::support::{TestChance, session};
+use crate::plans::support::{TestIds, session};
 
 const ROOT: &str = "/store";
 
@@ -50,7 +50,7 @@ fn runner_from(disk: &CrashDisk, first: u64) -> Runner {
     Runner::new(
         Arc::new(disk.clone()),
         "/home",
-        TestChance::counting_from(first),
+        TestIds::counting_from(first),
         owner,
     )
     .waiting(Wait::No)

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use boswell_store::{ErrorKind, Keeping, ChunkedCopies, Runner, SessionRef, Wait};
+use boswell_store::{ChunkedCopies, ErrorKind, Keeping, Runner, SessionRef, Wait};
 
 use crate::plans::support::{FailingDisk, Fault, Place, Then, session, tree};
 
@@ -140,7 +140,13 @@ fn a_crash_at_any_call_leaves_a_copy_that_is_right_or_none() {
     for at in 0..60 {
         let place = Place::new();
         place.put("log", "one\n");
-        keep(&place, &place.runner(), &mut ChunkedCopies::default(), &session()).unwrap();
+        keep(
+            &place,
+            &place.runner(),
+            &mut ChunkedCopies::default(),
+            &session(),
+        )
+        .unwrap();
         place.put("log", "one\ntwo\n");
         let broken = place.runner_on(FailingDisk::at(at, Fault::Half, Then::Dead));
         let mut kept = place.runner().vault().kept().unwrap();

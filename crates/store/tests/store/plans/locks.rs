@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::plans::support::{Place, TestChance};
+use crate::plans::support::{Place, TestIds};
 use boswell_store::disk::{Disk, LockMode, MemoryDisk, OpenMode, RealDisk};
 use boswell_store::locks::{
-    AgentFlock, ProcessState, Processes, Locks, MkdirLock, MkdirOwner, SystemLiveness,
+    AgentFlock, Locks, MkdirLock, MkdirOwner, ProcessState, Processes, SystemLiveness,
 };
 use boswell_store::{Error, ErrorKind, Owner, Wait};
 use boswell_testkit::disk;
@@ -48,7 +48,7 @@ impl Folder {
         // The clock is ours to move, the time of a folder is not.
         let made = RealDisk.stat(&path).unwrap().unwrap().modified / 1_000_000;
         place
-            .chance
+            .id_source
             .millis
             .store(i64::try_from(made).unwrap() + age_ms, Ordering::Relaxed);
         Folder { place, path }
@@ -65,7 +65,7 @@ impl Folder {
             &self.path,
             owner,
             &Known,
-            self.place.chance.as_ref(),
+            self.place.id_source.as_ref(),
             Wait::No,
         )
     }
@@ -200,7 +200,7 @@ fn a_busy_folder_lock_says_who_holds_it_and_waits_no_longer_than_told() {
         &folder.path,
         owner,
         &Known,
-        folder.place.chance.as_ref(),
+        folder.place.id_source.as_ref(),
         wait,
     )
     .unwrap_err();
@@ -225,10 +225,16 @@ fn two_takers_of_one_stale_lock_never_both_hold_it() {
                         pid: LIVE,
                         started: None,
                     };
-                    let chance = folder.place.chance.as_ref();
-                    let lock =
-                        MkdirLock::take(&disk, &folder.path, owner, &Known, chance, Wait::Forever)
-                            .unwrap();
+                    let id_source = folder.place.id_source.as_ref();
+                    let lock = MkdirLock::take(
+                        &disk,
+                        &folder.path,
+                        owner,
+                        &Known,
+                        id_source,
+                        Wait::Forever,
+                    )
+                    .unwrap();
                     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "two hold it");
                     inside.fetch_sub(1, Ordering::SeqCst);
                     drop(lock);
@@ -243,7 +249,10 @@ fn this_process_lives() {
     let me = std::process::id();
     if cfg!(unix) {
         assert_eq!(SystemLiveness.process(me), ProcessState::Yes);
-        assert_eq!(SystemLiveness.process(i32::MAX.cast_unsigned()), ProcessState::No);
+        assert_eq!(
+            SystemLiveness.process(i32::MAX.cast_unsigned()),
+            ProcessState::No
+        );
         assert_eq!(SystemLiveness.process(0), ProcessState::Unknown);
     }
 }
@@ -257,7 +266,7 @@ fn locks(place: &Place) -> Locks {
         Arc::new(RealDisk),
         place.home().join("locks"),
         owner,
-        TestChance::new(),
+        TestIds::new(),
     )
 }
 
@@ -308,7 +317,7 @@ fn where_the_system_does_not_tell_who_holds_a_lock_the_holder_leaves_word_in_it(
         Arc::new(MemoryDisk::default()),
         "/locks",
         owner,
-        TestChance::new(),
+        TestIds::new(),
     );
     let _held = locks.exclusive("x", Wait::No).unwrap();
     let error = locks.exclusive("x", Wait::No).unwrap_err();

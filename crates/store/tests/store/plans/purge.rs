@@ -9,7 +9,7 @@ use boswell_store::disk::durable;
 use boswell_store::{NoteKind, Notes, Owner, Purging, Reason, Result, Runner, SessionRef, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 
-use crate::plans::support::TestChance;
+use crate::plans::support::TestIds;
 
 const ROOT: &str = "/store";
 const WORDS: [&str; 4] = ["zebuprompt", "xerustitle", "tapirnote", "numbatname"];
@@ -30,7 +30,7 @@ fn runner(disk: &CrashDisk, first: u64) -> Runner {
     Runner::new(
         Arc::new(disk.clone()),
         "/home",
-        TestChance::counting_from(first),
+        TestIds::counting_from(first),
         owner,
     )
     .waiting(Wait::No)
@@ -88,7 +88,7 @@ fn prepare(disk: &CrashDisk) {
         .vault()
         .keep(root, "sessions/gone.jsonl", &gone(), Reason::Kept)
         .unwrap();
-    let at = TestChance::new().now();
+    let at = TestIds::new().now();
     notes(disk)
         .add(&gone(), at, NoteKind::Summary("tapirnote".to_owned()))
         .unwrap();
@@ -105,7 +105,7 @@ fn prepare(disk: &CrashDisk) {
 fn purging() -> Purging {
     Purging {
         id: "00000000000000aa".to_owned(),
-        at: TestChance::new().now(),
+        at: TestIds::new().now(),
         sessions: vec![gone()],
         root: ROOT.into(),
         log: Some("sessions/gone.jsonl".to_owned()),

@@ -11,7 +11,7 @@ use boswell_store::{
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 
-use crate::plans::support::TestChance;
+use crate::plans::support::TestIds;
 
 const ROOT: &str = "/store";
 const SECRET: &[u8] = b"ghp_0a1B2c3D4e5F";
@@ -37,7 +37,7 @@ fn runner(disk: &CrashDisk, first: u64) -> Runner {
     Runner::new(
         Arc::new(disk.clone()),
         "/home",
-        TestChance::counting_from(first),
+        TestIds::counting_from(first),
         owner,
     )
     .waiting(Wait::No)
@@ -76,7 +76,7 @@ fn prepare(disk: &CrashDisk) {
         )
         .unwrap();
     runner.restore(&session()).unwrap();
-    let at = TestChance::new().now();
+    let at = TestIds::new().now();
     notes(disk)
         .add(
             &session(),

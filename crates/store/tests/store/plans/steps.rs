@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::plans::support::{Place, Tree, session};
-use boswell_dialect::{Assertion, LockSpec, Modified, Plan, Precondition, ExpectedState, Step};
+use boswell_dialect::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
 use boswell_store::{ErrorKind, Reason};
 use boswell_testkit::disk;
 
@@ -295,7 +295,7 @@ fn operations_are_told_apart_by_the_clock_and_by_name() {
             .unwrap()
     };
     let first = put("1");
-    place.chance.millis.fetch_add(5, Ordering::Relaxed);
+    place.id_source.millis.fetch_add(5, Ordering::Relaxed);
     let second = put("2");
     assert_ne!(first.id, second.id);
     assert_eq!(second.at.millis() - first.at.millis(), 5);

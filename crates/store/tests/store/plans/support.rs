@@ -11,29 +11,29 @@ use std::time::Duration;
 use boswell_model::Instant;
 use boswell_store::disk::{Disk, OpenMode, RealDisk, StatKind};
 use boswell_store::{IdSource, Owner, Runner, SessionRef, Wait};
-use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 /// A clock that stands still until it is moved, and names that count up.
 #[derive(Debug)]
-pub(crate) struct TestChance {
+pub(crate) struct TestIds {
     pub(crate) millis: AtomicI64,
     count: AtomicU64,
 }
 
-impl TestChance {
+impl TestIds {
     pub(crate) fn new() -> Arc<Self> {
         Self::counting_from(0)
     }
 
     pub(crate) fn counting_from(first: u64) -> Arc<Self> {
-        Arc::new(TestChance {
+        Arc::new(TestIds {
             millis: AtomicI64::new(1_800_000_000_000),
             count: AtomicU64::new(first),
         })
     }
 }
 
-impl IdSource for TestChance {
+impl IdSource for TestIds {
     fn now(&self) -> Instant {
         Instant::from_millis(self.millis.load(Ordering::Relaxed))
     }
@@ -167,7 +167,7 @@ impl FailingDisk {
 #[derive(Debug)]
 pub(crate) struct Place {
     folder: tempfile::TempDir,
-    pub(crate) chance: Arc<TestChance>,
+    pub(crate) id_source: Arc<TestIds>,
 }
 
 impl Place {
@@ -180,7 +180,7 @@ impl Place {
         boswell_testkit::disk::make_dir(&folder.path().join("store"));
         Place {
             folder,
-            chance: TestChance::new(),
+            id_source: TestIds::new(),
         }
     }
 
@@ -201,7 +201,9 @@ impl Place {
     }
 
     pub(crate) fn append(&self, key: &str, bytes: &str) {
-        let file = RealDisk.open(&self.root().join(key), OpenMode::Append).unwrap();
+        let file = RealDisk
+            .open(&self.root().join(key), OpenMode::Append)
+            .unwrap();
         assert_eq!(file.append(bytes.as_bytes()).unwrap(), bytes.len());
     }
 
@@ -217,7 +219,7 @@ impl Place {
         // Long enough for a process that another test starts: until it is under way,
         // it has our locks too.
         let wait = Wait::For(Duration::from_secs(1));
-        Runner::new(disk.disk(), self.home(), self.chance.clone(), owner).waiting(wait)
+        Runner::new(disk.disk(), self.home(), self.id_source.clone(), owner).waiting(wait)
     }
 
     /// Everything below the store: files with content and mode, folders.

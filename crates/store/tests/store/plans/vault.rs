@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use boswell_dialect::Step;
 use boswell_store::disk::{Disk, OpenMode, RealDisk};
 use boswell_store::{
-    IdSource, ErrorKind, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
+    ErrorKind, IdSource, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
 };
 use boswell_testkit::disk;
 
@@ -94,13 +94,16 @@ fn copies_expire_by_reason_and_age_and_damaged_lines_stay() {
     assert_eq!(
         runner
             .vault()
-            .expire(place.chance.now(), &keep)
+            .expire(place.id_source.now(), &keep)
             .unwrap()
             .records,
         0
     );
-    place.chance.millis.fetch_add(91 * DAY, Ordering::Relaxed);
-    let expired = runner.vault().expire(place.chance.now(), &keep).unwrap();
+    place
+        .id_source
+        .millis
+        .fetch_add(91 * DAY, Ordering::Relaxed);
+    let expired = runner.vault().expire(place.id_source.now(), &keep).unwrap();
     assert_eq!((expired.records, expired.objects), (1, 1));
     let (left, damaged) = runner.vault().list().unwrap();
     assert_eq!(
@@ -179,7 +182,7 @@ fn notes_fold_in_order_and_damaged_lines_are_reported_and_kept() {
     let runner: Runner = place.runner();
     let load = || Notes::load(Arc::new(RealDisk), &place.home(), runner.locks().clone()).unwrap();
     let mut notes = load();
-    let at = place.chance.now();
+    let at = place.id_source.now();
     let mut add = |kind| notes.add(&session(), at, kind).unwrap();
     add(NoteKind::Tag("a".into()));
     add(NoteKind::Tag("b \"quoted\"\n会".into()));

@@ -54,7 +54,7 @@ fn a_session_that_grew_is_read_from_where_it_grew_and_equals_one_that_is_read_as
                 .collect::<Vec<_>>()
         };
         assert_eq!(heads(&now), heads(&whole));
-        assert_eq!(format!("{:?}", now.facts()), format!("{:?}", whole.facts()));
+        assert_eq!(format!("{:?}", now.meta()), format!("{:?}", whole.meta()));
         let items = |session: &boswell_store::Session| {
             session.context(session.tip().unwrap()).unwrap().items
         };

@@ -9,7 +9,7 @@ use boswell_store::{
     Visibility, is_packed,
 };
 use boswell_testkit::Home;
-use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk, HookVerdict};
+use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use crate::reading::Lab;
 
@@ -295,10 +295,10 @@ fn a_line_that_had_no_end_at_the_start_is_handed_out_whole() {
 fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_replaced() {
     let lab = Lab::new();
     let path = lab.session("a", 3).path();
-    let located = lab.store.find("a").unwrap();
+    let location = lab.store.find("a").unwrap();
     let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
     lab.add(&path, &record("one"));
-    let mut follower = Follower::behind(&lab.store, &located).unwrap();
+    let mut follower = Follower::behind(&lab.store, &location).unwrap();
     assert_eq!(
         texts(&follower.poll().unwrap()),
         ["one"],
@@ -335,7 +335,7 @@ fn behind_a_listing_only_additions_are_handed_out_also_after_the_log_was_cut_or_
     lab.add(&path, &record("three"));
     assert_eq!(texts(&follower.poll().unwrap()), ["three"]);
 
-    let mut late = Follower::behind(&lab.store, &located).unwrap();
+    let mut late = Follower::behind(&lab.store, &location).unwrap();
     assert!(
         late.poll().unwrap().entries.is_empty(),
         "replaced between the listing and the start"
@@ -400,11 +400,11 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
     let (mut compared, mut with_parents, mut leaves) = (0, 0, 0);
     for dialect in ["claude", "pi", "omp", "xcsh", "myagents", "oas", "codex"] {
         let store = Store::in_folder(by_name(dialect).unwrap(), home.folder(dialect).unwrap());
-        for located in store.list().unwrap().sessions {
-            let key = located
+        for location in store.list().unwrap().sessions {
+            let key = location
                 .key
                 .clone()
-                .filter(|key| !is_packed(key) && located.framing == Framing::Lines);
+                .filter(|key| !is_packed(key) && location.framing == Framing::Lines);
             let Some(key) = key else { continue };
             let path = store.root().join(&key);
             let bytes = durable::read(&RealDisk, &path).unwrap().unwrap();
@@ -421,12 +421,12 @@ fn what_is_said_of_a_new_entry_is_what_a_whole_read_says() {
             else {
                 continue;
             };
-            let session = store.read(&located, Depth::Heads).unwrap();
+            let session = store.read(&location, Depth::Heads).unwrap();
             let file = RealDisk.open(&path, OpenMode::Append).unwrap();
             file.truncate(cut as u64).unwrap();
             let found = SessionLocation {
                 size: cut as u64,
-                ..located.clone()
+                ..location.clone()
             };
             let mut follower = Follower::behind(&store, &found).unwrap().counting_lines();
             durable::append_all(file.as_ref(), &bytes[cut..]).unwrap();

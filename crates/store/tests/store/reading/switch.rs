@@ -54,9 +54,9 @@ fn the_session_that_is_left_is_durable_free_and_of_the_same_status() {
     );
     let left = lab.other().session("a").unwrap();
     assert_eq!(left.log().heads.len(), 3);
-    assert_eq!(left.facts().status, None);
+    assert_eq!(left.meta().status, None);
     assert_eq!(
-        new.session.facts().status.as_deref(),
+        new.session.meta().status.as_deref(),
         Some("completed"),
         "looking at a session does not reopen it"
     );

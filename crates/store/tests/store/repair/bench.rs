@@ -7,7 +7,7 @@ use boswell_dialect::{Confidence, Dialect, SessionLocation};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Owner, RepairRequest, Repaired, Runner, Store};
 use boswell_testkit::Made;
-use boswell_testkit::ids::SeededChance;
+use boswell_testkit::ids::SeededIds;
 
 pub(crate) struct Bench {
     pub(crate) folder: tempfile::TempDir,
@@ -42,13 +42,13 @@ impl Bench {
     ) -> Bench {
         let (root, home) = (folder.path().join("store"), folder.path().join("home"));
         std::fs::write(&path, bytes).unwrap();
-        let chance = Arc::new(SeededChance::new(1));
+        let id_source = Arc::new(SeededIds::new(1));
         let store = Store::in_folder(dialect, &root).writable(
             Arc::new(RealDisk),
-            chance.clone(),
+            id_source.clone(),
             home.join("locks"),
         );
-        let runner = Runner::new(Arc::new(RealDisk), &home, chance, Owner::this("test"));
+        let runner = Runner::new(Arc::new(RealDisk), &home, id_source, Owner::this("test"));
         let key = path
             .strip_prefix(&root)
             .unwrap()
@@ -70,7 +70,7 @@ impl Bench {
         }
     }
 
-    pub(crate) fn located(&self) -> SessionLocation {
+    pub(crate) fn location(&self) -> SessionLocation {
         self.store.find(&self.id).unwrap()
     }
 
@@ -80,7 +80,7 @@ impl Bench {
             ..RepairRequest::default()
         };
         self.runner
-            .repair(&self.store, &self.located(), &request)
+            .repair(&self.store, &self.location(), &request)
             .unwrap()
     }
 

@@ -9,9 +9,9 @@ use boswell_dialect::pi::Pi;
 
 use boswell_store::disk::durable;
 use boswell_store::{FsBackend, Owner, RecoveryOutcome, RepairRequest, Runner, Store, Wait};
-use boswell_testkit::ids::SeededChance;
 use boswell_testkit::crash_disk::{CrashDisk, everywhere};
 use boswell_testkit::damage::{self, Damage};
+use boswell_testkit::ids::SeededIds;
 use boswell_testkit::make::pi;
 use boswell_testkit::{Made, Rng};
 
@@ -19,7 +19,12 @@ const ROOT: &str = "/store";
 
 /// A session that needs both: two records on one line, and a parent that is not there.
 fn session() -> (Made, Vec<u8>) {
-    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3);
+    let made = pi::file(
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/p"),
+        3,
+    );
     let glued = damage::apply(Damage::GluedRecords, made.bytes(), 3, &mut Rng::new(1));
     let broken = damage::apply(Damage::PhantomParent, &glued, 6, &mut Rng::new(1));
     (made, broken)
@@ -41,7 +46,7 @@ fn runner(disk: &CrashDisk) -> Runner {
     Runner::new(
         Arc::new(disk.clone()),
         "/home",
-        Arc::new(SeededChance::new(1)),
+        Arc::new(SeededIds::new(1)),
         owner,
     )
     .waiting(Wait::No)
@@ -51,14 +56,14 @@ fn repair(disk: &CrashDisk) -> bool {
     let backend = Arc::new(FsBackend::on(Arc::new(disk.clone()), ROOT));
     let store = Store::on(&Pi::PI, backend, ROOT).writable(
         Arc::new(disk.clone()),
-        Arc::new(SeededChance::new(2)),
+        Arc::new(SeededIds::new(2)),
         "/home/locks",
     );
-    let Ok(located) = store.find(&session().0.id) else {
+    let Ok(location) = store.find(&session().0.id) else {
         return false;
     };
     runner(disk)
-        .repair(&store, &located, &RepairRequest::default())
+        .repair(&store, &location, &RepairRequest::default())
         .is_ok()
 }
 

@@ -13,7 +13,12 @@ use crate::repair::bench::Bench;
 
 #[test]
 fn a_missing_parent_is_bridged_in_a_fork_that_names_the_original() {
-    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3);
+    let made = pi::file(
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/p"),
+        3,
+    );
     let broken = damage::apply(Damage::PhantomParent, made.bytes(), 6, &mut Rng::new(1));
     let bench = Bench::new(&Pi::PI, &made, &broken);
     let done = bench.repair(Confidence::Certain);
@@ -55,7 +60,7 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
     );
     let plan = bench
         .runner
-        .repair_plan(&bench.store, &bench.located(), &RepairRequest::default())
+        .repair_plan(&bench.store, &bench.location(), &RepairRequest::default())
         .unwrap();
     assert!(
         plan.still_lost
@@ -71,18 +76,18 @@ fn old_clients_and_sdks_are_served_when_they_are_named() {
     };
     let done = bench
         .runner
-        .repair(&bench.store, &bench.located(), &request)
+        .repair(&bench.store, &bench.location(), &request)
         .unwrap();
     let fork = bench.store.find(&done.fork.unwrap()).unwrap();
     let session = bench.store.read(&fork, Depth::Pairs).unwrap();
     assert!(check(&session).unwrap().problems.is_empty());
     assert_eq!(
-        session.facts().parent.as_deref(),
-        Some(bench.located().id.as_str())
+        session.meta().parent.as_deref(),
+        Some(bench.location().id.as_str())
     );
     assert!(
         session
-            .facts()
+            .meta()
             .title
             .as_deref()
             .is_some_and(|title| title.ends_with("(repaired)"))
@@ -116,13 +121,13 @@ fn goals_that_exclude_each_other_are_an_error() {
     };
     let error = bench
         .runner
-        .repair_plan(&bench.store, &bench.located(), &request)
+        .repair_plan(&bench.store, &bench.location(), &request)
         .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict);
     assert!(
         bench
             .runner
-            .repair_plan(&bench.store, &bench.located(), &RepairRequest::default())
+            .repair_plan(&bench.store, &bench.location(), &RepairRequest::default())
             .is_ok()
     );
     let goals = vec!["sdk-py".to_owned()];
@@ -133,7 +138,7 @@ fn goals_that_exclude_each_other_are_an_error() {
     };
     let plan = bench
         .runner
-        .repair_plan(&bench.store, &bench.located(), &request)
+        .repair_plan(&bench.store, &bench.location(), &request)
         .unwrap();
     assert!(
         !plan.goals.contains(&"2.1.50"),
@@ -144,12 +149,17 @@ fn goals_that_exclude_each_other_are_an_error() {
 
 #[test]
 fn one_step_is_taken_in_place_on_request_and_taken_back() {
-    let made = pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3);
+    let made = pi::file(
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/p"),
+        3,
+    );
     let broken = damage::apply(Damage::ParentCycle, made.bytes(), 6, &mut Rng::new(1));
     let bench = Bench::new(&Pi::PI, &made, &broken);
     let plan = bench
         .runner
-        .repair_plan(&bench.store, &bench.located(), &RepairRequest::default())
+        .repair_plan(&bench.store, &bench.location(), &RepairRequest::default())
         .unwrap();
     assert_eq!(plan.reachable, 0, "pi never comes back from a circle");
     assert_eq!(plan.would_reach, plan.total);
@@ -160,7 +170,7 @@ fn one_step_is_taken_in_place_on_request_and_taken_back() {
     };
     let done = bench
         .runner
-        .repair(&bench.store, &bench.located(), &request)
+        .repair(&bench.store, &bench.location(), &request)
         .unwrap();
     assert!(bench.bytes() == made.bytes());
     assert!(done.in_place);
@@ -189,7 +199,7 @@ fn of_steps_that_are_alike_exactly_the_chosen_ones_are_taken() {
     };
     let plan = bench
         .runner
-        .repair_plan(&bench.store, &bench.located(), &RepairRequest::default())
+        .repair_plan(&bench.store, &bench.location(), &RepairRequest::default())
         .unwrap();
     let alike: Vec<usize> = plan
         .steps
@@ -205,7 +215,7 @@ fn of_steps_that_are_alike_exactly_the_chosen_ones_are_taken() {
         };
         let done = bench
             .runner
-            .repair(&bench.store, &bench.located(), &request)
+            .repair(&bench.store, &bench.location(), &request)
             .unwrap();
         let (operation, id) = (done.operation.unwrap(), done.fork.unwrap());
         assert_eq!(

@@ -18,7 +18,12 @@ fn claude_session() -> Made {
 }
 
 fn pi_session() -> Made {
-    pi::file(pi::PiShape::Linear, pi::PiFlavour::Pi, pi::PiLayout::of("/p"), 3)
+    pi::file(
+        pi::PiShape::Linear,
+        pi::PiFlavour::Pi,
+        pi::PiLayout::of("/p"),
+        3,
+    )
 }
 
 fn glued(made: &Made) -> Vec<u8> {
@@ -78,7 +83,7 @@ fn every_capture_is_repaired_for_everybody_and_taken_back_bit_for_bit() {
         };
         let done = bench
             .runner
-            .repair(&bench.store, &bench.located(), &request)
+            .repair(&bench.store, &bench.location(), &request)
             .unwrap();
         if let Some(operation) = &done.operation {
             bench.runner.undo(&operation.id).unwrap();
@@ -144,7 +149,7 @@ fn lines_that_an_agent_wrote_into_the_old_file_are_brought_home_once() {
     );
     let plan = bench
         .runner
-        .repair_plan(&bench.store, &bench.located(), &RepairRequest::default())
+        .repair_plan(&bench.store, &bench.location(), &RepairRequest::default())
         .unwrap();
     assert_eq!(
         plan.steps
@@ -202,13 +207,13 @@ fn an_unknown_step_and_changes_before_bytes_are_in_order_are_refused() {
         };
         bench
             .runner
-            .repair(&bench.store, &bench.located(), &request)
+            .repair(&bench.store, &bench.location(), &request)
             .unwrap_err()
     };
     assert_eq!(ask(&[99], false).kind(), ErrorKind::NotFound);
     let change = bench
         .runner
-        .repair_plan(&bench.store, &bench.located(), &RepairRequest::default())
+        .repair_plan(&bench.store, &bench.location(), &RepairRequest::default())
         .unwrap();
     let change = change
         .steps

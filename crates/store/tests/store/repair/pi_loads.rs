@@ -105,11 +105,11 @@ fn pi_loads_every_repaired_session_with_the_whole_tree() {
 fn told(store: &Store, file: &Path) -> (usize, usize) {
     let key = file.strip_prefix(store.root()).unwrap().to_str().unwrap();
     let listed = store.list().unwrap().sessions;
-    let located = listed
+    let location = listed
         .into_iter()
         .find(|it| it.key.as_deref() == Some(key))
         .unwrap();
-    let session = store.read(&located, Depth::Heads).unwrap();
+    let session = store.read(&location, Depth::Heads).unwrap();
     let entries = session
         .log()
         .heads

@@ -109,9 +109,10 @@ fn index(session: &mut ClaudeSession, folder: &str, side: &mut FileList) {
         "fileMtime": session.clock.ms(), "firstPrompt": "No prompt", "messageCount": 3, "created": session.clock.iso(),
         "modified": session.clock.iso(), "gitBranch": "main", "projectPath": session.cwd, "isSidechain": false,
     });
-    let mut ghost = entry.clone();
-    ghost["sessionId"] = json!("00000000-0000-4000-8000-00000000dead");
-    let index = json!({"version": 1, "entries": [entry, ghost], "originalPath": session.cwd});
+    let mut deleted_session = entry.clone();
+    deleted_session["sessionId"] = json!("00000000-0000-4000-8000-00000000dead");
+    let index =
+        json!({"version": 1, "entries": [entry, deleted_session], "originalPath": session.cwd});
     let text = serde_json::to_string_pretty(&index).expect("a value prints");
     side.add(format!("{folder}/sessions-index.json"), text);
 }

@@ -93,8 +93,8 @@ pub fn store(shape: MyAgentsShape, seed: u64) -> Batch {
     };
     for (number, id) in ids.into_iter().enumerate() {
         let seed = seed.wrapping_mul(31).wrapping_add(number as u64);
-        let sdk =
-            (shape == MyAgentsShape::E1 && number == 0).then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
+        let sdk = (shape == MyAgentsShape::E1 && number == 0)
+            .then_some("5d2c1f6e-3333-4b1e-8f8e-111111111111");
         let agent_dir = [
             "/home/dev/proj/demo",
             "/home/dev/proj/演示",
@@ -117,8 +117,12 @@ pub fn store(shape: MyAgentsShape, seed: u64) -> Batch {
 
 fn state(shape: MyAgentsShape, batch: &mut Batch, rows: &mut Vec<Value>) {
     match shape {
-        MyAgentsShape::LegacyJson | MyAgentsShape::BothPresent | MyAgentsShape::EmptyBesideLegacy => legacy(shape, batch),
-        MyAgentsShape::IntentBefore | MyAgentsShape::IntentAfter => intent(shape, batch, &mut rows[0]),
+        MyAgentsShape::LegacyJson
+        | MyAgentsShape::BothPresent
+        | MyAgentsShape::EmptyBesideLegacy => legacy(shape, batch),
+        MyAgentsShape::IntentBefore | MyAgentsShape::IntentAfter => {
+            intent(shape, batch, &mut rows[0])
+        }
         MyAgentsShape::Prepared => {
             rows[0]["materializationState"] = json!("prepared");
             rows[0]["materializationSourceSessionId"] = json!("pending-tab-1");

@@ -51,8 +51,16 @@ fn broken_indexes_are_broken_in_their_own_way() {
             .map(<[u8]>::to_vec)
     };
     assert!(text(MyAgentsShape::IndexMissing).is_none());
-    assert!(text(MyAgentsShape::BomIndex).unwrap().starts_with(b"\xef\xbb\xbf["));
-    for shape in [MyAgentsShape::IndexTruncated, MyAgentsShape::IndexCutInRow, MyAgentsShape::TmpNewer] {
+    assert!(
+        text(MyAgentsShape::BomIndex)
+            .unwrap()
+            .starts_with(b"\xef\xbb\xbf[")
+    );
+    for shape in [
+        MyAgentsShape::IndexTruncated,
+        MyAgentsShape::IndexCutInRow,
+        MyAgentsShape::TmpNewer,
+    ] {
         assert!(
             serde_json::from_slice::<Value>(&text(shape).unwrap()).is_err(),
             "{shape:?}"

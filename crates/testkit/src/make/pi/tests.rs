@@ -111,7 +111,11 @@ fn the_flavours_write_all_their_entry_types() {
 
 #[test]
 fn large_images_are_blobs_named_by_their_hash_except_in_pi() {
-    for (flavour, blobs) in [(PiFlavour::Pi, 0), (PiFlavour::Omp, 2), (PiFlavour::Xcsh, 2)] {
+    for (flavour, blobs) in [
+        (PiFlavour::Pi, 0),
+        (PiFlavour::Omp, 2),
+        (PiFlavour::Xcsh, 2),
+    ] {
         let made = file(PiShape::Images, flavour, PiLayout::of("/x"), 2);
         let found: Vec<_> = made
             .files

@@ -1,8 +1,8 @@
 //! Repeatable randomness (SplitMix64): a failing run must be a number that can be passed on.
 
-pub(crate) struct Chance(u64);
+pub(crate) struct Rng(u64);
 
-impl Chance {
+impl Rng {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use boswell_find::{Catalog, CatalogRow, SortKeys, FilterKeys, WantedRows};
+use boswell_find::{Catalog, CatalogRow, FilterKeys, SortKeys, WantedRows};
 use boswell_model::{Instant, SessionRef};
 use boswell_store::Stores;
 use boswell_testkit::disk;
@@ -39,7 +39,7 @@ impl Lab {
     }
 
     /// A number below `most`, another one each time.
-    fn roll(&mut self, most: u64) -> u64 {
+    fn listing_snapshot(&mut self, most: u64) -> u64 {
         self.dice = self
             .dice
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -68,10 +68,10 @@ impl Lab {
 
     /// Something happens to some session.
     fn change(&mut self) {
-        let number = self.roll(SESSIONS + 60);
+        let number = self.listing_snapshot(SESSIONS + 60);
         let path = self.path(number);
-        let text = format!("t{}", self.roll(1000));
-        match self.roll(6) {
+        let text = format!("t{}", self.listing_snapshot(1000));
+        match self.listing_snapshot(6) {
             0 | 1 => match std::fs::OpenOptions::new().append(true).open(&path) {
                 Ok(mut log) => log.write_all(Lab::line(number, &text).as_bytes()).unwrap(),
                 Err(_) => self.write(number, &text),
@@ -105,10 +105,10 @@ impl Lab {
                 .unwrap();
         }
         let gone = catalog
-            .ghosts()
+            .deleted_sessions()
             .unwrap()
             .into_iter()
-            .map(|ghost| ghost.reference)
+            .map(|deleted_session| deleted_session.reference)
             .collect();
         (entries.iter().map(seen).collect(), gone)
     }
@@ -116,7 +116,7 @@ impl Lab {
     /// Some time later each time, and sometimes before the files are old enough to be trusted.
     fn now(&mut self) -> Instant {
         self.asked += 1;
-        let ahead = if self.roll(4) == 0 {
+        let ahead = if self.listing_snapshot(4) == 0 {
             0
         } else {
             60 + self.asked
@@ -126,20 +126,26 @@ impl Lab {
     }
 }
 
-type Seen = (Option<String>, u64, bool, Option<SortKeys>, Option<FilterKeys>);
+type Seen = (
+    Option<String>,
+    u64,
+    bool,
+    Option<SortKeys>,
+    Option<FilterKeys>,
+);
 
 fn seen(entry: &CatalogRow) -> Seen {
-    let located = &entry.located;
+    let location = &entry.location;
     (
-        located.key.clone(),
+        location.key.clone(),
         entry.generation,
         entry.is_current(),
-        entry.glance(),
-        entry.traits().cloned(),
+        entry.sort_keys(),
+        entry.filter_keys().cloned(),
     )
 }
 
-fn copy_without_roll(from: &Path, to: &Path) -> i64 {
+fn copy_without_listing_snapshot(from: &Path, to: &Path) -> i64 {
     std::fs::copy(from, to).unwrap();
     let db = rusqlite::Connection::open(to).unwrap();
     let parts = db
@@ -159,11 +165,15 @@ fn a_roll_never_changes_what_a_refresh_finds() {
         );
         let mut most_parts = 0;
         for round in 0..40 {
-            let changes = if lab.roll(8) == 0 { 150 } else { lab.roll(6) };
+            let changes = if lab.listing_snapshot(8) == 0 {
+                150
+            } else {
+                lab.listing_snapshot(6)
+            };
             (0..changes).for_each(|_| lab.change());
-            let (now, fill) = (lab.now(), lab.roll(3) > 0);
+            let (now, fill) = (lab.now(), lab.listing_snapshot(3) > 0);
             drop(lab.catalog("with.db"));
-            most_parts = most_parts.max(copy_without_roll(&with, &without));
+            most_parts = most_parts.max(copy_without_listing_snapshot(&with, &without));
             let mut catalog = lab.catalog("without.db");
             let wanted = lab.seen(&mut catalog, now, fill);
             drop(catalog);
@@ -173,7 +183,7 @@ fn a_roll_never_changes_what_a_refresh_finds() {
                 wanted,
                 "seed {seed}, round {round}"
             );
-            if lab.roll(10) == 0
+            if lab.listing_snapshot(10) == 0
                 && let Some(gone) = wanted.1.first()
             {
                 catalog.forget(&|session, _| session == gone).unwrap();

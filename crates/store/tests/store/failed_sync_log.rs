@@ -17,10 +17,10 @@ use boswell_testkit::hooked_disk::{DiskCall, Hook, HookedDisk};
 const HOME: &str = "/home/store";
 const ID: &str = "session-a";
 
-fn open(disk: &CrashDisk, chance: u64) -> Store {
+fn open(disk: &CrashDisk, id_source: u64) -> Store {
     Store::open_on(
         Arc::new(disk.clone()),
-        Arc::new(Counting::from(chance)),
+        Arc::new(Counting::from(id_source)),
         HOME,
     )
     .unwrap()
@@ -77,8 +77,8 @@ fn identity(disk: &CrashDisk, path: &Path) -> (u64, u64) {
 }
 
 /// Opens the session again, which copies its log.
-fn goes_on(disk: &CrashDisk, chance: u64) -> bool {
-    open(disk, chance).writer(ID, Wait::No).is_ok()
+fn goes_on(disk: &CrashDisk, id_source: u64) -> bool {
+    open(disk, id_source).writer(ID, Wait::No).is_ok()
 }
 
 /// Names under which the vault has the file.
@@ -105,12 +105,12 @@ fn writes_late(disk: &CrashDisk, file: &Path, id: &str) -> String {
 /// What a check says about lines that were written late.
 fn told(disk: &CrashDisk) -> Option<String> {
     let store = open(disk, 1 << 20);
-    let located = store.find(ID).unwrap();
+    let location = store.find(ID).unwrap();
     let session = store.session(ID).unwrap();
     let problem = runner(disk)
         .late_table()
         .unwrap()
-        .problem(&store, &located, &session)
+        .problem(&store, &location, &session)
         .unwrap()?;
     Some(format!("{}: {}", problem.kind.word(), problem.detail))
 }
@@ -122,9 +122,9 @@ fn brought_home(disk: &CrashDisk, line: &str, place: &str) {
     let expected = "late_lines: an agent wrote a line into the file as it was before";
     assert_eq!(told(disk).as_deref(), Some(expected), "{place}");
     let store = open(disk, 1 << 21);
-    let located = store.find(ID).unwrap();
+    let location = store.find(ID).unwrap();
     runner(disk)
-        .repair(&store, &located, &RepairRequest::default())
+        .repair(&store, &location, &RepairRequest::default())
         .unwrap();
     assert_eq!(text(disk), format!("{before}{line}\n"), "{place}");
     assert_eq!(told(disk), None, "{place}");
