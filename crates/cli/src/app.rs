@@ -1,4 +1,5 @@
-//! The machine the command runs on: the one place that reads environment, clock and terminal.
+//! What every command works with: settings, stores, home, terminal. The one place that reads the
+//! environment, the clock and the terminal.
 
 #![expect(
     clippy::disallowed_methods,

@@ -70,7 +70,7 @@ pub(crate) enum Color {
     Never,
 }
 
-// Each is built when it is called: see `typed.rs`.
+// Each is built when it is called: see `parse.rs`.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {

@@ -1,9 +1,9 @@
-//! What was typed, understood with as little of the grammar as that takes.
+//! Parses arguments with clap's deferred subcommands: only the subcommand that is called is built.
 //!
-//! Most of what it costs to start is telling the parser of fifty commands when one is run. So
-//! the version is answered first, then the line is read by a grammar that knows only the
-//! names of commands until one is met; and only what that cannot answer, help and mistakes,
-//! is read again by the whole.
+//! Describing fifty commands to the parser is most of the cost of starting. So `--version` is
+//! answered first, then the line is parsed by a grammar that knows only the names of commands until
+//! it meets one; what that grammar cannot answer, help and mistakes, is parsed again by the whole
+//! grammar.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;

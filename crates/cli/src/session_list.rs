@@ -1,8 +1,7 @@
-//! Sessions in the order of a list, of which only those that are shown are looked at closely.
+//! The sessions of a list, in order; only those that are shown are read in full.
 //!
-//! Order and number are known at a glance for most sessions. What else is to be said of one (its
-//! notes, the files beside it, the conversation that it is part of) is asked for when it comes to
-//! be shown, unless the list is chosen by such things.
+//! Sort keys give order and count for most sessions. Notes, side files and linked conversations are
+//! looked up when a session is shown, unless the list is filtered by them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};

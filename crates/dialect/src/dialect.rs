@@ -23,8 +23,8 @@ use crate::{
 ///
 /// The order of calls when a session is read: [`begin`](Dialect::begin) from what the listing
 /// knows; for each record [`head`](Dialect::head) and, if more than the tree is wanted,
-/// [`fold`](Dialect::fold); [`link`](Dialect::link) once all heads are there; then any question
-/// about tip, branch, context. No method may panic on any input.
+/// [`fold`](Dialect::collect_meta); [`link`](Dialect::link) once all heads are there; then any
+/// question about tip, branch, context. No method may panic on any input.
 pub trait Dialect: Send + Sync + fmt::Debug {
     /// Its name in refs and options, such as `claude`.
     fn name(&self) -> &'static str;
@@ -32,7 +32,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// Its name for people, such as `Claude Code`.
     fn title(&self) -> &'static str;
 
-    /// The agent that writes it; sessions may name another one in [`Facts::agent`].
+    /// The agent that writes it; sessions may name another one in [`SessionMeta::agent`].
     fn agent(&self) -> &'static str {
         self.name()
     }
@@ -385,8 +385,8 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         id_source.hex16()
     }
 
-    /// Whether [`hang`](Dialect::hang) has to be asked for the parent of a new entry; if not, that
-    /// is the last entry with an id.
+    /// Whether [`hang`](Dialect::parent_of_new) has to be asked for the parent of a new entry; if
+    /// not, that is the last entry with an id.
     fn parent_needs_full_log(&self) -> bool {
         false
     }

@@ -1,4 +1,5 @@
-//! Time and chance, as parameters: the store hands in the machine's, tests hand in their own.
+//! Clock and source of random ids, as a parameter: the store passes the system's, tests pass their
+//! own.
 
 use std::fmt;
 

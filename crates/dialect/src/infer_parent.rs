@@ -1,8 +1,8 @@
-//! Finds the entry that another one was written below when its own link is gone.
+//! Infers the parent of an entry whose own link is gone.
 //!
-//! An agent writes each entry below the one where it stands, so the neighbour is the end of the
-//! branch that was written last. Where one branch alone is open at that point of the file there is
-//! no doubt; where several are, the nearest stands out.
+//! An agent writes each entry below its current leaf, so the parent is the end of the branch that
+//! was written last. If one branch alone is open at that point of the file, the answer is certain;
+//! if several are, the nearest one is likely.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

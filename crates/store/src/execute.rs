@@ -1,5 +1,5 @@
-//! Carries out what is wanted of a session or a store: locks, then a look at what is there,
-//! then the dialect's plan.
+//! Executes an edit request on a session or a store: takes the locks, reads the current state, then
+//! runs the dialect's plan.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -64,7 +64,7 @@
 //!   [`Runner`] changes several files as one [`Operation`] that can be undone, [`locks`] are those
 //!   that other agents know.
 //! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that
-//!   fails; [`Chance`] is time and randomness; a [`LogBackend`] is where lines land when they
+//!   fails; [`IdSource`] is time and randomness; a [`LogBackend`] is where lines land when they
 //!   do not land in files.
 
 mod agent_activity;

@@ -1,4 +1,4 @@
-//! The machine's own clock and chance.
+//! The system's clock and random numbers.
 
 #![expect(
     clippy::disallowed_methods,

@@ -9,7 +9,7 @@
 //! * [`damage`] breaks a log in one named way and keeps every other byte.
 //! * [`crash_disk`] is a disk in memory that forgets what nobody synced; [`fault_disk`] one that
 //!   does less than it is asked, and counts; [`hooked_disk`] asks a hook of the test before every
-//!   call; [`oracle`] knows what was acknowledged; [`id_source`] gives time and ids from a seed.
+//!   call; [`oracle`] knows what was acknowledged; [`ids`] gives time and ids from a seed.
 //! * [`credential`] makes keys and passwords of every kind, and texts around them.
 //! * `faults` injects faults into the real program with a preloaded C shim.
 //! * [`peer`] is a program of another agent that works beside ours.

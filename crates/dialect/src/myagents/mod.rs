@@ -4,7 +4,7 @@
 //! the newest is a superset of the others. The engine keeps a transcript of its own in Claude's or
 //! Codex's store: see [`links`](crate::Dialect::links). Next to what reading needs, this folder
 //! holds the rules that a writer must follow, each as a pure function: [`id`], [`title`],
-//! [`preview`], [`visibility`], [`intent`], [`owner`].
+//! [`preview`], [`visibility`], [`rewind_intent`], [`lock_owner`].
 
 mod attachment;
 mod content;

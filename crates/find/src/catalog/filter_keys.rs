@@ -1,5 +1,7 @@
-//! What sessions are chosen by, apart from time and text: few sessions differ in it, so those
-//! that do not share it.
+//! Filter keys (agent, project, branch, tags, models): what a list is filtered by, apart from time
+//! and text.
+//!
+//! Most sessions have equal values, so each distinct set is stored once and shared by `Arc`.
 
 use std::collections::HashMap;
 use std::sync::Arc;

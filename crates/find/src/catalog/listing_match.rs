@@ -1,4 +1,4 @@
-//! The sessions that a listing found in one place, and how rows of the catalog find them.
+//! Matches the sessions of one directory listing with the rows of the catalog.
 
 use std::collections::HashMap;
 use std::ops::Range;

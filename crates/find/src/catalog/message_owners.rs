@@ -1,5 +1,5 @@
-//! Which messages a session holds, by sums of their names: so that those which stand in
-//! several sessions are found.
+//! Which messages a session holds, as hashes of their ids: finds messages that occur in several
+//! sessions.
 
 use std::collections::HashSet;
 
@@ -46,7 +46,7 @@ impl MessageOwners {
     }
 }
 
-/// The sums that [`Claims::to_bytes`] wrote.
+/// The sums that [`MessageOwners::to_bytes`] wrote.
 pub(super) fn claims_in(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes
         .as_chunks::<8>()

@@ -1,4 +1,4 @@
-//! What every API message cost, one row a message of a session.
+//! Usage and cost of every API message: one row per message and session.
 
 use boswell_dialect::ReadSession;
 use boswell_model::{Instant, Usage};

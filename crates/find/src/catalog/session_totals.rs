@@ -1,9 +1,9 @@
-//! What one session adds to the statistics, packed into few bytes: read for every answer, made only
-//! when the session changed.
+//! The totals of one session, packed into few bytes: read for every answer, computed only when the
+//! session changed.
 //!
-//! Messages that stand in this session alone are summed up by day and model. Those that
-//! other sessions hold too are kept beside it one by one, because whom they count for
-//! depends on who is asked about.
+//! Messages that occur in this session alone are summed by day and model. Messages that other
+//! sessions hold too are stored one by one, because their owner depends on which sessions are asked
+//! about.
 
 use std::collections::BTreeMap;
 

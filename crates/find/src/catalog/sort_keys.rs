@@ -1,5 +1,6 @@
-//! What a list orders and chooses by, kept apart from the rest: of most sessions
-//! nobody asks for more.
+//! Sort keys: the columns that a list is ordered and paged by, read without the rest of the row.
+//!
+//! Most sessions of a long list are never shown; for those nothing else is decoded.
 
 use std::sync::Arc;
 
@@ -123,7 +124,7 @@ impl SortKeys {
             .for_each(|part| out.extend_from_slice(&part.to_le_bytes()));
     }
 
-    /// What [`Glance::put`] wrote.
+    /// What [`SortKeys::put`] wrote.
     pub(super) fn take(bytes: &[u8; LEN]) -> SortKeys {
         let (flags, rest) = bytes.split_first().unwrap_or((&0, &[]));
         let mut parts = [UNKNOWN; 4];
@@ -145,7 +146,7 @@ impl SortKeys {
         out
     }
 
-    /// None for what [`Glance::to_bytes`] did not write.
+    /// None for what [`SortKeys::to_bytes`] did not write.
     pub(super) fn from_bytes(
         bytes: &[u8],
         shared: &mut Shared,

@@ -1,9 +1,10 @@
-//! The accounts of all sessions: brought up to date for those that changed, then read in one go.
+//! The totals of all sessions: recomputed for the sessions that changed, then read in one query.
 //!
-//! `account` has a row a session, `claim` the messages that each session holds, and `shared` those
-//! that more than one session holds, in the order of their names. A session that changes is
-//! accounted for anew, and so is one that held a message alone until another came to hold it too.
-//! What is shared no longer may stay among the shared: answers do not depend on it.
+//! The table `account` has one row per session, `claim` the messages that each session holds, and
+//! `shared` the messages that more than one session holds, ordered by id. When a session changes,
+//! its totals are recomputed, and so are those of a session whose message was its own until another
+//! session came to hold it too. A message that is no longer shared may stay in `shared`: answers do
+//! not depend on it.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -22,7 +23,7 @@ use crate::stats::{Aggregate, By, Tally};
 impl Catalog {
     /// The sums over all conversations that are `meant`. A conversation is told by the places of
     /// its sides among the entries, the one that a list shows first. Sessions that were not
-    /// [read as a whole](super::Wanted::Whole) are left out.
+    /// [read as a whole](super::WantedRows::Whole) are left out.
     pub fn tally(
         &self,
         stores: &Stores,

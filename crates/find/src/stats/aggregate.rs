@@ -1,8 +1,8 @@
-//! Decides what counts for whom, and adds it up.
+//! Aggregates usage over sessions, and counts a message that several sessions hold only once.
 //!
-//! It is told of every session first, then which conversations are meant; it looks at what sessions
-//! share, because a session may hold nothing else; then it takes everything in. What it keeps in
-//! between is a few numbers a session.
+//! Pass 1 registers every session, pass 2 selects the conversations that were asked for, pass 3
+//! assigns messages that occur in several sessions to one owner, pass 4 sums. Between the passes it
+//! keeps a few numbers per session, not the messages.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,9 +1,9 @@
-//! Where strings end, found for a whole line at once.
+//! A bitmap of unescaped quotes, built for a whole line at once (SIMD within 64-bit words).
 //!
-//! Text is full of escapes, and going from one to the next costs more than everything else that
-//! scanning does. This index looks at sixty-four bytes at a time and keeps one bit for each quote
-//! that no backslash escapes. It also checks what strings may hold; on a line that fails, the
-//! scanner goes byte by byte and says where and why.
+//! Text is full of escapes, and going from one to the next costs more than everything else in
+//! scanning. This index reads 64 bytes at a time and keeps one bit per quote that no backslash
+//! escapes. It also validates what strings may hold; if a line fails, the scanner goes byte by byte
+//! and says where and why.
 
 use fearless_simd::{Level, Simd, dispatch, prelude::*, u8x64};
 

@@ -117,23 +117,23 @@ pub type SyncWork = Box<dyn FnOnce() -> Result<()> + Send>;
 
 /// A log that is open for adding to it. One caller at a time.
 pub trait LogAppender: Send + fmt::Debug {
-    /// Begins a turn, and says where the log ends: at `known`, where the caller read up to, or
-    /// behind it. Called again before [`finish`](LogAppender::finish), it goes on with the same
-    /// turn. One that [failed](Refused::Failed) can be tried again.
+    /// Takes the append lock and returns where the log ends: at `known`, up to where the caller has
+    /// read, or behind it. Calling it again before [`unlock`](LogAppender::unlock) keeps the lock.
+    /// After [`AppendError::Failed`] it may be called again.
     ///
-    /// A log with an append lock takes it here. One that compares when it appends may say `known`,
-    /// unless it was [moved](Refused::Moved) since.
+    /// A backend without an append lock compares when it appends: it may return `known` unless
+    /// the log is known to be [stale](AppendError::Stale).
     fn lock(&mut self, known: u64) -> AppendResult<u64>;
 
-    /// Adds lines behind `end` in one piece, and says where the first of them stands. If the log
-    /// does not end there, it is [moved](Refused::Moved), or the lines stand behind what others
-    /// added, on lines of their own.
+    /// Appends `lines` at `end` in one write and returns the position of the first of them. If the
+    /// log no longer ends there, the call fails with [`AppendError::Stale`], or the lines go
+    /// behind what other writers appended, on lines of their own.
     ///
     /// Every line has its line end. A line end may come before them if the last line of the log
     /// lacks its own. With no lines it only finds out whether it could have added some.
     fn append(&mut self, end: u64, lines: &[u8]) -> AppendResult<u64>;
 
-    /// Ends a turn: others may have theirs.
+    /// Releases the append lock.
     fn unlock(&mut self);
 
     /// The position behind a line that stands at `at`.

@@ -1,4 +1,5 @@
-//! Puts mends together, round by round, on a patched view of the file.
+//! Plans a repair: collects fixes round by round and reads the session through the patch that they
+//! make.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Copies of files as they grow: what [`KeptFile`] records say, and how a file is kept without
+//! Copies of files as they grow: what [`ChunkedCopy`] records say, and how a file is kept without
 //! storing its beginning again.
 //!
 //! A file is cut into pieces of 1 MiB, each an object under its own hash. `vault/kept.jsonl` says

@@ -5,7 +5,8 @@
 //! inside one process. This module tests the whole program instead, with `std`, SQLite and every
 //! command as users run it:
 //!
-//! 1. [`Place`] builds a home with sessions of every dialect and copies it back before each trial.
+//! 1. [`FaultLab`] builds a home with sessions of every dialect and copies it
+//!    back before each trial.
 //! 2. [`cases`] lists the commands that write, each with what has to be there first.
 //! 3. A first run without a fault counts the calls that change or sync files ([`CallLog`]) and
 //!    shows the new state.
@@ -22,6 +23,7 @@ mod call_log;
 mod case;
 mod cases;
 mod known;
+mod known_words;
 mod lab;
 mod plan;
 mod report;

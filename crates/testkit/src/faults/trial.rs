@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use super::call_log::CallLog;
 use super::case::{Case, Judged};
+use super::known_words::Known;
 use super::lab::{BYSTANDER, FaultLab, Ran, expect_success};
 use super::plan::{InjectedFault, every_fault};
-use super::state::{Known, State, files, is_derived, litter};
+use super::state::{State, files, is_derived, litter};
 use super::tally::{Row, Violation};
 
 /// A case on a place, with the states before and after it.
@@ -298,8 +299,9 @@ impl<'p> Prepared<'p> {
             row.parts = 1;
         } else {
             return Some(format!(
-                "the state is neither old nor new: {}",
-                state.differs(&self.old)
+                "the state is neither old nor new: beside the old one {}; beside the new one {}",
+                state.differs(&self.old),
+                state.differs(&self.new)
             ));
         }
         None

@@ -34,7 +34,7 @@ pub struct PiSession {
 }
 
 impl PiSession {
-    /// Starts a log without any line; the header comes with [`Session::header`].
+    /// Starts a log without any line; the header comes with [`PiSession::header`].
     pub fn start(flavour: PiFlavour, cwd: &str, seed: u64) -> PiSession {
         let mut rng = Rng::for_part(seed, flavour.name());
         let created = MORNING + 60_000 * (rng.below(30 * 24 * 60) as i64) + rng.below(1000) as i64;
