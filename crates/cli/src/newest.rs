@@ -30,7 +30,7 @@ pub(crate) fn in_catalog(app: &App, selector: &Selector) -> Option<Result<Newest
     }
     // Whatever is wrong with the catalog: it is derived, and the logs themselves can answer.
     let mut session_index = SessionIndex::open(app, Create::No).ok().flatten()?;
-    session_index.read(app, WantedRows::Glance, &|| true).ok()?;
+    session_index.read(app, WantedRows::Ends, &|| true).ok()?;
     let sorted = Sorted::of(app, &mut session_index, &NotesOverlay::default()).ok()?;
     match choose(app, selector, &session_index, sorted) {
         Ok(Chosen::Joined(conversation)) => Some(Ok(Newest {

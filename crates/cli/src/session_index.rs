@@ -153,7 +153,7 @@ impl SessionIndex {
     /// to read are left out.
     pub(crate) fn read_for_list(&mut self, app: &App) -> Result<()> {
         self.read(app, WantedRows::Whole, &until(LISTING))?;
-        self.read(app, WantedRows::Glance, &|| true)?;
+        self.read(app, WantedRows::Ends, &|| true)?;
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl SessionIndex {
             let entry = std::slice::from_mut(entry);
             let read =
                 self.catalog
-                    .read_missing(&app.stores, entry, WantedRows::Glance, 1, &|| true)?;
+                    .read_missing(&app.stores, entry, WantedRows::Ends, 1, &|| true)?;
             if let Some((_, error)) = read.errors.into_iter().next() {
                 self.session_errors.push((index, error));
                 return Ok(None);
@@ -224,7 +224,7 @@ impl SessionIndex {
     /// to read are left out.
     pub(crate) fn conversations(&mut self, app: &App) -> Result<(Vec<Conversation>, Summaries)> {
         self.read_for_list(app)?;
-        self.fill(app, WantedRows::Glance, &|| true)?;
+        self.fill(app, WantedRows::Ends, &|| true)?;
         let sessions = self
             .summaries(app)
             .into_iter()

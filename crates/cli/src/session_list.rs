@@ -21,7 +21,7 @@ use crate::session_index::{Create, SessionIndex};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     /// What orders them, and whether they are hidden.
-    Glance,
+    Keys,
     /// Everything that they can be chosen by.
     Close,
     /// The same, also of those that are gone.
@@ -54,7 +54,7 @@ impl<'m> SessionList<'m> {
     /// Every session.
     pub(crate) fn open(app: &'m App, look: Look) -> Result<SessionList<'m>> {
         let mut session_index = SessionIndex::open(app, Create::No)?;
-        if let Some(here) = session_index.as_mut().filter(|_| look == Look::Glance) {
+        if let Some(here) = session_index.as_mut().filter(|_| look == Look::Keys) {
             let rows = from_sort_keys(app, here)?;
             let rest = here.rest();
             return Ok(SessionList {

@@ -69,7 +69,7 @@ impl<'a> Neighbours<'a> {
             let ends = if side { &mut ends[1] } else { &mut ends[0] };
             if let Some(lost) = lost.get(&slot) {
                 let free = |above: &Slot| {
-                    *above != slot && (!self.forward || !hangs_below(&up, *above, slot))
+                    *above != slot && (!self.forward || !is_descendant(&up, *above, slot))
                 };
                 let brothers = lost.family.and_then(|family| adopted.get(&family).copied());
                 let (near, confidence) = match (lost.known.filter(free), brothers) {
@@ -106,7 +106,7 @@ impl<'a> Neighbours<'a> {
     }
 
     fn nearest(&self, up: &[Option<Slot>], ends: &Ends, slot: Slot) -> (Option<Slot>, Confidence) {
-        let free = |candidate: &&Slot| !self.forward || !hangs_below(up, **candidate, slot);
+        let free = |candidate: &&Slot| !self.forward || !is_descendant(up, **candidate, slot);
         match ends.order.iter().rev().find(free) {
             None => (None, Confidence::Certain),
             Some(near) => {
@@ -131,7 +131,7 @@ struct Ends {
     order: Vec<Slot>,
 }
 
-fn hangs_below(up: &[Option<Slot>], slot: Slot, above: Slot) -> bool {
+fn is_descendant(up: &[Option<Slot>], slot: Slot, above: Slot) -> bool {
     let mut at = Some(slot);
     for _ in 0..FARTHEST {
         match at {

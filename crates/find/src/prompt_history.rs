@@ -50,8 +50,8 @@ impl PromptHistory {
         // The log first: what a checkpoint moves from it into the database in between is then in
         // both, and in neither never.
         for ending in ["-wal", ""] {
-            let from = beside(database, ending);
-            match std::fs::copy(&from, beside(&copy, ending)) {
+            let from = side_files(database, ending);
+            match std::fs::copy(&from, side_files(&copy, ending)) {
                 Ok(_) => {}
                 Err(error) if ending == "-wal" && error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => return Err(Error::io(from.display(), "copy", error)),
@@ -129,7 +129,7 @@ impl Drop for PromptHistory {
         self.db = None;
         for ending in ["", "-wal", "-shm", "-journal"] {
             // Best effort: what stays is a copy in our cache.
-            let _ = std::fs::remove_file(beside(&self.copy, ending));
+            let _ = std::fs::remove_file(side_files(&self.copy, ending));
         }
     }
 }
@@ -143,7 +143,7 @@ fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
     .map(|count| count > 0)
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
+fn side_files(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_adds_what_it_grew_by_and_a_smaller_one_begins_anew() {
+    fn a_sum_adds_what_it_grew_by_and_a_smaller_one_starts_over() {
         let mut running = CumulativeUsage::default();
         running.begin(at(0), None);
         let added: Vec<_> = [5, 5, 9, 2]

@@ -136,14 +136,14 @@ impl Importing<'_> {
     fn all_have_ids(&self) -> Result<bool> {
         let header = self.source.header();
         let log = self.source.log();
-        let hangs = |slot: &Slot| log.head(*slot).is_some_and(|head| head.parent.is_some());
+        let has_parent = |slot: &Slot| log.head(*slot).is_some_and(|head| head.parent.is_some());
         let branch = self.source.branch(self.source.tip()?)?;
         Ok(log.gaps.is_empty()
             && branch
                 .iter()
                 .filter(|slot| Some(**slot) != header)
                 .skip(1)
-                .all(hangs)
+                .all(has_parent)
             && log.entries().all(|(slot, head)| {
                 Some(slot) == header
                     || head.id.is_some()

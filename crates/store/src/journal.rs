@@ -97,7 +97,7 @@ pub(crate) fn renew(disk: &dyn Disk, path: &Path, is_it: impl Fn(Raw<'_>) -> boo
 
 /// What becomes of a line when its file is written again.
 #[derive(Debug)]
-pub(crate) enum LineFate {
+pub(crate) enum LineAction {
     Stays,
     Goes,
     /// It is replaced by this line, without its end.
@@ -117,7 +117,7 @@ pub(crate) fn rewrite(
     disk: &dyn Disk,
     path: &Path,
     unique: &str,
-    fate: &dyn Fn(&[u8]) -> LineFate,
+    action: &dyn Fn(&[u8]) -> LineAction,
 ) -> Result<usize> {
     sweep_temps(disk, path)?;
     let Some(bytes) = durable::read(disk, path)? else {
@@ -125,10 +125,10 @@ pub(crate) fn rewrite(
     };
     let (mut left, mut changed) = (Vec::with_capacity(bytes.len()), 0);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        match fate(line.trim_ascii()) {
-            LineFate::Stays => left.extend_from_slice(line),
-            LineFate::Goes => changed += 1,
-            LineFate::Becomes(new) => {
+        match action(line.trim_ascii()) {
+            LineAction::Stays => left.extend_from_slice(line),
+            LineAction::Goes => changed += 1,
+            LineAction::Becomes(new) => {
                 changed += 1;
                 left.extend_from_slice(&new);
                 left.push(b'\n');

@@ -196,12 +196,12 @@ impl NamedLog {
 }
 
 pub(crate) fn lock_path(folder: &Path, name: &str) -> PathBuf {
-    beside(folder, name, "lock")
+    side_files(folder, name, "lock")
 }
 
 pub(crate) fn append_lock_path(folder: &Path, name: &str) -> PathBuf {
     // Not `.append.lock`, which is the lease of a session whose id ends in `.append`.
-    beside(folder, name, "append-lock")
+    side_files(folder, name, "append-lock")
 }
 
 /// How the name of a failed-sync marker ends.
@@ -214,13 +214,13 @@ const TRIAL: &str = "name";
 /// Files next to the lock of that name that may be hard links to the log: earlier
 /// versions marked logs so.
 pub(crate) fn old_hard_links(folder: &Path, name: &str) -> [PathBuf; 2] {
-    [FAILED_SYNC, TRIAL].map(|ending| beside(folder, name, ending))
+    [FAILED_SYNC, TRIAL].map(|ending| side_files(folder, name, ending))
 }
 
 /// The longest part of a lock's name that comes from its session.
 const LONGEST_NAME: usize = 200;
 
-fn beside(folder: &Path, name: &str, ending: &str) -> PathBuf {
+fn side_files(folder: &Path, name: &str, ending: &str) -> PathBuf {
     // Ids may hold what a file name may not; a lock must only be the same for the same session.
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let file = if name.len() <= LONGEST_NAME && name.bytes().all(is_safe) {

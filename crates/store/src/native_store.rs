@@ -302,8 +302,8 @@ impl Store {
             ));
         };
         self.is_valid(&id)?;
-        let beside: Vec<_> = files.collect();
-        if self.files().is_none() && !beside.is_empty() {
+        let side_files: Vec<_> = files.collect();
+        if self.files().is_none() && !side_files.is_empty() {
             let what = "have files beside its log where sessions are not files";
             return Err(unsupported(
                 self.dialect().name(),
@@ -314,7 +314,7 @@ impl Store {
         let writer = self.create_log(&id, NewLog { key, bytes }, visible)?;
         if let Some(files) = self.files() {
             let disk = files.disk.as_ref();
-            for (key, bytes) in beside {
+            for (key, bytes) in side_files {
                 let path = self.root().join(key);
                 durable::make_folders(disk, path.parent().unwrap_or(Path::new("")))?;
                 durable::put(disk, &path, &bytes, &self.id_source().hex16())?;

@@ -12,7 +12,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Instant, Result, SessionRef};
 
 use crate::disk::Disk;
-use crate::journal::{self, DamagedLine, LineChange, LineFate};
+use crate::journal::{self, DamagedLine, LineAction, LineChange};
 use crate::locks::{Locks, Wait};
 use crate::vault::{names_one, session_ref};
 
@@ -146,9 +146,9 @@ impl Notes {
                 .as_ref()
                 .map_or_else(|| names_one(line, sessions), goes);
             if is_gone {
-                LineFate::Goes
+                LineAction::Goes
             } else {
-                LineFate::Stays
+                LineAction::Stays
             }
         })?;
         self.notes.retain(|note| !goes(note));
@@ -164,7 +164,7 @@ impl Notes {
         journal::rewrite(self.disk.as_ref(), &self.path, unique, &|line| {
             let note = Raw::parse(line).ok().and_then(Note::from_json);
             change(note.map(|note| note.session).as_ref(), line)
-                .map_or(LineFate::Stays, LineFate::Becomes)
+                .map_or(LineAction::Stays, LineAction::Becomes)
         })
     }
 

@@ -142,7 +142,7 @@ fn pi_is_shown_a_copy_and_never_the_file() {
 }
 
 #[test]
-fn a_circle_of_parents_is_an_answer_and_not_a_hang() {
+fn a_circle_of_parents_is_an_answer_and_not_an_endless_loop() {
     let file = scratch("pi-circle").join("s.jsonl");
     write_log(
         &file,

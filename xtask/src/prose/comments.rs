@@ -128,11 +128,11 @@ impl<'c> Line<'c> {
             || text.starts_with(['|', '>', '<'])
             || text.ends_with('\\')
             || text.contains("   ")
-            || (lines::begins_a_block(first) && self.hang() == 0)
+            || (lines::begins_a_block(first) && self.item_indent() == 0)
     }
 
     /// The length of the marker of a list item with its spaces; 0 where there is none.
-    fn hang(&self) -> usize {
+    fn item_indent(&self) -> usize {
         let text = self.text();
         let Some((first, rest)) = text.split_once(' ') else {
             return 0;
@@ -158,7 +158,7 @@ struct Paragraph<'c> {
 impl<'c> Paragraph<'c> {
     fn of(line: Line<'c>) -> Self {
         Paragraph {
-            indent: line.indent() + line.hang(),
+            indent: line.indent() + line.item_indent(),
             lines: vec![line],
         }
     }
@@ -168,7 +168,7 @@ impl<'c> Paragraph<'c> {
         line.before == first.before
             && line.marker == first.marker
             && line.indent() == self.indent
-            && line.hang() == 0
+            && line.item_indent() == 0
     }
 
     fn at(&self) -> Range<usize> {
@@ -181,7 +181,7 @@ impl<'c> Paragraph<'c> {
 
     fn filled(&self) -> String {
         let first = &self.lines[0];
-        let (item, _) = first.text().split_at(first.hang());
+        let (item, _) = first.text().split_at(first.item_indent());
         let mut texts: Vec<&str> = self.lines.iter().map(Line::text).collect();
         texts[0] = &texts[0][item.len()..];
         let text = texts.join("\n");

@@ -8,6 +8,7 @@ mod form;
 mod ignored_syncs;
 mod layering;
 mod paths;
+mod retired_words;
 mod seeds_page;
 mod silence;
 mod weight;

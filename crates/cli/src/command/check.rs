@@ -11,7 +11,7 @@ use boswell_store::{Backend, BlobId, FsBackend, Store};
 use clap::Args;
 
 use super::check_session::{Checked, Finding, Findings, Looking, in_parallel};
-use super::check_store::{MEND_INDEX, StoreFindings};
+use super::check_store::{REBUILD_INDEX, StoreFindings};
 use crate::app::App;
 use crate::expiry::Fates;
 use crate::output::Output;
@@ -344,7 +344,7 @@ fn print(checked: &Checked, out: &mut Output, tally: &mut Tally) -> Result<()> {
         .partition(|finding| finding.problem.kind == ProblemKind::StaleIndex);
     if !indexes.is_empty() {
         // An index is of the whole store, and is mended from all of its sessions.
-        out.line(&format!("  write the index anew with `{MEND_INDEX}`"))?;
+        out.line(&format!("  write the index anew with `{REBUILD_INDEX}`"))?;
     }
     if others.iter().any(|finding| finding.repair != Repair::None) {
         let reference = shell_quote(reference);

@@ -8,7 +8,7 @@ use boswell_dialect::{SessionLocation, SideKind};
 use boswell_model::{Problem, ProblemKind, Repair, Result, shell_quote};
 use boswell_store::{BlobId, LateTable, LinkTable, Session, Store, check, hurt, repair_of};
 
-use super::check_store::MEND_INDEX;
+use super::check_store::REBUILD_INDEX;
 use crate::app::App;
 
 /// What was found out about a session.
@@ -41,7 +41,7 @@ impl Finding {
     /// The command that helps.
     pub(super) fn next(&self, of: &Checked) -> Option<String> {
         match (self.problem.kind, self.repair) {
-            (ProblemKind::StaleIndex, _) => Some(MEND_INDEX.to_owned()),
+            (ProblemKind::StaleIndex, _) => Some(REBUILD_INDEX.to_owned()),
             (_, Repair::None) => None,
             _ if of.archived => Some(format!("boswell restore {}", shell_quote(&of.reference))),
             _ => Some(format!("boswell repair {}", shell_quote(&of.reference))),

@@ -17,7 +17,7 @@ use crate::terminal::{Style, escape, one_line};
 const NAMED: usize = 5;
 
 /// The command that mends an index of an agent's own.
-pub(super) const MEND_INDEX: &str = "boswell index --native --apply";
+pub(super) const REBUILD_INDEX: &str = "boswell index --native --apply";
 const LINK: &str =
     "replace the link by what it leads to, or name the folder that it leads to with `--store`";
 const KEEP: &str = "keep copies of them with `boswell keep on`";
@@ -50,7 +50,7 @@ impl<'s> StoreFindings<'s> {
         };
         for (key, problem) in &listing.problems {
             let next = (problem.kind == ProblemKind::StaleIndex)
-                .then(|| format!("write the index anew with `{MEND_INDEX}`"));
+                .then(|| format!("write the index anew with `{REBUILD_INDEX}`"));
             findings.add(key, problem.clone(), next);
         }
         match store.leftovers() {

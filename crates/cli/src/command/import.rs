@@ -85,7 +85,7 @@ pub(crate) fn run(app: &App, args: &ImportArgs) -> Result<ExitCode> {
     let mut out = Output::paged(app);
     if args.dry_run {
         let records = session.log().heads.len();
-        let beside = source.store.side_files(&source.location)?.len();
+        let side_files = source.store.side_files(&source.location)?.len();
         if out.json {
             out.object(
                 &Json::object()
@@ -94,12 +94,12 @@ pub(crate) fn run(app: &App, args: &ImportArgs) -> Result<ExitCode> {
                     .with("done", "would import")
                     .with("session", session.reference().to_string())
                     .with("records", records)
-                    .with("files", beside)
+                    .with("files", side_files)
                     .with("project", project),
             )?;
         } else {
-            let files = if beside > 0 {
-                format!(", {beside} files beside it")
+            let files = if side_files > 0 {
+                format!(", {side_files} files beside it")
             } else {
                 String::new()
             };

@@ -65,7 +65,7 @@ pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
     let matches = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
     let look = match (args.hidden, &matching, args.sort) {
         (true, ..) => Look::DeletedSessions,
-        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Glance,
+        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Keys,
         _ => Look::Close,
     };
     let mut session_list = SessionList::open(app, look)?;

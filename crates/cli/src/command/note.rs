@@ -29,7 +29,7 @@ pub(crate) fn annotate_or_note(
 /// The same for a change that depends on what the session says already, so that of two processes
 /// that change it at once neither change is lost: a plan calls `remake` under its locks, and
 /// `annotate` appends what changed, not what came of it.
-pub(crate) fn annotate_or_note_anew(
+pub(crate) fn annotate_or_note_again(
     app: &App,
     found: &Resolved,
     remake: &dyn Fn(&SessionMeta) -> EditRequest,

@@ -89,7 +89,7 @@ pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
                 .as_ref()
                 .is_some_and(|s| known.contains(&(s.clone(), prompt.text.trim().to_owned())))
     };
-    prompts.extend(beside(app)?.into_iter().filter(wanted));
+    prompts.extend(side_files(app)?.into_iter().filter(wanted));
     prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
     prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
     prompts.truncate(args.limit);
@@ -197,7 +197,7 @@ fn said(
 }
 
 /// Prompts that agents and boswell keep beside sessions.
-fn beside(app: &App) -> Result<Vec<Prompt>> {
+fn side_files(app: &App) -> Result<Vec<Prompt>> {
     let mut prompts = Vec::new();
     for (_, store) in app.stores.iter() {
         let dialect = store.dialect().name();

@@ -356,12 +356,12 @@ pub(super) fn with_scrubbing<T>(
 ) -> Result<T> {
     let (store, session) = (&target.found.store, target.session());
     let log = target.found.location.key.clone().unwrap_or_default();
-    let beside = log.strip_suffix(".jsonl").map(|stem| format!("{stem}/"));
+    let side_files = log.strip_suffix(".jsonl").map(|stem| format!("{stem}/"));
     let is_meant = |of: &SessionRef, root: &Path, key: &str| {
         let own = key == log
-            || beside
+            || side_files
                 .as_ref()
-                .is_some_and(|beside| key.starts_with(beside.as_str()));
+                .is_some_and(|side_files| key.starts_with(side_files.as_str()));
         let here = of.dialect == session.dialect && root == store.root();
         target.sessions.contains(of) || (here && (own || store.dialect().is_shared(key)))
     };

@@ -78,7 +78,7 @@ pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
     session_index.read(
         app,
         if chosen {
-            WantedRows::Glance
+            WantedRows::Ends
         } else {
             WantedRows::Hint
         },

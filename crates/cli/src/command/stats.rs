@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_at_a_glance() {
+    fn numbers_are_read_without_parsing_the_rest() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");

@@ -7,7 +7,7 @@ use boswell_model::{Result, SessionMeta};
 use boswell_store::NoteKind;
 use clap::Args;
 
-use super::note::annotate_or_note_anew;
+use super::note::annotate_or_note_again;
 use crate::app::App;
 
 /// Tag a session
@@ -71,5 +71,5 @@ fn change(app: &App, session: &str, add: &[String], remove: &[String]) -> Result
         .chain(remove.iter().cloned().map(NoteKind::Untag))
         .collect();
     let annotate = || found.store.retag(&found.location.id, add, remove);
-    annotate_or_note_anew(app, &found, &retagged, &annotate, notes)
+    annotate_or_note_again(app, &found, &retagged, &annotate, notes)
 }

@@ -54,17 +54,20 @@ fn plant(bench: &Bench) -> PathBuf {
 fn plant_side_files(home: &Home, dialect: &str, chosen: &[&Planted]) -> Vec<PathBuf> {
     let mut planted = Vec::new();
     for session in chosen {
-        let beside = session.path.with_extension("");
+        let side_files = session.path.with_extension("");
         let folder = home.folder(dialect).unwrap();
         let names: Vec<PathBuf> = match dialect {
             "claude" => vec![
-                beside.join("subagents/agent-a1.jsonl"),
-                beside.join("subagents/agent-a1.meta.json"),
-                beside.join("tool-results/b1.txt"),
+                side_files.join("subagents/agent-a1.jsonl"),
+                side_files.join("subagents/agent-a1.meta.json"),
+                side_files.join("tool-results/b1.txt"),
                 folder.join(format!("file-history/{}/0a1b@v1", session.id)),
                 folder.join(format!("todos/{0}-agent-{0}.json", session.id)),
             ],
-            "omp" | "xcsh" => vec![beside.join("0.bash.log"), beside.join("local/笔记.md")],
+            "omp" | "xcsh" => vec![
+                side_files.join("0.bash.log"),
+                side_files.join("local/笔记.md"),
+            ],
             "myagents" => vec![folder.join(format!("attachments/{}/shot.png", session.id))],
             _ => Vec::new(),
         };
@@ -169,7 +172,7 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
             // It calls every session active that nobody ended.
             refs.iter().for_each(|it| drop(bench.run(["close", it])));
         }
-        let beside = plant_side_files(&home, dialect, &chosen);
+        let side_files = plant_side_files(&home, dialect, &chosen);
         let (before, said) = (tree(folder), answers());
         let words = words_of(&said);
         assert!(
@@ -194,7 +197,7 @@ fn sessions_of_every_dialect_can_be_read_while_it_is_archived_and_comes_back_bit
         for planted in &chosen {
             assert!(!planted.path.exists(), "{dialect}: {planted:?}");
         }
-        for path in &beside {
+        for path in &side_files {
             assert!(!path.exists(), "{} stayed behind", path.display());
         }
         assert_eq!(

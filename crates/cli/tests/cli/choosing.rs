@@ -66,7 +66,7 @@ fn filters(rows: &[Value]) -> BTreeSet<(&'static str, String)> {
 }
 
 #[test]
-fn a_list_is_chosen_at_a_glance_as_by_a_close_look() {
+fn a_list_filtered_by_keys_is_the_list_filtered_by_whole_rows() {
     let bench = planted();
     let all = rows(&bench, &[]);
     let filters = filters(&all);

@@ -95,12 +95,12 @@ fn additions(log: &[u8]) -> Additions {
 fn sent(messages: &[Value], added: &Additions) -> Vec<String> {
     let told = |part: String| {
         // An attachment of a turn that ended with results stands behind the last of them.
-        let beside = added
+        let side_files = added
             .texts
             .iter()
             .find_map(|text| part.strip_suffix(text.as_str()))
             .map(str::trim_end);
-        let part = beside
+        let part = side_files
             .filter(|_| part.starts_with("result "))
             .map(str::to_owned)
             .unwrap_or(part);

@@ -94,7 +94,7 @@ fn a_session_that_boswell_made_and_filled_is_taken_up_by_the_client() {
 }
 
 #[test]
-fn what_is_appended_hangs_where_the_client_stands() {
+fn what_is_appended_is_a_child_of_the_clients_leaf() {
     let Some(desk) = Desk::new() else { return };
     let (session, _) = three_turns(&desk);
     desk.run(&["append", &session, "--user", "four", "--assistant", "five"]);

@@ -256,9 +256,9 @@ fn garbage_in_place_of_catalog_and_segments_while_searches_run_changes_no_answer
         let files = corpus::files(&bench.own());
         if let Some(file) = files.get(rng.below(files.len().max(1))) {
             let garbage: Vec<u8> = (0..30_000).map(|_| rng.below(256) as u8).collect();
-            let beside = bench.cwd().join("garbage");
-            disk::write(&beside, &garbage);
-            std::fs::rename(&beside, file).unwrap();
+            let side_files = bench.cwd().join("garbage");
+            disk::write(&side_files, &garbage);
+            std::fs::rename(&side_files, file).unwrap();
         }
         let ran = Ran::of(&child.wait_with_output().unwrap());
         assert_eq!(found(&ran), wanted, "round {round}: {}", ran.stderr);

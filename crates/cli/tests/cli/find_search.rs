@@ -205,7 +205,7 @@ fn memory_is_searched_too() {
 }
 
 #[test]
-fn catalog_and_index_that_became_garbage_are_made_anew() {
+fn catalog_and_index_that_became_garbage_are_rebuilt() {
     let bench = planted();
     bench.run(&["index"]);
     for file in corpus::files(&bench.own()) {
@@ -318,7 +318,7 @@ fn damaged_pages_of_the_catalog_change_no_answer() {
 }
 
 #[test]
-fn titles_and_tags_that_stand_beside_a_log_are_found() {
+fn titles_and_tags_outside_a_log_are_found() {
     let bench = planted();
     let log = corpus::files(&bench.claude()).into_iter().next().unwrap();
     let id = log.file_stem().unwrap().to_str().unwrap().to_owned();

@@ -288,7 +288,7 @@ fn prompts_come_from_sessions_and_histories_newest_first_and_once() {
 }
 
 #[test]
-fn a_session_that_is_gone_is_a_hidden_ghost_with_its_prompts() {
+fn a_session_that_is_gone_is_listed_as_deleted_with_its_prompts() {
     let bench = planted();
     disk::make_dir(&bench.own());
     let gone = "11111111-1111-4111-8111-111111111111";

@@ -62,7 +62,7 @@ fn fixed(dialect: &str, batch: &Batch, what: &str) -> (Bench, Ran) {
 }
 
 #[test]
-fn the_index_of_myagents_is_written_anew_from_the_command_line_in_every_era() {
+fn the_index_of_myagents_is_rebuilt_from_the_command_line_in_every_era() {
     for &shape in myagents::MyAgentsShape::ALL {
         fixed(
             "myagents",
@@ -73,7 +73,7 @@ fn the_index_of_myagents_is_written_anew_from_the_command_line_in_every_era() {
 }
 
 #[test]
-fn the_index_of_clinvoker_is_written_anew_from_the_command_line_whatever_it_was() {
+fn the_index_of_clinvoker_is_rebuilt_from_the_command_line_whatever_it_was() {
     for &state in clinvoker::ClinvokerIndexState::ALL {
         let (_, done) = fixed(
             "clinvoker",
@@ -89,7 +89,7 @@ fn the_index_of_clinvoker_is_written_anew_from_the_command_line_whatever_it_was(
 }
 
 #[test]
-fn the_indexes_of_open_agent_sdk_are_written_anew_from_the_command_line_whatever_they_were() {
+fn the_indexes_of_open_agent_sdk_are_rebuilt_from_the_command_line_whatever_they_were() {
     for &state in oas::OasIndexState::ALL {
         fixed(
             "oas",
@@ -100,7 +100,7 @@ fn the_indexes_of_open_agent_sdk_are_written_anew_from_the_command_line_whatever
 }
 
 #[test]
-fn what_mends_an_index_can_be_undone_and_is_refused_where_nothing_may_be_written() {
+fn what_repairs_an_index_can_be_undone_and_is_refused_where_nothing_may_be_written() {
     let bench = Bench::new();
     let root = bench.home().join(".clinvk");
     clinvoker::store(clinvoker::ClinvokerIndexState::Stale, 5).write_to(&root);
@@ -138,7 +138,7 @@ fn myagents_bench(rows: usize) -> Bench {
 }
 
 #[test]
-fn a_row_that_counts_wrong_is_a_stale_index_until_it_is_written_anew() {
+fn a_row_that_counts_wrong_is_a_stale_index_until_it_is_rewritten() {
     let bench = myagents_bench(4);
     let session = format!("myagents:{ID}");
     let store = format!("myagents={}", bench.home().join(".myagents").display());

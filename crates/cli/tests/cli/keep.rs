@@ -143,7 +143,7 @@ impl Client<'_> {
 }
 
 #[test]
-fn what_the_agent_deletes_is_put_back_with_all_that_lay_beside_it() {
+fn what_the_agent_deletes_is_restored_with_its_side_files() {
     let bench = Bench::new();
     let client = Client::new(&bench);
     client.age(&client.log(), 25);

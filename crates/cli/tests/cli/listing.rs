@@ -460,7 +460,7 @@ fn a_list_says_of_a_session_that_it_is_active_and_then_that_it_ended() {
 }
 
 #[test]
-fn a_glance_tells_the_same_as_a_close_look() {
+fn keys_of_a_row_say_what_the_whole_row_says() {
     let (bench, _) = home(44);
     // Something that stands in notes, in a file beside the log, and in no place at all.
     let noted = refs(&rows(&bench, &["--agent", "codex"]))[0].clone();
@@ -469,13 +469,13 @@ fn a_glance_tells_the_same_as_a_close_look() {
         .into_iter()
         .find(|row| row["dialect"] == "claude")
         .unwrap();
-    let beside = of_claude["path"]
+    let side_files = of_claude["path"]
         .as_str()
         .unwrap()
         .trim_end_matches(".jsonl")
         .to_owned();
     boswell_testkit::disk::write(
-        std::path::Path::new(&format!("{beside}/archived.json")),
+        std::path::Path::new(&format!("{side_files}/archived.json")),
         br#"{"archived":true}"#,
     );
     let store = |dialect: &str| {

@@ -303,19 +303,19 @@ fn pi_like(dialect: &str) -> Case {
         user("u1", "", "zebuprompt"),
         answer("a1", "u1", "yakanswer"),
     ];
-    let beside = "2026-02-16T10-20-30-000Z_0b7e";
+    let side_files = "2026-02-16T10-20-30-000Z_0b7e";
     for (key, text) in [
-        (format!("--w--/{beside}.jsonl"), log("0b7e", &said)),
+        (format!("--w--/{side_files}.jsonl"), log("0b7e", &said)),
         (
-            format!("--w--/{beside}/1.bash.log"),
+            format!("--w--/{side_files}/1.bash.log"),
             "vicunaoutput".to_owned(),
         ),
         (
-            format!("--w--/{beside}/numbatname.md"),
+            format!("--w--/{side_files}/numbatname.md"),
             "uakarifile".to_owned(),
         ),
         (
-            format!("--w--/{beside}/0-Explore.jsonl"),
+            format!("--w--/{side_files}/0-Explore.jsonl"),
             log("sub", &[user("u1", "", "walrusagent")]),
         ),
         (

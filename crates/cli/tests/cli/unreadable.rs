@@ -161,7 +161,7 @@ fn one_closed_project_does_not_stop_keep_and_status_does_not_claim_that_all_is_w
 }
 
 #[test]
-fn one_closed_folder_beside_a_log_does_not_stop_keep() {
+fn one_unreadable_folder_next_to_a_log_does_not_stop_keep() {
     let lab = Lab::new();
     lab.plant(&format!("-here/{HERE}/tool-results/t.txt"), "spilled");
     lab.plant(

@@ -79,16 +79,16 @@ fn subagent(
     id: &str,
     calls: &HashMap<String, String>,
 ) -> Result<Subagent> {
-    let beside = info
+    let side_files = info
         .key
         .strip_suffix(".jsonl")
         .map(|stem| format!("{stem}.meta.json"))
         .unwrap_or_default();
     let small = files
-        .stat(&beside)?
+        .stat(&side_files)?
         .is_some_and(|meta| meta.is_file() && meta.size <= LIMIT);
     let bytes = if small {
-        files.read_whole(&beside, LIMIT)?.unwrap_or_default()
+        files.read_whole(&side_files, LIMIT)?.unwrap_or_default()
     } else {
         Vec::new()
     };

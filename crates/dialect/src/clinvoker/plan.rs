@@ -387,15 +387,15 @@ fn delete(asked: &PlanInput<'_>) -> Result<Planned> {
             SessionRef::new(backend, session).to_argument()
         ));
     }
-    let beside = format!("sessions/{id}");
+    let side_files = format!("sessions/{id}");
     if asked
         .files
-        .stat(&beside)?
+        .stat(&side_files)?
         .is_some_and(|info| info.is_folder())
     {
         remarks.push(format!(
             "the folder `{}` beside it is not clinvoker's and stays",
-            beside.escape_debug()
+            side_files.escape_debug()
         ));
     }
     Ok(Planned {

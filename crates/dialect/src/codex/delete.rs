@@ -54,7 +54,7 @@ pub(super) fn merge(base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> 
     }
     let mut now: Vec<&[u8]> = lines(theirs).collect();
     let mut at = 0;
-    for (line, place) in beside(ours, base)? {
+    for (line, place) in side_files(ours, base)? {
         let found = now
             .iter()
             .skip(at)
@@ -81,7 +81,7 @@ enum DeletedPart {
 
 /// The lines of the longer of two indexes, of which the shorter one must be what is left
 /// when some are taken out.
-fn beside<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], DeletedPart)>> {
+fn side_files<'a>(ours: &'a [u8], base: &'a [u8]) -> Option<Vec<(&'a [u8], DeletedPart)>> {
     let (long, short) = if ours.len() >= base.len() {
         (ours, base)
     } else {

@@ -162,7 +162,7 @@ fn an_index_that_was_overwritten_with_one_row_hides_nothing() {
 }
 
 #[test]
-fn ghosts_of_the_index_are_reported_and_not_listed() {
+fn stale_rows_of_the_index_are_reported_and_not_listed() {
     let index = r#"{"version":1,"index":{"ghost":{"ID":"ghost"},"ghost2":{}}}"#;
     let (_, found) = store(&[("sessions/index.json", index)]);
     assert_eq!(ids(&found), [] as [&str; 0]);

@@ -228,7 +228,7 @@ fn what_rows_cost_goes_to_the_model_that_they_name_else_to_the_one_before_else_t
 }
 
 #[test]
-fn rows_hang_together_by_order_though_their_ids_repeat() {
+fn rows_are_linked_by_order_though_their_ids_repeat() {
     let (_, session) = read(&index_of(""), ROWS);
     let bytes = Bytes(ROWS.as_bytes());
     let view = session.view(&bytes);
@@ -475,10 +475,10 @@ fn both_present_the_line_log_wins() {
     let location = only(found);
     assert_eq!(location.key.as_deref(), Some(log_of(E2).as_str()));
     let memory = files(&[(&document_of(E2), "{}"), (&log_of(E2), ROWS)]);
-    let beside = MyAgents.side_files(&memory, &location).unwrap();
-    assert_eq!(beside.len(), 1, "the other one is not forgotten");
+    let side_files = MyAgents.side_files(&memory, &location).unwrap();
+    assert_eq!(side_files.len(), 1, "the other one is not forgotten");
     assert_eq!(
-        (beside[0].key.as_str(), beside[0].kind),
+        (side_files[0].key.as_str(), side_files[0].kind),
         (document_of(E2).as_str(), SideKind::Meta)
     );
 }
@@ -588,14 +588,14 @@ fn attachments_of_a_session_are_its_side_files() {
         (&format!("attachments/{E3}/other.png"), "1"),
         (&format!("sessions/{E2}.jsonl.rewind-77.tmp"), "x"),
     ]);
-    let beside: Vec<_> = MyAgents
+    let side_files: Vec<_> = MyAgents
         .side_files(&memory, &location)
         .unwrap()
         .into_iter()
         .map(|f| (f.key, f.kind, f.size))
         .collect();
     assert_eq!(
-        beside,
+        side_files,
         [
             (format!("attachments/{E2}/f.png"), SideKind::Attachment, 5),
             (

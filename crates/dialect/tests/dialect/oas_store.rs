@@ -90,7 +90,7 @@ fn flat_and_project_folders_are_both_found() {
 }
 
 #[test]
-fn an_index_with_ghosts_and_gaps_is_only_compared() {
+fn an_index_with_stale_rows_and_gaps_is_only_compared() {
     let index = format!(
         r#"{{"projectPath":"","sessions":[{{"id":"{A}","firstPrompt":"","messageCount":0}},{{"id":"gone"}}]}}"#
     );
@@ -185,7 +185,7 @@ fn secrets_in_options_are_redacted_in_views_and_raw_records() {
 }
 
 #[test]
-fn rows_hang_together_in_file_order_and_the_header_stands_aside() {
+fn rows_are_linked_in_file_order_without_the_header() {
     let session = read(LOG);
     let bytes = Bytes(LOG.as_bytes());
     let view = session.view(&bytes);

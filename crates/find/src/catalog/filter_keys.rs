@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn traits_read_back_and_are_kept_once() {
+    fn filter_keys_read_back_and_are_stored_once() {
         let mut meta = SessionMeta {
             project: Some("/会".into()),
             agent: Some("x".into()),

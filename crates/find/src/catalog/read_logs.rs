@@ -22,7 +22,7 @@ pub enum WantedRows {
     /// Something, even if it is of an earlier state.
     Hint,
     /// What the log says now: the ends of large ones do.
-    Glance,
+    Ends,
     /// Everything, for counts.
     Whole,
 }
@@ -73,7 +73,7 @@ impl Catalog {
         let mut work: Vec<usize> = (entries.iter().enumerate())
             .filter(|(_, entry)| match wanted {
                 WantedRows::Hint => !entry.is_known(),
-                WantedRows::Glance => !entry.is_fresh(),
+                WantedRows::Ends => !entry.is_fresh(),
                 WantedRows::Whole => !entry.is_current(),
             })
             .map(|(index, _)| index)

@@ -107,11 +107,11 @@ impl Catalog {
                         .extend(unseen.into_iter().map(|error| (id, error)));
                     let folders = Arc::new(folders);
                     let first = refreshed.entries.len();
-                    let mut beside = folders.beside();
+                    let mut side_files = folders.side_files();
                     let new = found
                         .sessions
                         .into_iter()
-                        .map(|it| CatalogRow::new(id, it, &folders, &mut beside));
+                        .map(|it| CatalogRow::new(id, it, &folders, &mut side_files));
                     refreshed.entries.extend(new);
                     // Two stores in one place have one set of rows.
                     places

@@ -47,11 +47,11 @@ impl CatalogRow {
         store: StoreId,
         location: SessionLocation,
         folders: &Arc<SeenFolders>,
-        beside: &mut dyn FnMut(&str) -> bool,
+        side_files: &mut dyn FnMut(&str) -> bool,
     ) -> CatalogRow {
         let folders = Arc::clone(folders);
         let key = location.key.as_deref().filter(|_| location.row.is_none());
-        let alone = key.is_some_and(|key| !beside(key));
+        let alone = key.is_some_and(|key| !side_files(key));
         CatalogRow {
             store,
             location,

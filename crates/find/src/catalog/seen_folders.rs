@@ -43,7 +43,7 @@ impl SeenFolders {
 
     /// Tells of logs whether a folder may stand beside them, named like them but for the ending:
     /// where side files are. Asked in the order of a listing it looks for each folder once.
-    pub(super) fn beside(&self) -> impl FnMut(&str) -> bool {
+    pub(super) fn side_files(&self) -> impl FnMut(&str) -> bool {
         let mut last: Option<(String, Option<&HashSet<String>>)> = None;
         move |log| {
             let Some((stem, _)) = log.rsplit_once('.') else {

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_glance_reads_back_and_a_changed_byte_is_noticed() {
+    fn sort_keys_read_back_and_a_changed_byte_is_noticed() {
         let mut kept = PackedMeta {
             complete: true,
             records: 2,

@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_a_copy_holds_too_are_shared_until_the_accounts_are_made_anew() {
+    fn messages_that_a_copy_holds_too_are_shared_until_the_totals_are_rebuilt() {
         let mut lab = Lab::new();
         let all = lab.tally().unwrap();
         assert_eq!(lab.rows("shared"), 0);

@@ -180,7 +180,7 @@ fn growing_keeps_the_generation_and_every_other_change_raises_it() {
 }
 
 #[test]
-fn a_file_made_anew_with_other_bytes_is_another_generation() {
+fn a_file_recreated_with_other_bytes_is_another_generation() {
     let lab = Lab::new(5);
     let mut catalog = lab.catalog();
     let before = lab.look(&mut catalog);
@@ -258,7 +258,7 @@ fn garbage_and_other_versions_are_replaced() {
 }
 
 #[test]
-fn pages_damaged_after_opening_are_noticed_and_made_anew() {
+fn pages_damaged_after_opening_are_noticed_and_rebuilt() {
     let lab = Lab::new(5);
     lab.look(&mut lab.catalog());
     let path = lab.folder.path().join("catalog.db");
@@ -303,7 +303,7 @@ fn two_at_once_agree() {
 }
 
 #[test]
-fn a_session_that_is_gone_leaves_a_ghost_until_it_is_forgotten() {
+fn a_session_that_is_gone_is_remembered_until_it_is_forgotten() {
     let lab = Lab::new(5);
     let mut catalog = lab.catalog();
     lab.look(&mut catalog);

@@ -205,7 +205,7 @@ fn strangers_with_equal_numbers_are_counted_apart() {
 }
 
 #[test]
-fn copies_of_other_agents_count_once_beside_forks() {
+fn copies_of_other_agents_count_once_next_to_forks() {
     let folder = written(&[&rollout(CodexShape::Plain, "/p", None, 13)]);
     let alone = counted(folder.path()).0;
     let line = r#"{"type":"assistant","uuid":"u","requestId":"r","timestamp":"2026-01-02T03:04:05.000Z","message":{"id":"m","model":"x","content":[],"usage":{"input_tokens":3,"output_tokens":5}}}"#;

@@ -156,7 +156,7 @@ fn copy_without_listing_snapshot(from: &Path, to: &Path) -> i64 {
 }
 
 #[test]
-fn a_roll_never_changes_what_a_refresh_finds() {
+fn a_listing_snapshot_never_changes_what_a_refresh_finds() {
     for seed in [1, 2, 3] {
         let mut lab = Lab::new(seed);
         let (with, without) = (
@@ -197,7 +197,7 @@ fn a_roll_never_changes_what_a_refresh_finds() {
 }
 
 #[test]
-fn a_damaged_roll_is_of_no_use_and_does_no_harm() {
+fn a_damaged_listing_snapshot_is_ignored() {
     let mut lab = Lab::new(9);
     let path = lab.folder.path().join("with.db");
     let now = Instant::from_millis(4_000_000_000_000);

@@ -13,7 +13,7 @@ use crate::disk::{Disk, OpenMode, durable};
 use crate::lease::{AppendLock, LeaseLock, NamedLog};
 use crate::locks::{Locks, Owner};
 use crate::sha256::{Hasher, chunks};
-use crate::vault::{Doubted, Vault};
+use crate::vault::{FailedSyncCopy, Vault};
 
 /// The logs below a folder, with their locks in another one.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ impl FsLogs {
             // Before the copy takes the name of the log: from then on only the vault
             // leads to the old file.
             let (session, root, key) = (log.session, self.root.as_ref(), log.key);
-            self.vault().keep_doubted(&Doubted {
+            self.vault().keep_failed_sync_copy(&FailedSyncCopy {
                 session,
                 root,
                 key,

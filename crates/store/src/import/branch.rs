@@ -35,11 +35,11 @@ impl Importing<'_> {
         let mut next = 0;
         for item in items {
             let place = places.get(&item.slot).copied().unwrap_or(next);
-            parent = self.tell_beside(rest.get(next..place).unwrap_or_default(), &sent, parent)?;
+            parent = self.add_between(rest.get(next..place).unwrap_or_default(), &sent, parent)?;
             next = next.max(place);
             parent = self.tell_message(item, parent)?;
         }
-        self.tell_beside(rest.get(next..).unwrap_or_default(), &sent, parent)
+        self.add_between(rest.get(next..).unwrap_or_default(), &sent, parent)
     }
 
     /// Where a compaction cuts the branch: the last one, unless all that was said before it
@@ -136,7 +136,7 @@ impl Importing<'_> {
     }
 
     /// Entries of the branch that no model is sent.
-    fn tell_beside(
+    fn add_between(
         &mut self,
         slots: &[Slot],
         sent: &HashSet<Slot>,
@@ -145,7 +145,7 @@ impl Importing<'_> {
         let mut parent = parent;
         for slot in slots {
             if !sent.contains(slot) && !self.ids.contains_key(slot) {
-                let body = convert::beside(self.source, *slot)?;
+                let body = convert::side_files(self.source, *slot)?;
                 parent = self.add(&[*slot], vec![body], parent)?;
             }
         }

@@ -47,7 +47,7 @@ pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Ve
 
 /// An entry that says something of the session, but nothing to a model: a title, else
 /// its original record.
-pub(super) fn beside(source: &Session, slot: Slot) -> Result<Body> {
+pub(super) fn side_files(source: &Session, slot: Slot) -> Result<Body> {
     let entry = source.entry(slot)?;
     let title = entry
         .view

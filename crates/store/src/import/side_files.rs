@@ -59,7 +59,7 @@ impl Store {
         limits: ImportLimits,
     ) -> Result<Imported> {
         let (id, log) = self.told(source, &new, origin, limits)?;
-        let beside = beside(from, source, limits)?;
+        let side_files = side_files(from, source, limits)?;
         let mut carrying = Carrying {
             own: self,
             from,
@@ -75,7 +75,7 @@ impl Store {
         };
         carrying.blobs(&log.bytes)?;
         carrying
-            .carry(beside)
+            .carry(side_files)
             .inspect_err(|_| carrying.take_back())?;
         let writer = self.create_log(&id, log, new.visible).inspect_err(|_| {
             // Where its name could not be synced the log is there all the same, and
@@ -95,7 +95,7 @@ impl Store {
 }
 
 /// Everything that lies beside a session.
-fn beside(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<SideFileImport>> {
+fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<SideFileImport>> {
     let mut subagents: HashMap<String, Subagent> = HashMap::new();
     for subagent in from.subagents(source)? {
         subagents.extend(subagent.location.key.clone().map(|key| (key, subagent)));
@@ -164,7 +164,7 @@ struct Carrying<'a> {
 }
 
 impl Carrying<'_> {
-    fn carry(&mut self, beside: Vec<SideFileImport>) -> Result<()> {
+    fn carry(&mut self, side_files: Vec<SideFileImport>) -> Result<()> {
         let Some(files) = self.own.files() else {
             let why = || {
                 Error::new(
@@ -172,15 +172,16 @@ impl Carrying<'_> {
                     "sessions have no files beside them where they are not files",
                 )
             };
-            self.left.extend(beside.into_iter().map(|it| LeftBehind {
-                file: it.file,
-                why: why(),
-            }));
+            self.left
+                .extend(side_files.into_iter().map(|it| LeftBehind {
+                    file: it.file,
+                    why: why(),
+                }));
             return Ok(());
         };
         let mut outputs = HashMap::new();
         self.outputs(self.source, &mut outputs)?;
-        for subagent in beside.iter().filter_map(|it| it.subagent.as_ref()) {
+        for subagent in side_files.iter().filter_map(|it| it.subagent.as_ref()) {
             // One that cannot be read is told when its turn comes.
             if let Ok(session) = self.from.read(&subagent.location, Depth::Heads) {
                 self.outputs(&session, &mut outputs)?;
@@ -188,7 +189,7 @@ impl Carrying<'_> {
         }
         let in_family = FAMILY.contains(&self.source.dialect().name());
         let mut names = ArtifactNames::new(self.source.location(), outputs, in_family);
-        for SideFileImport { file, subagent } in beside {
+        for SideFileImport { file, subagent } in side_files {
             let path = self.folder.join(names.of(&file));
             self.begun.push(path.clone());
             durable::make_folders(files.disk.as_ref(), path.parent().unwrap_or(&self.folder))?;

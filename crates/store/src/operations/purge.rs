@@ -14,7 +14,7 @@ use boswell_model::{Instant, Result, SessionRef};
 use crate::backend::{BackendFiles, FsBackend};
 use crate::blobs::BlobId;
 use crate::disk::durable;
-use crate::journal::{self, LineFate};
+use crate::journal::{self, LineAction};
 use crate::notes::Notes;
 use crate::prompts::Prompts;
 use crate::runner::{Operation, PURGE, Runner, States};
@@ -68,13 +68,13 @@ impl Purging {
     /// Whether a file of this key, or path, is one of the session's own: its log, what lies in the
     /// folder beside it, or what bears its id.
     pub fn is_own_file(&self, path: &str) -> bool {
-        let beside = self
+        let side_files = self
             .log
             .as_deref()
             .and_then(|log| log.strip_suffix(".jsonl"))
             .map(|stem| format!("{stem}/"));
         if self.log.as_deref() == Some(path)
-            || beside.is_some_and(|beside| path.starts_with(&beside))
+            || side_files.is_some_and(|side_files| path.starts_with(&side_files))
         {
             return true;
         }
@@ -318,21 +318,21 @@ impl Runner {
     /// Lets operations speak of copies as they are now.
     pub(crate) fn relink(&self, replaced: &[Replaced]) -> Result<()> {
         let _lock = self.locks.exclusive("ops", self.wait())?;
-        let fate = |line: &[u8]| {
+        let action = |line: &[u8]| {
             let Some(mut op) = Raw::parse(line).ok().and_then(Operation::from_json) else {
-                return LineFate::Stays;
+                return LineAction::Stays;
             };
             if op.relink(replaced) {
-                LineFate::Becomes(op.to_json().to_bytes())
+                LineAction::Becomes(op.to_json().to_bytes())
             } else {
-                LineFate::Stays
+                LineAction::Stays
             }
         };
         journal::rewrite(
             self.disk.as_ref(),
             &self.home.join("ops.jsonl"),
             &self.id_source.hex16(),
-            &fate,
+            &action,
         )
         .map(drop)
     }
@@ -341,22 +341,22 @@ impl Runner {
     /// keys may name files.
     fn forget_operations(&self, purging: &Purging) -> Result<()> {
         let _lock = self.locks.exclusive("ops", self.wait())?;
-        let fate = |line: &[u8]| {
+        let action = |line: &[u8]| {
             let goes = match Raw::parse(line).ok().and_then(Operation::from_json) {
                 Some(op) => purging.sessions.contains(&op.session) && op.kind != PURGE,
                 None => names_one(line, &purging.sessions),
             };
             if goes {
-                LineFate::Goes
+                LineAction::Goes
             } else {
-                LineFate::Stays
+                LineAction::Stays
             }
         };
         journal::rewrite(
             self.disk.as_ref(),
             &self.home.join("ops.jsonl"),
             &self.id_source.hex16(),
-            &fate,
+            &action,
         )
         .map(drop)
     }

@@ -68,7 +68,7 @@ impl Runner {
 
 /// Whether a file lies beside that log, and not where the session was before its project moved.
 fn belongs(file: &ChunkedCopy, stem: &str, id: &str) -> bool {
-    let beside = file
+    let side_files = file
         .key
         .strip_prefix(stem)
         .is_some_and(|rest| rest.starts_with(['/', '.']));
@@ -77,7 +77,7 @@ fn belongs(file: &ChunkedCopy, stem: &str, id: &str) -> bool {
         .and_then(|(folder, _)| folder.rsplit_once('/'))
         .map_or("", |(above, _)| above);
     let elsewhere = project.is_empty() || !file.key.starts_with(&format!("{project}/"));
-    beside
+    side_files
         || (elsewhere
             && file.key != stem
             && file.key.split('/').any(|part| part.contains(id))

@@ -11,7 +11,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Result, SessionRef};
 
 use crate::disk::durable;
-use crate::journal::{self, LineChange, LineFate};
+use crate::journal::{self, LineAction, LineChange};
 use crate::notes::Notes;
 use crate::runner::{Operation, Runner, SCRUB, Start, lower};
 use crate::vault::{Reason, RewrittenCopy, session_ref};
@@ -124,11 +124,11 @@ impl Runner {
             ("prompts.jsonl", "session", "prompts"),
         ] {
             let _lock = self.locks.exclusive(lock, self.wait())?;
-            let fate = |line: &[u8]| {
+            let action = |line: &[u8]| {
                 let new = (scrubbing.line)(speaks_of(line, member).as_ref(), line);
-                new.map_or(LineFate::Stays, LineFate::Becomes)
+                new.map_or(LineAction::Stays, LineAction::Becomes)
             };
-            lines += journal::rewrite(self.disk.as_ref(), &self.home.join(name), &unique, &fate)?;
+            lines += journal::rewrite(self.disk.as_ref(), &self.home.join(name), &unique, &action)?;
         }
         Ok(Scrubbed { copies, lines })
     }

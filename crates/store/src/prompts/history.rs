@@ -8,7 +8,7 @@ use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, Instant, Result};
 
 use crate::disk::{Disk, DiskFile, LockMode, OpenMode, durable};
-use crate::journal::{self, LineFate};
+use crate::journal::{self, LineAction};
 
 use super::MOST;
 use super::reverse_lines::Backwards;
@@ -155,9 +155,9 @@ impl Prompts {
                 None => sessions.iter().any(is_one),
             };
             if goes {
-                LineFate::Goes
+                LineAction::Goes
             } else {
-                LineFate::Stays
+                LineAction::Stays
             }
         })
     }

@@ -15,7 +15,7 @@ pub struct LateTable {
     /// Into files that an operation replaced or removed, by root and key.
     replaced: HashMap<(PathBuf, String), Vec<Vec<u8>>>,
     /// Into logs that were copied because they were in doubt, by root and session.
-    doubted: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
+    failed_sync: HashMap<(PathBuf, SessionRef), Vec<Vec<u8>>>,
 }
 
 impl Runner {
@@ -36,11 +36,11 @@ impl Runner {
                 }
             }
         }
-        for record in self.vault.doubted()? {
+        for record in self.vault.failed_sync()? {
             let Some(name) = &record.inode else { continue };
             let late = self.vault.written_late(name, record.len)?;
             table
-                .doubted
+                .failed_sync
                 .entry((record.root, record.session))
                 .or_default()
                 .extend(lines_of(&late));
@@ -82,12 +82,12 @@ impl LateTable {
             .cloned()
             .unwrap_or_default();
         let session = SessionRef::new(store.dialect().name(), &location.id);
-        let doubted = self
-            .doubted
+        let failed_sync = self
+            .failed_sync
             .get(&(store.root().to_owned(), session))
             .map_or(&[][..], Vec::as_slice);
         // An operation may have replaced the very file before its copying came to an end.
-        let other: Vec<_> = doubted
+        let other: Vec<_> = failed_sync
             .iter()
             .filter(|line| !lines.contains(line))
             .cloned()

@@ -15,7 +15,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use super::rewrite::{Become, RewrittenCopy};
 use super::{Theirs, Vault, names_one, session_ref};
 use crate::disk::{DiskFile, Stat, durable, read_full};
-use crate::journal::{self, LineFate};
+use crate::journal::{self, LineAction};
 use crate::locks::Wait;
 use crate::runner::place;
 use crate::sha256::Digest;
@@ -367,23 +367,23 @@ impl Vault {
     /// Forgets files. Lines that cannot be read stay unless they name one of the sessions: they may
     /// be all that is left of a record.
     pub(super) fn forget_kept(&self, theirs: Theirs<'_>, sessions: &[SessionRef]) -> Result<usize> {
-        let fate = |line: &[u8]| {
+        let action = |line: &[u8]| {
             let file = Raw::parse(line).ok().and_then(ChunkedCopy::from_json);
             let goes = |file: &ChunkedCopy| theirs(&file.session, &file.root, &file.key);
             if file
                 .as_ref()
                 .map_or_else(|| names_one(line, sessions), goes)
             {
-                LineFate::Goes
+                LineAction::Goes
             } else {
-                LineFate::Stays
+                LineAction::Stays
             }
         };
         journal::rewrite(
             self.disk.as_ref(),
             &self.kept_log(),
             &self.id_source.hex16(),
-            &fate,
+            &action,
         )
     }
 
@@ -420,16 +420,16 @@ impl Vault {
         if lines.is_empty() {
             return Ok(0);
         }
-        let fate = |line: &[u8]| match lines.get(line) {
-            None => LineFate::Stays,
-            Some(None) => LineFate::Goes,
-            Some(Some(json)) => LineFate::Becomes(json.to_bytes()),
+        let action = |line: &[u8]| match lines.get(line) {
+            None => LineAction::Stays,
+            Some(None) => LineAction::Goes,
+            Some(Some(json)) => LineAction::Becomes(json.to_bytes()),
         };
         journal::rewrite(
             self.disk.as_ref(),
             &self.kept_log(),
             &self.id_source.hex16(),
-            &fate,
+            &action,
         )
     }
 

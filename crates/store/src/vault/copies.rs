@@ -263,8 +263,8 @@ impl Vault {
 
     pub(super) fn object(&self, sha256: Digest) -> PathBuf {
         let hex = sha256.to_string();
-        let (shelf, name) = hex.split_at(2);
-        self.folder.join("objects").join(shelf).join(name)
+        let (bucket, name) = hex.split_at(2);
+        self.folder.join("objects").join(bucket).join(name)
     }
 }
 

@@ -20,7 +20,7 @@ pub(crate) use copies::Copied;
 pub use copies::Vault;
 pub use record::{Reason, VaultRecord};
 pub(crate) use record::{names_one, session_ref};
-pub(crate) use replaced_files::Doubted;
+pub(crate) use replaced_files::FailedSyncCopy;
 pub(crate) use retention::Theirs;
 pub use retention::{Expired, Purged, Retention};
 pub(crate) use rewrite::{Replaced, RewrittenCopy};

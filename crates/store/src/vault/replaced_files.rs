@@ -12,7 +12,7 @@ use crate::sha256::{Hasher, chunks};
 
 /// A log in doubt, as it stands when it is copied to a file of its own.
 #[derive(Debug)]
-pub(crate) struct Doubted<'a> {
+pub(crate) struct FailedSyncCopy<'a> {
     pub(crate) session: &'a SessionRef,
     /// Root of its store.
     pub(crate) root: &'a Path,
@@ -30,12 +30,12 @@ impl Vault {
     ///
     /// The record comes before the name, so that a purge finds every name. There is no object:
     /// the copy is the log.
-    pub(crate) fn keep_doubted(&self, log: &Doubted<'_>) -> Result<()> {
+    pub(crate) fn keep_failed_sync_copy(&self, log: &FailedSyncCopy<'_>) -> Result<()> {
         let _lock = self.lock()?;
         // The copying may have been cut off before: the file has its second name then, and only
         // what was copied changed.
         let known = self
-            .doubted()?
+            .failed_sync()?
             .into_iter()
             .filter_map(|record| record.inode);
         let mut name = None;
@@ -69,7 +69,7 @@ impl Vault {
 
     /// Logs that were copied because they were in doubt, in order; of each file only the
     /// last copying counts.
-    pub(crate) fn doubted(&self) -> Result<Vec<VaultRecord>> {
+    pub(crate) fn failed_sync(&self) -> Result<Vec<VaultRecord>> {
         let mut last: Vec<VaultRecord> = Vec::new();
         for record in self
             .list()?

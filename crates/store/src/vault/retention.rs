@@ -9,7 +9,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
 use super::{Reason, Vault, VaultRecord, names_one};
 use crate::backend::lock_name;
 use crate::disk::durable;
-use crate::journal::{self, LineFate};
+use crate::journal::{self, LineAction};
 use crate::sha256::Digest;
 
 /// Says by session, root and key whether a copy is one of those that are meant.
@@ -212,14 +212,14 @@ impl Vault {
         known.extend(self.pieces()?.iter().map(Digest::to_string));
         let objects = self.home.join("vault/objects");
         let mut done = (0, 0);
-        for shelf in self.names(&objects)? {
-            for name in self.names(&objects.join(&shelf))? {
-                let hex = format!("{shelf}{name}");
+        for bucket in self.names(&objects)? {
+            for name in self.names(&objects.join(&bucket))? {
+                let hex = format!("{bucket}{name}");
                 // A line that cannot be read any more may still name its copy.
                 if known.contains(&hex) || memchr::memmem::find(&log, hex.as_bytes()).is_some() {
                     continue;
                 }
-                if let Some(bytes) = self.remove_file(&objects.join(&shelf).join(&name))? {
+                if let Some(bytes) = self.remove_file(&objects.join(&bucket).join(&name))? {
                     done = (done.0 + 1, done.1 + bytes);
                 }
             }
@@ -239,22 +239,22 @@ impl Vault {
     /// Takes lines out of the log. Lines that cannot be read stay unless they name one of the
     /// sessions: they may be all that is left of a record.
     fn forget(&self, goes: &dyn Fn(&VaultRecord) -> bool, sessions: &[SessionRef]) -> Result<()> {
-        let fate = |line: &[u8]| {
+        let action = |line: &[u8]| {
             let record = Raw::parse(line).ok().and_then(VaultRecord::from_json);
             let is_gone = record
                 .as_ref()
                 .map_or_else(|| names_one(line, sessions), goes);
             if is_gone {
-                LineFate::Goes
+                LineAction::Goes
             } else {
-                LineFate::Stays
+                LineAction::Stays
             }
         };
         journal::rewrite(
             self.disk.as_ref(),
             &self.log(),
             &self.id_source.hex16(),
-            &fate,
+            &action,
         )
         .map(drop)
     }

@@ -13,7 +13,7 @@ use boswell_model::{ErrorKind, Result, SessionRef};
 
 use super::{Theirs, Vault, VaultRecord};
 use crate::disk::durable;
-use crate::journal::{self, LineFate};
+use crate::journal::{self, LineAction};
 use crate::sha256::Digest;
 
 /// What becomes of a copy.
@@ -133,14 +133,14 @@ impl Vault {
         {
             self.remove_file(&self.inode(name))?;
         }
-        let fate = |line: &[u8]| {
+        let action = |line: &[u8]| {
             let Some(record) = Raw::parse(line).ok().and_then(VaultRecord::from_json) else {
-                return LineFate::Stays;
+                return LineAction::Stays;
             };
             match of(&record).map(|replaced| replaced.now) {
-                None => LineFate::Stays,
-                Some(None) => LineFate::Goes,
-                Some(Some((sha256, len))) => LineFate::Becomes(
+                None => LineAction::Stays,
+                Some(None) => LineAction::Goes,
+                Some(Some((sha256, len))) => LineAction::Becomes(
                     VaultRecord {
                         sha256,
                         len,
@@ -156,7 +156,7 @@ impl Vault {
             self.disk.as_ref(),
             &self.log(),
             &self.id_source.hex16(),
-            &fate,
+            &action,
         )
         .map(drop)
     }

@@ -228,7 +228,7 @@ impl State {
         let Queue { batch, outcome, .. } = std::mem::take(&mut self.queue);
         self.written = self.given;
         if self.usable_for_sync().is_err() {
-            self.doubt_for_good(&batch);
+            self.mark_in_doubt(&batch);
         }
         let _ = outcome.0.set(Err((why.kind(), why.to_string())));
     }

@@ -153,7 +153,7 @@ impl State {
         if self.hidden && drafts.iter().any(Draft::is_answer) {
             if let Err(error) = self.log.publish() {
                 self.latch(&error);
-                return Err(AppendError::Failed(error.because(self.doubt_names())));
+                return Err(AppendError::Failed(error.because(self.entries_in_doubt())));
             }
             self.hidden = false;
         }
@@ -179,9 +179,9 @@ impl State {
         let start = match self.write(dialect, batch) {
             Err(AppendError::Failed(error)) => {
                 // Some of them may be there, whole or torn: only the next writer can tell.
-                self.doubt_for_good(batch);
+                self.mark_in_doubt(batch);
                 self.latch(&error);
-                return Err(AppendError::Failed(error.because(self.doubt_names())));
+                return Err(AppendError::Failed(error.because(self.entries_in_doubt())));
             }
             start => start?,
         };
@@ -212,7 +212,7 @@ impl State {
     }
 
     /// Entries of which nobody will ever know: no sync of this writer covers them.
-    pub(super) fn doubt_for_good(&mut self, batch: &Batch) {
+    pub(super) fn mark_in_doubt(&mut self, batch: &Batch) {
         let fresh = batch.entries.iter().filter(|entry| !entry.deduplicated);
         self.unsynced
             .extend(fresh.map(|entry| (u64::MAX, Arc::clone(&entry.id))));
@@ -375,16 +375,16 @@ impl State {
             *kind,
             format!("this writer failed before and stopped: {text}"),
         )
-        .because(self.doubt_names())
+        .because(self.entries_in_doubt())
         .hinting("open the session again: its log is copied to a new file first"))
     }
 
-    pub(super) fn doubt_names(&self) -> String {
-        let doubt = self.in_doubt();
-        if doubt.is_empty() {
+    pub(super) fn entries_in_doubt(&self) -> String {
+        let in_doubt = self.in_doubt();
+        if in_doubt.is_empty() {
             "no entry is in doubt".to_owned()
         } else {
-            format!("in doubt: {}", doubt.join(", "))
+            format!("in doubt: {}", in_doubt.join(", "))
         }
     }
 }

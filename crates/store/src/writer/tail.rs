@@ -203,7 +203,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_a_glance_tells_is_what_a_close_look_tells(
+        fn sort_and_filter_keys_say_what_whole_rows_say(
             which in 0..LINES.len(),
             cuts in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 0..3),
             ended in any::<bool>(),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_line_is_told_at_a_glance() {
+    fn a_plain_line_is_recognised_without_parsing() {
         let dialect = boswell_dialect::by_name("boswell").unwrap();
         let sort_keys = |line: &str| {
             dialect

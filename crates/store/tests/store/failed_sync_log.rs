@@ -238,7 +238,7 @@ fn a_log_that_becomes_visible_after_it_was_copied_still_gets_its_late_lines() {
 }
 
 #[test]
-fn a_session_that_is_purged_leaves_no_second_name_beside_its_lock() {
+fn a_purged_session_leaves_no_hard_link_next_to_its_lock() {
     let disk = CrashDisk::new(1);
     prepare(&disk);
     let locks = Path::new(HOME).join("locks");

@@ -408,10 +408,10 @@ fn purge_is_durable_when_it_says_so() {
             .disk
             .list(&Path::new(HOME).join("vault/objects"))
             .unwrap();
-        let left = objects.iter().any(|(shelf, _)| {
+        let left = objects.iter().any(|(bucket, _)| {
             !place
                 .disk
-                .list(&Path::new(HOME).join("vault/objects").join(shelf))
+                .list(&Path::new(HOME).join("vault/objects").join(bucket))
                 .unwrap()
                 .is_empty()
         });

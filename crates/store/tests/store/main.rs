@@ -19,8 +19,8 @@ mod failed_sync_log;
 mod failed_syncs;
 mod front;
 mod hammer;
-mod import_beside;
 mod import_limits;
+mod import_side_files;
 #[cfg(target_os = "linux")]
 mod live_agents;
 mod memory;

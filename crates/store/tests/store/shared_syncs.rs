@@ -211,7 +211,7 @@ fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
 }
 
 #[test]
-fn what_was_submitted_while_a_sync_runs_is_seen_by_whoever_reads_through_the_writer() {
+fn what_was_submitted_while_a_sync_runs_is_visible_through_the_writer() {
     let gate = Arc::new(Gate::default());
     let (_, writer, id_source) = session_on(&gate);
     submit_while_syncing((&gate, &id_source), &writer, || {
@@ -244,7 +244,7 @@ fn an_append_that_need_not_be_synced_is_written_behind_those_that_wait_for_a_syn
 }
 
 #[test]
-fn entries_that_wait_for_a_sync_hang_below_what_others_added_meanwhile() {
+fn entries_that_wait_for_a_sync_get_the_latest_entry_as_parent() {
     let gate = Arc::new(Gate::default());
     let (store, writer, id_source) = session_on(&gate.clone());
     // Another process: a writer of its own on the same files, whose syncs are not held up.

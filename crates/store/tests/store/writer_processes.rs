@@ -440,8 +440,8 @@ fn a_log_that_was_cut_shorter_fences_its_writer_off() {
 fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
     let home = Home::new();
     let writer = opened(&home);
-    let doubt = home.folder.path().join("home/locks/boswell-shared.doubt");
-    std::fs::hard_link(&home.log, &doubt).unwrap();
+    let in_doubt = home.folder.path().join("home/locks/boswell-shared.doubt");
+    std::fs::hard_link(&home.log, &in_doubt).unwrap();
     let inode =
         |path: &PathBuf| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
     let (bytes, old) = (std::fs::read(&home.log).unwrap(), inode(&home.log));
@@ -456,7 +456,7 @@ fn a_failed_sync_of_another_writer_stops_this_one_until_the_log_is_copied() {
     drop(writer);
     assert_eq!(std::fs::read(&home.log).unwrap(), bytes);
     let writer = opened(&home);
-    assert!(inode(&home.log) != old && !doubt.exists());
+    assert!(inode(&home.log) != old && !in_doubt.exists());
     assert_eq!(std::fs::read(&home.log).unwrap(), bytes);
     writer.append(Draft::user("sure again")).unwrap();
 }

@@ -19,7 +19,7 @@ pub fn cases() -> Vec<Case> {
         forking(),
         removing(),
         bringing_back(),
-        beside(),
+        side_files(),
         derived(),
         outputs(),
     ]
@@ -281,7 +281,7 @@ fn bringing_back() -> Vec<Case> {
     ]
 }
 
-fn beside() -> Vec<Case> {
+fn side_files() -> Vec<Case> {
     vec![
         Case::new("keep on", &["keep", "on"]).judged(Judged::Parts),
         Case::new("keep off", &["keep", "off"])

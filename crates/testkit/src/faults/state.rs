@@ -136,7 +136,7 @@ impl State {
     }
 
     /// Whether it is another state with one torn line in between.
-    pub(super) fn has_beside_torn(&self, other: &State) -> bool {
+    pub(super) fn is_with_torn_line(&self, other: &State) -> bool {
         let pairs = self.only_files().zip(other.only_files());
         let same_places = pairs.clone().all(|((place, _), (its, _))| place == its);
         let mut changed = pairs.filter(|(mine, its)| mine != its);

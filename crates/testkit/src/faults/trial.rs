@@ -352,7 +352,7 @@ impl<'p> Prepared<'p> {
         }
         let files = State::of_files(self.place, &self.known);
         let done =
-            files == self.new_files || row.torn > 0 && files.has_beside_torn(&self.new_files);
+            files == self.new_files || row.torn > 0 && files.is_with_torn_line(&self.new_files);
         Ok((!done).then(|| {
             format!(
                 "run again, it does not lead to the new state: {}",

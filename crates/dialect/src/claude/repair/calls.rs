@@ -65,9 +65,9 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         for slot in strays.into_keys() {
             let mut fix = keep_as_text(lines, slot, &called)?;
             // Beside the chain only answers are seen at all; as text it would be out of sight.
-            let beside =
+            let side_files =
                 !has_child.get(slot.index()).copied().unwrap_or(false) && tip != Some(slot);
-            if let Some(fix) = fix.as_mut().filter(|_| beside) {
+            if let Some(fix) = fix.as_mut().filter(|_| side_files) {
                 fix.confidence = Confidence::Guess;
             }
             fixes.extend(fix);

@@ -28,8 +28,8 @@ pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let mut open: Option<Fix> = None;
     for pair in row.windows(2) {
         let &[above, slot] = pair else { continue };
-        let beside = !on_path.contains(&slot) || !on_path.contains(&above);
-        if !beside {
+        let side_files = !on_path.contains(&slot) || !on_path.contains(&above);
+        if !side_files {
             fixes.extend(open.take());
             continue;
         }

@@ -327,7 +327,7 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happene
 }
 
 #[test]
-fn undoing_a_title_puts_the_document_back_and_makes_the_index_anew() {
+fn undoing_a_title_restores_the_document_and_rebuilds_the_index() {
     let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     let before = place.read(&key(&ids[0]));
     let done = place
@@ -396,7 +396,7 @@ fn any_change_makes_a_missing_corrupt_foreign_or_ghostly_index_right() {
 }
 
 #[test]
-fn writing_the_index_anew_mends_every_state_of_it_and_leaves_a_right_one_alone() {
+fn rebuilding_the_index_repairs_every_state_of_it_and_leaves_a_right_one_alone() {
     for &state in ClinvokerIndexState::ALL {
         let (_folder, place, _) = of(state);
         let done = place.carry_out_store(&StoreRequest::Index).unwrap();
@@ -534,7 +534,7 @@ fn what_the_format_has_no_place_for_is_refused() {
 }
 
 #[test]
-fn a_deleted_session_comes_back_from_the_vault_alone_and_the_index_is_made_anew() {
+fn a_deleted_session_comes_back_from_the_vault_alone_and_the_index_is_rebuilt() {
     for &state in ClinvokerIndexState::ALL {
         let (folder, place, ids) = of(state);
         let document = place.read(&key(&ids[0]));

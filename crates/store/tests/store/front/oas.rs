@@ -289,7 +289,7 @@ fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back() {
 }
 
 #[test]
-fn writing_the_indexes_anew_mends_every_state_of_them_and_keeps_what_is_not_known() {
+fn rebuilding_the_indexes_repairs_every_state_of_them_and_keeps_unknown_fields() {
     for &state in OasIndexState::ALL {
         let (_folder, place, _) = of(state);
         place.carry_out_store(&StoreRequest::Index).unwrap();

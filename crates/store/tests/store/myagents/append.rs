@@ -233,7 +233,7 @@ fn atomically_migrates_legacy_json_before_the_first_append() {
     for shape in [
         MyAgentsShape::LegacyJson,
         MyAgentsShape::BothPresent,
-        MyAgentsShape::EmptyBesideLegacy,
+        MyAgentsShape::EmptyWithLegacy,
     ] {
         let shop = Shop::of(shape);
         let before = shop

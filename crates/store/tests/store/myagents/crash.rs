@@ -119,7 +119,7 @@ fn plans_of_session() -> Vec<(&'static str, Make, EditRequest)> {
         ),
         (
             "migrate",
-            || Shop::of(MyAgentsShape::EmptyBesideLegacy),
+            || Shop::of(MyAgentsShape::EmptyWithLegacy),
             EditRequest::Migrate,
         ),
     ]

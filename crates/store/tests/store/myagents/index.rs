@@ -138,7 +138,7 @@ fn an_id_that_is_taken_or_none_is_refused() {
 }
 
 #[test]
-fn the_index_written_anew_counts_again_and_adds_what_had_no_row() {
+fn the_rebuilt_index_counts_again_and_adds_what_had_no_row() {
     let shop = Shop::with(
         &ROW.replace("\"messageCount\":2", "\"messageCount\":9"),
         &talk(),

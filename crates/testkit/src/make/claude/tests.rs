@@ -79,7 +79,7 @@ fn parents_are_found_and_ids_do_not_repeat() {
 }
 
 #[test]
-fn a_result_hangs_below_the_line_that_holds_its_call() {
+fn a_result_is_a_child_of_the_line_that_holds_its_call() {
     let made = file(ClaudeShape::ToolUse, CWD, 6);
     let lines = parsed(made.bytes());
     let by_id: HashMap<&str, &Value> = chain(&lines)

@@ -20,7 +20,7 @@ pub enum MyAgentsShape {
     /// One session has both files; the `.jsonl` counts.
     BothPresent,
     /// One session has an empty `.jsonl` beside its `.json`.
-    EmptyBesideLegacy,
+    EmptyWithLegacy,
     /// The index begins with a byte order mark.
     BomIndex,
     /// The index is cut inside its first object.
@@ -55,7 +55,7 @@ impl MyAgentsShape {
         MyAgentsShape::E3,
         MyAgentsShape::LegacyJson,
         MyAgentsShape::BothPresent,
-        MyAgentsShape::EmptyBesideLegacy,
+        MyAgentsShape::EmptyWithLegacy,
         MyAgentsShape::BomIndex,
         MyAgentsShape::IndexTruncated,
         MyAgentsShape::IndexWithNull,
@@ -117,9 +117,9 @@ pub fn store(shape: MyAgentsShape, seed: u64) -> Batch {
 
 fn state(shape: MyAgentsShape, batch: &mut Batch, rows: &mut Vec<Value>) {
     match shape {
-        MyAgentsShape::LegacyJson
-        | MyAgentsShape::BothPresent
-        | MyAgentsShape::EmptyBesideLegacy => legacy(shape, batch),
+        MyAgentsShape::LegacyJson | MyAgentsShape::BothPresent | MyAgentsShape::EmptyWithLegacy => {
+            legacy(shape, batch)
+        }
         MyAgentsShape::IntentBefore | MyAgentsShape::IntentAfter => {
             intent(shape, batch, &mut rows[0])
         }
@@ -196,7 +196,7 @@ fn legacy(shape: MyAgentsShape, batch: &mut Batch) {
                 .retain(|file| !file.path.ends_with(".jsonl"));
             made.main = path;
         }
-        MyAgentsShape::EmptyBesideLegacy => transcript(batch, 0).clear(),
+        MyAgentsShape::EmptyWithLegacy => transcript(batch, 0).clear(),
         _ => {}
     }
 }

@@ -109,7 +109,7 @@ fn legacy_files_hold_the_same_messages() {
         &jsonl::parse(made.bytes())
     );
     assert!(
-        store(MyAgentsShape::EmptyBesideLegacy, 7).sessions[0]
+        store(MyAgentsShape::EmptyWithLegacy, 7).sessions[0]
             .bytes()
             .is_empty()
     );

@@ -149,7 +149,7 @@ const ALL: [&str; 3] = [
 ];
 
 #[test]
-fn after_a_crash_a_session_has_everything_that_lay_beside_it_or_is_not_there() {
+fn after_a_crash_a_session_has_all_its_side_files_or_is_not_there() {
     let (mut there, mut not_there) = (0, 0);
     // One size is torn in enough ways; all bytes of a megabyte are not told apart.
     for keep in 0..2 {
@@ -272,7 +272,7 @@ fn what_cannot_be_read_stays_and_is_named() {
 }
 
 #[test]
-fn more_beside_a_session_than_is_brought_over_is_refused_before_anything_is_written() {
+fn too_many_side_files_are_refused_before_anything_is_written() {
     for limits in [
         ImportLimits {
             records: 2,

@@ -31,7 +31,7 @@ fn claude(uuid: &str, parent: Option<&str>, kind: &str, content: Value, more: Va
 /// A session of Claude's with one of everything beside it.
 fn plant(bench: &Bench) -> PathBuf {
     let root = bench.home().join(".claude");
-    let beside =
+    let side_files =
         |name: &str, bytes: &[u8]| write(&root.join(format!("projects/-w/{ID}/{name}")), bytes);
     let (call, result) = (
         |id: &str, tool: &str| json!([{"type":"tool_use","id":id,"name":tool,"input":{}}]),
@@ -77,7 +77,7 @@ fn plant(bench: &Bench) -> PathBuf {
             json!({}),
         ),
     ];
-    beside(
+    side_files(
         "subagents/agent-a1.meta.json",
         br#"{"toolUseId":"toolu_task","description":"look at the build"}"#,
     );
@@ -92,9 +92,9 @@ fn plant(bench: &Bench) -> PathBuf {
             side,
         ),
     ];
-    beside("subagents/agent-a1.jsonl", agent.concat().as_bytes());
-    beside("tool-results/b1.txt", "line 1\n第999行\n".as_bytes());
-    beside("images/1.png", b"\x89PNG\r\n\x1a\nnot really");
+    side_files("subagents/agent-a1.jsonl", agent.concat().as_bytes());
+    side_files("tool-results/b1.txt", "line 1\n第999行\n".as_bytes());
+    side_files("images/1.png", b"\x89PNG\r\n\x1a\nnot really");
     write(
         &root.join(format!("file-history/{ID}/0123456789abcdef@v1")),
         b"old file\n",
@@ -193,7 +193,7 @@ fn found_again(bench: &Bench, session: &str) {
 }
 
 #[test]
-fn everything_beside_a_claude_session_comes_along_and_is_found_again() {
+fn every_side_file_of_a_claude_session_is_imported_and_found() {
     let bench = Bench::new();
     let log = plant(&bench);
     let before = tree(&bench.home());
