@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use boswell_dialect::HistoryKind;
 use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
@@ -24,7 +25,7 @@ pub(crate) struct Asked {
 /// The prompts that a store's `history.jsonl` holds, oldest first; lines that cannot be
 /// read are passed over.
 pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
-    if !matches!(store.dialect().name(), "claude" | "codex") {
+    if store.dialect().facts().prompt_history != HistoryKind::Lines {
         return Ok(Vec::new());
     }
     let bytes = store.file("history.jsonl", LARGEST)?.unwrap_or_default();
@@ -37,11 +38,12 @@ pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
 /// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot
 /// be read is told, not fatal.
 pub(crate) fn database(app: &App, store: &Store) -> Result<Vec<Asked>> {
-    let Some(home) = app
-        .home
-        .as_ref()
-        .filter(|_| matches!(store.dialect().name(), "xcsh" | "omp"))
-    else {
+    let Some(home) = app.home.as_ref().filter(|_| {
+        matches!(
+            store.dialect().facts().prompt_history,
+            HistoryKind::Database { .. }
+        )
+    }) else {
         return Ok(Vec::new());
     };
     // A link that leads elsewhere is not a database of this agent.
@@ -92,7 +94,12 @@ impl<'m> AgentHistory<'m> {
     /// The history of the store that a session is in; none where its agent keeps none.
     pub(crate) fn of(app: &'m App, found: &Resolved) -> Result<Option<AgentHistory<'m>>> {
         let database = found.store.root().join("history.db");
-        if found.store.dialect().name() != "xcsh" || !boswell_find::has_history(&database) {
+        let takes_prompts = HistoryKind::Database {
+            takes_prompts: true,
+        };
+        if found.store.dialect().facts().prompt_history != takes_prompts
+            || !boswell_find::has_history(&database)
+        {
             return Ok(None);
         }
         let project = found.store.summary(&found.location)?.meta.project;

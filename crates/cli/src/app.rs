@@ -10,7 +10,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::Environment;
+use boswell_dialect::{Environment, facts_of};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
@@ -244,7 +244,7 @@ impl App {
     /// Says how a session of our own stands.
     pub(crate) fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
-        if summary.reference.dialect == "boswell" {
+        if facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own) {
             summary.meta.status = Some(own_status(summary, self.now, self.config.span("idle")));
         }
     }
@@ -326,7 +326,7 @@ impl App {
         let agents = self
             .stores
             .iter()
-            .filter(|(_, store)| is_pi_like(store.dialect().name()));
+            .filter(|(_, store)| store.dialect().facts().keeps_breadcrumbs);
         let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
         let state = self
             .env
@@ -463,11 +463,6 @@ fn all_stores(
         }
     }
     Ok(stores)
-}
-
-/// Dialects whose agents note which session a terminal was used for.
-fn is_pi_like(dialect: &str) -> bool {
-    matches!(dialect, "pi" | "omp" | "xcsh" | "boswell")
 }
 
 /// The status of one of our own sessions: active unless it was ended, and paused once nothing

@@ -47,7 +47,9 @@ pub(crate) fn session(
         .with("id", meta.id.as_deref().unwrap_or(&summary.reference.id))
         .with(
             "agent",
-            meta.agent.as_deref().or(store.map(|s| s.dialect().agent())),
+            meta.agent
+                .as_deref()
+                .or(store.map(|s| s.dialect().facts().agent)),
         )
         .with("dialect", summary.reference.dialect.as_str())
         .with("store_label", store.and_then(Store::label))

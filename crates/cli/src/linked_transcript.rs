@@ -41,7 +41,10 @@ pub(crate) fn of(app: &App, found: &Resolved) -> Result<LinkedTranscript> {
 /// The session to read: its transcript where it is only about one. Says which one it went to,
 /// or that there is none.
 pub(crate) fn followed(app: &App, found: Resolved) -> Result<Resolved> {
-    let (title, id) = (found.store.dialect().title(), found.location.id.clone());
+    let (title, id) = (
+        found.store.dialect().facts().title,
+        found.location.id.clone(),
+    );
     match of(app, &found)? {
         LinkedTranscript::Own => Ok(found),
         LinkedTranscript::There(there) => {

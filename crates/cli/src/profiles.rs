@@ -57,7 +57,7 @@ fn of_dialect(
     usual: &Environment,
     names: &[String],
 ) -> Vec<Profile> {
-    let (Some(home), Some(sessions)) = (&usual.home, dialect.sessions_folder()) else {
+    let (Some(home), Some(sessions)) = (&usual.home, dialect.facts().sessions_folder) else {
         return Vec::new();
     };
     let mut found = Vec::new();

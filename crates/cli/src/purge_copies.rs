@@ -17,9 +17,6 @@ use crate::app::App;
 /// process that was killed.
 pub(crate) const LOCK: &str = "purge";
 
-/// Dialects whose records name blobs.
-const WITH_BLOBS: [&str; 3] = ["boswell", "omp", "xcsh"];
-
 /// Removes everything but the session's own files, which must be gone. Every
 /// step can be made again.
 pub(crate) fn finish(app: &App, runner: &Runner, purging: &Purging) -> Result<Purged> {
@@ -147,7 +144,7 @@ pub(crate) fn named(
     logs: &[SessionLocation],
 ) -> Result<(Vec<BlobId>, Vec<String>)> {
     let (mut ids, mut wholes) = (BTreeSet::new(), BTreeSet::new());
-    if !WITH_BLOBS.contains(&store.dialect().name()) {
+    if !store.dialect().facts().has_blobs() {
         return Ok((Vec::new(), Vec::new()));
     }
     let own = app

@@ -12,8 +12,8 @@ use boswell_model::{
 
 use crate::resume_decision::Probe;
 use crate::{
-    ActiveProcess, Capabilities, Capability, Depth, Discovered, Draft, EditRequest, EntryStamp,
-    Environment, Files, FilesAtEntry, Fix, ForkPlace, IdSource, KnownReader, LockSpec, Match,
+    ActiveProcess, Capabilities, Capability, DialectFacts, Discovered, Draft, EditRequest,
+    EntryStamp, Environment, Files, FilesAtEntry, Fix, ForkPlace, IdSource, LockSpec, Match,
     MemoryFile, NewLog, NewSession, Orphan, Parent, Permissions, PlanInput, Planned, RepairInput,
     ResumeCommand, Sample, SessionFacts, SessionLink, SessionLocation, SideFile, StoreRequest,
     Subagent, TextPiece, ToolLink, unsupported,
@@ -26,15 +26,12 @@ use crate::{
 /// [`fold`](Dialect::collect_meta); [`link`](Dialect::link) once all heads are there; then any
 /// question about tip, branch, context. No method may panic on any input.
 pub trait Dialect: Send + Sync + fmt::Debug {
+    /// What is always true of it.
+    fn facts(&self) -> &'static DialectFacts;
+
     /// Its name in refs and options, such as `claude`.
-    fn name(&self) -> &'static str;
-
-    /// Its name for people, such as `Claude Code`.
-    fn title(&self) -> &'static str;
-
-    /// The agent that writes it; sessions may name another one in [`SessionMeta::agent`].
-    fn agent(&self) -> &'static str {
-        self.name()
+    fn name(&self) -> &'static str {
+        self.facts().name
     }
 
     /// What it can express.
@@ -48,12 +45,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// root may lie deeper than the folder that the agent asks for.
     fn store_variables(&self, _root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         Vec::new()
-    }
-
-    /// The folder below a root that holds the agent's sessions. By it a second profile, such as
-    /// `~/.claude-work`, is told from a folder that only has a similar name.
-    fn sessions_folder(&self) -> Option<&'static str> {
-        None
     }
 
     /// Finds every session below a root from names and small index files, without reading logs.
@@ -75,12 +66,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// How records stand in a session file of this name.
     fn framing(&self, _key: &str) -> Framing {
         Framing::Lines
-    }
-
-    /// Whether an id stands for one entry of a session only; false where the agent counts
-    /// anew after a rewind.
-    fn ids_are_unique(&self) -> bool {
-        true
     }
 
     /// Whether an object found behind garbage is a record of its own, not a part of a torn one.
@@ -197,12 +182,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
             .collect()
     }
 
-    /// How deep a session is read to be checked: less than everything where neither
-    /// [`check`](Dialect::check) nor [`links`](Dialect::links) asks for facts.
-    fn check_depth(&self) -> Depth {
-        Depth::Pairs
-    }
-
     /// Adds problems that only this dialect knows. Those of bytes, links and calls are found
     /// for all dialects alike.
     fn check(
@@ -238,11 +217,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// [`branch`](Dialect::branch) gives where it loses records that are in the file.
     fn entries_agent_sees(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
         self.branch(view, tip)
-    }
-
-    /// Programs that are known to read its sessions, the agent's own versions oldest first.
-    fn readers(&self) -> &'static [KnownReader] {
-        &[]
     }
 
     /// What could be done about problems that only this dialect understands. Records that share a
@@ -347,11 +321,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Whether drafts can be appended to its logs.
-    fn appends(&self) -> bool {
-        false
-    }
-
     /// Encodes a draft as a record of this dialect, without the line end, behind what `out` holds.
     fn encode(&self, _draft: &Draft, _settled: EntryStamp<'_>, _out: &mut Vec<u8>) -> Result<()> {
         Err(unsupported(
@@ -383,12 +352,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     /// An id for a new entry.
     fn entry_id(&self, id_source: &dyn IdSource) -> String {
         id_source.hex16()
-    }
-
-    /// Whether [`hang`](Dialect::parent_of_new) has to be asked for the parent of a new entry; if
-    /// not, that is the last entry with an id.
-    fn parent_needs_full_log(&self) -> bool {
-        false
     }
 
     /// The entry that a new one with that parent hangs below; none for a root.
@@ -435,12 +398,6 @@ pub trait Dialect: Send + Sync + fmt::Debug {
             "be changed like that",
             "see what each store can with `boswell stores`",
         ))
-    }
-
-    /// Whether a new session is more than a log: then it is made by
-    /// [`plan_store`](Dialect::plan_store).
-    fn creates_by_plan(&self) -> bool {
-        false
     }
 
     /// Locks for a change of the store as a whole.

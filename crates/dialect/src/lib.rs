@@ -11,6 +11,7 @@ mod draft;
 mod duplicate_calls;
 mod edit_request;
 mod environment;
+mod facts;
 mod files;
 mod id_source;
 mod infer_parent;
@@ -46,6 +47,9 @@ pub use draft::{
 };
 pub use edit_request::{EditRequest, Expected, PlanInput, Planned, StoreRequest};
 pub use environment::Environment;
+pub use facts::{
+    BlobPolicy, DialectFacts, ForkOrigin, HistoryKind, MemoryPolicy, UntiedFile, facts_of,
+};
 pub use files::{FileIdentity, FileInfo, FileKind, Files, MemoryFiles, Skipping};
 pub use id_source::IdSource;
 pub use location::{Discovered, Match, Sample, SessionLocation};

@@ -9,6 +9,7 @@ use boswell_model::{
     SessionView, Slot, Tip, View,
 };
 
+use crate::DialectFacts;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, Environment, Files, Match, Sample, Support,
 };
@@ -17,13 +18,11 @@ use crate::{
 #[derive(Debug)]
 pub struct Unknown;
 
-impl Dialect for Unknown {
-    fn name(&self) -> &'static str {
-        "unknown"
-    }
+static FACTS: DialectFacts = DialectFacts::new("unknown", "unknown");
 
-    fn title(&self) -> &'static str {
-        "unknown"
+impl Dialect for Unknown {
+    fn facts(&self) -> &'static DialectFacts {
+        &FACTS
     }
 
     fn capabilities(&self) -> Capabilities {

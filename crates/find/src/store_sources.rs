@@ -81,7 +81,10 @@ impl StoreSources {
         entry: &CatalogRow,
     ) {
         let meta = &summary.meta;
-        let agent = meta.agent.as_deref().unwrap_or(store.dialect().agent());
+        let agent = meta
+            .agent
+            .as_deref()
+            .unwrap_or(store.dialect().facts().agent);
         let title_in_log = entry.title_in_log();
         self.add(place, store, entry, || {
             Some(About {
@@ -112,7 +115,7 @@ impl StoreSources {
                     filter_keys
                         .agent
                         .as_deref()
-                        .unwrap_or(store.dialect().agent()),
+                        .unwrap_or(store.dialect().facts().agent),
                 ),
                 project: filter_keys.project.clone(),
                 tags: filter_keys.tags.clone(),

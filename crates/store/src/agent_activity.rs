@@ -92,7 +92,7 @@ impl Store {
 
     /// Whether whoever drives a session of this store has its lease.
     fn drives_alone(&self) -> bool {
-        self.dialect().name() == "boswell"
+        self.dialect().facts().is_own
     }
 
     /// Fails while an agent is at work on the session: moving its leaf now would

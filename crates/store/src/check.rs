@@ -158,7 +158,7 @@ fn of_links(session: &Session, problems: &mut Vec<Problem>) {
 }
 
 fn of_ids(session: &Session, problems: &mut Vec<Problem>) -> Result<()> {
-    if !session.dialect().ids_are_unique() {
+    if !session.dialect().facts().ids_are_unique {
         return Ok(());
     }
     let log = session.log();
@@ -310,7 +310,7 @@ pub fn hurt(session: &Session, problem: &Problem) -> Vec<&'static str> {
     if is_apart(session, problem) {
         return Vec::new();
     }
-    let readers = session.dialect().readers().iter();
+    let readers = session.dialect().facts().readers.iter();
     readers
         .filter(|reader| reader.loss(problem.kind).is_some())
         .map(|reader| reader.name)

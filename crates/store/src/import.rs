@@ -48,9 +48,6 @@ impl Default for ImportLimits {
     }
 }
 
-/// Dialects whose records are written as ours are.
-const FAMILY: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
-
 impl Store {
     /// Makes a session of all that another one holds. `origin` says where it came from, and
     /// stands in its first entry.
@@ -103,7 +100,7 @@ impl Store {
             Some(Json::object().with("import", origin)),
             None,
         )?;
-        let leaf = if FAMILY.contains(&source.dialect().name()) && importing.all_have_ids()? {
+        let leaf = if source.dialect().facts().has_own_records && importing.all_have_ids()? {
             importing.copy()?
         } else {
             importing.tell()?

@@ -170,7 +170,7 @@ impl Store {
     /// Blobs of the agent that are named by none of these. Those of boswell's own are not spoken
     /// of: the vault may need them.
     pub fn unnamed_blobs(&self, named: &BTreeSet<BlobId>) -> Result<Vec<(BlobId, u64)>> {
-        match self.blobs().filter(|_| self.dialect().name() != "boswell") {
+        match self.blobs().filter(|_| !self.dialect().facts().is_own) {
             Some(blobs) => blobs.unreferenced(named),
             None => Ok(Vec::new()),
         }

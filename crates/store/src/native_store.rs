@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use boswell_dialect::ForkOrigin;
 use boswell_dialect::{
     Body, Depth, Draft, EditRequest, EntryStamp, ForkScope, IdSource, NewLog, NewSession, Parent,
     SessionLocation, Step, Visibility, by_name, unsupported,
@@ -186,12 +187,12 @@ impl Store {
     /// The entry says what changed, so that of several processes that tag a session at once none
     /// undoes what another did.
     pub fn retag(&self, id: &str, add: &[String], remove: &[String]) -> Result<Receipt> {
-        let dialect = self.dialect().name();
-        if dialect != "boswell" {
+        let facts = self.dialect().facts();
+        if !facts.is_own {
             return Err(unsupported(
-                dialect,
+                facts.name,
                 "be tagged in its own log",
-                "carry out `Intention::Tags` with a runner",
+                "execute `EditRequest::Tags` with a runner",
             ));
         }
         let session = self.session(id)?;
@@ -233,7 +234,7 @@ impl Store {
 
     /// Looks where a session with an id that we made would be, without listing all others.
     fn find_by_birth(&self, id: &str) -> Result<Option<SessionLocation>> {
-        let Some(born) = uuid_v7_time(id).filter(|_| self.dialect().name() == "boswell") else {
+        let Some(born) = uuid_v7_time(id).filter(|_| self.dialect().facts().is_own) else {
             return Ok(None);
         };
         let new = NewSession::in_project("x");
@@ -284,7 +285,7 @@ impl Store {
             return Err(unsupported(
                 self.dialect().name(),
                 what,
-                "carry out `Intention::Fork` with a runner",
+                "execute `EditRequest::Fork` with a runner",
             ));
         }
         let mut files = planned
@@ -326,10 +327,10 @@ impl Store {
     /// How a fork names the session that it comes from: agents draw the tree of forks by paths of
     /// files, xcsh and oh-my-pi by the id where all of a session was copied.
     pub fn lineage(&self, source: &Session, copies: ForkScope) -> String {
-        let by_path = match self.dialect().name() {
-            "pi" => true,
-            "omp" | "xcsh" => copies == ForkScope::Branch,
-            _ => false,
+        let by_path = match self.dialect().facts().fork_origin {
+            ForkOrigin::Path => true,
+            ForkOrigin::PathOfBranch => copies == ForkScope::Branch,
+            ForkOrigin::Id => false,
         };
         match source.path().filter(|_| by_path) {
             Some(path) => path.to_owned(),
@@ -381,7 +382,10 @@ impl SessionWriter {
         let first_kept = session.log().label(kept);
         let settings = session.context(tip)?.settings;
         // Last, so that it counts for all of them. Only our own sessions are read by it.
-        let restated = (session.dialect().name() == "boswell")
+        let restated = session
+            .dialect()
+            .facts()
+            .is_own
             .then(|| boswell_dialect::pi::restate(&settings));
         let body = Body::Compaction {
             summary: summary.to_owned(),

@@ -69,7 +69,7 @@ impl Store {
     /// The log that was last written in a session, where it was then: its name need not be looked
     /// for among those of all others.
     fn remembered(&self, session: &SessionRef) -> Option<Opened> {
-        uuid_v7_time(&session.id).filter(|_| session.dialect == "boswell")?;
+        uuid_v7_time(&session.id).filter(|_| self.dialect().facts().is_own)?;
         let key = self.writing().ok()?.logs.remembered(session)?;
         let named = split_key(&key).1.strip_suffix(".jsonl")?.split_once('_');
         named

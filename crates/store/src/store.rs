@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use boswell_dialect::BlobPolicy;
 use boswell_dialect::{
     ActiveProcess, Capability, Depth, Dialect, Discovered, Files, IdSource, MemoryFile,
     SessionLocation, SideFile, Skipping, Subagent, Support,
@@ -257,7 +258,7 @@ impl Store {
         let table = self.dialect.capabilities().support(operation);
         match operation {
             Capability::Read | Capability::Context | Capability::Resume => table,
-            _ if self.dialect.appends() || self.dialect.plans(operation) => table,
+            _ if self.dialect.facts().appends || self.dialect.plans(operation) => table,
             Capability::Title | Capability::Tag | Capability::Label | Capability::Status => {
                 Support::Note
             }
@@ -351,7 +352,7 @@ impl Store {
                 let path = shell_quote(&self.backend.describe(key));
                 let detail = format!(
                     "its name is not a session id of {}, so it is not listed; read it with `boswell show {path}`",
-                    self.dialect.title()
+                    self.dialect.facts().title
                 );
                 problems.push((key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
             }
@@ -405,7 +406,7 @@ impl Store {
         } else {
             LookFor::Nothing
         };
-        let depth = self.dialect.check_depth();
+        let depth = self.dialect.facts().check_depth;
         Ok(
             Session::read_looking(self.dialect, self.backend(), location, depth, look_for)?
                 .with_blobs(blobs),
@@ -429,11 +430,11 @@ impl Store {
     /// Where sessions keep large values: our own in boswell's home, those of xcsh and
     /// oh-my-pi in the agent's.
     pub(crate) fn blobs(&self) -> Option<Blobs> {
-        let habit = match self.dialect.name() {
-            "boswell" => None,
-            "xcsh" => Some(Habit::Xcsh),
-            "omp" => Some(Habit::Omp),
-            _ => return None,
+        let habit = match self.dialect.facts().blobs {
+            BlobPolicy::Own => None,
+            BlobPolicy::Xcsh => Some(Habit::Xcsh),
+            BlobPolicy::Omp => Some(Habit::Omp),
+            BlobPolicy::Inline => return None,
         };
         // A file that was given by its path lies somewhere: where its agent keeps
         // blobs is not known then.

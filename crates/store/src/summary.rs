@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, facts_of};
 use boswell_model::{Framing, Instant, Log, Payloads, Result, SessionMeta, SessionRef};
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -116,7 +116,8 @@ impl Summary {
     /// conversation, unless somebody gave it a name. `talk` is whether there is one or the other.
     pub fn holds_nothing(dialect: &str, framing: Framing, records: bool, talk: bool) -> bool {
         // One of our own was made by somebody who will want to find it.
-        dialect != "boswell" && (!records || (framing == Framing::Lines && !talk))
+        !facts_of(dialect).is_some_and(|facts| facts.is_own)
+            && (!records || (framing == Framing::Lines && !talk))
     }
 }
 

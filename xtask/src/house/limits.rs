@@ -91,7 +91,7 @@ fn limits(counts: &Counts) -> Vec<Limit> {
             "methods of `Dialect`",
             counts.surface.dialect_methods,
             20,
-            76,
+            68,
         ),
         value(
             "names at the root of boswell_store",

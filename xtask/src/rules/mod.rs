@@ -4,6 +4,7 @@
 //! They read the checkout as text, so they also see code that is switched off on this platform.
 
 mod conformance_page;
+mod dialect_names;
 mod form;
 mod ignored_syncs;
 mod layering;

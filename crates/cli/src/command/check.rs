@@ -183,7 +183,7 @@ fn everything(
     let mut targets = Vec::new();
     let fates = Fates::read(app)?;
     for (id, store) in app.stores.iter() {
-        if store.dialect().name() == "boswell" {
+        if store.dialect().facts().is_own {
             tally.take(&StoreFindings::of_home(app, store), out)?;
         }
         let listing = match store.list() {

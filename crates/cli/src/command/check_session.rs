@@ -140,7 +140,12 @@ impl<'m> Looking<'m> {
             problem,
         };
         let problems: Vec<Finding> = report.problems.into_iter().map(finding).collect();
-        let readers = session.dialect().readers().iter().map(|reader| reader.name);
+        let readers = session
+            .dialect()
+            .facts()
+            .readers
+            .iter()
+            .map(|reader| reader.name);
         let hurt = readers
             .filter(|name| problems.iter().any(|finding| finding.hurt.contains(name)))
             .collect();

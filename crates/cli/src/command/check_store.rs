@@ -185,7 +185,7 @@ impl<'s> StoreFindings<'s> {
         };
         let detail = format!(
             "{} deletes it {when}, and no copy is kept",
-            self.store.dialect().title()
+            self.store.dialect().facts().title
         );
         self.found.push(Finding {
             session: Some(format!("{}:{}", self.store.dialect().name(), location.id)),

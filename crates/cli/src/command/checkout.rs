@@ -80,10 +80,10 @@ pub(crate) struct Files {
 impl Files {
     /// Gathers them. Fails where the session has no checkpoints or its folder is gone.
     pub(crate) fn at(app: &App, session: &Session, entry: &str, paths: &[&str]) -> Result<Files> {
-        let name = session.dialect().name();
-        if name != "boswell" {
+        let facts = session.dialect().facts();
+        if !facts.is_own {
             return Err(boswell_dialect::unsupported(
-                name,
+                facts.name,
                 "restore files yet",
                 "see the files it touched with `boswell files`",
             ));

@@ -48,9 +48,6 @@ pub(crate) struct RestoreArgs {
     refs: Vec<String>,
 }
 
-/// Dialects whose sessions stand alone: removing their files is all there is to it.
-const STAND_ALONE: [&str; 4] = ["boswell", "pi", "omp", "xcsh"];
-
 /// Runs `delete`.
 pub(crate) fn run(app: &App, args: &DeleteArgs) -> Result<ExitCode> {
     if args.purge {
@@ -171,10 +168,10 @@ pub(crate) fn can_remove(found: &Resolved) -> Result<()> {
 
 /// Every file of a session: its log, and what lies beside it.
 pub(super) fn files_of(found: &Resolved) -> Result<Vec<String>> {
-    let dialect = found.store.dialect().name();
-    if !STAND_ALONE.contains(&dialect) {
+    let facts = found.store.dialect().facts();
+    if !facts.log_is_session {
         return Err(boswell_dialect::unsupported(
-            dialect,
+            facts.name,
             "be deleted yet",
             "delete it with its own agent",
         ));

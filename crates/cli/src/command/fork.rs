@@ -80,10 +80,10 @@ impl ForkArgs {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ForkArgs) -> Result<ExitCode> {
     let found = app.resolve_for_writing(&args.session)?;
-    let dialect = found.store.dialect().name();
-    if args.style == Style::Sdk && dialect != "claude" {
+    let facts = found.store.dialect().facts();
+    if args.style == Style::Sdk && !facts.has_sdk_forks {
         return Err(unsupported(
-            dialect,
+            facts.name,
             "be forked as Claude's SDK does it",
             "leave out --style",
         ));

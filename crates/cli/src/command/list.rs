@@ -231,7 +231,10 @@ fn unique_width(page: &[Conversation]) -> usize {
 fn agent_of(app: &App, conversation: &Conversation) -> String {
     let (store, summary) = &conversation.front;
     let dialect = &summary.reference.dialect;
-    let own = app.stores.get(*store).map_or("", |s| s.dialect().agent());
+    let own = app
+        .stores
+        .get(*store)
+        .map_or("", |s| s.dialect().facts().agent);
     let mut text = match &summary.meta.agent {
         // The engine's own name follows below.
         Some(agent)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use boswell_dialect::claude::project_key;
-use boswell_dialect::{ExpectedState, LockSpec, Plan, Precondition, Step};
+use boswell_dialect::{ExpectedState, LockSpec, MemoryPolicy, Plan, Precondition, Step, facts_of};
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
@@ -74,7 +74,8 @@ pub(crate) fn run(
 impl MemoryTarget {
     fn find(app: &App, folder: &Path, dialect: &str) -> Result<MemoryTarget> {
         let project = folder.display().to_string();
-        if dialect == "boswell" {
+        let policy = facts_of(dialect).map(|facts| facts.memory);
+        if policy == Some(MemoryPolicy::Own) {
             let key = memory::project_key(&project);
             let lock = Some(LockSpec::Os {
                 name: format!("memory-{key}"),
@@ -93,7 +94,7 @@ impl MemoryTarget {
             .iter()
             .map(|(_, store)| store)
             .find(|store| store.dialect().name() == dialect);
-        let Some(store) = store.filter(|_| dialect == "claude") else {
+        let Some(store) = store.filter(|_| policy == Some(MemoryPolicy::FrontMatter)) else {
             return Err(Error::new(
                 ErrorKind::Unsupported,
                 format!("no memory of `{}` can be changed", dialect.escape_debug()),
@@ -113,6 +114,10 @@ impl MemoryTarget {
         };
         place.refuse_links()?;
         Ok(place)
+    }
+
+    fn policy(&self) -> Option<MemoryPolicy> {
+        facts_of(self.dialect).map(|facts| facts.memory)
     }
 
     fn refuse_links(&self) -> Result<()> {
@@ -191,7 +196,10 @@ impl MemoryTarget {
     /// A page as its agent would write it: Claude Code's begin with a few words about themselves.
     fn new_page(&self, name: &str, text: &str) -> String {
         let body = format!("{}\n", text.trim_end());
-        if self.dialect != "claude" || name == memory::INDEX || text.starts_with("---") {
+        if self.policy() != Some(MemoryPolicy::FrontMatter)
+            || name == memory::INDEX
+            || text.starts_with("---")
+        {
             return body;
         }
         let title = name.trim_end_matches(".md");
@@ -204,7 +212,7 @@ impl MemoryTarget {
     /// Sees to it that the index leads to a new page, and that boswell's own
     /// folder says whose it is.
     fn introduce(&self, name: &str, text: &str, plan: &mut Plan) -> Result<()> {
-        if self.dialect == "boswell" {
+        if self.policy() == Some(MemoryPolicy::Own) {
             let note = format!("{}/.project", self.folder);
             if durable::read(&RealDisk, &self.root.join(&note))?.is_none() {
                 plan.steps

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_dialect::claude::project_key;
+use boswell_dialect::facts_of;
 use boswell_model::json::Json;
 use boswell_model::{Error, Result};
 use boswell_store::disk::RealDisk;
@@ -128,7 +129,7 @@ impl Problems<'_> {
                 problems.push((problem.word(), problem.to_string()));
             }
         }
-        if !memory.pages.is_empty() && self.dialect != "boswell" {
+        if !memory.pages.is_empty() && !facts_of(self.dialect).is_some_and(|facts| facts.is_own) {
             problems.extend(self.orphan(place, orphans).map(|text| ("orphaned", text)));
         }
         for (word, text) in &problems {

@@ -102,7 +102,7 @@ fn text(path: &Path) -> Result<String> {
 
 /// A client that runs in the folder would go on writing where its sessions were.
 fn refuse_live(store: &Store, from: &str) -> Result<()> {
-    if store.dialect().name() != "claude" {
+    if !store.dialect().facts().lists_open_sessions {
         return Ok(());
     }
     for info in store

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{NewSession, StoreRequest, Surroundings};
+use boswell_dialect::{NewSession, StoreRequest, Surroundings, facts_of};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{Outcome, Store};
 use clap::Args;
@@ -53,7 +53,7 @@ pub(crate) fn run(app: &App, args: &NewArgs) -> Result<ExitCode> {
         around: Surroundings::of(&app.env),
         ..NewSession::default()
     };
-    let reference = if store.dialect().creates_by_plan() {
+    let reference = if store.dialect().facts().creates_by_plan {
         by_plan(app, &store, new)?
     } else {
         let writer = store.create(new)?;
@@ -93,7 +93,7 @@ pub(crate) fn store_for(app: &App, dialect: &str) -> Result<Store> {
     {
         return app.writable(store.clone());
     }
-    if dialect == "boswell" {
+    if facts_of(dialect).is_some_and(|facts| facts.is_own) {
         return Store::open(app.home()?);
     }
     if boswell_dialect::by_name(dialect).is_none() {

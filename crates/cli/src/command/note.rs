@@ -99,7 +99,7 @@ fn say(
         if !app.quiet {
             crate::error_report::say(&format!(
                 "kept as a note of boswell's: {} itself is not told",
-                dialect.title()
+                dialect.facts().title
             ));
         }
     }

@@ -186,7 +186,7 @@ fn said(
                 .meta
                 .agent
                 .clone()
-                .unwrap_or_else(|| store.dialect().agent().to_owned()),
+                .unwrap_or_else(|| store.dialect().facts().agent.to_owned()),
             project: summary.meta.project.clone(),
             session: Some(summary.reference.to_string()),
             entry: hit.entry,
@@ -207,7 +207,7 @@ fn side_files(app: &App) -> Result<Vec<Prompt>> {
         prompts.extend(asked.map(|asked| Prompt {
             text: asked.text,
             at: asked.at,
-            agent: store.dialect().agent().to_owned(),
+            agent: store.dialect().facts().agent.to_owned(),
             project: asked.project,
             session: asked.session.map(|id| format!("{dialect}:{id}")),
             entry: None,

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use boswell_dialect::{Capability, EditRequest, SessionLocation};
+use boswell_dialect::{
+    Capability, DialectFacts, EditRequest, SessionLocation, UntiedFile, facts_of,
+};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{
     Conversation, IdSource, Purging, Resolved, Runner, Store, SystemIds, Wait, blobs,
@@ -234,10 +236,7 @@ fn left_over(app: &App, name: &str) -> Result<Option<(SessionRef, PathBuf)>> {
 /// Adds the blobs that copies in the vault name.
 fn add_copies(app: &App, purging: &mut Purging) -> Result<()> {
     if app.home.is_none()
-        || !matches!(
-            purging.session().dialect.as_str(),
-            "boswell" | "omp" | "xcsh"
-        )
+        || !facts_of(&purging.session().dialect).is_some_and(DialectFacts::has_blobs)
     {
         return Ok(());
     }
@@ -334,22 +333,11 @@ fn tell_what_stays(app: &App, target: &Target) {
         ));
     }
     let there = |name: &str| purging.root.join(name).exists();
-    let stays: &[(&str, &str)] = match purging.session().dialect.as_str() {
-        "xcsh" | "omp" => &[("history.db", "prompts in the history of its agent")],
-        "claude" => &[
-            ("plans", "plans"),
-            ("paste-cache", "texts that were pasted"),
-        ],
-        "codex" => &[
-            ("state_5.sqlite", "what Codex keeps in its databases"),
-            ("logs_2.sqlite", "logs of Codex"),
-        ],
-        _ => &[],
-    };
-    for (name, what) in stays.iter().filter(|(name, _)| there(name)) {
+    let stays = facts_of(&purging.session().dialect).map_or(&[][..], |facts| facts.untied_files);
+    for UntiedFile { path, what, .. } in stays.iter().filter(|file| there(file.path)) {
         crate::error_report::say(&format!(
             "not looked into: {what} in `{}`, which nothing ties to a session",
-            one_line(&purging.root.join(name).display().to_string())
+            one_line(&purging.root.join(path).display().to_string())
         ));
     }
 }

@@ -205,7 +205,7 @@ fn command_of(app: &App, found: &Resolved, permissions: Permissions) -> Result<S
     )
     .because(format!(
         "{} has no command for it, or the session lacks what it needs",
-        session.dialect().title()
+        session.dialect().facts().title
     ))
     .hinting(format!(
         "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",

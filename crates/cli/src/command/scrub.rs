@@ -308,16 +308,12 @@ fn tell_unreached(target: &Target) {
         .unreached
         .iter()
         .for_each(|it| crate::error_report::say(&format!("not reached: {it}")));
-    let databases: &[&str] = match target.found.store.dialect().name() {
-        "xcsh" | "omp" => &["history.db"],
-        "codex" => &["state_5.sqlite", "logs_2.sqlite"],
-        _ => &[],
-    };
-    for name in databases
+    let untied = target.found.store.dialect().facts().untied_files;
+    for file in untied
         .iter()
-        .filter(|name| target.found.store.root().join(name).exists())
+        .filter(|file| file.is_database && target.found.store.root().join(file.path).exists())
     {
-        let path = target.found.store.root().join(name);
+        let path = target.found.store.root().join(file.path);
         crate::error_report::say(&format!(
             "not reached: the database `{}` of its agent",
             one_line(&path.display().to_string())

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{Capability, Dialect, EditRequest, Step};
+use boswell_dialect::{BlobPolicy, Capability, Dialect, EditRequest, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
@@ -197,7 +197,8 @@ fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
 
 /// Records of a log that boswell keeps whole in its own home.
 fn look_at_wholes(app: &App, secrets: &Secrets, target: &mut Target, key: &str) -> Result<()> {
-    let agent = matches!(target.found.store.dialect().name(), "xcsh" | "omp");
+    let blobs = target.found.store.dialect().facts().blobs;
+    let agent = matches!(blobs, BlobPolicy::Xcsh | BlobPolicy::Omp);
     let home = app
         .home
         .as_ref()
@@ -281,7 +282,7 @@ fn of_session(
 /// Blobs that the session's files name.
 fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
     let kept = blobs_of(target.found.store.root());
-    let cuts_text = target.found.store.dialect().name() == "boswell";
+    let cuts_text = target.found.store.dialect().facts().is_own;
     for file in &mut target.files {
         for id in blobs::references(&file.bytes) {
             // What is not there is reported by `check`.

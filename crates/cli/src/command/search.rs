@@ -258,7 +258,7 @@ impl Shown<'_> {
                     .app
                     .stores
                     .get(*store)
-                    .map_or("", |store| store.dialect().agent());
+                    .map_or("", |store| store.dialect().facts().agent);
                 Holder {
                     reference: summary.reference.to_string(),
                     agent: summary.meta.agent.clone().unwrap_or_else(|| own.to_owned()),

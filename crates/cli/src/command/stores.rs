@@ -95,7 +95,7 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
                 .with("v", 1)
                 .with("type", "store")
                 .with("dialect", store.dialect().name())
-                .with("title", store.dialect().title())
+                .with("title", store.dialect().facts().title)
                 .with("root", store.root().display().to_string())
                 .with("label", store.label())
                 .with("sessions", visible)
@@ -126,7 +126,7 @@ fn show_store(store: &Store, listing: &Listing, soon: usize, out: &mut Output) -
         .collect();
     out.line(&out.paint(
         Style::Faint,
-        &format!("            {}: {}", dialect.title(), can.join(" ")),
+        &format!("            {}: {}", dialect.facts().title, can.join(" ")),
     ))?;
     for (key, problem) in &listing.problems {
         let text = format!(

@@ -22,7 +22,8 @@ use crate::{
     Parent, Permissions, PlanInput, Planned, ResumeCommand, Sample, SessionFacts, SessionLocation,
     SideFile, StoreRequest, Subagent, Support, TextPiece,
 };
-use crate::{Fix, ForkPlace, KnownReader, Orphan, RepairInput, ToolLink};
+use crate::{DialectFacts, HistoryKind, MemoryPolicy, UntiedFile};
+use crate::{Fix, ForkPlace, Orphan, RepairInput, ToolLink};
 
 /// The dialect of Claude Code and of the Claude Agent SDK.
 #[derive(Debug)]
@@ -43,13 +44,36 @@ const CAPABILITIES: &[(Capability, Support)] = &[
     (Capability::Resume, Support::Native),
 ];
 
-impl Dialect for Claude {
-    fn name(&self) -> &'static str {
-        "claude"
-    }
+/// What is always true of it.
+static FACTS: DialectFacts = DialectFacts {
+    sessions_folder: Some("projects"),
+    check_depth: Depth::Calls,
+    readers: repair::READERS,
+    appends: true,
+    parent_needs_full_log: true,
+    creates_by_plan: true,
+    lists_open_sessions: true,
+    has_sdk_forks: true,
+    prompt_history: HistoryKind::Lines,
+    memory: MemoryPolicy::FrontMatter,
+    untied_files: &[
+        UntiedFile {
+            path: "plans",
+            what: "plans",
+            is_database: false,
+        },
+        UntiedFile {
+            path: "paste-cache",
+            what: "texts that were pasted",
+            is_database: false,
+        },
+    ],
+    ..DialectFacts::new("claude", "Claude Code")
+};
 
-    fn title(&self) -> &'static str {
-        "Claude Code"
+impl Dialect for Claude {
+    fn facts(&self) -> &'static DialectFacts {
+        &FACTS
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -74,10 +98,6 @@ impl Dialect for Claude {
             .map(|folder| ("CLAUDE_CONFIG_DIR", folder.to_owned()))
             .into_iter()
             .collect()
-    }
-
-    fn sessions_folder(&self) -> Option<&'static str> {
-        Some("projects")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -171,10 +191,6 @@ impl Dialect for Claude {
         repair::entries_agent_sees(view, tip)
     }
 
-    fn readers(&self) -> &'static [KnownReader] {
-        repair::READERS
-    }
-
     fn fixes(&self, repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
         repair::fixes(repair_input)
     }
@@ -193,10 +209,6 @@ impl Dialect for Claude {
         _original: &str,
     ) -> Result<Option<ForkPlace>> {
         repair::fork(repair_input)
-    }
-
-    fn check_depth(&self) -> Depth {
-        Depth::Calls
     }
 
     fn check(
@@ -303,16 +315,8 @@ impl Dialect for Claude {
         encode::can_append(meta)
     }
 
-    fn appends(&self) -> bool {
-        true
-    }
-
     fn entry_id(&self, id_source: &dyn IdSource) -> String {
         id_source.uuid_v4()
-    }
-
-    fn parent_needs_full_log(&self) -> bool {
-        true
     }
 
     fn parent_of_new(&self, view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
@@ -352,10 +356,6 @@ impl Dialect for Claude {
 
     fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
         plan::plan(asked, request)
-    }
-
-    fn creates_by_plan(&self) -> bool {
-        true
     }
 
     fn plan_store(

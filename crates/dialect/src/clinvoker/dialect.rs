@@ -8,6 +8,7 @@ use boswell_model::{
     Result, SessionMeta, SessionView, Slot, Tip, View, shell_quote,
 };
 
+use crate::DialectFacts;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
     LinkKind, LockSpec, Match, PlanInput, Planned, ResumeCommand, Sample, SessionLink,
@@ -30,13 +31,16 @@ const CAN: Capabilities = Capabilities::new(&[
     (Capability::Resume, Support::Native),
 ]);
 
-impl Dialect for Clinvoker {
-    fn name(&self) -> &'static str {
-        "clinvoker"
-    }
+/// What is always true of it.
+static FACTS: DialectFacts = DialectFacts {
+    sessions_folder: Some("sessions"),
+    creates_by_plan: true,
+    ..DialectFacts::new("clinvoker", "clinvoker")
+};
 
-    fn title(&self) -> &'static str {
-        "clinvoker"
+impl Dialect for Clinvoker {
+    fn facts(&self) -> &'static DialectFacts {
+        &FACTS
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -61,10 +65,6 @@ impl Dialect for Clinvoker {
         home.map(|home| ("HOME", home.to_owned()))
             .into_iter()
             .collect()
-    }
-
-    fn sessions_folder(&self) -> Option<&'static str> {
-        Some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -211,10 +211,6 @@ impl Dialect for Clinvoker {
 
     fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
         plan::of_session(asked, request)
-    }
-
-    fn creates_by_plan(&self) -> bool {
-        true
     }
 
     fn store_locks(&self, _request: &StoreRequest) -> Vec<LockSpec> {

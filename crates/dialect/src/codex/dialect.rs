@@ -13,6 +13,7 @@ use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, Match,
     PlanInput, Planned, ResumeCommand, Sample, SessionLocation, Support, tool_paths, unsupported,
 };
+use crate::{DialectFacts, HistoryKind, UntiedFile};
 
 use super::record::Record;
 use super::{context, delete, item, layout, meta, record, rollback, view};
@@ -21,13 +22,28 @@ use super::{context, delete, item, layout, meta, record, rollback, view};
 #[derive(Debug)]
 pub struct Codex;
 
-impl Dialect for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
+/// What is always true of it.
+static FACTS: DialectFacts = DialectFacts {
+    sessions_folder: Some("sessions"),
+    prompt_history: HistoryKind::Lines,
+    untied_files: &[
+        UntiedFile {
+            path: "state_5.sqlite",
+            what: "what Codex keeps in its databases",
+            is_database: true,
+        },
+        UntiedFile {
+            path: "logs_2.sqlite",
+            what: "logs of Codex",
+            is_database: true,
+        },
+    ],
+    ..DialectFacts::new("codex", "Codex CLI")
+};
 
-    fn title(&self) -> &'static str {
-        "Codex CLI"
+impl Dialect for Codex {
+    fn facts(&self) -> &'static DialectFacts {
+        &FACTS
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -48,10 +64,6 @@ impl Dialect for Codex {
 
     fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         vec![("CODEX_HOME", root.to_owned())]
-    }
-
-    fn sessions_folder(&self) -> Option<&'static str> {
-        Some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {

@@ -8,6 +8,7 @@ use boswell_model::{
     ProblemKind, Result, SessionMeta, SessionView, Settings, Slot, Tip, View,
 };
 
+use crate::DialectFacts;
 use crate::resume_decision::Probe;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
@@ -38,18 +39,17 @@ const CAN: Capabilities = Capabilities::new(&[
     (Capability::Delete, Support::Native),
 ]);
 
+/// What is always true of it.
+static FACTS: DialectFacts = DialectFacts {
+    sessions_folder: Some("sessions"),
+    ids_are_unique: false,
+    creates_by_plan: true,
+    ..DialectFacts::new("myagents", "MyAgents")
+};
+
 impl Dialect for MyAgents {
-    fn name(&self) -> &'static str {
-        "myagents"
-    }
-
-    fn title(&self) -> &'static str {
-        "MyAgents"
-    }
-
-    /// Row ids count up from the number of rows, so they come again after a rewind.
-    fn ids_are_unique(&self) -> bool {
-        false
+    fn facts(&self) -> &'static DialectFacts {
+        &FACTS
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -71,10 +71,6 @@ impl Dialect for MyAgents {
 
     fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         vec![("MYAGENTS_DATA_DIR", root.to_owned())]
-    }
-
-    fn sessions_folder(&self) -> Option<&'static str> {
-        Some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -305,10 +301,6 @@ impl Dialect for MyAgents {
 
     fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
         plan::plan(asked, request)
-    }
-
-    fn creates_by_plan(&self) -> bool {
-        true
     }
 
     fn store_locks(&self, request: &StoreRequest) -> Vec<LockSpec> {

@@ -9,6 +9,7 @@ use boswell_model::{
     SessionMeta, SessionView, Settings, Slot, Tip, View,
 };
 
+use crate::DialectFacts;
 use crate::uuid::is_uuid;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
@@ -34,13 +35,15 @@ const CAN: Capabilities = Capabilities::new(&[
     (Capability::Delete, Support::Native),
 ]);
 
-impl Dialect for OpenAgentSdk {
-    fn name(&self) -> &'static str {
-        "oas"
-    }
+/// What is always true of it.
+static FACTS: DialectFacts = DialectFacts {
+    creates_by_plan: true,
+    ..DialectFacts::new("oas", "open-agent-sdk")
+};
 
-    fn title(&self) -> &'static str {
-        "open-agent-sdk"
+impl Dialect for OpenAgentSdk {
+    fn facts(&self) -> &'static DialectFacts {
+        &FACTS
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -252,10 +255,6 @@ impl Dialect for OpenAgentSdk {
 
     fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
         plan::of_session(asked, request)
-    }
-
-    fn creates_by_plan(&self) -> bool {
-        true
     }
 
     fn plan_store(

@@ -9,25 +9,22 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Capability, ContextCoverage, Depth, Dialect, Discovered, Draft, EditRequest,
-    EntryStamp, Environment, Files, IdSource, LockSpec, Match, NewLog, NewSession, PlanInput,
-    Planned, ProviderMessage, ResumeCommand, Sample, SessionLocation, SideFile, StoreRequest,
-    Subagent, ToolLink,
+    Capabilities, Capability, ContextCoverage, Dialect, Discovered, Draft, EditRequest, EntryStamp,
+    Environment, Files, IdSource, LockSpec, Match, NewLog, NewSession, PlanInput, Planned,
+    ProviderMessage, ResumeCommand, Sample, SessionLocation, SideFile, StoreRequest, Subagent,
+    ToolLink,
 };
 
+use super::facts;
 use super::{
-    Flavour, Pi, calls, check, context, context_window, head, layout, link_scheme, meta, orphans,
-    plan, provider_messages, recognise, render, repair, resume, roots, side_files, subagents, view,
+    Pi, calls, check, context, context_window, head, layout, link_scheme, meta, orphans, plan,
+    provider_messages, recognise, render, repair, resume, roots, side_files, subagents, view,
 };
-use crate::{Fix, ForkPlace, KnownReader, Orphan, RepairInput};
+use crate::{DialectFacts, Fix, ForkPlace, Orphan, RepairInput};
 
 impl Dialect for Pi {
-    fn name(&self) -> &'static str {
-        self.word()
-    }
-
-    fn title(&self) -> &'static str {
-        self.people_name()
+    fn facts(&self) -> &'static DialectFacts {
+        facts::of(self.flavour)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -40,10 +37,6 @@ impl Dialect for Pi {
 
     fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
         roots::variables(self.flavour, root, key)
-    }
-
-    fn sessions_folder(&self) -> Option<&'static str> {
-        (self.flavour != Flavour::Boswell).then_some("sessions")
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -115,10 +108,6 @@ impl Dialect for Pi {
         repair::entries_agent_sees(*self, view, tip)
     }
 
-    fn readers(&self) -> &'static [KnownReader] {
-        repair::READERS
-    }
-
     fn fixes(&self, repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
         repair::fixes(repair_input)
     }
@@ -139,10 +128,6 @@ impl Dialect for Pi {
     ) -> Flags {
         calls::pairs(object, names, sink);
         Flags::default()
-    }
-
-    fn check_depth(&self) -> Depth {
-        Depth::Calls
     }
 
     fn check(
@@ -178,10 +163,6 @@ impl Dialect for Pi {
 
     fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
         resume::resume(self.flavour, meta, location)
-    }
-
-    fn appends(&self) -> bool {
-        true
     }
 
     fn can_append(&self, meta: &SessionMeta) -> Result<()> {

@@ -13,6 +13,7 @@ mod context;
 mod context_window;
 mod dialect;
 mod encode;
+mod facts;
 mod flavour;
 mod fork;
 mod head;

@@ -363,7 +363,10 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
 
 #[test]
 fn it_is_registered_and_says_what_it_can() {
-    assert_eq!(by_name("clinvoker").map(|d| d.title()), Some("clinvoker"));
+    assert_eq!(
+        by_name("clinvoker").map(|d| d.facts().title),
+        Some("clinvoker")
+    );
     let can = |operation| Clinvoker.capabilities().support(operation);
     for native in [
         Capability::Title,

@@ -678,7 +678,10 @@ fn no_cut_and_no_flipped_byte_makes_it_panic() {
 
 #[test]
 fn it_is_registered_and_says_what_it_can() {
-    assert_eq!(by_name("myagents").map(|d| d.title()), Some("MyAgents"));
+    assert_eq!(
+        by_name("myagents").map(|d| d.facts().title),
+        Some("MyAgents")
+    );
     let can = |operation| MyAgents.capabilities().support(operation);
     for native in [
         Capability::Append,

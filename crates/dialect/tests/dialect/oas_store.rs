@@ -420,7 +420,10 @@ fn no_cut_makes_it_panic_or_show_a_secret() {
 
 #[test]
 fn it_is_registered_and_says_what_it_can() {
-    assert_eq!(by_name("oas").map(|d| d.title()), Some("open-agent-sdk"));
+    assert_eq!(
+        by_name("oas").map(|d| d.facts().title),
+        Some("open-agent-sdk")
+    );
     let can = |operation| OpenAgentSdk.capabilities().support(operation);
     assert_eq!(
         (can(Capability::Append), can(Capability::Rewind)),

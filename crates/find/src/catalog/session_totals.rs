@@ -146,7 +146,7 @@ impl SessionTotals {
             agent: meta
                 .agent
                 .clone()
-                .unwrap_or_else(|| dialect.agent().to_owned()),
+                .unwrap_or_else(|| dialect.facts().agent.to_owned()),
             other_id: meta.id.clone().filter(|id| *id != location.id),
             parent: meta.parent.clone().filter(|_| marks.has(Marks::FAMILY)),
             links: links

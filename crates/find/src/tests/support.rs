@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use boswell_dialect::DialectFacts;
 use boswell_dialect::{
     Capabilities, Capability, Dialect, Discovered, Environment, Files, Match, Sample, Support,
 };
@@ -61,13 +62,11 @@ fn block(raw: Raw<'_>) -> Option<Block> {
     })
 }
 
-impl Dialect for Plain {
-    fn name(&self) -> &'static str {
-        "plain"
-    }
+static FACTS: DialectFacts = DialectFacts::new("plain", "plain");
 
-    fn title(&self) -> &'static str {
-        "plain"
+impl Dialect for Plain {
+    fn facts(&self) -> &'static DialectFacts {
+        &FACTS
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use boswell_dialect::{Body, Part};
 use boswell_model::{ContextForm, ContextItem, EntryKind, Result, Slot, View};
 
-use super::{FAMILY, Importing, convert, message};
+use super::{Importing, convert, message};
 
 impl Importing<'_> {
     /// Tells the branch; gives the id of its last entry.
@@ -86,7 +86,7 @@ impl Importing<'_> {
             return Ok((parent, items));
         };
         let rendered = self.source.render(first)?.message;
-        let in_family = FAMILY.contains(&self.source.dialect().name());
+        let in_family = self.source.dialect().facts().has_own_records;
         let summary = if first.form == ContextForm::CompactionSummary && in_family {
             // The family wraps summaries itself.
             self.source.entry(first.slot)?.view.map(|view| view.text())

@@ -13,7 +13,7 @@ use boswell_model::json::Json;
 use boswell_model::{Block, EntryKind, Error, ErrorKind, Framing, Result};
 
 use super::artifact::ArtifactNames;
-use super::{FAMILY, ImportLimits, too_large};
+use super::{ImportLimits, too_large};
 use crate::blobs;
 use crate::disk::{Disk, durable};
 use crate::{Session, SessionWriter, Store};
@@ -187,7 +187,7 @@ impl Carrying<'_> {
                 self.outputs(&session, &mut outputs)?;
             }
         }
-        let in_family = FAMILY.contains(&self.source.dialect().name());
+        let in_family = self.source.dialect().facts().has_own_records;
         let mut names = ArtifactNames::new(self.source.location(), outputs, in_family);
         for SideFileImport { file, subagent } in side_files {
             let path = self.folder.join(names.of(&file));

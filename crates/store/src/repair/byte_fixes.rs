@@ -141,7 +141,7 @@ pub(super) enum Keep {
 /// Further copies of records, each with its line.
 pub(super) fn copies(session: &Session, keep: Keep) -> Result<Vec<Fix>> {
     let mut fixes = Vec::new();
-    if !session.dialect().ids_are_unique() {
+    if !session.dialect().facts().ids_are_unique {
         return Ok(fixes);
     }
     let log = session.log();

@@ -396,7 +396,7 @@ impl<'a> RepairPlanner<'a> {
     fn still_lost(&self, after: &Session) -> Result<Vec<StillLost>> {
         let report = crate::check(after)?;
         let mut lost = Vec::new();
-        for reader in self.store.dialect().readers() {
+        for reader in self.store.dialect().facts().readers {
             let mut losses: Vec<(ProblemKind, &'static str, usize)> = Vec::new();
             for problem in &report.problems {
                 if !crate::check::hurt(after, problem).contains(&reader.name) {

@@ -13,7 +13,7 @@ pub(super) fn goals(
     request: &RepairRequest,
 ) -> Result<Vec<&'static str>> {
     let asked = &request.goals;
-    let readers = dialect.readers();
+    let readers = dialect.facts().readers;
     let versions: Vec<[u32; 3]> = readers.iter().filter_map(|reader| reader.version).collect();
     let wrote = written_by.and_then(version);
     // The newest known version that is no newer than the writer; an unknown writer is
@@ -47,7 +47,7 @@ pub(super) fn goals(
                 format!(
                     "`{}` is no known reader of {}",
                     name.escape_debug(),
-                    dialect.title()
+                    dialect.facts().title
                 ),
             );
             return Err(match known.as_slice() {

@@ -25,7 +25,7 @@ impl State {
     /// A moment after all that the log tells of: where the tree alone does not say what came last,
     /// some versions of the agent go by the time.
     fn monotonic_time(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
-        if !dialect.parent_needs_full_log() {
+        if !dialect.facts().parent_needs_full_log {
             return now;
         }
         let meta = self.meta.get_or_insert_default();
@@ -47,10 +47,12 @@ impl State {
         match &draft.parent {
             Parent::Root => Ok(None),
             Parent::Tip if batch.tip.is_some() => Ok(batch.tip.clone()),
-            Parent::Entry(parent) if batch.has(parent) || !dialect.parent_needs_full_log() => {
+            Parent::Entry(parent)
+                if batch.has(parent) || !dialect.facts().parent_needs_full_log =>
+            {
                 Ok(Some(parent.as_str().into()))
             }
-            Parent::Tip if !dialect.parent_needs_full_log() => Ok(self.tail.tip.clone()),
+            Parent::Tip if !dialect.facts().parent_needs_full_log => Ok(self.tail.tip.clone()),
             parent => {
                 if let (Parent::Tip, Some((end, stands))) = (parent, &self.stands)
                     && *end == self.end

@@ -179,7 +179,7 @@ impl State {
             && draft.parent == Parent::Tip
             && !looks_up
             && !publishes
-            && !with.dialect.parent_needs_full_log()
+            && !with.dialect.facts().parent_needs_full_log
     }
 
     /// Writes what was queued in one `write`. The append lock is held, and other

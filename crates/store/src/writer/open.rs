@@ -56,7 +56,9 @@ fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<S
     let meta = |bytes| Reader::read(dialect, &location, bytes, Depth::Facts).meta;
     // What stands in the header is enough, unless entries repeat what their session is.
     let first = memchr::memchr(b'\n', &bytes).and_then(|end| bytes.get(..=end));
-    if let Some(header) = first.filter(|_| !dialect.parent_needs_full_log()).map(meta)
+    if let Some(header) = first
+        .filter(|_| !dialect.facts().parent_needs_full_log)
+        .map(meta)
         && dialect.can_append(&header).is_ok()
     {
         return Ok(header);

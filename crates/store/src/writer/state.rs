@@ -223,7 +223,7 @@ impl State {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
             Expect::Leaf(leaf)
-                if !dialect.parent_needs_full_log()
+                if !dialect.facts().parent_needs_full_log
                     && self.tail.tip.as_deref() == Some(leaf.as_str()) =>
             {
                 return Ok(());

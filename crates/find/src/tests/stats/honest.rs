@@ -73,7 +73,7 @@ impl Honest {
             }
             for (place, (store, summary)) in places.into_iter().zip(sides) {
                 chosen.insert(place, sessions.len());
-                let own = stores.get(store).unwrap().dialect().agent();
+                let own = stores.get(store).unwrap().dialect().facts().agent;
                 let agent = summary.meta.agent.clone().unwrap_or_else(|| own.to_owned());
                 sessions.push(One {
                     summary,
