@@ -27,6 +27,28 @@ pub(super) fn broken(counts: &Counts) -> Vec<String> {
     limits(counts).iter().filter_map(Limit::broken).collect()
 }
 
+/// One line for each goal that is not met yet, with the places to work on.
+pub(super) fn open(counts: &Counts) -> Vec<String> {
+    let open = limits(counts)
+        .into_iter()
+        .filter(|limit| limit.counted > limit.goal);
+    open.map(|limit| {
+        let places: Vec<String> = limit
+            .examples
+            .iter()
+            .map(|it| format!("\n  {it}"))
+            .collect();
+        format!(
+            "{}: {}, goal {}{}",
+            limit.what,
+            limit.counted,
+            limit.goal,
+            places.concat()
+        )
+    })
+    .collect()
+}
+
 fn limits(counts: &Counts) -> Vec<Limit> {
     let long: Vec<String> = counts
         .shipped()
