@@ -213,7 +213,7 @@ mod tests {
         // `script` gives a program a terminal of its own; not every machine has it.
         let program = std::env::current_exe().unwrap();
         let line = format!(
-            "'{}' --exact failure::tests::panics_while_it_draws --ignored --nocapture",
+            "'{}' --exact error_report::tests::panics_while_it_draws --ignored --nocapture",
             program.display()
         );
         let ran = std::process::Command::new("script")
