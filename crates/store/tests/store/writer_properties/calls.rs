@@ -62,7 +62,7 @@ pub(super) fn text_pieces(text: &str) -> String {
         .map_or_else(|| text.to_owned(), |letter| letter.repeat(20_000))
 }
 
-pub(super) fn text() -> impl Strategy<Value = String> {
+fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z]{1,12}",
         1 => "[ -~]{1,40}",
@@ -71,7 +71,7 @@ pub(super) fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-pub(super) fn said() -> impl Strategy<Value = Said> {
+fn said() -> impl Strategy<Value = Said> {
     prop_oneof![
         4 => text().prop_map(Said::User),
         3 => text().prop_map(Said::Assistant),
@@ -83,7 +83,7 @@ pub(super) fn said() -> impl Strategy<Value = Said> {
     ]
 }
 
-pub(super) fn place() -> impl Strategy<Value = Place> {
+fn place() -> impl Strategy<Value = Place> {
     prop_oneof![
         5 => Just(Place::Tip),
         1 => Just(Place::Root),
