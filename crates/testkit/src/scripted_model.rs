@@ -13,6 +13,8 @@
 //! | `{"error": STATUS}` | the request fails |
 //! | `{"hold": NAME}` | it answers only once [`ScriptedModel::release`] was called with that name |
 
+mod answers;
+
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -21,6 +23,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use answers::{answer_to, message, messages, newest_words, stream_message};
 
 /// No answer is held back longer, so that a test that forgets to release it ends.
 const LONGEST_HOLD: Duration = Duration::from_secs(90);
@@ -248,182 +252,6 @@ fn reply(out: &mut TcpStream, status: u64, body: Option<&Value>) -> std::io::Res
         "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
         body.len()
     )
-}
-
-fn messages(body: &Value) -> &[Value] {
-    body["messages"].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn texts(message: &Value) -> Vec<&str> {
-    match &message["content"] {
-        Value::String(text) => vec![text],
-        content => content
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|block| block["text"].as_str())
-            .collect(),
-    }
-}
-
-/// Words that stand between a turn's prompt and its answers, but are not the user's.
-fn is_added(text: &str) -> bool {
-    [
-        "<system-reminder>",
-        "<task-notification>",
-        "<local-command",
-        "<command-",
-    ]
-    .iter()
-    .any(|start| text.trim_start().starts_with(start))
-}
-
-/// Place and words of the newest message in which the user asks something; results
-/// of tools are no words.
-fn newest_prompt(body: &Value) -> Option<(usize, Vec<&str>)> {
-    let holds_result = |message: &Value| {
-        message["content"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .any(|block| block["type"] == "tool_result")
-    };
-    messages(body)
-        .iter()
-        .enumerate()
-        .rev()
-        .find_map(|(at, message)| {
-            let words: Vec<&str> = texts(message)
-                .into_iter()
-                .filter(|text| !is_added(text))
-                .collect();
-            (message["role"] == "user" && !words.is_empty() && !holds_result(message))
-                .then_some((at, words))
-        })
-}
-
-/// The newest words of the user, also beside results of tools.
-fn newest_words(body: &Value) -> Vec<&str> {
-    messages(body)
-        .iter()
-        .rev()
-        .find(|message| message["role"] == "user")
-        .map(texts)
-        .unwrap_or_default()
-}
-
-/// The blocks of the answer that is due.
-fn answer_to(body: &Value) -> Vec<Value> {
-    let Some((at, words)) = newest_prompt(body) else {
-        return vec![json!({"text": "ECHO:"})];
-    };
-    let script = words.iter().rev().find_map(|text| {
-        let (_, script) = text.split_once("SCRIPT=")?;
-        serde_json::Deserializer::from_str(script)
-            .into_iter::<Vec<Vec<Value>>>()
-            .next()?
-            .ok()
-    });
-    let Some(script) = script else {
-        return vec![json!({"text": format!("ECHO: {}", words.last().unwrap_or(&"").trim())})];
-    };
-    let answers = messages(body)
-        .iter()
-        .skip(at + 1)
-        .filter(|message| message["role"] == "assistant")
-        .count();
-    script
-        .into_iter()
-        .nth(answers)
-        .unwrap_or_else(|| vec![json!({"text": "the script is over"})])
-}
-
-fn message(blocks: &[Value], body: &Value, number: usize) -> Value {
-    let content: Vec<Value> = blocks
-        .iter()
-        .enumerate()
-        .filter_map(|(at, block)| {
-            if let Some(text) = block["text"].as_str() {
-                return Some(json!({"type": "text", "text": text}));
-            }
-            if let Some(text) = block["think"].as_str() {
-                return Some(json!({"type": "thinking", "thinking": text, "signature": "c2NyaXB0ZWQ="}));
-            }
-            let tool = block["tool"].as_str()?;
-            let input = block.get("input").cloned().unwrap_or_else(|| json!({}));
-            Some(json!({"type": "tool_use", "id": format!("toolu_scripted_{number}_{at}"), "name": tool, "input": input}))
-        })
-        .collect();
-    let calls = content.iter().any(|block| block["type"] == "tool_use");
-    json!({
-        "id": format!("msg_scripted_{number}"), "type": "message", "role": "assistant", "model": body["model"],
-        "content": content, "stop_reason": if calls { "tool_use" } else { "end_turn" }, "stop_sequence": null,
-        "usage": {"input_tokens": 10, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 20},
-    })
-}
-
-/// The message as the events of a stream: each block begun, filled by one delta, ended.
-fn stream_message(out: &mut TcpStream, message: &Value) -> std::io::Result<()> {
-    write!(
-        out,
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
-    )?;
-    let mut begun = message.clone();
-    begun["content"] = json!([]);
-    begun["stop_reason"] = Value::Null;
-    event(out, "message_start", &json!({"message": begun}))?;
-    for (index, block) in message["content"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .enumerate()
-    {
-        let (empty, deltas) = parts(block);
-        event(
-            out,
-            "content_block_start",
-            &json!({"index": index, "content_block": empty}),
-        )?;
-        for delta in deltas {
-            event(
-                out,
-                "content_block_delta",
-                &json!({"index": index, "delta": delta}),
-            )?;
-        }
-        event(out, "content_block_stop", &json!({"index": index}))?;
-    }
-    let end = json!({"delta": {"stop_reason": message["stop_reason"], "stop_sequence": null}, "usage": message["usage"]});
-    event(out, "message_delta", &end)?;
-    event(out, "message_stop", &json!({}))
-}
-
-/// A block before anything was said, and the deltas that fill it.
-fn parts(block: &Value) -> (Value, Vec<Value>) {
-    match block["type"].as_str() {
-        Some("thinking") => (
-            json!({"type": "thinking", "thinking": "", "signature": ""}),
-            vec![
-                json!({"type": "thinking_delta", "thinking": block["thinking"]}),
-                json!({"type": "signature_delta", "signature": block["signature"]}),
-            ],
-        ),
-        Some("tool_use") => (
-            json!({"type": "tool_use", "id": block["id"], "name": block["name"], "input": {}}),
-            vec![json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})],
-        ),
-        _ => (
-            json!({"type": "text", "text": ""}),
-            vec![json!({"type": "text_delta", "text": block["text"]})],
-        ),
-    }
-}
-
-fn event(out: &mut TcpStream, name: &str, data: &Value) -> std::io::Result<()> {
-    let mut data = data.clone();
-    data["type"] = name.into();
-    write!(out, "event: {name}\ndata: {data}\n\n")?;
-    out.flush()
 }
 
 #[cfg(test)]

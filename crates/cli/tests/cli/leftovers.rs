@@ -1,10 +1,13 @@
 //! What agents leave behind: `check` tells it, `clean --leftovers` moves it into the vault,
 //! `undo` puts it back.
 
+mod links;
+mod other_agents;
+
 use std::path::{Path, PathBuf};
 
 use boswell_testkit::corpus;
-use boswell_testkit::disk::{list, make_dir, read, set_modified, write};
+use boswell_testkit::disk::{list, read, set_modified, write};
 use boswell_testkit::home::Home;
 use boswell_testkit::snapshot::TreeSnapshot;
 use serde_json::Value;
@@ -15,9 +18,6 @@ use crate::keep::modified;
 const HERE: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 const GONE: &str = "bbbbbbbb-0001-4001-8001-000000000002";
 const DAY: i64 = 86_400_000;
-
-/// No process has this number.
-const NOBODY: u32 = i32::MAX.unsigned_abs();
 
 fn now() -> i64 {
     let since = modified(Path::new("/proc/self"))
@@ -214,234 +214,6 @@ fn a_session_that_a_client_has_just_begun_is_not_taken_for_gone() {
         format!(r#"{{"pid":{pid},"sessionId":"{GONE}","procStart":"1"}}"#).as_bytes(),
     );
     assert_eq!(found(&bench, 1).len(), 2);
-}
-
-#[cfg(unix)]
-#[test]
-fn what_links_lead_to_and_what_holds_keys_is_left_alone() {
-    let bench = Bench::new();
-    let root = with_orphans(&bench);
-    let outside = bench.home().join("precious");
-    write(&outside.join("thesis.txt"), b"years");
-    std::os::unix::fs::symlink(
-        &outside,
-        root.join(format!("projects/-w/{GONE}/tool-results/link")),
-    )
-    .unwrap();
-    write(
-        &root.join(format!("file-history/{GONE}/session.key")),
-        b"SECRET",
-    );
-    let kinds: Vec<_> = found(&bench, 1)
-        .into_iter()
-        .map(|(kind, _, _)| kind)
-        .collect();
-    assert_eq!(kinds, ["orphaned_file", "orphaned_file", "outside_link"]);
-    let clear = bench
-        .run(["clean", "--leftovers", "--dialect", "claude", "--apply"])
-        .ends(0);
-    clear
-        .clone()
-        .says("links among them lead elsewhere")
-        .says("keys among them");
-    assert_eq!(read(&outside.join("thesis.txt")), b"years");
-    assert!(
-        root.join(format!("projects/-w/{GONE}/tool-results/b.txt"))
-            .exists()
-    );
-    assert!(
-        root.join(format!("file-history/{GONE}/session.key"))
-            .exists()
-    );
-    let kept = crate::keep::below(&bench.root().join("boswell"));
-    assert!(
-        kept.iter()
-            .all(|path| !read(path).windows(6).any(|it| it == b"SECRET")),
-        "{kept:?}"
-    );
-}
-
-#[cfg(unix)]
-#[test]
-fn a_session_is_not_deleted_through_a_link_to_a_folder_elsewhere() {
-    let bench = Bench::new();
-    let root = with_orphans(&bench);
-    let outside = bench.home().join("precious");
-    write(&outside.join("thesis.txt"), b"years");
-    write(
-        &root.join(format!("projects/-w/{HERE}/subagents/agent-1.jsonl")),
-        claude(HERE).as_bytes(),
-    );
-    std::os::unix::fs::symlink(&outside, root.join(format!("projects/-w/{HERE}/workflows")))
-        .unwrap();
-    for verb in [&["delete"] as &[&str], &["archive", "--apply"]] {
-        let args: Vec<&str> = verb.iter().copied().chain([HERE]).collect();
-        bench
-            .run(&args)
-            .ends(2)
-            .says("is a link to a folder elsewhere")
-            .says("take the link away");
-        assert_eq!(read(&outside.join("thesis.txt")), b"years");
-        assert!(
-            root.join(format!("projects/-w/{HERE}/subagents/agent-1.jsonl"))
-                .exists()
-        );
-    }
-    std::fs::remove_file(root.join(format!("projects/-w/{HERE}/workflows"))).unwrap();
-    bench.run(["delete", HERE]).ends(0);
-    assert_eq!(read(&outside.join("thesis.txt")), b"years");
-}
-
-#[cfg(unix)]
-#[test]
-fn a_folder_that_cannot_be_looked_into_hides_nothing_else() {
-    let bench = Bench::new();
-    let root = with_orphans(&bench);
-    // A link that leads back to itself cannot be listed by anybody, not even by root.
-    boswell_testkit::disk::remove(&root.join("file-history"));
-    std::os::unix::fs::symlink("tasks", root.join("tasks")).unwrap();
-    write(
-        &root.join(format!("projects/-w/{HERE}.jsonl")),
-        claude(HERE).trim_end().get(..60).unwrap().as_bytes(),
-    );
-    let kinds: Vec<_> = found(&bench, 1)
-        .into_iter()
-        .map(|(kind, _, _)| kind)
-        .collect();
-    assert!(
-        kinds.contains(&"torn_tail".to_owned()) && kinds.contains(&"unreadable".to_owned()),
-        "{kinds:?}"
-    );
-    bench
-        .run(["clean", "--leftovers", "--dialect", "nobody"])
-        .ends(2)
-        .says("boswell stores");
-}
-
-#[test]
-fn artifacts_and_blobs_that_no_session_of_xcsh_names_are_told() {
-    let bench = Bench::new();
-    let root = bench.home().join(".xcsh/agent");
-    let stem = "sessions/--w--/2026-02-16T10-20-30-000Z_1470cb256c001234";
-    let log = |blob: &str| {
-        format!(
-            "{{\"type\":\"session\",\"version\":3,\"id\":\"1470cb256c001234\",\"timestamp\":\"2026-02-16T10:20:30.000Z\",\"cwd\":\"/w\"}}\n{{\"type\":\"message\",\"id\":\"a\",\"parentId\":null,\"timestamp\":\"2026-02-16T10:20:31.000Z\",\"message\":{{\"role\":\"user\",\"content\":[{{\"type\":\"image\",\"mimeType\":\"image/png\",\"data\":\"blob:sha256:{blob}\"}}]}}}}\n"
-        )
-    };
-    let blob = |bytes: &[u8]| {
-        let name = boswell_testkit::sha256::hex(bytes);
-        write(&root.join("blobs").join(&name), bytes);
-        name
-    };
-    let named = blob(b"a picture");
-    write(&root.join(format!("{stem}.jsonl")), log(&named).as_bytes());
-    write(&root.join(format!("{stem}/1.bash.log")), b"kept");
-    assert!(found(&bench, 0).is_empty());
-
-    blob(b"another picture");
-    write(
-        &root.join("sessions/--w--/2026-02-17T10-20-30-000Z_1470cb256c009999/1.bash.log"),
-        b"left",
-    );
-    let problems = found(&bench, 1);
-    let told: Vec<_> = problems
-        .iter()
-        .map(|(kind, path, _)| (kind.as_str(), path.clone()))
-        .collect();
-    let artifacts = root.join("sessions/--w--/2026-02-17T10-20-30-000Z_1470cb256c009999");
-    assert_eq!(
-        told,
-        [
-            ("orphaned_file", artifacts.clone()),
-            ("orphaned_file", root.join("blobs"))
-        ]
-    );
-    assert!(
-        problems[1].2["detail"]
-            .as_str()
-            .unwrap()
-            .starts_with("1 blobs (15 bytes)"),
-        "{problems:?}"
-    );
-    bench
-        .run(["clean", "--leftovers", "--dialect", "xcsh", "--apply"])
-        .ends(0);
-    assert!(!artifacts.exists() && root.join("blobs").join(&named).exists());
-
-    // A blob that is not what its name says belongs to the entry that names it.
-    write(&root.join("blobs").join(&named), b"a pic");
-    let damaged = found(&bench, 1);
-    let at: Vec<_> = damaged
-        .iter()
-        .map(|(kind, _, it)| (kind.as_str(), &it["line"], &it["entry"]))
-        .collect();
-    assert_eq!(at[0], ("missing_file", &Value::from(2), &Value::from("a")));
-}
-
-#[test]
-fn locks_of_myagents_whose_owner_is_gone_are_told_and_broken_and_others_are_not() {
-    let bench = Bench::new();
-    let root = bench.home().join(".myagents");
-    let row = r#"[{"id":"s1","agentDir":"/w","title":"T","createdAt":"2026-01-01T00:00:00.000Z","lastActiveAt":"2026-01-01T00:00:00.000Z"}]"#;
-    write(&root.join("sessions.json"), row.as_bytes());
-    assert!(found(&bench, 0).is_empty());
-    let (dead, live, nameless) = (
-        root.join("session-locks/s1.jsonl.lock"),
-        root.join("session-locks/s2.jsonl.lock"),
-        root.join("session-locks/s3.jsonl.lock"),
-    );
-    write(&dead.join("owner"), format!("node:{NOBODY}:1\n").as_bytes());
-    write(
-        &live.join("owner"),
-        format!("node:{}:1\n", std::process::id()).as_bytes(),
-    );
-    make_dir(&nameless);
-    write(&root.join("attachments/gone/a.png"), b"left");
-    let told: Vec<_> = found(&bench, 1)
-        .into_iter()
-        .map(|(kind, path, _)| (kind, path))
-        .collect();
-    // One that names nobody may have been taken a moment ago.
-    let left = root.join("attachments/gone");
-    assert_eq!(
-        told,
-        [
-            ("orphaned_file".to_owned(), left.clone()),
-            ("stale_lock".to_owned(), dead.clone())
-        ]
-    );
-    let clear = bench
-        .run(["clean", "--leftovers", "--dialect", "myagents"])
-        .ends(0)
-        .text();
-    assert!(
-        clear.contains("would break the lock") && dead.exists(),
-        "{clear}"
-    );
-    bench
-        .run(["clean", "--leftovers", "--dialect", "myagents", "--apply"])
-        .ends(0);
-    assert!(!dead.exists() && live.exists() && nameless.exists() && !left.exists());
-    assert!(found(&bench, 0).is_empty());
-    bench.run(["undo"]).ends(0);
-    assert_eq!(read(&left.join("a.png")), b"left");
-}
-
-#[test]
-fn attachments_are_nobodys_only_if_the_index_could_be_read() {
-    let bench = Bench::new();
-    let root = bench.home().join(".myagents");
-    write(&root.join("sessions.json"), b"\x00\x00\x00 not an index");
-    write(&root.join("attachments/s1/a.png"), b"whose?");
-    let told: Vec<_> = found(&bench, 1)
-        .into_iter()
-        .map(|(kind, _, _)| kind)
-        .collect();
-    assert!(!told.contains(&"orphaned_file".to_owned()), "{told:?}");
-    bench
-        .run(["clean", "--leftovers", "--dialect", "myagents", "--apply"])
-        .ends(0);
-    assert!(root.join("attachments/s1/a.png").exists());
 }
 
 #[test]

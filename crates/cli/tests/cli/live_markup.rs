@@ -1,12 +1,15 @@
 //! An exported page is read by two renderers with everything switched on: no text of a session
 //! becomes markup, and none reaches into the entry after it.
 
+mod random_pages;
+mod renderers;
+
 use boswell_testkit::{corpus, disk};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
+
+use renderers::{ELEMENTS, headings, inert, rendered};
 
 /// Texts that become something else in one program or another.
 const ATTACKS: &[&str] = &[
@@ -85,146 +88,6 @@ const ATTACKS: &[&str] = &[
     "<",
     "|",
 ];
-
-/// Elements that words may become; nothing of them loads or runs.
-const ELEMENTS: [&str; 26] = [
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "p",
-    "em",
-    "strong",
-    "del",
-    "code",
-    "pre",
-    "ul",
-    "ol",
-    "li",
-    "blockquote",
-    "table",
-    "thead",
-    "tbody",
-    "tr",
-    "th",
-    "td",
-    "a",
-    "br",
-    "hr",
-    "input",
-];
-
-fn comrak(page: &str) -> String {
-    let mut options = comrak::Options::default();
-    let extension = &mut options.extension;
-    extension.strikethrough = true;
-    extension.table = true;
-    extension.autolink = true;
-    extension.tasklist = true;
-    extension.superscript = true;
-    extension.subscript = true;
-    extension.footnotes = true;
-    extension.inline_footnotes = true;
-    extension.description_lists = true;
-    extension.front_matter_delimiter = Some("---".to_owned());
-    extension.multiline_block_quotes = true;
-    extension.alerts = true;
-    extension.math_dollars = true;
-    extension.math_code = true;
-    extension.wikilinks_title_after_pipe = true;
-    extension.underline = true;
-    extension.spoiler = true;
-    extension.ofm_comments = true;
-    extension.subtext = true;
-    extension.highlight = true;
-    extension.insert = true;
-    extension.block_directive = true;
-    options.parse.relaxed_autolinks = true;
-    options.parse.relaxed_tasklist_matching = true;
-    options.parse.tasklist_in_table = true;
-    options.render.r#unsafe = true;
-    comrak::markdown_to_html(page, &options)
-}
-
-fn pulldown(page: &str) -> String {
-    let mut out = String::new();
-    pulldown_cmark::html::push_html(
-        &mut out,
-        pulldown_cmark::Parser::new_ext(page, pulldown_cmark::Options::all()),
-    );
-    out
-}
-
-/// Both renderings of a page, by name.
-fn rendered(page: &str) -> [(&'static str, String); 2] {
-    [("comrak", comrak(page)), ("pulldown-cmark", pulldown(page))]
-}
-
-/// Fails for every element that loads, runs or leads somewhere it must not.
-#[track_caller]
-fn inert(name: &str, html: &str, page: &str) {
-    for tag in html.split('<').skip(1) {
-        let Some((tag, _)) = tag.split_once('>') else {
-            panic!("{name}: an open tag <{tag}\n{page}")
-        };
-        let tag = tag.trim_start_matches('/').trim_end_matches('/').trim();
-        let (element, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
-        assert!(
-            ELEMENTS.contains(&element),
-            "{name} makes <{tag}> of\n{page}"
-        );
-        if let Some(to) = attributes.split("href=\"").nth(1) {
-            let to = to.to_ascii_lowercase();
-            let safe = ["http://", "https://", "mailto:"]
-                .iter()
-                .any(|scheme| to.starts_with(scheme));
-            assert!(element == "a" && safe, "{name} makes <{tag}> of\n{page}");
-        } else if element == "input" {
-            assert!(
-                attributes.contains("type=\"checkbox\"") && attributes.contains("disabled"),
-                "{name}: <{tag}>"
-            );
-        } else {
-            let known = [
-                "",
-                "start=\"",
-                "class=\"language-",
-                "style=\"text-align: ",
-                "align=\"",
-            ];
-            let known = known.iter().any(|known| {
-                attributes == *known || (!known.is_empty() && attributes.starts_with(known))
-            });
-            assert!(
-                known && !attributes.contains(" on"),
-                "{name} makes <{tag}> of\n{page}"
-            );
-        }
-    }
-}
-
-/// The headings of the page itself, with all that stands below each of them.
-fn headings(html: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut rest = html;
-    while let Some(at) = ["<h1>", "<h2>", "<h3>"]
-        .iter()
-        .filter_map(|tag| rest.find(tag))
-        .min()
-    {
-        let (heading, after) = rest[at + 4..].split_once("</h").unwrap();
-        let below = ["<h1>", "<h2>", "<h3>"]
-            .iter()
-            .filter_map(|tag| after.find(tag))
-            .min()
-            .unwrap_or(after.len());
-        found.push((heading.trim().to_owned(), after[..below].to_owned()));
-        rest = &after[below..];
-    }
-    found
-}
 
 fn session(texts: &[String]) -> Vec<u8> {
     let at = "2026-10-05T08:00:00.000Z";
@@ -403,118 +266,6 @@ fn pages_of_html_hold_only_elements_of_the_page() {
         assert!(!tag.contains(" on") && !tag.contains(" src"), "<{tag}>");
     }
     assert_eq!(body.matches("<article").count(), texts.len());
-}
-
-/// Pieces of which Markdown is made, put together at random.
-fn fragments() -> impl Strategy<Value = String> {
-    let marks = prop::sample::select(vec![
-        "~~~",
-        "```",
-        "`",
-        "``",
-        "*",
-        "**",
-        "_",
-        "__",
-        "~",
-        "~~",
-        "[",
-        "]",
-        "(",
-        ")",
-        "![",
-        "[x]",
-        "]: ",
-        "](",
-        "<",
-        ">",
-        "<b>",
-        "</b>",
-        "<!--",
-        "-->",
-        "<div>",
-        "<script>",
-        "javascript:alert(1)",
-        "https://ok.test/a_b*c*~d",
-        "data:text/html,x",
-        "&lt;",
-        "&#10;",
-        "&",
-        "#",
-        "# ",
-        "### User",
-        "- ",
-        "* ",
-        "+ ",
-        "1. ",
-        "23) ",
-        "> ",
-        "|",
-        "| a | b |\n|---|:-:|\n",
-        "---",
-        "===",
-        "***",
-        "    ",
-        "\t",
-        "  \n",
-        "\\\n",
-        "\\",
-        "!",
-        ":",
-        "::",
-        "$",
-        "$$",
-        "^",
-        "{",
-        "}",
-        "=",
-        "==",
-        "+",
-        "%%",
-        "[^1]",
-        "[^1]: ",
-        "[x]: ",
-        "会话",
-        "。",
-        "word",
-        "a",
-        "1",
-        " ",
-        " ",
-        " ",
-        "\n",
-        "\n",
-        "\n\n",
-        "👩\u{200d}💻",
-        "\u{a0}",
-        "\u{202e}",
-        "'",
-        "\"",
-        "//",
-        "www.",
-    ]);
-    prop_oneof![
-        4 => prop::collection::vec(marks, 1..14).prop_map(|parts| parts.concat()),
-        1 => prop::sample::select(ATTACKS.to_vec()).prop_map(str::to_owned),
-        1 => (prop::sample::select(ATTACKS.to_vec()), prop::sample::select(ATTACKS.to_vec())).prop_map(|(a, b)| format!("{a}\n{b}")),
-    ]
-}
-
-#[test]
-fn pages_of_random_markdown_stay_inert_and_in_their_entries() {
-    let bench = Bench::new();
-    let mut runner = TestRunner::new(ProptestConfig {
-        cases: 12,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    });
-    let many = prop::collection::vec(fragments(), 60..90);
-    runner
-        .run(&many, |texts| {
-            stays_inside(&bench, &texts);
-            Ok(())
-        })
-        .unwrap();
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! `delete --purge`: of a session that was used in every way, no byte is left.
 
-use boswell_testkit::make::{clinvoker, myagents, oas};
-use boswell_testkit::{disk, sha256};
+mod every_dialect;
+mod interrupted;
+
+use boswell_testkit::make::myagents;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Ran};
-use crate::pi_lab::{answer, header, user};
 use crate::traces::holding;
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
@@ -295,129 +296,6 @@ fn claude() -> Case {
     }
 }
 
-fn pi_like(dialect: &str) -> Case {
-    let bench = Bench::new();
-    let log =
-        |id: &str, said: &[String]| format!("{}\n{}\n", header(id, "/w", ""), said.join("\n"));
-    let said = [
-        user("u1", "", "zebuprompt"),
-        answer("a1", "u1", "yakanswer"),
-    ];
-    let side_files = "2026-02-16T10-20-30-000Z_0b7e";
-    for (key, text) in [
-        (format!("--w--/{side_files}.jsonl"), log("0b7e", &said)),
-        (
-            format!("--w--/{side_files}/1.bash.log"),
-            "vicunaoutput".to_owned(),
-        ),
-        (
-            format!("--w--/{side_files}/numbatname.md"),
-            "uakarifile".to_owned(),
-        ),
-        (
-            format!("--w--/{side_files}/0-Explore.jsonl"),
-            log("sub", &[user("u1", "", "walrusagent")]),
-        ),
-        (
-            "--w--/2026-02-16T10-20-31-000Z_0c00.jsonl".to_owned(),
-            log(
-                "0c00",
-                &[user("u1", "", "other"), answer("a1", "u1", "stays")],
-            ),
-        ),
-    ] {
-        bench.plant(&format!(".{dialect}/agent/sessions/{key}"), text.as_bytes());
-    }
-    let other = Some(format!("{dialect}:0c00"));
-    Case {
-        entry: Some("u1"),
-        ..case(
-            bench,
-            &format!(".{dialect}/agent"),
-            &format!("{dialect}:0b7e"),
-            other,
-        )
-    }
-}
-
-#[test]
-fn a_purged_claude_session_leaves_no_byte_anywhere() {
-    let case = claude();
-    case.leaves_nothing();
-    let index: Value = serde_json::from_slice(&disk::read(
-        &case.root.join("projects/-w/sessions-index.json"),
-    ))
-    .unwrap();
-    assert_eq!(index["entries"].as_array().unwrap().len(), 1, "{index}");
-    let history = String::from_utf8(disk::read(&case.root.join("history.jsonl"))).unwrap();
-    assert!(
-        history.contains("stays") && history.lines().count() == 1,
-        "{history}"
-    );
-}
-
-#[test]
-fn a_purged_session_of_the_pi_family_leaves_no_byte_anywhere() {
-    for dialect in ["pi", "omp", "xcsh"] {
-        pi_like(dialect).leaves_nothing();
-    }
-}
-
-#[test]
-fn a_purged_session_of_boswells_own_leaves_no_byte_anywhere() {
-    let bench = Bench::new();
-    let session = bench
-        .run(["new", "--project", "/w", "--title", "xerustitle"])
-        .ends(0)
-        .text()
-        .trim()
-        .to_owned();
-    let other = bench
-        .run(["new", "--project", "/w"])
-        .ends(0)
-        .text()
-        .trim()
-        .to_owned();
-    // Long enough for a blob of its own.
-    let long = format!("zebuprompt {}", "w".repeat(100_000));
-    bench.run(["append", &session, "--user", &long]).ends(0);
-    bench
-        .run(["append", &session, "--assistant", "yakanswer"])
-        .ends(0);
-    case(bench, "nowhere", &session, Some(other)).leaves_nothing();
-}
-
-#[test]
-fn a_purged_session_of_a_store_with_an_index_leaves_no_byte_anywhere() {
-    for (dialect, batch, root) in [
-        (
-            "myagents",
-            myagents::store(myagents::MyAgentsShape::E3, 5),
-            ".myagents",
-        ),
-        (
-            "clinvoker",
-            clinvoker::store(clinvoker::ClinvokerIndexState::Right, 5),
-            ".clinvk",
-        ),
-        (
-            "oas",
-            oas::store(oas::OasIndexState::Right, "/proj/demo", 5),
-            ".open-agent",
-        ),
-    ] {
-        let bench = Bench::new();
-        batch.write_to(&bench.home().join(root));
-        let reference = |at: usize| format!("{dialect}:{}", batch.sessions[at].id);
-        let case = case(bench, root, &reference(0), Some(reference(1)));
-        let before = case
-            .run(&["rename", &reference(1), "an older title"])
-            .ends(0);
-        drop(before);
-        case.leaves_nothing();
-    }
-}
-
 #[test]
 fn an_operation_on_another_session_of_the_same_index_can_still_be_undone_after_a_purge() {
     let batch = myagents::store(myagents::MyAgentsShape::E3, 5);
@@ -450,50 +328,6 @@ fn an_operation_on_another_session_of_the_same_index_can_still_be_undone_after_a
 }
 
 #[test]
-fn a_purged_codex_session_leaves_no_byte_anywhere() {
-    let bench = Bench::new();
-    let rollout = |id: &str, text: &str| {
-        format!(
-            "{}\n{}\n{}\n",
-            json!({"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":id,"timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","originator":"codex_cli_rs","cli_version":"0.46.0"}}),
-            json!({"timestamp":"2026-01-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":text}]}}),
-            json!({"timestamp":"2026-01-01T00:00:02.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"yakanswer".repeat(usize::from(id == ID))}]}}),
-        )
-    };
-    for (key, text) in [
-        (
-            format!("sessions/2026/01/01/rollout-2026-01-01T00-00-00-{ID}.jsonl"),
-            rollout(ID, "zebuprompt"),
-        ),
-        (
-            format!("sessions/2026/01/01/rollout-2026-01-01T00-00-01-{OTHER}.jsonl"),
-            rollout(OTHER, "other"),
-        ),
-        (
-            "session_index.jsonl".to_owned(),
-            format!(
-                "{{\"id\":\"{OTHER}\",\"thread_name\":\"o\"}}\n{{\"id\":\"{ID}\",\"thread_name\":\"xerustitle\"}}\n"
-            ),
-        ),
-        (
-            "history.jsonl".to_owned(),
-            format!(
-                "{{\"session_id\":\"{ID}\",\"ts\":1767225600,\"text\":\"pandahistory\"}}\n{{\"session_id\":\"{OTHER}\",\"ts\":1767225601,\"text\":\"stays\"}}\n"
-            ),
-        ),
-    ] {
-        bench.plant(&format!(".codex/{key}"), text.as_bytes());
-    }
-    case(
-        bench,
-        ".codex",
-        &format!("codex:{ID}"),
-        Some(format!("codex:{OTHER}")),
-    )
-    .leaves_nothing();
-}
-
-#[test]
 fn what_is_only_in_the_vault_or_only_remembered_can_be_purged_too() {
     for away in ["delete", "archive", "gone"] {
         let case = claude();
@@ -516,69 +350,4 @@ fn what_is_only_in_the_vault_or_only_remembered_can_be_purged_too() {
         assert_eq!(case.traces(), [] as [String; 0], "{away}");
         assert_eq!(case.deleted_sessions(&[]), [] as [Value; 0], "{away}");
     }
-}
-
-#[test]
-fn a_purge_that_was_interrupted_is_finished_by_the_next_command_that_writes_and_told_by_others() {
-    let case = claude();
-    let made = case.live();
-    let copies = ["delete", "--purge", "--apply"]
-        .into_iter()
-        .chain(made.iter().skip(1).map(String::as_str));
-    case.run(&copies.collect::<Vec<_>>()).ends(0);
-    case.run(&["delete", &case.session]).ends(0);
-    // As a process leaves it that is killed once the files are gone.
-    let marker = json!({
-        "op": "00000000000000ab", "at": "2026-01-01T00:00:00.000Z", "kind": "purge", "refs": [case.session.as_str(), "claude:agent-a1"],
-        "root": case.root, "log": format!("projects/-w/{ID}.jsonl"), "paths": [], "blobs": [], "wholes": [], "linked": [],
-    });
-    disk::write(
-        &case.bench.own().join("ops/purge-00000000000000ab.json"),
-        marker.to_string().as_bytes(),
-    );
-    case.run(&["list"])
-        .ends(0)
-        .says("was interrupted and is not finished");
-    case.run(&["check"]).says("was interrupted");
-    assert!(
-        case.bench
-            .own()
-            .join("ops/purge-00000000000000ab.json")
-            .exists(),
-        "reading finishes nothing"
-    );
-    case.run(&["tag", case.other.as_deref().unwrap(), "x"])
-        .ends(0)
-        .says("was interrupted, and was finished now");
-    assert_eq!(
-        holding(
-            &case.bench.own().join("vault"),
-            &["vicunaoutput", "uakarifile"]
-        ),
-        []
-    );
-    let left = disk::list(&case.bench.own().join("ops"));
-    assert!(left.is_empty(), "{left:?}");
-}
-
-#[test]
-fn a_purge_that_was_interrupted_before_it_began_leaves_the_session_and_says_so() {
-    let case = claude();
-    case.run(&["index"]).ends(0);
-    let log = case.root.join(format!("projects/-w/{ID}.jsonl"));
-    let before = sha256::hex(&disk::read(&log));
-    let marker = json!({
-        "op": "00000000000000ab", "at": "2026-01-01T00:00:00.000Z", "kind": "purge", "refs": [case.session.as_str()],
-        "root": case.root, "log": format!("projects/-w/{ID}.jsonl"), "paths": [], "blobs": [], "wholes": [], "linked": [],
-    });
-    disk::write(
-        &case.bench.own().join("ops/purge-00000000000000ab.json"),
-        marker.to_string().as_bytes(),
-    );
-    case.run(&["tag", case.other.as_deref().unwrap(), "x"])
-        .ends(0)
-        .says("before anything was removed");
-    assert_eq!(sha256::hex(&disk::read(&log)), before);
-    case.run(&["list"]).ends(0);
-    assert!(disk::list(&case.bench.own().join("ops")).is_empty());
 }

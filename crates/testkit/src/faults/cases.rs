@@ -15,7 +15,11 @@ const NO_RETENTION: &[&str] = &[
 pub fn cases() -> Vec<Case> {
     [
         adding(),
-        saying(),
+        branching(),
+        describing(),
+        repairing(),
+        summarizing(),
+        checkout_and_memory(),
         forking(),
         removing(),
         bringing_back(),
@@ -54,7 +58,7 @@ fn adding() -> Vec<Case> {
     ]
 }
 
-fn saying() -> Vec<Case> {
+fn branching() -> Vec<Case> {
     vec![
         Case::new("branch boswell", &["branch", "019a", "538454127b096493"]),
         Case::new(
@@ -71,6 +75,11 @@ fn saying() -> Vec<Case> {
             &["rewind", "5ac5", "5a6594a4-5ea5-4583-a5d8-686cb4d0a9de"],
         ),
         Case::new("rewind myagents", &["rewind", "b8cc", "#1", "--apply"]),
+    ]
+}
+
+fn describing() -> Vec<Case> {
+    vec![
         Case::new("rename boswell", &["rename", "019a", "Another name"]),
         Case::new("rename claude", &["rename", "833e", "Another name"]),
         Case::new("rename pi", &["rename", "80459", "Another name"]),
@@ -105,6 +114,11 @@ fn saying() -> Vec<Case> {
             &["status", "833e", "error", "--message", "it hangs"],
         ),
         Case::new("close boswell", &["close", "019a"]),
+    ]
+}
+
+fn repairing() -> Vec<Case> {
+    vec![
         Case::new("migrate pi", &["migrate", "aged", "--apply"]),
         Case::new("repair claude", &["repair", "833e", "--apply"]),
         Case::new(
@@ -112,6 +126,11 @@ fn saying() -> Vec<Case> {
             &["repair", "833e", "--apply", "--in-place", "--step", "1"],
         ),
         Case::new("repair pi", &["repair", "aged", "--apply", "--likely"]),
+    ]
+}
+
+fn summarizing() -> Vec<Case> {
+    vec![
         // A title and a summary are a note each: a torn line leaves the first of them.
         Case::new("summarize extract", &["summarize", "833e"])
             .after(&[&["sh", "printf '' > {d}/config.toml"]])
@@ -122,6 +141,11 @@ fn saying() -> Vec<Case> {
             &["summarize", "--missing", "--limit", "3"],
         )
         .judged(Judged::Parts),
+    ]
+}
+
+fn checkout_and_memory() -> Vec<Case> {
+    vec![
         Case::new(
             "checkout claude",
             &[

@@ -37,31 +37,17 @@ fn context_vectors() {
 }
 
 fn cases() -> Vec<Case> {
-    let two = || vec![user("1", "", "hello"), assistant("2", "1", "hi")];
-    let complex = vec![
-        user("1", "", "start"),
-        assistant("2", "1", "r1"),
-        user("3", "2", "q2"),
-        assistant("4", "3", "r2"),
-        compaction("5", "4", "Compacted history", "3"),
-        user("6", "5", "q3"),
-        assistant("7", "6", "r3"),
-        user("8", "3", "wrong path"),
-        assistant("9", "8", "wrong response"),
-        entry(
-            "branch_summary",
-            "10",
-            "3",
-            r#""summary":"Tried wrong approach","fromId":"9""#,
-        ),
-        user("11", "10", "better"),
-    ];
-    let branches = vec![
-        user("1", "", "start"),
-        assistant("2", "1", "response"),
-        user("3", "2", "branch A"),
-        user("4", "2", "branch B"),
-    ];
+    [
+        conversations(),
+        compactions(),
+        branches(),
+        branches_with_a_compaction(),
+        leaves(),
+    ]
+    .concat()
+}
+
+fn conversations() -> Vec<Case> {
     vec![
         ("build-context:66 no entries", ALL, vec![], None, &[]),
         (
@@ -99,6 +85,11 @@ fn cases() -> Vec<Case> {
             None,
             &["hello", "thinking hard"],
         ),
+    ]
+}
+
+fn compactions() -> Vec<Case> {
+    vec![
         (
             "build-context:161 the summary comes before what is kept",
             ALL,
@@ -141,6 +132,17 @@ fn cases() -> Vec<Case> {
             Some("7"),
             &["Second summary", "c", "d", "e"],
         ),
+    ]
+}
+
+fn branches() -> Vec<Case> {
+    let branches = vec![
+        user("1", "", "start"),
+        assistant("2", "1", "response"),
+        user("3", "2", "branch A"),
+        user("4", "2", "branch B"),
+    ];
+    vec![
         (
             "build-context:250 one branch",
             ALL,
@@ -173,6 +175,29 @@ fn cases() -> Vec<Case> {
             Some("5"),
             &["start", "response", "Summary of it", "new direction"],
         ),
+    ]
+}
+
+fn branches_with_a_compaction() -> Vec<Case> {
+    let complex = vec![
+        user("1", "", "start"),
+        assistant("2", "1", "r1"),
+        user("3", "2", "q2"),
+        assistant("4", "3", "r2"),
+        compaction("5", "4", "Compacted history", "3"),
+        user("6", "5", "q3"),
+        assistant("7", "6", "r3"),
+        user("8", "3", "wrong path"),
+        assistant("9", "8", "wrong response"),
+        entry(
+            "branch_summary",
+            "10",
+            "3",
+            r#""summary":"Tried wrong approach","fromId":"9""#,
+        ),
+        user("11", "10", "better"),
+    ];
+    vec![
         (
             "build-context:285 branches and a compaction, the compacted path",
             ALL,
@@ -187,6 +212,12 @@ fn cases() -> Vec<Case> {
             Some("11"),
             &["start", "r1", "q2", "Tried wrong approach", "better"],
         ),
+    ]
+}
+
+fn leaves() -> Vec<Case> {
+    let two = || vec![user("1", "", "hello"), assistant("2", "1", "hi")];
+    vec![
         (
             "build-context:327 without a leaf it is the last entry",
             ALL,

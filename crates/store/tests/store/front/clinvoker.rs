@@ -1,9 +1,13 @@
 //! clinvoker's documents and index, changed as its own program would change them, and
 //! without what it loses.
 
+mod deleting;
+mod index;
+mod locks;
+
 use boswell_dialect::{EditRequest, NewSession, StoreRequest};
-use boswell_store::disk::{Disk, LockMode, OpenMode, RealDisk};
-use boswell_store::{ErrorKind, Wait};
+use boswell_store::ErrorKind;
+use boswell_store::disk::{Disk, RealDisk};
 use boswell_testkit::disk;
 use boswell_testkit::make::clinvoker::{ClinvokerIndexState, store};
 use serde_json::{Value, json};
@@ -305,207 +309,6 @@ fn a_fork_copies_what_theirs_copies_and_nothing_else() {
 }
 
 #[test]
-fn what_is_deleted_is_gone_from_folder_and_index_and_comes_back_whatever_happened_meanwhile() {
-    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
-    let before = place.read(&key(&ids[1]));
-    let done = place.carry_out(&ids[1], &EditRequest::Delete).unwrap();
-    assert!(
-        done.planned.remarks[0].contains("the transcript stays with codex"),
-        "{:?}",
-        done.planned.remarks
-    );
-    assert!(place.json(INDEX)["index"].get(&ids[1]).is_none());
-    index_is_right(&place);
-    // The index goes on meanwhile: it is made anew, not put back.
-    place
-        .carry_out(&ids[0], &EditRequest::Title("later".into()))
-        .unwrap();
-    place.runner.restore(&done.operation.session).unwrap();
-    assert_eq!(place.read(&key(&ids[1])), before, "bit for bit");
-    assert_eq!(place.json(INDEX)["index"][&ids[0]]["Title"], "later");
-    index_is_right(&place);
-}
-
-#[test]
-fn undoing_a_title_restores_the_document_and_rebuilds_the_index() {
-    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
-    let before = place.read(&key(&ids[0]));
-    let done = place
-        .carry_out(&ids[0], &EditRequest::Title("mine".into()))
-        .unwrap();
-    place
-        .carry_out(&ids[1], &EditRequest::Title("other".into()))
-        .unwrap();
-    assert!(
-        place
-            .runner
-            .operations()
-            .unwrap()
-            .0
-            .iter()
-            .all(|listed| listed.undoable)
-    );
-    place.runner.undo(&done.operation.id).unwrap();
-    assert_eq!(place.read(&key(&ids[0])), before);
-    index_is_right(&place);
-    let made = place
-        .carry_out_store(&StoreRequest::Create(NewSession::in_project("/p")))
-        .unwrap();
-    place.runner.undo(&made.operation.id).unwrap();
-    index_is_right(&place);
-}
-
-#[test]
-fn a_session_that_was_deleted_meanwhile_is_not_brought_back_by_a_change() {
-    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
-    let location = place.find(&ids[0]);
-    place.carry_out(&ids[0], &EditRequest::Delete).unwrap();
-    for request in [
-        EditRequest::Title("x".into()),
-        EditRequest::Tags(vec!["x".into()]),
-        EditRequest::Delete,
-    ] {
-        let refused = place
-            .runner
-            .execute(&place.store, &location, &request)
-            .unwrap_err();
-        assert!(refused.is_not_found(), "{refused}");
-    }
-    assert!(
-        RealDisk
-            .stat(&place.root.join(key(&ids[0])))
-            .unwrap()
-            .is_none()
-    );
-}
-
-#[test]
-fn any_change_makes_a_missing_corrupt_foreign_or_ghostly_index_right() {
-    for &state in ClinvokerIndexState::ALL {
-        let (_folder, place, ids) = of(state);
-        place
-            .carry_out(&ids[1], &EditRequest::Title("x".into()))
-            .unwrap();
-        assert_eq!(
-            place.json(INDEX)["index"].as_object().unwrap().len(),
-            ids.len(),
-            "{state:?}"
-        );
-        assert_eq!(place.problems(), [] as [String; 0], "{state:?}");
-    }
-}
-
-#[test]
-fn rebuilding_the_index_repairs_every_state_of_it_and_leaves_a_right_one_alone() {
-    for &state in ClinvokerIndexState::ALL {
-        let (_folder, place, _) = of(state);
-        let done = place.carry_out_store(&StoreRequest::Index).unwrap();
-        assert_eq!(
-            done.operation.files().is_empty(),
-            state == ClinvokerIndexState::Right,
-            "{state:?}"
-        );
-        assert_eq!(
-            done.planned.remarks.is_empty(),
-            state == ClinvokerIndexState::Right,
-            "{state:?}"
-        );
-        index_is_right(&place);
-    }
-}
-
-#[test]
-fn a_process_that_overwrote_the_index_with_one_row_hides_nothing_for_long() {
-    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
-    let mut index = place.json(INDEX);
-    let own = index["index"][&ids[2]].take();
-    disk::write(
-        &place.root.join(INDEX),
-        json!({"version": 1, "index": {ids[2].as_str(): own}})
-            .to_string()
-            .as_bytes(),
-    );
-    assert_eq!(place.store.list().unwrap().sessions.len(), ids.len());
-    place
-        .carry_out_store(&StoreRequest::Create(NewSession::in_project("/p")))
-        .unwrap();
-    index_is_right(&place);
-}
-
-#[test]
-fn their_lock_is_waited_for_never_unlinked_and_survives_a_holder_that_died() {
-    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
-    let path = place.root.join("sessions/store.lock");
-    // A file that a dead clinvoker left behind locks nobody out.
-    disk::write(&path, b"");
-    let left = RealDisk.stat(&path).unwrap().unwrap().identity;
-    place
-        .carry_out(&ids[0], &EditRequest::Title("x".into()))
-        .unwrap();
-    assert_eq!(
-        RealDisk.stat(&path).unwrap().unwrap().identity,
-        left,
-        "the file that was there is used and stays"
-    );
-    let theirs = RealDisk.open(&path, OpenMode::Lock).unwrap();
-    assert!(theirs.try_lock(LockMode::Exclusive).unwrap());
-    let impatient = place.runner.clone().waiting(Wait::No);
-    let refused = impatient
-        .execute(
-            &place.store,
-            &place.find(&ids[0]),
-            &EditRequest::Title("y".into()),
-        )
-        .unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Busy);
-    drop(theirs);
-    impatient
-        .execute(
-            &place.store,
-            &place.find(&ids[0]),
-            &EditRequest::Title("y".into()),
-        )
-        .unwrap();
-}
-
-#[test]
-fn a_lock_that_is_unlinked_under_us_is_noticed_and_everything_is_read_again() {
-    let (_folder, place, ids) = of(ClinvokerIndexState::Right);
-    let lock = place.root.join("sessions/store.lock");
-    let document = place.root.join(key(&ids[0]));
-    let calls = std::cell::Cell::new(0);
-    let add = |meta: &boswell_model::SessionMeta| {
-        calls.set(calls.get() + 1);
-        if calls.get() == 1 {
-            // Another process unlinks the lock file that it let go of, and writes under a new one.
-            RealDisk.remove(&lock).unwrap();
-            let mut theirs = place.json(&key(&ids[0]));
-            theirs["tags"] = json!(["theirs"]);
-            disk::write(&document, theirs.to_string().as_bytes());
-        }
-        EditRequest::Tags(
-            meta.tags
-                .iter()
-                .cloned()
-                .chain(["ours".to_owned()])
-                .collect(),
-        )
-    };
-    let like = EditRequest::Tags(Vec::new());
-    place
-        .runner
-        .execute_with(&place.store, &place.find(&ids[0]), &like, &add)
-        .unwrap();
-    assert_eq!(calls.get(), 2);
-    assert_eq!(place.meta(&ids[0]).tags, ["theirs", "ours"]);
-    assert_eq!(
-        place.runner.operations().unwrap().0.len(),
-        1,
-        "the first attempt left nothing"
-    );
-}
-
-#[test]
 fn a_document_that_is_no_json_is_refused_and_left_alone() {
     let (_folder, place, ids) = of(ClinvokerIndexState::Right);
     disk::write(&place.root.join(key(&ids[0])), b"{\"id\":\"half");
@@ -530,39 +333,5 @@ fn what_the_format_has_no_place_for_is_refused() {
             place.carry_out(&ids[0], &request).unwrap_err().kind(),
             ErrorKind::Unsupported
         );
-    }
-}
-
-#[test]
-fn a_deleted_session_comes_back_from_the_vault_alone_and_the_index_is_rebuilt() {
-    for &state in ClinvokerIndexState::ALL {
-        let (folder, place, ids) = of(state);
-        let document = place.read(&key(&ids[0]));
-        let session = place
-            .carry_out(&ids[0], &EditRequest::Delete)
-            .unwrap()
-            .operation
-            .session;
-        place
-            .carry_out(&ids[1], &EditRequest::Title("meanwhile".into()))
-            .unwrap();
-        place
-            .disk
-            .remove(&folder.path().join("home/ops.jsonl"))
-            .unwrap();
-        let restored = place.runner.restore(&session).unwrap();
-        assert_eq!(place.read(&key(&ids[0])), document, "{state:?}");
-        assert_eq!(
-            place.json(INDEX)["index"][&ids[1]]["Title"],
-            "meanwhile",
-            "{state:?}"
-        );
-        index_is_right(&place);
-        place.runner.undo(&restored.operation.id).unwrap();
-        assert!(
-            place.json(INDEX)["index"].get(&ids[0]).is_none(),
-            "{state:?}"
-        );
-        index_is_right(&place);
     }
 }
