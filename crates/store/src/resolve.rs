@@ -150,7 +150,7 @@ pub struct Resolved {
 
 impl Stores {
     /// Conversations of all stores: what is linked is one.
-    pub fn conversations(&self) -> (Vec<Conversation>, crate::stores::Summaries) {
+    pub fn conversations(&self) -> (Vec<Conversation>, crate::Summaries) {
         let mut all = self.summaries();
         let sessions = std::mem::take(&mut all.sessions);
         (self.joined(sessions), all)

@@ -95,7 +95,7 @@ fn limits(counts: &Counts) -> Vec<Limit> {
     vec![
         offenders("functions longer than 80 lines", long, 16),
         offenders("functions with more than 8 closures", nested, 41),
-        offenders("files longer than 500 lines", files, 41),
+        offenders("files longer than 500 lines", files, 36),
         offenders("public type names defined twice", twice, 0),
         value(
             "lines of a function (p99)",
