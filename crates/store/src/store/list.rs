@@ -141,17 +141,27 @@ impl Store {
             memory.retain(|file| !exclusion.names_memory(&file.project_key));
             // Memory is filed under a name that a path was turned into; which path, the
             // sessions in that folder say.
-            let folders = |sessions: &[SessionLocation]| -> HashSet<String> {
-                let keys = sessions.iter().filter_map(|it| it.key.as_deref());
-                keys.filter_map(|key| key.rsplit_once('/').map(|(folder, _)| format!("{folder}/")))
-                    .collect()
-            };
-            let (hidden, shown) = (folders(&self.excluded()?), folders(&self.list()?.sessions));
-            let is_in = |all: &HashSet<String>, key: &str| {
-                all.iter().any(|folder| key.starts_with(folder.as_str()))
-            };
-            memory.retain(|file| is_in(&shown, &file.key) || !is_in(&hidden, &file.key));
+            let hidden = folders_of(&self.excluded()?);
+            let shown = folders_of(&self.list()?.sessions);
+            memory.retain(|file| is_below(&shown, &file.key) || !is_below(&hidden, &file.key));
         }
         Ok((memory, files.skipped()))
     }
+}
+
+/// The folders of sessions, each with a slash behind it.
+fn folders_of(sessions: &[SessionLocation]) -> HashSet<String> {
+    let mut folders = HashSet::new();
+    for session in sessions {
+        if let Some((folder, _)) = session.key.as_deref().and_then(|key| key.rsplit_once('/')) {
+            folders.insert(format!("{folder}/"));
+        }
+    }
+    folders
+}
+
+fn is_below(folders: &HashSet<String>, key: &str) -> bool {
+    folders
+        .iter()
+        .any(|folder| key.starts_with(folder.as_str()))
 }
