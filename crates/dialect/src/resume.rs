@@ -86,19 +86,16 @@ pub fn store_environment(
     without
         .vars
         .retain(|name, _| !variables.iter().any(|(variable, _)| variable == name));
-    if finds(&without) {
-        let is_set = |name: &&'static str| env.vars.contains_key(*name);
-        return variables
-            .into_iter()
-            .map(|(name, _)| name)
-            .filter(is_set)
-            .map(|name| (name, None))
-            .collect();
+    let unset = finds(&without);
+    let mut environment = StoreEnvironment::new();
+    for (name, folder) in variables {
+        if !unset {
+            environment.insert(name, Some(folder));
+        } else if env.vars.contains_key(name) {
+            environment.insert(name, None);
+        }
     }
-    variables
-        .into_iter()
-        .map(|(name, folder)| (name, Some(folder)))
-        .collect()
+    environment
 }
 
 #[cfg(test)]

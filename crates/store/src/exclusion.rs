@@ -166,27 +166,31 @@ impl Exclusion {
 
     /// Of each session whether its project is excluded; none where it names no project.
     fn of_sessions(&self, store: &Store, sessions: &[SessionLocation]) -> Vec<Option<bool>> {
-        let verdict = |location: &SessionLocation| {
-            self.project_of(store, location)
-                .map(|project| self.excludes(&project))
-        };
         if sessions.len() < FEW {
-            return sessions.iter().map(verdict).collect();
+            return self.of_part(store, sessions);
         }
         let workers = std::thread::available_parallelism().map_or(2, |count| count.get().min(8));
         let share = sessions.len().div_ceil(workers);
         std::thread::scope(|scope| {
-            let read = |part: &[SessionLocation]| part.iter().map(verdict).collect::<Vec<_>>();
-            let threads: Vec<_> = sessions
-                .chunks(share)
-                .map(|part| (part, scope.spawn(move || read(part))))
-                .collect();
-            let joined = threads.into_iter().map(|(part, thread)| {
+            let mut threads = Vec::new();
+            for part in sessions.chunks(share) {
+                threads.push((part, scope.spawn(move || self.of_part(store, part))));
+            }
+            let mut excluded = Vec::with_capacity(sessions.len());
+            for (part, thread) in threads {
                 // A thread that failed knows nothing: then nothing is known of its sessions.
-                thread.join().unwrap_or_else(|_| vec![None; part.len()])
-            });
-            joined.flatten().collect()
+                excluded.extend(thread.join().unwrap_or_else(|_| vec![None; part.len()]));
+            }
+            excluded
         })
+    }
+
+    fn of_part(&self, store: &Store, part: &[SessionLocation]) -> Vec<Option<bool>> {
+        let is_excluded = |location| {
+            let project = self.project_of(store, location)?;
+            Some(self.excludes(&project))
+        };
+        part.iter().map(is_excluded).collect()
     }
 
     fn project_of(&self, store: &Store, location: &SessionLocation) -> Option<String> {

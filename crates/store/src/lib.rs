@@ -103,7 +103,6 @@ mod session;
 mod session_cache;
 mod sha256;
 mod store;
-mod stores;
 mod summary;
 mod switch;
 mod system_ids;
@@ -143,8 +142,9 @@ pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, R
 pub use session::{Entry, RenderedMessage, Session};
 pub use session_cache::SessionCache;
 pub use sha256::{Digest, Hasher};
-pub use store::{Listing, Partly, Store, unlisted};
-pub use stores::{StoreId, StoreLocation, StoredSession, Stores, Summaries};
+pub use store::{
+    Listing, Partly, Store, StoreId, StoreLocation, StoredSession, Stores, Summaries, unlisted,
+};
 pub use summary::Summary;
 pub use switch::{Cursor, Switched};
 pub use system_ids::SystemIds;

@@ -150,7 +150,7 @@ pub struct Resolved {
 
 impl Stores {
     /// Conversations of all stores: what is linked is one.
-    pub fn conversations(&self) -> (Vec<Conversation>, crate::stores::Summaries) {
+    pub fn conversations(&self) -> (Vec<Conversation>, crate::Summaries) {
         let mut all = self.summaries();
         let sessions = std::mem::take(&mut all.sessions);
         (self.joined(sessions), all)
@@ -225,34 +225,14 @@ impl Stores {
     }
 
     fn by_prefix(&self, prefix: &str, dialect: Option<&str>, side: Side<'_>) -> Result<Resolved> {
-        let (held, mut errors) = self.held();
-        let is_asked =
-            |id| dialect.is_none_or(|d| self.get(id).is_some_and(|s| s.dialect().name() == d));
-        errors.retain(|(store, _)| is_asked(*store));
-        let mut candidates: Vec<(StoreId, SessionLocation)> = held
-            .into_iter()
-            .filter(|held| is_asked(held.store))
-            .map(|held| (held.store, held.location))
-            .collect();
-        let mut found: Vec<(StoreId, SessionLocation)> = candidates
-            .iter()
-            .filter(|(_, l)| l.id == prefix)
-            .cloned()
-            .collect();
+        let (mut candidates, mut errors) = self.candidates(dialect);
+        let mut found = matching(&candidates, |location| location.id == prefix);
         if found.is_empty() {
-            found = candidates
-                .iter()
-                .filter(|(_, l)| starts_with(&l.id, prefix))
-                .cloned()
-                .collect();
+            found = matching(&candidates, |location| starts_with(&location.id, prefix));
         }
         if found.is_empty() {
             // xcsh also takes the beginning of a file's name, which starts with the time.
-            found = candidates
-                .iter()
-                .filter(|(_, l)| named(l, prefix))
-                .cloned()
-                .collect();
+            found = matching(&candidates, |location| named(location, prefix));
         }
         if found.is_empty() {
             // The name of a file need not hold the id that the session states of itself.
@@ -265,6 +245,23 @@ impl Stores {
             return Err(error);
         }
         self.one_of(found, prefix, side)
+    }
+
+    /// The sessions of a dialect, or of all; and the stores of it that could not be listed.
+    fn candidates(
+        &self,
+        dialect: Option<&str>,
+    ) -> (Vec<(StoreId, SessionLocation)>, Vec<(StoreId, Error)>) {
+        let is_asked = |store: StoreId| match (dialect, self.get(store)) {
+            (None, _) => true,
+            (Some(dialect), Some(store)) => store.dialect().name() == dialect,
+            (Some(_), None) => false,
+        };
+        let (held, mut errors) = self.held();
+        errors.retain(|(store, _)| is_asked(*store));
+        let asked = held.into_iter().filter(|held| is_asked(held.store));
+        let candidates = asked.map(|held| (held.store, held.location)).collect();
+        (candidates, errors)
     }
 
     fn states_id(&self, store: StoreId, location: &SessionLocation, prefix: &str) -> bool {
@@ -401,6 +398,14 @@ impl Stores {
             )),
         }
     }
+}
+
+fn matching(
+    candidates: &[(StoreId, SessionLocation)],
+    is_it: impl Fn(&SessionLocation) -> bool,
+) -> Vec<(StoreId, SessionLocation)> {
+    let found = candidates.iter().filter(|(_, location)| is_it(location));
+    found.cloned().collect()
 }
 
 /// Whether an id begins with what was typed. Agents write ids in lower case; people

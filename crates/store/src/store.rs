@@ -1,17 +1,14 @@
 //! A store: a dialect on a backend.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::BlobPolicy;
 use boswell_dialect::{
-    ActiveProcess, Capability, Depth, Dialect, Discovered, Files, IdSource, MemoryFile,
-    SessionLocation, SideFile, Skipping, Subagent, Support,
+    ActiveProcess, Capability, Depth, Dialect, Files, IdSource, SessionLocation, SideFile,
+    Skipping, Subagent, Support,
 };
-use boswell_model::{
-    Error, ErrorKind, Problem, ProblemKind, Result, SessionRef, Slot, shell_quote,
-};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, Slot};
 
 use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend};
 use crate::blobs::{Blobs, Habit};
@@ -19,6 +16,13 @@ use crate::disk::{Disk, RealDisk};
 use crate::exclusion::Exclusion;
 use crate::session::LookFor;
 use crate::{Session, Summary};
+
+mod find;
+mod list;
+mod set;
+
+pub use list::{Listing, Partly, unlisted};
+pub use set::{StoreId, StoreLocation, StoredSession, Stores, Summaries};
 
 /// The largest output of a tool that is read back.
 const LARGEST_OUTPUT: u64 = 256 << 20;
@@ -57,33 +61,6 @@ pub(crate) struct Writing {
 pub(crate) struct WritableFiles {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) locks: PathBuf,
-}
-
-/// What a listing of a store found.
-#[derive(Debug, Default)]
-pub struct Listing {
-    /// Its sessions.
-    pub sessions: Vec<SessionLocation>,
-    /// What is wrong with the store as a whole: key and problem.
-    pub problems: Vec<(String, Problem)>,
-    /// Those among them that hide sessions: folders that could not be listed.
-    pub unlisted: Vec<(String, Problem)>,
-}
-
-/// What was found, and the folders that could not be listed, with the reason.
-pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
-
-/// The folders of a store that could not be listed, each as an error: their sessions are missing.
-pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
-    let error = |(key, problem): &(String, Problem)| {
-        Error::new(
-            ErrorKind::Denied,
-            format!("`{}` was left out", store.backend().describe(key)),
-        )
-        .because(problem.detail.clone())
-        .hinting("make it readable, and try again")
-    };
-    folders.iter().map(error).collect()
 }
 
 impl Store {
@@ -266,64 +243,6 @@ impl Store {
         }
     }
 
-    /// Finds every session from names and small index files, without reading logs.
-    ///
-    /// Sessions of excluded projects are left out: see [`whole`](Store::whole).
-    pub fn list(&self) -> Result<Listing> {
-        let Discovered {
-            sessions,
-            problems,
-            unlisted,
-        } = self.discover(&BackendFiles(self.backend()))?;
-        Ok(Listing {
-            sessions,
-            problems,
-            unlisted,
-        })
-    }
-
-    /// The same, looking at the files of this store through other eyes. A folder that cannot be
-    /// listed hides no other: it is among the problems.
-    pub fn discover(&self, files: &dyn Files) -> Result<Discovered> {
-        let mut found = self.discover_whole(files)?;
-        if let Some(exclusion) = &self.exclusion {
-            exclusion.take_out(self, &mut found);
-        }
-        Ok(found)
-    }
-
-    /// Sessions of excluded projects, which [`list`](Store::list) leaves out.
-    pub fn excluded(&self) -> Result<Vec<SessionLocation>> {
-        let Some(exclusion) = &self.exclusion else {
-            return Ok(Vec::new());
-        };
-        let mut found = self.discover_whole(&BackendFiles(self.backend()))?;
-        Ok(exclusion.take_out(self, &mut found))
-    }
-
-    fn discover_whole(&self, files: &dyn Files) -> Result<Discovered> {
-        let files = Skipping::new(files);
-        let mut found = self.dialect.discover(&files)?;
-        let unreadable = |(key, error): (String, Error)| (key, Problem::unreadable(&error));
-        found.unlisted = files.skipped().into_iter().map(unreadable).collect();
-        found.problems.extend(found.unlisted.iter().cloned());
-        if let Some(id) = &self.archived {
-            // An index that was archived with a session speaks of others as well.
-            found
-                .sessions
-                .retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
-            found
-                .sessions
-                .iter_mut()
-                .for_each(|it| it.hidden = Some("archived"));
-            found.problems.clear();
-            found.unlisted.clear();
-            return Ok(found);
-        }
-        self.refuse_odd_ids(&mut found);
-        Ok(found)
-    }
-
     /// Leaves sessions of these projects out of what is listed.
     #[must_use]
     pub fn excluding(mut self, exclusion: Option<&Arc<Exclusion>>) -> Store {
@@ -341,25 +260,6 @@ impl Store {
         }
     }
 
-    /// Takes files out of a listing whose names are not ids: an id such as `--help` would
-    /// be an option wherever it is typed or handed to an agent. The files stay as they
-    /// are, and are reported.
-    fn refuse_odd_ids(&self, found: &mut Discovered) {
-        let problems = &mut found.problems;
-        found.sessions.retain(|it| {
-            let usable = self.dialect.is_usable(it);
-            if let (false, Some(key)) = (usable, &it.key) {
-                let path = shell_quote(&self.backend.describe(key));
-                let detail = format!(
-                    "its name is not a session id of {}, so it is not listed; read it with `boswell show {path}`",
-                    self.dialect.facts().title
-                );
-                problems.push((key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
-            }
-            usable
-        });
-    }
-
     /// Says that these are the archived files of one session.
     #[must_use]
     pub(crate) fn archiving(mut self, id: &str) -> Store {
@@ -373,19 +273,6 @@ impl Store {
         self.archived
             .as_ref()
             .map(|id| SessionRef::new(self.dialect.name(), id))
-    }
-
-    /// The `count` sessions whose logs changed last, newest first, from the ends
-    /// of their logs alone.
-    pub fn recent(&self, count: usize) -> Result<Vec<Summary>> {
-        let mut sessions = self.list()?.sessions;
-        sessions.retain(|location| location.hidden.is_none());
-        sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
-        sessions
-            .iter()
-            .take(count)
-            .map(|location| self.summary(location))
-            .collect()
     }
 
     /// Looks at a session without reading a large log as a whole.
@@ -513,34 +400,6 @@ impl Store {
             Some(key) => self.file(&key, LARGEST_OUTPUT),
             None => Ok(None),
         }
-    }
-
-    /// Memory files of every project that is not excluded, as far as folders can be listed; and
-    /// those that cannot, with the reason.
-    pub fn memory(&self) -> Result<Partly<MemoryFile>> {
-        self.memory_in(&BackendFiles(self.backend()))
-    }
-
-    /// The same, looking at the files of this store through other eyes.
-    pub fn memory_in(&self, files: &dyn Files) -> Result<Partly<MemoryFile>> {
-        let files = Skipping::new(files);
-        let mut memory = self.dialect.memory(&files)?;
-        if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
-            memory.retain(|file| !exclusion.names_memory(&file.project_key));
-            // Memory is filed under a name that a path was turned into; which path, the
-            // sessions in that folder say.
-            let folders = |sessions: &[SessionLocation]| -> HashSet<String> {
-                let keys = sessions.iter().filter_map(|it| it.key.as_deref());
-                keys.filter_map(|key| key.rsplit_once('/').map(|(folder, _)| format!("{folder}/")))
-                    .collect()
-            };
-            let (hidden, shown) = (folders(&self.excluded()?), folders(&self.list()?.sessions));
-            let is_in = |all: &HashSet<String>, key: &str| {
-                all.iter().any(|folder| key.starts_with(folder.as_str()))
-            };
-            memory.retain(|file| is_in(&shown, &file.key) || !is_in(&hidden, &file.key));
-        }
-        Ok((memory, files.skipped()))
     }
 
     /// After how many days its agent deletes sessions that were not changed since;

@@ -32,37 +32,37 @@ fn is_boundary(head: &boswell_model::Head) -> bool {
 ///
 /// If one of the messages that it names is gone, the client keeps none of them.
 pub(super) fn kept(view: &SessionView<'_>, boundary: Slot) -> Result<Option<PreservedSegment>> {
-    let named = view.with_object(boundary, |object| {
-        object.get("compactMetadata").and_then(|meta| named(meta))
-    })?;
+    let named = view.with_object(boundary, |object| named(object.get("compactMetadata")?))?;
     let Some(Some(named)) = named else {
         return Ok(None);
     };
+    let slots = slots_of(view, boundary, &named.what).unwrap_or_default();
+    if slots.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(PreservedSegment {
+        boundary,
+        anchor: view.log.names.find(&named.anchor),
+        slots,
+    }))
+}
+
+/// The lines that a compaction names; none if one of them is not before it.
+fn slots_of(view: &SessionView<'_>, boundary: Slot, what: &What) -> Option<Vec<Slot>> {
     let places = chain::places(view.log);
-    let line = |name: Symbol| chain::some(places.get(name.index()));
     let find = |id: &str| {
-        view.log
-            .names
-            .find(id)
-            .and_then(line)
-            .filter(|slot| *slot < boundary)
+        let name = view.log.names.find(id)?;
+        chain::some(places.get(name.index())).filter(|slot| *slot < boundary)
     };
-    let slots = match &named.what {
-        What::List(ids) => ids.iter().map(|id| find(id)).collect::<Option<Vec<_>>>(),
-        What::Segment { head, tail } => find(head).zip(find(tail)).and_then(|(head, tail)| {
+    match what {
+        What::List(ids) => ids.iter().map(|id| find(id)).collect(),
+        What::Segment { head, tail } => {
+            let (head, tail) = (find(head)?, find(tail)?);
             let path = Chain::of(view.log, None).path(tail);
             let start = path.iter().position(|slot| *slot == head)?;
             path.get(start..).map(<[Slot]>::to_vec)
-        }),
-    };
-    let anchor = view.log.names.find(&named.anchor);
-    Ok(slots
-        .filter(|slots| !slots.is_empty())
-        .map(|slots| PreservedSegment {
-            boundary,
-            anchor,
-            slots,
-        }))
+        }
+    }
 }
 
 struct Named {

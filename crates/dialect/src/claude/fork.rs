@@ -105,6 +105,32 @@ struct Fork<'a> {
     title_id: String,
 }
 
+/// For lines of a branch whose parent does not come along: the one that they hang below instead.
+fn bridges(
+    view: &SessionView<'_>,
+    path: &[Slot],
+    kept: &HashSet<Slot>,
+) -> HashMap<Slot, Option<Slot>> {
+    let mut bridges = HashMap::new();
+    let mut before = None;
+    for slot in path {
+        let head = view.log.head(*slot);
+        let named = head.is_some_and(|head| head.parent.is_some());
+        let mut above = view.tree.ancestors(*slot).skip(1);
+        let parent = above.find(|above| kept.contains(above));
+        let direct = view.tree.parent(*slot);
+        let is_direct = direct.is_some_and(|parent| kept.contains(&parent));
+        let is_cut = view.log.kind(*slot) == EntryKind::Compaction;
+        if named && !is_direct && !is_cut {
+            bridges.insert(*slot, parent.or(before));
+        }
+        if kept.contains(slot) {
+            before = Some(*slot);
+        }
+    }
+    bridges
+}
+
 impl<'a> Fork<'a> {
     fn of(asked: &'a PlanInput<'_>, at: Tip, id: &'a str, style: ForkStyle) -> Result<Fork<'a>> {
         let view = asked.view;
@@ -120,28 +146,7 @@ impl<'a> Fork<'a> {
         let stays =
             |slot: &Slot| style == ForkStyle::Sdk && view.log.kind(*slot) == EntryKind::Progress;
         let kept: HashSet<Slot> = path.iter().filter(|slot| !stays(slot)).copied().collect();
-        let mut bridges = HashMap::new();
-        let mut before = None;
-        for slot in &path {
-            let named = view
-                .log
-                .head(*slot)
-                .is_some_and(|head| head.parent.is_some());
-            let parent = view
-                .tree
-                .ancestors(*slot)
-                .skip(1)
-                .find(|above| kept.contains(above));
-            let direct = view
-                .tree
-                .parent(*slot)
-                .filter(|parent| kept.contains(parent));
-            let is_cut = view.log.kind(*slot) == EntryKind::Compaction;
-            if named && direct.is_none() && !is_cut {
-                bridges.insert(*slot, parent.or(before));
-            }
-            before = Some(*slot).filter(|slot| kept.contains(slot)).or(before);
-        }
+        let bridges = bridges(&view, &path, &kept);
         let mut slots: Vec<Slot> = kept.into_iter().collect();
         slots.sort_unstable();
         let ids = match style {

@@ -169,18 +169,7 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
         let Some(message) = raw.get("message") else {
             continue;
         };
-        let mut found = Vec::new();
-        let of_claude = is_of_claude(&message);
-        for block in message
-            .get("content")
-            .into_iter()
-            .flat_map(|content| content.items())
-        {
-            let block = Block::of(&block);
-            let inner = block.inner().into_iter().flat_map(|inner| inner.items());
-            found.extend(block.refused(of_claude, false));
-            found.extend(inner.filter_map(|it| Block::of(&it).refused(false, true)));
-        }
+        let mut found = refused_in(&message);
         if repair::leaves_out_blanks(raw.get("version").and_then(|it| it.text()).as_deref()) {
             found.retain(|it| *it != InvalidBlock::Blank);
         }
@@ -200,6 +189,27 @@ pub(super) fn check(view: &SessionView<'_>, problems: &mut Vec<Problem>) -> Resu
         });
     }
     Ok(())
+}
+
+/// Every block of a message that the provider refuses.
+fn refused_in(message: &Raw<'_>) -> Vec<InvalidBlock> {
+    let mut found = Vec::new();
+    let Some(content) = message.get("content") else {
+        return found;
+    };
+    let of_claude = is_of_claude(message);
+    for block in content.items() {
+        let block = Block::of(&block);
+        found.extend(block.refused(of_claude, false));
+        if let Some(inner) = block.inner() {
+            found.extend(
+                inner
+                    .items()
+                    .filter_map(|it| Block::of(&it).refused(false, true)),
+            );
+        }
+    }
+    found
 }
 
 /// Whether an entry is of a kind that goes to the provider.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use boswell_model::json::{Json, Raw, RawKind, set_member};
-use boswell_model::{Error, Framing, Lines, Problem, Result};
+use boswell_model::{Error, Framing, Lines, Problem, Result, SessionMeta};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
@@ -98,21 +98,13 @@ fn corrected(
     let whole = Raw::parse(old)
         .ok()
         .filter(|raw| raw.kind() == RawKind::Object);
-    let known: Vec<Raw<'_>> = whole
-        .and_then(|raw| raw.get("entries"))
-        .map(|raw| raw.items().collect())
-        .unwrap_or_default();
-    let is = |entry: &Raw<'_>, id: &str| {
-        entry
-            .get("sessionId")
-            .and_then(|it| it.text())
-            .is_some_and(|it| it.eq_ignore_ascii_case(id))
-    };
+    let known = whole.and_then(|raw| raw.get("entries"));
+    let known: Vec<Raw<'_>> = known.map_or_else(Vec::new, |raw| raw.items().collect());
     let mut entries = Vec::new();
     let mut folder = None;
     for log in listing.iter().filter(|info| is_log(info)) {
         let id = log.stem(".jsonl").unwrap_or_default();
-        let before = known.iter().find(|entry| is(entry, id)).map(Raw::bytes);
+        let before = known.iter().find(|entry| is_of(entry, id)).map(Raw::bytes);
         let (entry, project) = entry(files, log, id, summaries.get(id), before)?;
         folder = folder.or(project);
         entries.push(entry);
@@ -142,15 +134,14 @@ fn corrected(
     .concat())
 }
 
-/// The entry of a session, with what stood in it before; and the folder that the
-/// session was held in.
-fn entry(
-    files: &dyn Files,
-    log: &FileInfo,
-    id: &str,
-    summary: Option<&String>,
-    before: Option<&[u8]>,
-) -> Result<(Vec<u8>, Option<String>)> {
+/// Whether an entry of the index is that of a session.
+fn is_of(entry: &Raw<'_>, id: &str) -> bool {
+    let stated = entry.get("sessionId").and_then(|it| it.text());
+    stated.is_some_and(|it| it.eq_ignore_ascii_case(id))
+}
+
+/// Reads the facts of a session, chunk by chunk.
+fn meta_of(files: &dyn Files, log: &FileInfo, id: &str) -> Result<SessionMeta> {
     let location = SessionLocation::at(id, log, Framing::Lines);
     let mut reader = Reader::new(&Claude, &location, Depth::Facts);
     let mut lines = Lines::new(0, 1);
@@ -166,6 +157,19 @@ fn entry(
     lines.finish(&mut |line| reader.line(line));
     let mut meta = reader.finish().meta;
     Claude.collect_side_meta(files, &location, &mut meta)?;
+    Ok(meta)
+}
+
+/// The entry of a session, with what stood in it before; and the folder that the
+/// session was held in.
+fn entry(
+    files: &dyn Files,
+    log: &FileInfo,
+    id: &str,
+    summary: Option<&String>,
+    before: Option<&[u8]>,
+) -> Result<(Vec<u8>, Option<String>)> {
+    let meta = meta_of(files, log, id)?;
     let title = meta
         .title
         .filter(|_| meta.title_source.as_deref() == Some("user"));

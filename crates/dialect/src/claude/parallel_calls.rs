@@ -133,16 +133,14 @@ impl Missing {
     /// last line of its answer.
     fn insert(mut self, log: &Log, anchors: &HashMap<Symbol, Slot>, path: &[Slot]) -> Vec<Slot> {
         let when = |slot: &Slot| (log.head(*slot).and_then(|head| head.time), *slot);
-        let sorted = |slots: Option<Vec<Slot>>| {
-            let mut slots = slots.unwrap_or_default();
+        let sorted = |mut slots: Vec<Slot>| {
             slots.sort_by_key(when);
             VecDeque::from(slots)
         };
-        let mut lines: HashMap<Symbol, VecDeque<Slot>> = self
-            .lines
-            .drain()
-            .map(|(group, slots)| (group, sorted(Some(slots))))
-            .collect();
+        let mut lines: HashMap<Symbol, VecDeque<Slot>> = HashMap::new();
+        for (group, slots) in self.lines.drain() {
+            lines.insert(group, sorted(slots));
+        }
         let mut out: Vec<Slot> = Vec::with_capacity(path.len());
         let mut results: VecDeque<Slot> = VecDeque::new();
         for slot in path {
@@ -158,7 +156,7 @@ impl Missing {
             out.push(*slot);
             if let Some(group) = group.filter(|group| anchors.get(group) == Some(slot)) {
                 out.extend(lines.remove(&group).unwrap_or_default());
-                results = sorted(self.results.remove(&group));
+                results = sorted(self.results.remove(&group).unwrap_or_default());
             }
         }
         out.extend(results);

@@ -1,6 +1,6 @@
 //! A session's document: all that clinvoker knows of it.
 
-use boswell_model::json::Object;
+use boswell_model::json::{Object, Raw};
 use boswell_model::{Instant, SessionMeta, Usage, View};
 
 use super::display_name::display_name;
@@ -42,23 +42,26 @@ pub(crate) fn collect_meta(object: &Object<'_>, meta: &mut SessionMeta) {
     if let Some(id) = text("backend_session_id") {
         meta.external_ids.insert("backend".to_owned(), id);
     }
-    let tags = object.get("tags");
-    meta.tags = tags
-        .iter()
-        .flat_map(|tags| tags.items())
-        .filter_map(|tag| tag.text())
-        .map(Into::into)
-        .collect();
-    let metadata = object.get("metadata");
-    for (key, value) in metadata.iter().flat_map(|map| map.members()) {
+    meta.tags = object.get("tags").map_or_else(Vec::new, |tags| {
+        let texts = tags.items().filter_map(|tag| tag.text());
+        texts.map(Into::into).collect()
+    });
+    if let Some(metadata) = object.get("metadata") {
+        fold_metadata(metadata, meta);
+    }
+    fold_error(text("error_message"), meta);
+    fold_counts(object, meta);
+}
+
+/// A value that is not a text is taken as it is written.
+fn fold_metadata(metadata: Raw<'_>, meta: &mut SessionMeta) {
+    for (key, value) in metadata.members() {
         let value = value
             .text()
             .unwrap_or_else(|| String::from_utf8_lossy(value.bytes()));
         meta.metadata
             .insert(key.to_text().into_owned(), value.into_owned());
     }
-    fold_error(text("error_message"), meta);
-    fold_counts(object, meta);
 }
 
 /// The message of a failure outlives it: a session that completed later still has it.

@@ -157,41 +157,38 @@ fn set_or_remove(edit: &mut Edit, key: &str, text: &str) {
 
 /// Tags that stay keep their bytes; what is no text is not clinvoker's and stays as well.
 fn set_tags(edit: &mut Edit, tags: &[String]) {
-    let mut items: Vec<Vec<u8>> = Vec::new();
-    let mut there: Vec<String> = Vec::new();
     let known = edit
         .get("tags")
         .filter(|known| known.kind() == RawKind::Array);
-    let before = known.map(|known| known.bytes().to_vec());
-    for item in known.iter().flat_map(|known| known.items()) {
-        match item.text() {
-            Some(text)
-                if !tags.iter().any(|tag| *tag == text) || there.iter().any(|tag| *tag == text) => {
-            }
-            Some(text) => {
-                items.push(item.bytes().to_vec());
-                there.push(text.into_owned());
-            }
-            None => items.push(item.bytes().to_vec()),
-        }
-    }
-    items.extend(
-        tags.iter()
-            .filter(|tag| !there.contains(tag))
-            .map(|tag| go_json::string(tag)),
-    );
-    let kept = before.as_deref().is_some_and(|before| {
-        Raw::trusted(before)
-            .items()
-            .map(|i| i.bytes())
-            .eq(items.iter())
+    let before: Vec<Vec<u8>> = known.map_or_else(Vec::new, |known| {
+        known.items().map(|item| item.bytes().to_vec()).collect()
     });
+    let was_array = known.is_some();
+    let items = tag_items(&before, tags);
     if items.is_empty() {
         edit.remove("tags");
-    } else if !kept {
+    } else if !was_array || items != before {
         let array = json_layout::array(&items, edit.gap());
         edit.set("tags", &array);
     }
+}
+
+/// The tags as they are to be, each once: those that are there first, in their own bytes.
+fn tag_items(before: &[Vec<u8>], tags: &[String]) -> Vec<Vec<u8>> {
+    let mut items = Vec::new();
+    let mut there: Vec<String> = Vec::new();
+    for item in before {
+        if let Some(text) = Raw::trusted(item).text() {
+            if !tags.iter().any(|tag| *tag == text) || there.iter().any(|tag| *tag == text) {
+                continue;
+            }
+            there.push(text.into_owned());
+        }
+        items.push(item.clone());
+    }
+    let added = tags.iter().filter(|tag| !there.contains(tag));
+    items.extend(added.map(|tag| go_json::string(tag)));
+    items
 }
 
 fn set_status(edit: &mut Edit, next: Status, message: Option<&str>) -> Vec<String> {
@@ -220,9 +217,8 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
     let source = Edit::of(&bytes)?;
     let token = |key: &str| source.get(key).map(|value| value.bytes().to_vec());
     let text = |key: &str| {
-        source
-            .get(key)
-            .filter(|value| value.kind() == RawKind::String && !value.is(""))
+        let value = source.get(key)?;
+        (value.kind() == RawKind::String && !value.is("")).then(|| value.bytes().to_vec())
     };
     let project = if new.project.is_empty() {
         token("working_dir")
@@ -230,12 +226,9 @@ fn fork(asked: &PlanInput<'_>, new: &NewSession) -> Result<Planned> {
         Some(go_json::string(&new.project))
     };
     let fresh = Fresh {
-        backend: text("backend").map_or_else(
-            || go_json::string(BACKEND),
-            |backend| backend.bytes().to_vec(),
-        ),
+        backend: text("backend").unwrap_or_else(|| go_json::string(BACKEND)),
         working_dir: project.filter(|dir| Raw::trusted(dir).kind() == RawKind::String),
-        model: text("model").map(|model| model.bytes().to_vec()),
+        model: text("model"),
         tags: token("tags").filter(|tags| Raw::trusted(tags).items().next().is_some()),
         title: new.title.as_deref(),
         parent: Some(&asked.location.id),

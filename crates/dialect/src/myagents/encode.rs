@@ -185,11 +185,33 @@ fn attachments(parts: &[Part], place: MessagePosition<'_>) -> Result<(Option<Vec
 /// A row in the app's own shape: checked, put on one line, id and time filled in.
 fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
     let raw = one_object(bytes)?;
-    let wrong = |why: &str| {
-        Error::new(ErrorKind::Invalid, "this is no row of a MyAgents transcript").because(why).hinting(
-            r#"write {"role":"user","content":"…"}, or {"role","text"}; blocks go into `content` as a JSON string"#,
-        )
-    };
+    check_native(raw)?;
+    let mut row = indent::compact(raw.bytes());
+    if raw.get("id").is_none() {
+        let mut head = Json::object().with("id", place.id).to_bytes();
+        head.pop();
+        head.push(b',');
+        row.splice(..1, head);
+    }
+    if raw.get("timestamp").is_none() {
+        let time = Json::from(place.at.to_rfc3339()).to_bytes();
+        row = boswell_model::json::insert_member(&row, "timestamp", &time)
+            .map_err(|fault| wrong(&fault.to_string()))?;
+    }
+    Ok(Encoded {
+        row,
+        files: Files::new(),
+    })
+}
+
+fn wrong(why: &str) -> Error {
+    Error::new(ErrorKind::Invalid, "this is no row of a MyAgents transcript").because(why).hinting(
+        r#"write {"role":"user","content":"…"}, or {"role","text"}; blocks go into `content` as a JSON string"#,
+    )
+}
+
+/// Refuses a row that the app could not read.
+fn check_native(raw: Raw<'_>) -> Result<()> {
     if !raw
         .get("role")
         .is_some_and(|role| role.is("user") || role.is("assistant"))
@@ -225,22 +247,7 @@ fn native(bytes: &[u8], place: MessagePosition<'_>) -> Result<Encoded> {
             ));
         }
     }
-    let mut row = indent::compact(raw.bytes());
-    if raw.get("id").is_none() {
-        let mut head = Json::object().with("id", place.id).to_bytes();
-        head.pop();
-        head.push(b',');
-        row.splice(..1, head);
-    }
-    if raw.get("timestamp").is_none() {
-        let time = Json::from(place.at.to_rfc3339()).to_bytes();
-        row = boswell_model::json::insert_member(&row, "timestamp", &time)
-            .map_err(|fault| wrong(&fault.to_string()))?;
-    }
-    Ok(Encoded {
-        row,
-        files: Files::new(),
-    })
+    Ok(())
 }
 
 #[cfg(test)]

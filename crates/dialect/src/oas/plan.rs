@@ -131,23 +131,7 @@ fn rows(asked: &PlanInput<'_>) -> impl Iterator<Item = Slot> {
 
 fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
     let key = key_of(asked)?;
-    if asked
-        .view
-        .log
-        .heads
-        .first()
-        .is_none_or(|head| head.kind != EntryKind::Header)
-    {
-        return Err(Error::new(
-            ErrorKind::Damaged,
-            format!("session {} has no header", asked.location.id),
-        )
-        .because("the SDK does not find it, so nobody would read what is added")
-        .hinting(format!(
-            "make one that it finds with `boswell fork oas:{}`",
-            asked.location.id
-        )));
-    }
+    refuse_without_header(asked)?;
     let mut bytes = Vec::new();
     let mut entries = Vec::new();
     let mut last = rows(asked)
@@ -215,6 +199,22 @@ fn append(asked: &PlanInput<'_>, drafts: &[Draft]) -> Result<Planned> {
         entries,
         ..Planned::default()
     })
+}
+
+fn refuse_without_header(asked: &PlanInput<'_>) -> Result<()> {
+    let first = asked.view.log.heads.first();
+    if first.is_some_and(|head| head.kind == EntryKind::Header) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Damaged,
+        format!("session {} has no header", asked.location.id),
+    )
+    .because("the SDK does not find it, so nobody would read what is added")
+    .hinting(format!(
+        "make one that it finds with `boswell fork oas:{}`",
+        asked.location.id
+    )))
 }
 
 /// Rows follow each other: there is no other place for one than the end.

@@ -307,54 +307,16 @@ fn part(printed: &mut Printer<'_>, part: &Part) {
 /// has stays as written.
 fn native(bytes: &[u8], settled: EntryStamp<'_>) -> Result<Vec<u8>> {
     let raw = one_object(bytes)?;
-    if raw.get("type").is_some_and(|word| word.is("session")) {
-        return Err(
-            Error::new(ErrorKind::Invalid, "a header cannot be appended")
-                .hinting("make a session with `boswell new`"),
-        );
-    }
-    if raw
-        .get("type")
-        .and_then(|word| word.text())
-        .is_none_or(|word| word.is_empty())
-    {
-        return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
-            .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
-    }
+    check_native(raw)?;
     let mut record = raw.bytes().to_vec();
-    let quoted = |text: &str| Json::from(text).to_bytes();
-    let fault = |fault: boswell_model::json::SyntaxError| {
-        Error::new(ErrorKind::Invalid, "an entry must be a JSON object").because(fault.to_string())
-    };
-    let bad = |key: &str, what: &str| {
-        Error::new(
-            ErrorKind::Invalid,
-            format!("the `{key}` of an entry must be {what}"),
-        )
-    };
-    if raw
-        .get("id")
-        .is_some_and(|id| !id.text().is_some_and(|id| is_entry_id(&id)))
-    {
-        return Err(bad("id", "a short text without control characters"));
-    }
-    if raw
-        .get("parentId")
-        .is_some_and(|parent| parent.text().is_none() && parent.bytes() != b"null")
-    {
-        return Err(bad("parentId", "the id of an entry or null"));
-    }
-    let missing = |record: &[u8], key: &str| Raw::trusted(record).get(key).is_none();
-    if missing(&record, "id") {
-        record = insert_member(&record, "id", &quoted(settled.id)).map_err(fault)?;
-    }
-    if missing(&record, "parentId") {
-        record = insert_member(&record, "parentId", &Json::from(settled.parent).to_bytes())
-            .map_err(fault)?;
-    }
-    if missing(&record, "timestamp") {
-        record = insert_member(&record, "timestamp", &quoted(&settled.at.to_rfc3339()))
-            .map_err(fault)?;
+    for (key, value) in [
+        ("id", Json::from(settled.id)),
+        ("parentId", Json::from(settled.parent)),
+        ("timestamp", Json::from(settled.at.to_rfc3339())),
+    ] {
+        if raw.get(key).is_none() {
+            record = insert_member(&record, key, &value.to_bytes()).map_err(not_an_object)?;
+        }
     }
     let is_answer = raw
         .at(&["message", "role"])
@@ -362,10 +324,47 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>) -> Result<Vec<u8>> {
     if is_answer && raw.at(&["message", "usage"]).is_none() {
         let mut nothing = Vec::new();
         print_object(&mut nothing, |printed| usage(printed, &Usage::default()));
-        record = set_member(&record, &["message", "usage"], &nothing).map_err(fault)?;
+        record = set_member(&record, &["message", "usage"], &nothing).map_err(not_an_object)?;
     }
     // A record that was typed over several lines must stand on one.
     Ok(on_one_line(record))
+}
+
+fn not_an_object(fault: boswell_model::json::SyntaxError) -> Error {
+    Error::new(ErrorKind::Invalid, "an entry must be a JSON object").because(fault.to_string())
+}
+
+/// Refuses a header, an entry without a type, and links that no reader of the family could follow.
+fn check_native(raw: Raw<'_>) -> Result<()> {
+    if raw.get("type").is_some_and(|word| word.is("session")) {
+        return Err(
+            Error::new(ErrorKind::Invalid, "a header cannot be appended")
+                .hinting("make a session with `boswell new`"),
+        );
+    }
+    let word = raw.get("type").and_then(|word| word.text());
+    if word.is_none_or(|word| word.is_empty()) {
+        return Err(Error::new(ErrorKind::Invalid, "an entry needs a `type`, or `role` and `text`")
+            .hinting(r#"write {"role":"user","text":"…"}, or an entry such as {"type":"message","message":{…}}"#));
+    }
+    let bad = |key: &str, what: &str| {
+        Error::new(
+            ErrorKind::Invalid,
+            format!("the `{key}` of an entry must be {what}"),
+        )
+    };
+    if let Some(id) = raw.get("id")
+        && !id.text().is_some_and(|id| is_entry_id(&id))
+    {
+        return Err(bad("id", "a short text without control characters"));
+    }
+    if let Some(parent) = raw.get("parentId")
+        && parent.text().is_none()
+        && parent.bytes() != b"null"
+    {
+        return Err(bad("parentId", "the id of an entry or null"));
+    }
+    Ok(())
 }
 
 /// Whether an entry may be called that.

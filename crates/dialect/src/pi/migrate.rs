@@ -39,6 +39,12 @@ impl Migrated {
             _ => Ok(view.payload(slot)?.into_owned()),
         }
     }
+
+    fn put(&mut self, slot: Slot, record: Vec<u8>) {
+        if let Some(place) = self.records.get_mut(slot.index()) {
+            *place = Some(record);
+        }
+    }
 }
 
 /// Rewrites what an older version says otherwise. A log of version 3 comes back as it is.
@@ -63,14 +69,10 @@ pub(super) fn migrated(view: &SessionView<'_>, id_source: &dyn IdSource) -> Resu
         .map(|(slot, _)| slot)
         .collect();
     let mut taken = HashSet::new();
-    let ids: Vec<String> = if line {
-        entries
-            .iter()
-            .map(|_| entry_id(&mut taken, id_source))
-            .collect()
-    } else {
-        Vec::new()
-    };
+    let mut ids = Vec::new();
+    if line {
+        ids.resize_with(entries.len(), || entry_id(&mut taken, id_source));
+    }
     for (place, slot) in entries.iter().enumerate() {
         let mut record = view.payload(*slot)?.into_owned();
         if line {
@@ -83,34 +85,43 @@ pub(super) fn migrated(view: &SessionView<'_>, id_source: &dyn IdSource) -> Resu
             && Raw::trusted(&record).get("firstKeptEntryIndex").is_some()
         {
             let before = entries.get(..place).unwrap_or(&[]);
-            let kept = view
-                .with_object(*slot, |entry| kept_by_index(view.log, before, entry))?
-                .flatten();
-            record = remove_member(&record, "firstKeptEntryIndex").map_err(broken)?;
-            if let Some(id) = kept.filter(|_| line).and_then(|kept| ids.get(kept)) {
-                record = set(&record, &["firstKeptEntryId"], Some(id))?;
-            }
+            record = with_first_kept(view, *slot, &record, (before, &ids))?;
             made.indexes += 1;
         }
-        if old
-            && Raw::trusted(&record)
-                .at(&["message", "role"])
-                .is_some_and(|role| role.is("hookMessage"))
-        {
+        if old && is_hook_message(&record) {
             record = set(&record, &["message", "role"], Some("custom"))?;
             made.roles += 1;
         }
-        if let Some(place) = made.records.get_mut(slot.index()) {
-            *place = Some(record);
-        }
+        made.put(*slot, record);
     }
     if let Some(slot) = header(view.log).filter(|_| old) {
         let record = set_member(&view.payload(slot)?, &["version"], b"3").map_err(broken)?;
-        if let Some(place) = made.records.get_mut(slot.index()) {
-            *place = Some(record);
-        }
+        made.put(slot, record);
     }
     Ok(made)
+}
+
+/// A compaction that names what it keeps by its id, not by its place among the entries `before`.
+/// Only a log without ids is given new ones: elsewhere `ids` is empty.
+fn with_first_kept(
+    view: &SessionView<'_>,
+    slot: Slot,
+    record: &[u8],
+    (before, ids): (&[Slot], &[String]),
+) -> Result<Vec<u8>> {
+    let kept = view
+        .with_object(slot, |entry| kept_by_index(view.log, before, entry))?
+        .flatten();
+    let record = remove_member(record, "firstKeptEntryIndex").map_err(broken)?;
+    match kept.and_then(|kept| ids.get(kept)) {
+        Some(id) => set(&record, &["firstKeptEntryId"], Some(id)),
+        None => Ok(record),
+    }
+}
+
+fn is_hook_message(record: &[u8]) -> bool {
+    let role = Raw::trusted(record).at(&["message", "role"]);
+    role.is_some_and(|role| role.is("hookMessage"))
 }
 
 /// Rewrites the file of a session in an older version. What cannot be read stays where

@@ -16,90 +16,28 @@ const LARGEST_CRUMB: u64 = 64 << 10;
 
 /// Moves every session of a project, with its artifacts; breadcrumbs of terminals follow.
 pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Planned> {
-    let mut plan = Plan::new(
-        "move",
-        format!(
-            "move the sessions of {} to {}",
-            from.escape_debug(),
-            to.escape_debug()
-        ),
+    let title = format!(
+        "move the sessions of {} to {}",
+        from.escape_debug(),
+        to.escape_debug()
     );
-    let mut moved = Vec::new();
-    let mut left: Vec<String> = Vec::new();
-    let (mut sessions, mut remarks) = (0, Vec::new());
-    for location in layout::discover(files)?.sessions {
-        let Some(key) = location.key.clone() else {
-            continue;
-        };
-        let Some(header) = Header::of(files, &key)? else {
-            continue;
-        };
-        let Some(now) = after(&header.cwd, from, to) else {
-            continue;
-        };
-        plan = plan
-            .requiring(Precondition::NotLive { key: key.clone() })
-            .step(header.edit(&key, &now)?);
-        if location.owner.is_some() {
-            continue;
-        }
-        sessions += 1;
-        let Some(new) = new_key(&key, &header.cwd, &now) else {
-            continue;
-        };
-        plan = plan.step(Step::rename(&key, &new));
-        moved.push((key.clone(), new));
-        if let Some((folder, _)) = key
-            .rsplit_once('/')
-            .filter(|(folder, _)| !left.iter().any(|it| it == folder))
-        {
-            left.push(folder.to_owned());
-        }
-    }
-    for key in pending(files)? {
-        let Some(header) = Header::of(files, &key)? else {
-            continue;
-        };
-        let Some(now) = after(&header.cwd, from, to) else {
-            continue;
-        };
-        plan = plan
-            .requiring(Precondition::NotLive { key: key.clone() })
-            .step(header.edit(&key, &now)?);
-        sessions += 1;
-        if let Some(new) = new_key(&key, &header.cwd, &now) {
-            plan = plan.step(Step::rename(&key, new));
-        }
-    }
-    // Artifact folders after all logs: what was edited inside stands under its old name until then.
-    for (old, new) in &moved {
-        let (old, new) = (
-            old.trim_end_matches(".jsonl"),
-            new.trim_end_matches(".jsonl"),
-        );
-        if files.stat(old)?.is_some_and(|info| info.is_folder()) {
-            plan = plan.step(Step::rename(old, new));
-        }
-    }
-    for crumb in files
-        .list("terminal-sessions")?
-        .into_iter()
-        .filter(|info| info.is_file())
-    {
-        let Some(old) = files.read_whole(&crumb.key, LARGEST_CRUMB)? else {
-            continue;
-        };
-        if let Some(new) = String::from_utf8(old)
-            .ok()
-            .and_then(|text| crumb_after(&text, from, to, &moved))
-        {
-            plan = plan.step(Step::put(&crumb.key, new));
-        }
-    }
+    let mut moving = Moving {
+        files,
+        from,
+        to,
+        plan: Plan::new("move", title),
+        sessions: 0,
+        moved: Vec::new(),
+    };
+    let left = moving.logs()?;
+    moving.pending_logs()?;
+    moving.artifacts()?;
+    moving.breadcrumbs()?;
     for folder in left {
-        plan = plan.step(Step::RemoveFolder { key: folder });
+        moving.step(Step::RemoveFolder { key: folder });
     }
-    if sessions == 0 {
+    let mut remarks = Vec::new();
+    if moving.sessions == 0 {
         remarks.push(format!(
             "{} has no session of {}",
             pi.people_name(),
@@ -107,10 +45,117 @@ pub(super) fn plan(pi: Pi, files: &dyn Files, from: &str, to: &str) -> Result<Pl
         ));
     }
     Ok(Planned {
-        plan,
+        plan: moving.plan,
         remarks,
         ..Planned::default()
     })
+}
+
+/// The plan of a move, as far as it is made.
+struct Moving<'a> {
+    files: &'a dyn Files,
+    from: &'a str,
+    to: &'a str,
+    plan: Plan,
+    sessions: usize,
+    /// Keys of logs before and after.
+    moved: Vec<(String, String)>,
+}
+
+impl Moving<'_> {
+    fn step(&mut self, step: Step) {
+        self.plan.steps.push(step);
+    }
+
+    /// Lets the header of a log name the new folder; its folder before and after, if it is one of
+    /// the project.
+    fn edit_header(&mut self, key: &str) -> Result<Option<(String, String)>> {
+        let Some(header) = Header::of(self.files, key)? else {
+            return Ok(None);
+        };
+        let Some(now) = after(&header.cwd, self.from, self.to) else {
+            return Ok(None);
+        };
+        self.plan.preconditions.push(Precondition::NotLive {
+            key: key.to_owned(),
+        });
+        let edit = header.edit(key, &now)?;
+        self.step(edit);
+        Ok(Some((header.cwd, now)))
+    }
+
+    /// Moves the logs of all sessions; says which folders they leave.
+    fn logs(&mut self) -> Result<Vec<String>> {
+        let mut left: Vec<String> = Vec::new();
+        for location in layout::discover(self.files)?.sessions {
+            let Some(key) = location.key else {
+                continue;
+            };
+            let Some((cwd, now)) = self.edit_header(&key)? else {
+                continue;
+            };
+            // The log of a subagent moves with the artifacts of its session.
+            if location.owner.is_some() {
+                continue;
+            }
+            self.sessions += 1;
+            let Some(new) = new_key(&key, &cwd, &now) else {
+                continue;
+            };
+            self.step(Step::rename(&key, &new));
+            if let Some((folder, _)) = key.rsplit_once('/')
+                && !left.iter().any(|it| it == folder)
+            {
+                left.push(folder.to_owned());
+            }
+            self.moved.push((key, new));
+        }
+        Ok(left)
+    }
+
+    fn pending_logs(&mut self) -> Result<()> {
+        for key in pending(self.files)? {
+            let Some((cwd, now)) = self.edit_header(&key)? else {
+                continue;
+            };
+            self.sessions += 1;
+            if let Some(new) = new_key(&key, &cwd, &now) {
+                self.step(Step::rename(&key, new));
+            }
+        }
+        Ok(())
+    }
+
+    /// Artifact folders go after all logs: a file that was edited inside keeps its old key until
+    /// then.
+    fn artifacts(&mut self) -> Result<()> {
+        for (old, new) in &self.moved {
+            let old = old.trim_end_matches(".jsonl");
+            if self.files.stat(old)?.is_some_and(|info| info.is_folder()) {
+                let new = new.trim_end_matches(".jsonl");
+                self.plan.steps.push(Step::rename(old, new));
+            }
+        }
+        Ok(())
+    }
+
+    fn breadcrumbs(&mut self) -> Result<()> {
+        for crumb in self.files.list("terminal-sessions")? {
+            if !crumb.is_file() {
+                continue;
+            }
+            let Some(old) = self.files.read_whole(&crumb.key, LARGEST_CRUMB)? else {
+                continue;
+            };
+            let Ok(old) = String::from_utf8(old) else {
+                continue;
+            };
+            if let Some(new) = crumb_after(&old, self.from, self.to, &self.moved) {
+                self.step(Step::put(&crumb.key, new));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A folder after the move; none if it is not concerned.

@@ -89,12 +89,9 @@ fn by_records(records: &[Object<'_>]) -> Flavour {
     let header = records.iter().find(|r| is_header(r));
     let id = header.and_then(|h| h.text("id"));
     let id = id.as_deref().unwrap_or("");
-    let any = |words: &[&str]| {
-        records
-            .iter()
-            .any(|r| r.text("type").is_some_and(|t| words.contains(&t.as_ref())))
-    };
-    if any(&[
+    let has_any = |words: &[&str]| records.iter().any(|record| is_one_of(record, words));
+    let states = |key: &str| header.is_some_and(|header| header.get(key).is_some());
+    if has_any(&[
         "title",
         "title_change",
         "model_usage",
@@ -103,22 +100,24 @@ fn by_records(records: &[Object<'_>]) -> Flavour {
     ]) {
         return Flavour::Omp;
     }
-    if is_snowflake(id)
-        || header.is_some_and(|h| h.get("titleSource").is_some())
-        || any(&["context_change"])
-    {
+    if is_snowflake(id) || states("titleSource") || has_any(&["context_change"]) {
         return Flavour::Xcsh;
     }
-    let is_role_model = |r: &Object<'_>| {
-        r.get("type").is_some_and(|t| t.is("model_change")) && r.get("model").is_some()
-    };
-    if is_nanoid(id)
-        || header.is_some_and(|h| h.get("title").is_some())
-        || records.iter().any(is_role_model)
-    {
+    if is_nanoid(id) || states("title") || records.iter().any(is_role_model) {
         return Flavour::Omp;
     }
     Flavour::Pi
+}
+
+fn is_one_of(record: &Object<'_>, words: &[&str]) -> bool {
+    let word = record.text("type");
+    word.is_some_and(|word| words.contains(&word.as_ref()))
+}
+
+/// Whether a record gives a role a model, which pi has no field for.
+fn is_role_model(record: &Object<'_>) -> bool {
+    let word = record.get("type");
+    word.is_some_and(|word| word.is("model_change")) && record.get("model").is_some()
 }
 
 fn is_snowflake(id: &str) -> bool {

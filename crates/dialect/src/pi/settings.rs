@@ -78,18 +78,7 @@ fn apply(
             settings.mode = entry.text("mode").map(Into::into);
             settings.mode_data = entry.get("data").filter(|d| !d.is_null()).map(json_text);
         }
-        "ttsr_injection" => {
-            let rules = entry.get("injectedRules");
-            for rule in rules
-                .iter()
-                .flat_map(|r| r.items())
-                .filter_map(|r| r.text())
-            {
-                if !settings.rules.iter().any(|known| *known == rule) {
-                    settings.rules.push(rule.into_owned());
-                }
-            }
-        }
+        "ttsr_injection" => inject_rules(entry, settings),
         "context_change" => {
             let json = Json::object()
                 .with_some("contextName", entry.get("contextName"))
@@ -110,6 +99,18 @@ fn apply(
             }
         }
         _ => {}
+    }
+}
+
+/// Adds the rules that are new.
+fn inject_rules(entry: &Object<'_>, settings: &mut Settings) {
+    let Some(rules) = entry.get("injectedRules") else {
+        return;
+    };
+    for rule in rules.items().filter_map(|rule| rule.text()) {
+        if !settings.rules.iter().any(|known| *known == rule) {
+            settings.rules.push(rule.into_owned());
+        }
     }
 }
 

@@ -64,19 +64,7 @@ pub(super) fn restated(flavour: Flavour, entry: &Object<'_>) -> Settings {
     let Some(data) = entry.get("data") else {
         return settings;
     };
-    let pairs = |key: &str| {
-        let pairs = data.get(key);
-        let read = |pair: Raw<'_>| {
-            let mut two = pair.items();
-            Some((filled(two.next())?, json_text(two.next()?)))
-        };
-        pairs
-            .iter()
-            .flat_map(|p| p.items())
-            .filter_map(read)
-            .collect::<Vec<_>>()
-    };
-    for (role, model) in pairs("models") {
+    for (role, model) in pairs_of(data, "models") {
         if let Some(model) = Raw::trusted(model.as_bytes()).text() {
             set_model(flavour, &role, &model, &mut settings);
         }
@@ -84,23 +72,28 @@ pub(super) fn restated(flavour: Flavour, entry: &Object<'_>) -> Settings {
     if let Some(model) = filled(data.get("model")) {
         set_model(flavour, "default", &model, &mut settings);
     }
-    let text = |key: &str| {
-        data.get(key)
-            .and_then(|value| value.text())
-            .map(|text| text.into_owned())
-    };
+    let text = |key: &str| Some(data.get(key)?.text()?.into_owned());
     settings.thinking_level = text("thinkingLevel");
     settings.mode = text("mode");
     settings.mode_data = data.get("modeData").filter(|d| !d.is_null()).map(json_text);
-    let rules = data.get("rules");
-    settings.rules = rules
-        .iter()
-        .flat_map(|r| r.items())
-        .filter_map(|r| r.text())
-        .map(Into::into)
-        .collect();
-    settings.other = pairs("other");
+    if let Some(rules) = data.get("rules") {
+        let texts = rules.items().filter_map(|rule| rule.text());
+        settings.rules = texts.map(Into::into).collect();
+    }
+    settings.other = pairs_of(data, "other");
     settings
+}
+
+/// A list of names, each with a value in JSON.
+fn pairs_of(data: Raw<'_>, key: &str) -> Vec<(String, String)> {
+    let Some(pairs) = data.get(key) else {
+        return Vec::new();
+    };
+    let read = |pair: Raw<'_>| {
+        let mut two = pair.items();
+        Some((filled(two.next())?, json_text(two.next()?)))
+    };
+    pairs.items().filter_map(read).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use boswell_dialect::{Answer, Body, Part};
 use boswell_model::json::{Json, Raw, RawKind};
-use boswell_model::{Message, View};
+use boswell_model::{Message, Usage, View};
 
 /// A message, part by part, in order.
 #[derive(Default)]
@@ -36,38 +36,12 @@ pub(super) fn text_pieces(
     heard: &mut Heard,
 ) -> MessageText {
     let mut told = MessageText::default();
-    let mut waiting = Vec::new();
-    let by_model = message.role == "assistant";
-    let native = message.native.as_ref().map(Json::to_bytes);
-    if let Some(native) = native
-        .as_deref()
-        .map(Raw::trusted)
-        .filter(|_| message.role == "toolResult")
-    {
-        let text = |key: &str| {
-            native
-                .get(key)
-                .and_then(|it| it.text())
-                .map(Cow::into_owned)
-                .unwrap_or_default()
-        };
-        let content = message
-            .content
-            .iter()
-            .filter_map(|part| part_of(&part.to_bytes()))
-            .collect();
-        let is_error = native
-            .get("isError")
-            .and_then(|it| it.bool())
-            .unwrap_or_default();
-        told.bodies.push(Body::ToolResult {
-            call: text("toolCallId"),
-            tool: text("toolName"),
-            content,
-            is_error,
-        });
+    if let Some(result) = native_result(message) {
+        told.bodies.push(result);
         return told;
     }
+    let mut waiting = Vec::new();
+    let by_model = message.role == "assistant";
     for json in &message.content {
         let bytes = json.to_bytes();
         if let Some((call, content, is_error)) = result_of(Raw::trusted(&bytes)) {
@@ -78,14 +52,10 @@ pub(super) fn text_pieces(
                 heard,
                 &mut told.bodies,
             );
-            let tool = heard
-                .tools
-                .get(&call)
-                .cloned()
-                .unwrap_or_else(|| "tool".to_owned());
+            let tool = heard.tools.get(&call).map_or("tool", String::as_str);
             told.bodies.push(Body::ToolResult {
+                tool: tool.to_owned(),
                 call,
-                tool,
                 content,
                 is_error,
             });
@@ -103,18 +73,37 @@ pub(super) fn text_pieces(
         }
     }
     speak(by_model, view, waiting, heard, &mut told.bodies);
-    // What it cost is counted once.
-    let answers = told.bodies.iter_mut().filter_map(|it| {
-        if let Body::Assistant(it) = it {
-            Some(it)
-        } else {
-            None
-        }
-    });
-    if let (Some(last), Some(usage)) = (answers.last(), view.and_then(|view| view.usage.as_ref())) {
-        last.usage = *usage;
+    if let Some(usage) = view.and_then(|view| view.usage.as_ref()) {
+        count_usage_once(*usage, &mut told.bodies);
     }
     told
+}
+
+/// The result of a tool that is a message of its own, as the pi family has it.
+fn native_result(message: &Message) -> Option<Body> {
+    if message.role != "toolResult" {
+        return None;
+    }
+    let native = message.native.as_ref()?.to_bytes();
+    let native = Raw::trusted(&native);
+    let text = |key: &str| native.get(key).and_then(|it| it.text());
+    let parts = message.content.iter();
+    Some(Body::ToolResult {
+        call: text("toolCallId").unwrap_or_default().into_owned(),
+        tool: text("toolName").unwrap_or_default().into_owned(),
+        content: parts.filter_map(|it| part_of(&it.to_bytes())).collect(),
+        is_error: native.get("isError").and_then(|it| it.bool()) == Some(true),
+    })
+}
+
+/// An answer may become several; what it cost is stated by the last one alone.
+fn count_usage_once(usage: Usage, bodies: &mut [Body]) {
+    for body in bodies.iter_mut().rev() {
+        if let Body::Assistant(answer) = body {
+            answer.usage = usage;
+            return;
+        }
+    }
 }
 
 /// The text of a message that is nothing else.

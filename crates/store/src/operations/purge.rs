@@ -118,35 +118,37 @@ impl Purging {
 
     fn from_json(raw: Raw<'_>) -> Option<Self> {
         let text = |key: &str| raw.get(key)?.text().map(std::borrow::Cow::into_owned);
-        let texts = |key: &str| -> Vec<String> {
-            raw.get(key)
-                .iter()
-                .flat_map(|it| it.items())
-                .filter_map(|it| Some(it.text()?.into_owned()))
-                .collect()
-        };
-        let refs = |key: &str| {
-            texts(key)
-                .iter()
-                .filter_map(|it| session_ref(it))
-                .collect::<Vec<_>>()
-        };
-        Some(Purging {
-            id: text("op")
-                .filter(|id| id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))?,
+        let blobs = texts_of(raw, "blobs");
+        let purging = Purging {
+            id: text("op")?,
             at: Instant::parse(&text("at")?)?,
-            sessions: Some(refs("refs")).filter(|refs| !refs.is_empty())?,
+            sessions: refs_of(raw, "refs"),
             root: text("root")?.into(),
             log: text("log"),
-            paths: texts("paths"),
-            blobs: texts("blobs")
-                .iter()
-                .filter_map(|id| BlobId::parse(id))
-                .collect(),
-            wholes: texts("wholes"),
-            linked: refs("linked"),
-        })
+            paths: texts_of(raw, "paths"),
+            blobs: blobs.iter().filter_map(|id| BlobId::parse(id)).collect(),
+            wholes: texts_of(raw, "wholes"),
+            linked: refs_of(raw, "linked"),
+        };
+        (is_operation_id(&purging.id) && !purging.sessions.is_empty()).then_some(purging)
     }
+}
+
+fn is_operation_id(id: &str) -> bool {
+    id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+}
+
+fn texts_of(raw: Raw<'_>, key: &str) -> Vec<String> {
+    let Some(list) = raw.get(key) else {
+        return Vec::new();
+    };
+    let texts = list.items().filter_map(|it| Some(it.text()?.into_owned()));
+    texts.collect()
+}
+
+fn refs_of(raw: Raw<'_>, key: &str) -> Vec<SessionRef> {
+    let texts = texts_of(raw, key);
+    texts.iter().filter_map(|it| session_ref(it)).collect()
 }
 
 impl Runner {

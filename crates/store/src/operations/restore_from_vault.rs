@@ -4,6 +4,8 @@
 //! are not. An index that follows from other files is made anew from them. One that nothing else
 //! holds, and that the agent has written since, gets the session's row back and keeps all else.
 
+use std::path::Path;
+
 use boswell_dialect::{
     EditRequest, FileInfo, FileKind, LockSpec, Modified, Plan, Precondition, SessionLocation, Step,
     by_name,
@@ -11,6 +13,7 @@ use boswell_dialect::{
 use boswell_model::{Error, ErrorKind, Framing, Result, SessionRef};
 
 use super::RestoredCleanup;
+use super::agent_cleanup::CleanupRestore;
 use super::list::{ListedOperation, is_away};
 use crate::disk::durable;
 use crate::runner::{Runner, Start, lower, place, shown};
@@ -24,9 +27,7 @@ impl Runner {
         known: &[ListedOperation],
     ) -> Result<RestoredCleanup> {
         let mut records = self.vault.of(session)?;
-        let is_known =
-            |op: &Option<String>| known.iter().any(|k| Some(&k.operation.id) == op.as_ref());
-        records.retain(|record| is_away(record.reason) && !is_known(&record.op));
+        records.retain(|record| is_away(record.reason) && !is_known(known, record));
         let Some(last) = records.last().cloned() else {
             return self.restore_kept(session);
         };
@@ -40,40 +41,48 @@ impl Runner {
         };
         let (sweep, mut renewed) = (self.sweep(&last.root, session), 0);
         let operation = self.operate(&start, || {
-            let mut plan = Plan::new("restore", format!("restore {session}"));
-            // Data first, the row last: whoever looks in between sees no row
-            // that speaks of nothing.
-            for record in records
-                .iter()
-                .filter(|record| !record.derived && left_of(&records, record).is_none())
-            {
-                self.put_back(record, sweep.time(record.modified, &mut renewed), &mut plan)?;
-            }
-            for record in records.iter().filter(|record| record.inode.is_some()) {
-                if let Some(left) = left_of(&records, record) {
-                    self.bring_in(record, left, &mut plan)?;
-                }
-            }
+            let plan = self.copies_plan(session, &records, sweep, &mut renewed)?;
             self.check(&last.root, &plan.preconditions)?;
             let mut lowered = lower(self.disk.as_ref(), &last.root, &plan)?;
-            let there = |key: &str| {
-                let path = place(&last.root, key).ok();
-                path.is_some_and(|path| matches!(self.disk.stat(&path), Ok(Some(_))))
-            };
-            let known = |key: &str| {
-                records
-                    .iter()
-                    .any(|record| record.derived && record.key == key)
-            };
             self.derive(
                 &last.root,
                 &session.dialect,
-                &|key| known(key) || there(key),
+                &|key| is_derived(&records, key) || self.is_there(&last.root, key),
                 &mut lowered,
             )?;
             Ok(lowered)
         })?;
         Ok(RestoredCleanup { operation, renewed })
+    }
+
+    /// The steps that put files back and bring rows back into shared files.
+    fn copies_plan(
+        &self,
+        session: &SessionRef,
+        records: &[VaultRecord],
+        sweep: CleanupRestore,
+        renewed: &mut usize,
+    ) -> Result<Plan> {
+        let mut plan = Plan::new("restore", format!("restore {session}"));
+        // Data first, the row last: a reader in between sees no row that names a missing file.
+        for record in records {
+            if !record.derived && left_of(records, record).is_none() {
+                self.put_back(record, sweep.time(record.modified, renewed), &mut plan)?;
+            }
+        }
+        for record in records {
+            if record.inode.is_some()
+                && let Some(left) = left_of(records, record)
+            {
+                self.bring_in(record, left, &mut plan)?;
+            }
+        }
+        Ok(plan)
+    }
+
+    fn is_there(&self, root: &Path, key: &str) -> bool {
+        let path = place(root, key).ok();
+        path.is_some_and(|path| matches!(self.disk.stat(&path), Ok(Some(_))))
     }
 
     fn put_back(&self, record: &VaultRecord, modified: Modified, plan: &mut Plan) -> Result<()> {
@@ -127,6 +136,17 @@ impl Runner {
         }
         Ok(())
     }
+}
+
+/// Whether a known operation speaks of a copy.
+fn is_known(known: &[ListedOperation], record: &VaultRecord) -> bool {
+    let mut ids = known.iter().map(|it| &it.operation.id);
+    ids.any(|id| Some(id) == record.op.as_ref())
+}
+
+fn is_derived(records: &[VaultRecord], key: &str) -> bool {
+    let mut derived = records.iter().filter(|record| record.derived);
+    derived.any(|record| record.key == key)
 }
 
 /// What deleting made of a shared file: the copy of it that was never a file of its own.

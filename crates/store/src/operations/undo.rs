@@ -1,14 +1,9 @@
 //! Takes operations back.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
 
-use boswell_dialect::by_name;
-use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
+use boswell_model::{Error, ErrorKind, Result};
 
-use crate::Store;
-use crate::backend::FsBackend;
-use crate::disk::{OpenMode, Stat, durable};
 use crate::runner::{
     Change, Content, FileFacts, Lowered, Operation, Runner, Start, State, States, merge, place,
     shown,
@@ -17,6 +12,9 @@ use crate::sha256::{Digest, Hasher};
 use crate::vault::Reason;
 
 use super::agent_cleanup::RestoredCleanup;
+
+mod conflict;
+mod contents;
 
 /// What to do about files that have grown since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,24 +89,6 @@ fn undone_before(id: &str) -> Error {
         format!("operation {id} was taken back already"),
     )
     .hinting("see what was done, and what was taken back, with `boswell ops`")
-}
-
-/// The command that moves a project back, as the title of the operation names its folders.
-fn moving_back(title: &str) -> String {
-    let folders = title
-        .strip_prefix("move boswell's memory of ")
-        .or_else(|| title.strip_prefix("move "));
-    match folders.and_then(|folders| folders.split_once(" to ")) {
-        // A folder whose name holds ` to ` could be cut in the wrong place.
-        Some((from, to)) if !to.contains(" to ") => {
-            format!(
-                "boswell move {} {} --apply",
-                shell_quote(to),
-                shell_quote(from)
-            )
-        }
-        _ => "boswell move NEW OLD --apply".to_owned(),
-    }
 }
 
 fn taking_back(op: &Operation) -> Start<'_> {
@@ -336,64 +316,6 @@ impl<'a> Undoing<'a> {
         Ok(())
     }
 
-    /// Why a file cannot be taken back, with a way out that works: a hint is
-    /// tried before it is given.
-    fn changed_since(&self, key: &str, newer: Newer) -> Error {
-        let error = Error::new(
-            ErrorKind::Conflict,
-            format!("{} changed since operation {}", shown(key), self.op.id),
-        )
-        .because("taking it back would lose what was written since");
-        let keeps = || {
-            Undoing::new(self.runner, self.op)
-                .and_then(|again| again.lower(Newer::Keep))
-                .is_ok()
-        };
-        if newer == Newer::Refuse && keeps() {
-            return error.hinting(format!(
-                "keep that with `boswell undo {} --keep-new`",
-                self.op.id
-            ));
-        }
-        let more = "more happened to the file than that lines were added";
-        match self.session_at(key) {
-            None if self
-                .current
-                .get(key)
-                .is_none_or(|state| *state == State::Absent) =>
-            {
-                error
-                    .because("it was removed since")
-                    .hinting("see what can be taken back with `boswell ops`")
-            }
-            Some(session) if self.was_made(key) => error
-                .because(format!("{session} was made by it, and was continued since"))
-                .hinting(format!(
-                    "to remove that session with all that was added, run `boswell delete {session}`"
-                )),
-            _ if self.op.kind == "move" => error.because(more).hinting(format!(
-                "move the project back instead with `{}`",
-                moving_back(&self.op.title)
-            )),
-            _ => error.because(more).hinting(format!(
-                "see what the operation changed with `boswell ops --json`; its id is {}",
-                self.op.id
-            )),
-        }
-    }
-
-    /// The session whose log a file is.
-    fn session_at(&self, key: &str) -> Option<SessionRef> {
-        let dialect = by_name(&self.op.session.dialect)?;
-        let backend = Arc::new(FsBackend::on(Arc::clone(&self.runner.disk), &self.op.root));
-        let listing = Store::on(dialect, backend, &self.op.root).list().ok()?;
-        let found = listing
-            .sessions
-            .into_iter()
-            .find(|location| location.key.as_deref() == Some(key))?;
-        Some(SessionRef::new(dialect.name(), &found.id))
-    }
-
     /// Whether whole lines were added, by a change that they can be told apart from.
     fn only_grew(&self, key: &str, left: FileFacts, is: FileFacts) -> Result<bool> {
         let touching: Vec<&Change> = self
@@ -479,128 +401,5 @@ impl<'a> Undoing<'a> {
             *before = is;
         }
         change
-    }
-
-    /// Sees to it that what a change needs and what it takes away can be read.
-    fn gather(&mut self, change: &Change) -> Result<()> {
-        match change {
-            Change::Write { key, before, after } => {
-                if !self.out.contents.contains_key(&after.sha256)
-                    && !self.runner.vault.has(after.sha256)?
-                {
-                    return Err(Error::new(
-                        ErrorKind::NotFound,
-                        format!("{} cannot be put back", shown(key)),
-                    )
-                    .because("its copy was purged, or kept for no longer")
-                    .hinting("see what can still be taken back with `boswell ops`"));
-                }
-                before.map_or(Ok(()), |before| self.find_content(before.sha256))
-            }
-            Change::Remove { before, .. } => self.find_content(before.sha256),
-            Change::Truncate {
-                before, after, cut, ..
-            } => self.find_cut(before, after.len, *cut),
-            _ => Ok(()),
-        }
-    }
-
-    fn find_content(&mut self, sha256: Digest) -> Result<()> {
-        if self.runner.vault.has(sha256)? || self.out.contents.contains_key(&sha256) {
-            return Ok(());
-        }
-        for (key, state) in &self.current {
-            if state.file().is_some_and(|file| file.sha256 == sha256) {
-                let path = place(&self.op.root, key)?;
-                self.out.contents.insert(sha256, Content::File(path));
-                return Ok(());
-            }
-        }
-        Err(Error::new(
-            ErrorKind::Damaged,
-            format!("nothing with the hash {sha256} is there any more"),
-        ))
-    }
-
-    /// Finds the end that is cut off a file: in the file as it stands, or in a copy of it.
-    fn find_cut(&mut self, before: &FileFacts, from: u64, cut: Digest) -> Result<()> {
-        let mut wholes = HashMap::new();
-        for (key, state) in &self.current {
-            if state.file().is_some_and(|file| file.len >= before.len) {
-                wholes.insert(key.clone(), self.read(key)?);
-            }
-        }
-        if self.runner.vault.has(before.sha256)? {
-            wholes.insert(String::new(), self.runner.vault.get(before.sha256)?);
-        }
-        let range = usize::try_from(from).unwrap_or(usize::MAX)
-            ..usize::try_from(before.len).unwrap_or(usize::MAX);
-        let mut ends = wholes.values().filter_map(|whole| whole.get(range.clone()));
-        match ends.find(|end| Digest::of(end) == cut) {
-            Some(end) => {
-                self.out.contents.insert(cut, Content::Bytes(end.to_vec()));
-                Ok(())
-            }
-            None => Err(Error::new(
-                ErrorKind::Damaged,
-                "what was added is not there any more".to_owned(),
-            )),
-        }
-    }
-
-    fn read(&self, key: &str) -> Result<Vec<u8>> {
-        Ok(
-            durable::read(self.runner.disk.as_ref(), &place(&self.op.root, key)?)?
-                .unwrap_or_default(),
-        )
-    }
-
-    fn stats(&self) -> Result<BTreeMap<String, Stat>> {
-        let mut stats = BTreeMap::new();
-        for (key, _) in self
-            .current
-            .iter()
-            .filter(|(_, state)| matches!(state, State::File(_)))
-        {
-            let path = place(&self.op.root, key)?;
-            let fault = |error| Error::io(path.display(), "look at", error);
-            let file = self
-                .runner
-                .disk
-                .open(&path, OpenMode::Read)
-                .map_err(fault)?;
-            stats.insert(key.clone(), file.stat().map_err(fault)?);
-        }
-        Ok(stats)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_that_moves_a_project_back_can_be_copied_whatever_its_folders_are_called() {
-        assert_eq!(
-            moving_back("move /w/a to /w/b"),
-            "boswell move /w/b /w/a --apply"
-        );
-        assert_eq!(
-            moving_back("move /w/it's to /w/b c"),
-            r"boswell move '/w/b c' '/w/it'\''s' --apply"
-        );
-        assert_eq!(
-            moving_back("move boswell's memory of /w/a to /w/b"),
-            "boswell move /w/b /w/a --apply"
-        );
-        // A terminal would hide this character, so it is spelled out.
-        assert_eq!(
-            moving_back("move /w/\u{202e}a to /w/b"),
-            r"boswell move /w/b $'/w/\xe2\x80\xaea' --apply"
-        );
-        assert_eq!(
-            moving_back("move /w/a to z to /w/b"),
-            "boswell move NEW OLD --apply"
-        );
     }
 }

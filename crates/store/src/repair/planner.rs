@@ -168,27 +168,53 @@ impl<'a> RepairPlanner<'a> {
     /// Exactly the chosen mends of the first round.
     pub(super) fn chosen(&self, numbers: &[usize]) -> Result<Worked> {
         let plan = self.plan()?;
+        let wanted = self.wanted(&plan, numbers)?;
+        self.refuse_before_bytes(&plan, &wanted)?;
+        let session = &self.original;
+        let whole = Patch::whole(session.log().bytes);
+        let mut fixes = self.first_round(&whole)?;
+        self.refuse_later_rounds(&wanted, &fixes)?;
+        fixes.retain(|fix| wanted.iter().any(|step| self.is_of(step, fix)));
+        let accepted = accept(&fixes);
+        let (mut splices, mut steps) = (Vec::new(), Vec::new());
+        for fix in &accepted {
+            splices.extend(fix.splices.iter().cloned());
+            steps.push(RepairStep {
+                taken: true,
+                ..self.step(session, fix)
+            });
+        }
+        Ok(Worked {
+            patch: whole.spliced(&splices),
+            steps,
+            changed: changed(&accepted),
+        })
+    }
+
+    /// The steps of a plan that have these numbers.
+    fn wanted<'p>(&self, plan: &'p RepairPlan, numbers: &[usize]) -> Result<Vec<&'p RepairStep>> {
         let mut wanted = Vec::new();
         for number in numbers {
-            let step = plan
-                .steps
-                .iter()
-                .find(|step| step.number == *number)
-                .ok_or_else(|| {
-                    Error::new(
-                        ErrorKind::NotFound,
-                        format!("the plan has no step {number}"),
-                    )
-                    .hinting(format!(
-                        "see its steps with `boswell repair {}`",
-                        self.original.reference().to_argument()
-                    ))
-                })?;
+            let Some(step) = plan.steps.iter().find(|step| step.number == *number) else {
+                return Err(Error::new(
+                    ErrorKind::NotFound,
+                    format!("the plan has no step {number}"),
+                )
+                .hinting(format!(
+                    "see its steps with `boswell repair {}`",
+                    self.original.reference().to_argument()
+                )));
+            };
             wanted.push(step);
         }
-        let pending = |step: &&RepairStep| step.repair != Repair::Fork && step.taken;
+        Ok(wanted)
+    }
+
+    /// A fork is made of records, which are right only once the bytes are.
+    fn refuse_before_bytes(&self, plan: &RepairPlan, wanted: &[&RepairStep]) -> Result<()> {
+        let is_pending = |step: &RepairStep| step.repair != Repair::Fork && step.taken;
         if wanted.iter().any(|step| step.repair == Repair::Fork)
-            && plan.steps.iter().any(|step| pending(&step))
+            && plan.steps.iter().any(is_pending)
         {
             return Err(Error::new(
                 ErrorKind::Conflict,
@@ -199,49 +225,42 @@ impl<'a> RepairPlanner<'a> {
                 self.original.reference().to_argument()
             )));
         }
+        Ok(())
+    }
+
+    /// All fixes of the session as it is.
+    fn first_round(&self, whole: &Patch) -> Result<Vec<Fix>> {
         let session = &self.original;
-        let whole = Patch::whole(session.log().bytes);
-        let mut fixes = self.rewrites(session, &whole)?;
+        let mut fixes = self.rewrites(session, whole)?;
         fixes.extend(late_lines::late_line_fixes(session, &self.late)?);
         fixes.extend(self.of_dialect(session, Repair::Append)?);
         fixes.extend(self.of_dialect(session, Repair::Fork)?);
         fixes.extend(byte_fixes::not_utf8(session)?);
-        let is_it = |step: &RepairStep, fix: &Fix| {
-            (step.problem, step.line, step.repair) == (fix.problem, fix.line, fix.repair)
-                && step.does == fix.does
-                && step.entry == self.label(session, fix)
+        Ok(fixes)
+    }
+
+    /// A step that no fix of the first round makes cannot be taken alone.
+    fn refuse_later_rounds(&self, wanted: &[&RepairStep], fixes: &[Fix]) -> Result<()> {
+        let is_later = |step: &&&RepairStep| !fixes.iter().any(|fix| self.is_of(step, fix));
+        let Some(step) = wanted.iter().find(is_later) else {
+            return Ok(());
         };
-        if let Some(step) = wanted
-            .iter()
-            .find(|step| !fixes.iter().any(|fix| is_it(step, fix)))
-        {
-            return Err(Error::new(
-                ErrorKind::Conflict,
-                format!("step {} follows from other steps", step.number),
-            )
-            .because("it is about what they leave")
-            .hinting(format!(
-                "take those before it first; `boswell repair {}` numbers them",
-                session.reference().to_argument()
-            )));
-        }
-        fixes.retain(|fix| wanted.iter().any(|step| is_it(step, fix)));
-        let accepted = accept(&fixes);
-        let splices: Vec<Splice> = accepted
-            .iter()
-            .flat_map(|fix| fix.splices.clone())
-            .collect();
-        Ok(Worked {
-            patch: whole.spliced(&splices),
-            steps: accepted
-                .iter()
-                .map(|fix| RepairStep {
-                    taken: true,
-                    ..self.step(session, fix)
-                })
-                .collect(),
-            changed: changed(&accepted),
-        })
+        Err(Error::new(
+            ErrorKind::Conflict,
+            format!("step {} follows from other steps", step.number),
+        )
+        .because("it is about what they leave")
+        .hinting(format!(
+            "take those before it first; `boswell repair {}` numbers them",
+            self.original.reference().to_argument()
+        )))
+    }
+
+    /// Whether a step of the plan is this fix of the first round.
+    fn is_of(&self, step: &RepairStep, fix: &Fix) -> bool {
+        (step.problem, step.line, step.repair) == (fix.problem, fix.line, fix.repair)
+            && step.does == fix.does
+            && step.entry == self.label(&self.original, fix)
     }
 
     /// The session as a patch would leave it.

@@ -16,24 +16,13 @@ pub(super) fn goals(
     let readers = dialect.facts().readers;
     let versions: Vec<[u32; 3]> = readers.iter().filter_map(|reader| reader.version).collect();
     let wrote = written_by.and_then(version);
-    // The newest known version that is no newer than the writer; an unknown writer is
-    // taken for the newest.
-    let nearest = |to: [u32; 3]| {
-        versions
-            .iter()
-            .rev()
-            .find(|version| **version <= to)
-            .or(versions.first())
-    };
+    // An unknown writer is taken for the newest.
     let from = match wrote {
-        Some(wrote) => nearest(wrote),
+        Some(wrote) => nearest(&versions, wrote),
         None => versions.last(),
     };
-    let installed = request
-        .installed
-        .as_deref()
-        .and_then(version)
-        .and_then(nearest);
+    let installed = request.installed.as_deref().and_then(version);
+    let installed = installed.and_then(|installed| nearest(&versions, installed));
     let is_own = |reader: &KnownReader| match (reader.version, from) {
         (Some(version), Some(from)) => version >= *from || installed == Some(&version),
         (None, None) => true,
@@ -41,21 +30,7 @@ pub(super) fn goals(
     };
     for name in asked {
         if !readers.iter().any(|reader| reader.name == name) {
-            let known: Vec<&str> = readers.iter().map(|reader| reader.name).collect();
-            let error = Error::new(
-                ErrorKind::Invalid,
-                format!(
-                    "`{}` is no known reader of {}",
-                    name.escape_debug(),
-                    dialect.facts().title
-                ),
-            );
-            return Err(match known.as_slice() {
-                [] => {
-                    error.hinting("leave out --for: nothing is known about readers of this dialect")
-                }
-                known => error.hinting(format!("known are {}", known.join(", "))),
-            });
+            return Err(unknown_reader(dialect, name));
         }
     }
     let wanted =
@@ -65,6 +40,31 @@ pub(super) fn goals(
         .filter(wanted)
         .map(|reader| reader.name)
         .collect())
+}
+
+/// The newest known version that is no newer than `to`, else the oldest.
+fn nearest(versions: &[[u32; 3]], to: [u32; 3]) -> Option<&[u32; 3]> {
+    let mut newest_first = versions.iter().rev();
+    newest_first
+        .find(|version| **version <= to)
+        .or(versions.first())
+}
+
+fn unknown_reader(dialect: &dyn Dialect, name: &str) -> Error {
+    let readers = dialect.facts().readers;
+    let known: Vec<&str> = readers.iter().map(|reader| reader.name).collect();
+    let error = Error::new(
+        ErrorKind::Invalid,
+        format!(
+            "`{}` is no known reader of {}",
+            name.escape_debug(),
+            dialect.facts().title
+        ),
+    );
+    match known.as_slice() {
+        [] => error.hinting("leave out --for: nothing is known about readers of this dialect"),
+        known => error.hinting(format!("known are {}", known.join(", "))),
+    }
 }
 
 fn version(text: &str) -> Option<[u32; 3]> {

@@ -69,6 +69,13 @@ pub struct Keeping {
     pub complete: bool,
 }
 
+impl Keeping {
+    const NOTHING_NEW: Keeping = Keeping {
+        bytes: 0,
+        complete: true,
+    };
+}
+
 impl ChunkedCopy {
     /// Whether the copy is the file as it stands.
     pub fn is_current(&self, stat: &Stat) -> bool {
@@ -164,6 +171,12 @@ impl ChunkedCopies {
         versions.push(file);
     }
 
+    /// Whether a file is kept as it is now.
+    fn is_current(&self, root: &Path, key: &str, stat: &Stat) -> bool {
+        let before = self.file(root, key);
+        before.is_some_and(|before| before.is_current(stat))
+    }
+
     fn versions(&self) -> impl Iterator<Item = &ChunkedCopy> {
         self.files.values().flatten()
     }
@@ -208,32 +221,19 @@ impl Vault {
         let file = match self.disk.open_below(root, key) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Keeping {
-                    bytes: 0,
-                    complete: true,
-                });
+                return Ok(Keeping::NOTHING_NEW);
             }
             Err(error) => return Err(fault(error)),
         };
         let stat = file.stat().map_err(fault)?;
-        let is_kept = |kept: &ChunkedCopies| {
-            kept.file(root, key)
-                .is_some_and(|before| before.is_current(&stat))
-        };
-        if stat.len == 0 || is_kept(kept) {
-            return Ok(Keeping {
-                bytes: 0,
-                complete: true,
-            });
+        if stat.len == 0 || kept.is_current(root, key, &stat) {
+            return Ok(Keeping::NOTHING_NEW);
         }
         let _lock = self.lock_for(wait)?;
         if self.kept_len()? != kept.len {
             *kept = self.kept()?;
-            if is_kept(kept) {
-                return Ok(Keeping {
-                    bytes: 0,
-                    complete: true,
-                });
+            if kept.is_current(root, key, &stat) {
+                return Ok(Keeping::NOTHING_NEW);
             }
         }
         let grown = match kept.file(root, key) {
@@ -259,28 +259,31 @@ impl Vault {
             record.pieces.extend(grown.pieces.into_iter().take(whole));
             record.len = record.pieces.len() as u64 * PIECE;
         }
-        let done = self.store_pieces(file.as_ref(), &path, stat.len, &mut record, go_on)?;
+        let bytes = self.store_pieces(file.as_ref(), &path, stat.len, &mut record, go_on)?;
+        let complete = record.len == stat.len;
         if record.pieces.is_empty() {
             return Ok(Keeping {
                 bytes: 0,
                 complete: false,
             });
         }
-        let complete = record.len == stat.len;
         if !complete {
             // The time belongs to the whole file: a part of it must not pass for current.
             record.modified = 0;
         }
+        self.record_kept(kept, record)?;
+        Ok(Keeping { bytes, complete })
+    }
+
+    /// Says durably what is kept of a file now.
+    fn record_kept(&self, kept: &mut ChunkedCopies, record: ChunkedCopy) -> Result<()> {
         journal::append(self.disk.as_ref(), &self.kept_log(), &[record.to_json()])?;
         kept.add(record);
         kept.len = self.kept_len()?;
         if kept.lines > TIDY && kept.lines > 2 * kept.versions().count() {
             self.tidy(kept)?;
         }
-        Ok(Keeping {
-            bytes: done,
-            complete,
-        })
+        Ok(())
     }
 
     fn store_pieces(

@@ -87,43 +87,11 @@ fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Resu
     let log = work.view().log;
     match expect {
         Some(Expected::Revision(revision)) if *revision != log.bytes.to_string() => {
-            let from = revision
-                .parse::<u64>()
-                .ok()
-                .filter(|at| *at < log.bytes && !work.is_document());
-            let stale = || stale(work, revision, &log.bytes.to_string());
-            let from = from.ok_or_else(stale)?;
-            let since: Vec<Slot> = log
-                .entries()
-                .filter(|(_, head)| head.at >= from)
-                .map(|(slot, _)| slot)
-                .collect();
-            let begun = log
-                .heads
-                .iter()
-                .any(|head| head.at < from && head.at + head.len > from);
-            if begun || since.len() > drafts.len() {
-                return Err(stale());
-            }
-            for (slot, draft) in since.iter().zip(drafts) {
-                if !same(work, *slot, draft)? {
-                    return Err(stale());
-                }
-            }
-            let end = since
-                .last()
-                .and_then(|slot| log.head(*slot))
-                .map_or(from, |head| head.at + head.len);
-            Ok(Known {
-                count: since.len(),
-                torn: torn(work, end)?,
-            })
+            since_revision(work, drafts, revision)
         }
         Some(Expected::Leaf(leaf)) => {
-            let last = log
-                .slots()
-                .next_back()
-                .map_or_else(|| "the root".to_owned(), |s| log.label(s).into_owned());
+            let last = log.slots().next_back();
+            let last = last.map_or_else(|| "the root".into(), |slot| log.label(slot));
             if last == *leaf {
                 Ok(Known::default())
             } else {
@@ -132,6 +100,40 @@ fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Resu
         }
         _ => by_id(work, drafts),
     }
+}
+
+/// How much of the drafts was added since a revision. Anything else that was added is a conflict.
+fn since_revision(work: &Work<'_>, drafts: &[Draft], revision: &str) -> Result<Known> {
+    let log = work.view().log;
+    let stale = || stale(work, revision, &log.bytes.to_string());
+    let from = revision
+        .parse::<u64>()
+        .ok()
+        .filter(|at| *at < log.bytes && !work.is_document())
+        .ok_or_else(stale)?;
+    let since: Vec<Slot> = log
+        .entries()
+        .filter(|(_, head)| head.at >= from)
+        .map(|(slot, _)| slot)
+        .collect();
+    let begun = log
+        .heads
+        .iter()
+        .any(|head| head.at < from && head.at + head.len > from);
+    if begun || since.len() > drafts.len() {
+        return Err(stale());
+    }
+    for (slot, draft) in since.iter().zip(drafts) {
+        if !same(work, *slot, draft)? {
+            return Err(stale());
+        }
+    }
+    let last = since.last().and_then(|slot| log.head(*slot));
+    let end = last.map_or(from, |head| head.at + head.len);
+    Ok(Known {
+        count: since.len(),
+        torn: torn(work, end)?,
+    })
 }
 
 fn stale(work: &Work<'_>, expected: &str, actual: &str) -> Error {

@@ -14,11 +14,7 @@ use crate::{Fix, ToolLink};
 /// one run are its own.
 pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let pairs = entries.repair_input.pairs;
-    let mut seen: HashSet<Symbol> = HashSet::new();
-    if !pairs
-        .iter()
-        .any(|(_, pair)| matches!(pair, ToolLink::Call(call) if !seen.insert(*call)))
-    {
+    if !has_duplicates(pairs) {
         return Ok(());
     }
     let path = agent_path(&entries.view, tip(&entries.view));
@@ -33,13 +29,12 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         .copied()
         .collect();
     branch.sort_by_key(|(slot, _)| place.get(slot).copied());
-    let answers: HashMap<Slot, Symbol> = branch
-        .iter()
-        .filter_map(|(slot, pair)| match pair {
-            ToolLink::Answer(call) => Some((*slot, *call)),
-            ToolLink::Call(_) => None,
-        })
-        .collect();
+    let mut answers: HashMap<Slot, Symbol> = HashMap::new();
+    for (slot, pair) in &branch {
+        if let ToolLink::Answer(call) = pair {
+            answers.insert(*slot, *call);
+        }
+    }
     let run = |slot: Slot| {
         let from = place.get(&slot).map_or(path.len(), |at| at + 1);
         let run = path
@@ -53,6 +48,13 @@ pub(super) fn fixes(entries: &Entries<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
         fixes.push(fix(entries, duplicates)?);
     }
     Ok(())
+}
+
+fn has_duplicates(pairs: &[(Slot, ToolLink)]) -> bool {
+    let mut seen: HashSet<Symbol> = HashSet::new();
+    pairs
+        .iter()
+        .any(|(_, pair)| matches!(pair, ToolLink::Call(call) if !seen.insert(*call)))
 }
 
 fn fix(entries: &Entries<'_>, duplicates: DuplicateCalls) -> Result<Fix> {

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use boswell_model::json::{Json, set_member};
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Flags, Gap, Head, ProblemKind, Result, SessionView, Slot,
+    EntryKind, Error, ErrorKind, Flags, Gap, Head, Log, ProblemKind, Result, SessionView, Slot,
     SpanKind, Symbol, Tip,
 };
 
@@ -141,62 +141,62 @@ pub(super) fn fixes(repair_input: &RepairInput<'_>) -> Result<Vec<Fix>> {
 /// record and nothing else.
 pub(super) fn entries_agent_sees(pi: Pi, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
     let log = view.log;
-    let glued_lines = matches!(pi.flavour(), Flavour::Pi | Flavour::Boswell);
-    let mut spoilt: Vec<u64> = log
-        .gaps
-        .iter()
-        .filter(|gap| {
-            matches!(
-                gap.kind,
-                SpanKind::Gap(Gap::Nul | Gap::Garbage | Gap::Pending | Gap::Bom)
-            )
-        })
-        .map(|gap| gap.line)
-        .collect();
-    if glued_lines {
-        spoilt.extend(
-            log.heads
-                .iter()
-                .filter(|head| head.flags.has(Flags::GLUED))
-                .map(|head| u64::from(head.line)),
-        );
-    }
-    spoilt.sort_unstable();
-    let seen = |head: &Head| is_entry(head) && spoilt.binary_search(&u64::from(head.line)).is_err();
+    let spoilt = spoilt_lines(pi, log);
+    let is_seen = |slot: Slot| {
+        let head = log.head(slot).filter(|head| is_entry(head));
+        head.is_some_and(|head| spoilt.binary_search(&u64::from(head.line)).is_err())
+    };
     if Shape::of(log) != Shape::Tree {
-        let path = super::link_scheme::agent_path(view, tip);
-        return Ok(path
-            .into_iter()
-            .filter(|slot| log.head(*slot).is_some_and(seen))
-            .collect());
+        let mut path = super::link_scheme::agent_path(view, tip);
+        path.retain(|slot| is_seen(*slot));
+        return Ok(path);
     }
+    Ok(path_to(tip, log, &is_seen))
+}
+
+/// The path to the tip over entries that are seen, by the last entry of each id.
+fn path_to(tip: Tip, log: &Log, is_seen: &dyn Fn(Slot) -> bool) -> Vec<Slot> {
     let mut place: HashMap<Symbol, Slot> = HashMap::new();
-    for (slot, head) in log.entries().filter(|(_, head)| seen(head)) {
-        if let Some(id) = head.id {
+    for (slot, head) in log.entries() {
+        if let Some(id) = head.id.filter(|_| is_seen(slot)) {
             place.insert(id, slot);
         }
     }
-    let from = |slot: Slot| {
-        log.slots()
-            .rev()
-            .skip_while(move |it| *it > slot)
-            .find(|it| log.head(*it).is_some_and(seen))
-    };
-    let mut at = tip.slot().and_then(from);
+    let mut at = tip.slot().and_then(|tip| {
+        let mut up_to_tip = log.slots().rev().skip_while(|slot| *slot > tip);
+        up_to_tip.find(|slot| is_seen(*slot))
+    });
     let mut path = Vec::new();
     while let Some(slot) = at.filter(|_| path.len() <= log.heads.len()) {
         path.push(slot);
-        at = log
-            .head(slot)
-            .and_then(|head| head.parent)
-            .and_then(|parent| place.get(&parent).copied());
+        let parent = log.head(slot).and_then(|head| head.parent);
+        at = parent.and_then(|parent| place.get(&parent).copied());
     }
     // A circle is never left: nothing is reached.
     if path.len() > log.heads.len() {
         path.clear();
     }
     path.reverse();
-    Ok(path)
+    path
+}
+
+/// Numbers of lines that hold more than one whole record, sorted.
+fn spoilt_lines(pi: Pi, log: &Log) -> Vec<u64> {
+    let mut spoilt = Vec::new();
+    for gap in &log.gaps {
+        if matches!(
+            gap.kind,
+            SpanKind::Gap(Gap::Nul | Gap::Garbage | Gap::Pending | Gap::Bom)
+        ) {
+            spoilt.push(gap.line);
+        }
+    }
+    if matches!(pi.flavour(), Flavour::Pi | Flavour::Boswell) {
+        let glued = log.heads.iter().filter(|head| head.flags.has(Flags::GLUED));
+        spoilt.extend(glued.map(|head| u64::from(head.line)));
+    }
+    spoilt.sort_unstable();
+    spoilt
 }
 
 struct Entries<'a> {

@@ -3,24 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use boswell_dialect::{
-    Depth, Dialect, Environment, FileInfo, FileKind, Match, Sample, SessionLocation, all, by_name,
-    recognise,
-};
-use boswell_model::json::{Object, Raw, Scanned, scan_object};
-use boswell_model::{Error, ErrorKind, Framing, Result};
+use boswell_dialect::{Depth, Dialect, Environment, SessionLocation, all, by_name};
+use boswell_model::{Error, ErrorKind, Result};
 
 use crate::backend::{Backend, FsBackend};
-use crate::disk::{Disk, RealDisk, StatKind};
 use crate::exclusion::Exclusion;
 use crate::resolve::same_folder;
 use crate::{Session, Store, Summary, unlisted};
-
-/// How much of a file is read to find out whether it is one document.
-const LARGEST_WHOLE: u64 = 64 << 20;
-
-/// How much is looked at first to find out whose a file is.
-const FIRST_LOOK: u64 = 8 << 10;
 
 /// A store of a set, by its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -267,106 +256,6 @@ impl Stores {
         self.iter().flat_map(of).collect()
     }
 
-    /// A session given by the path of its file: the store that holds it, else one made
-    /// for this file alone.
-    pub fn at_path(&self, path: &Path) -> Result<(Store, SessionLocation)> {
-        let absolute =
-            std::path::absolute(path).map_err(|error| Error::io(path.display(), "find", error))?;
-        if let Some(found) = self.held_at(&absolute) {
-            return Ok(found);
-        }
-        let absolute = self.behind_link(absolute)?;
-        let (folder, name) = match (
-            absolute.parent(),
-            absolute.file_name().and_then(|n| n.to_str()),
-        ) {
-            (Some(folder), Some(name)) => (folder, name.to_owned()),
-            _ => {
-                return Err(Error::new(
-                    ErrorKind::Invalid,
-                    format!("`{}` is not the path of a file", path.display()),
-                ));
-            }
-        };
-        let backend = FsBackend::new(folder);
-        let seen = backend.stat(&name).map_err(|error| {
-            if is_other(&backend, &name) {
-                no_file(path)
-            } else {
-                error
-            }
-        })?;
-        let Some(info) = seen else {
-            return Err(Error::new(
-                ErrorKind::NotFound,
-                format!("there is no file `{}`", path.display()),
-            ));
-        };
-        if info.kind != FileKind::File {
-            backend.open(&name)?;
-        }
-        let (dialect, framing) = whose(&backend, &absolute, &info)?;
-        let stem =
-            name.split_once('.').map_or(
-                name.as_str(),
-                |(stem, _)| if stem.is_empty() { &name } else { stem },
-            );
-        Ok((
-            Store::in_folder(dialect, folder),
-            SessionLocation::at(stem, &info, framing),
-        ))
-    }
-
-    /// The file that a path leads to. Who names a link means the file; a link in a store was found
-    /// there, and may be planted.
-    fn behind_link(&self, path: PathBuf) -> Result<PathBuf> {
-        let fault = |error| Error::io(path.display(), "find", error);
-        if !RealDisk.is_link(&path).map_err(fault)? {
-            return Ok(path);
-        }
-        let leads_out = |store: &Store| {
-            let root = std::path::absolute(store.root()).unwrap_or_default();
-            let below = path.strip_prefix(&root).ok().and_then(Path::to_str);
-            let seen = below.and_then(|below| RealDisk.stat_below(&root, below).ok().flatten());
-            seen.is_some_and(|stat| stat.kind == StatKind::Outside)
-        };
-        if self.stores.iter().any(leads_out) {
-            return Ok(path);
-        }
-        match RealDisk.real_path(&path) {
-            Ok(target) => Ok(target),
-            // Opening it says what is wrong with it.
-            Err(_) => Ok(path),
-        }
-    }
-
-    fn held_at(&self, path: &Path) -> Option<(Store, SessionLocation)> {
-        for store in self.stores.iter().chain(&self.archived) {
-            // Whoever names the file of a session means that session, also one of
-            // an excluded project.
-            let store = &store.whole();
-            let root = std::path::absolute(store.root()).ok()?;
-            let Ok(below) = path.strip_prefix(&root) else {
-                continue;
-            };
-            let key = below
-                .iter()
-                .map(|part| part.to_str())
-                .collect::<Option<Vec<_>>>()?
-                .join("/");
-            let found = store
-                .list()
-                .ok()?
-                .sessions
-                .into_iter()
-                .find(|l| l.key.as_deref() == Some(&key));
-            if let Some(location) = found {
-                return Some((store.clone(), location));
-            }
-        }
-        None
-    }
-
     /// Looks at every session, in parallel. Sessions that cannot be looked at
     /// come with their error.
     pub fn summaries(&self) -> Summaries {
@@ -440,142 +329,10 @@ pub struct Summaries {
     pub store_errors: Vec<(StoreId, Error)>,
 }
 
-/// Whether the folder itself says that the name stands for nothing that could be opened, such
-/// as a link to itself.
-fn is_other(backend: &FsBackend, name: &str) -> bool {
-    let listing = backend.list("").unwrap_or_default();
-    listing
-        .iter()
-        .any(|info| info.key == name && info.kind == FileKind::Other)
-}
-
-fn no_file(path: &Path) -> Error {
-    Error::new(
-        ErrorKind::Invalid,
-        format!("`{}` is not a regular file", path.display()),
-    )
-    .because("it is a link that leads back to itself, or to nothing that can be read")
-}
-
 fn is_folder(path: &Path) -> bool {
     FsBackend::new(path)
         .stat("")
         .ok()
         .flatten()
         .is_some_and(|info| info.is_folder())
-}
-
-/// Finds out whose session a file is, and how its records stand in it.
-fn whose(
-    backend: &FsBackend,
-    path: &Path,
-    info: &FileInfo,
-) -> Result<(&'static dyn Dialect, Framing)> {
-    let object = backend.open(&info.key)?;
-    let folders: Vec<String> = path
-        .ancestors()
-        .skip(1)
-        .filter_map(|p| p.file_name()?.to_str().map(str::to_owned))
-        .collect();
-    if let Some(dialect) = certainly(&object.read(0, FIRST_LOOK)?, info.name(), &folders) {
-        return Ok((dialect, dialect.framing(&info.key)));
-    }
-    let head = object.read(0, 256 << 10)?;
-    let scanned = first_records(&head);
-    let whole = if scanned.is_empty() || spans_lines(&head) {
-        Some(object.read(0, LARGEST_WHOLE)?)
-    } else {
-        None
-    };
-    // A log may begin in the middle of something; only what is JSON from end to
-    // end is one document.
-    let whole = whole
-        .filter(|bytes| scanned.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok());
-    let mut members = Vec::new();
-    let records: Vec<Object<'_>> = match &whole {
-        Some(bytes) => {
-            let start = bytes.iter().position(|b| *b == b'{').unwrap_or(0);
-            let rest = bytes.get(start..).unwrap_or(b"");
-            match scan_object(rest, &mut members) {
-                Ok(len) => vec![Object::new(rest.get(..len).unwrap_or(rest), &members)],
-                Err(_) => Vec::new(),
-            }
-        }
-        None => scanned
-            .iter()
-            .map(|(line, record)| record.object(line))
-            .collect(),
-    };
-    let sample = Sample {
-        name: info.name(),
-        folders: &folders,
-        records: &records,
-    };
-    let dialect = recognise(&sample);
-    let framing = match (dialect.recognises(&sample), &whole) {
-        (Match::No, Some(bytes))
-            if !records.is_empty() || Raw::parse(without_bom(bytes).trim_ascii()).is_ok() =>
-        {
-            Framing::Document
-        }
-        _ => dialect.framing(&info.key),
-    };
-    Ok((dialect, framing))
-}
-
-/// The dialect that knows the first few lines for its own beyond doubt: then no
-/// more need be looked at.
-fn certainly(head: &[u8], name: &str, folders: &[String]) -> Option<&'static dyn Dialect> {
-    if spans_lines(head) {
-        return None;
-    }
-    let scanned = first_records(head);
-    let records: Vec<Object<'_>> = scanned
-        .iter()
-        .map(|(line, record)| record.object(line))
-        .collect();
-    let sample = Sample {
-        name,
-        folders,
-        records: &records,
-    };
-    all()
-        .iter()
-        .copied()
-        .find(|dialect| dialect.recognises(&sample) == Match::Certain)
-}
-
-/// The records that stand first on their lines.
-fn first_records(head: &[u8]) -> Vec<(&[u8], Scanned)> {
-    let scan = |line| {
-        let mut record = Scanned::default();
-        record.scan(line).is_ok().then_some((line, record))
-    };
-    lines_of(head).take(64).filter_map(scan).collect()
-}
-
-/// Whether the file begins with a value that does not end on its line.
-fn spans_lines(head: &[u8]) -> bool {
-    let text = without_bom(head).trim_ascii_start();
-    let line = text.split(|b| *b == b'\n').next().unwrap_or(text);
-    text.starts_with(b"[") || text.starts_with(b"{") && scan_object(line, &mut Vec::new()).is_err()
-}
-
-fn without_bom(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
-}
-
-/// The lines, each from where its first object may begin.
-fn lines_of(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(bytes);
-    let lines = std::iter::from_fn(move || {
-        let text = rest?;
-        let end = memchr::memchr(b'\n', text);
-        rest = end.and_then(|end| text.get(end + 1..));
-        end.map_or(Some(text), |end| text.get(..end))
-    });
-    lines.map(|line| {
-        line.get(memchr::memchr(b'{', line).unwrap_or(0)..)
-            .unwrap_or(line)
-    })
 }

@@ -1,0 +1,106 @@
+//! The bytes that an undo needs and those that it takes away: found in the vault, or in files as
+//! they are now.
+
+use std::collections::{BTreeMap, HashMap};
+
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::Undoing;
+use crate::disk::{OpenMode, Stat, durable};
+use crate::runner::{Change, Content, FileFacts, State, place, shown};
+use crate::sha256::Digest;
+
+impl Undoing<'_> {
+    /// Sees to it that what a change needs and what it takes away can be read.
+    pub(super) fn gather(&mut self, change: &Change) -> Result<()> {
+        match change {
+            Change::Write { key, before, after } => {
+                if !self.out.contents.contains_key(&after.sha256)
+                    && !self.runner.vault.has(after.sha256)?
+                {
+                    return Err(Error::new(
+                        ErrorKind::NotFound,
+                        format!("{} cannot be put back", shown(key)),
+                    )
+                    .because("its copy was purged, or kept for no longer")
+                    .hinting("see what can still be taken back with `boswell ops`"));
+                }
+                before.map_or(Ok(()), |before| self.find_content(before.sha256))
+            }
+            Change::Remove { before, .. } => self.find_content(before.sha256),
+            Change::Truncate {
+                before, after, cut, ..
+            } => self.find_cut(before, after.len, *cut),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn find_content(&mut self, sha256: Digest) -> Result<()> {
+        if self.runner.vault.has(sha256)? || self.out.contents.contains_key(&sha256) {
+            return Ok(());
+        }
+        for (key, state) in &self.current {
+            if state.file().is_some_and(|file| file.sha256 == sha256) {
+                let path = place(&self.op.root, key)?;
+                self.out.contents.insert(sha256, Content::File(path));
+                return Ok(());
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Damaged,
+            format!("nothing with the hash {sha256} is there any more"),
+        ))
+    }
+
+    /// Finds the end that is cut off a file: in the file as it stands, or in a copy of it.
+    pub(super) fn find_cut(&mut self, before: &FileFacts, from: u64, cut: Digest) -> Result<()> {
+        let mut wholes = HashMap::new();
+        for (key, state) in &self.current {
+            if state.file().is_some_and(|file| file.len >= before.len) {
+                wholes.insert(key.clone(), self.read(key)?);
+            }
+        }
+        if self.runner.vault.has(before.sha256)? {
+            wholes.insert(String::new(), self.runner.vault.get(before.sha256)?);
+        }
+        let range = usize::try_from(from).unwrap_or(usize::MAX)
+            ..usize::try_from(before.len).unwrap_or(usize::MAX);
+        let mut ends = wholes.values().filter_map(|whole| whole.get(range.clone()));
+        match ends.find(|end| Digest::of(end) == cut) {
+            Some(end) => {
+                self.out.contents.insert(cut, Content::Bytes(end.to_vec()));
+                Ok(())
+            }
+            None => Err(Error::new(
+                ErrorKind::Damaged,
+                "what was added is not there any more".to_owned(),
+            )),
+        }
+    }
+
+    pub(super) fn read(&self, key: &str) -> Result<Vec<u8>> {
+        Ok(
+            durable::read(self.runner.disk.as_ref(), &place(&self.op.root, key)?)?
+                .unwrap_or_default(),
+        )
+    }
+
+    pub(super) fn stats(&self) -> Result<BTreeMap<String, Stat>> {
+        let mut stats = BTreeMap::new();
+        for (key, _) in self
+            .current
+            .iter()
+            .filter(|(_, state)| matches!(state, State::File(_)))
+        {
+            let path = place(&self.op.root, key)?;
+            let fault = |error| Error::io(path.display(), "look at", error);
+            let file = self
+                .runner
+                .disk
+                .open(&path, OpenMode::Read)
+                .map_err(fault)?;
+            stats.insert(key.clone(), file.stat().map_err(fault)?);
+        }
+        Ok(stats)
+    }
+}

@@ -1,0 +1,167 @@
+//! What a store holds: sessions found from names and small index files, and memory files.
+
+use std::collections::HashSet;
+
+use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
+use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, shell_quote};
+
+use super::Store;
+use crate::Summary;
+use crate::backend::BackendFiles;
+
+/// What a listing of a store found.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Its sessions.
+    pub sessions: Vec<SessionLocation>,
+    /// What is wrong with the store as a whole: key and problem.
+    pub problems: Vec<(String, Problem)>,
+    /// Those among them that hide sessions: folders that could not be listed.
+    pub unlisted: Vec<(String, Problem)>,
+}
+
+/// What was found, and the folders that could not be listed, with the reason.
+pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
+
+/// The folders of a store that could not be listed, each as an error: their sessions are missing.
+pub fn unlisted(folders: &[(String, Problem)], store: &Store) -> Vec<Error> {
+    let error = |(key, problem): &(String, Problem)| {
+        Error::new(
+            ErrorKind::Denied,
+            format!("`{}` was left out", store.backend().describe(key)),
+        )
+        .because(problem.detail.clone())
+        .hinting("make it readable, and try again")
+    };
+    folders.iter().map(error).collect()
+}
+
+impl Store {
+    /// Finds every session from names and small index files, without reading logs.
+    ///
+    /// Sessions of excluded projects are left out: see [`whole`](Store::whole).
+    pub fn list(&self) -> Result<Listing> {
+        let Discovered {
+            sessions,
+            problems,
+            unlisted,
+        } = self.discover(&BackendFiles(self.backend()))?;
+        Ok(Listing {
+            sessions,
+            problems,
+            unlisted,
+        })
+    }
+
+    /// The same, looking at the files of this store through other eyes. A folder that cannot be
+    /// listed hides no other: it is among the problems.
+    pub fn discover(&self, files: &dyn Files) -> Result<Discovered> {
+        let mut found = self.discover_whole(files)?;
+        if let Some(exclusion) = &self.exclusion {
+            exclusion.take_out(self, &mut found);
+        }
+        Ok(found)
+    }
+
+    /// Sessions of excluded projects, which [`list`](Store::list) leaves out.
+    pub fn excluded(&self) -> Result<Vec<SessionLocation>> {
+        let Some(exclusion) = &self.exclusion else {
+            return Ok(Vec::new());
+        };
+        let mut found = self.discover_whole(&BackendFiles(self.backend()))?;
+        Ok(exclusion.take_out(self, &mut found))
+    }
+
+    fn discover_whole(&self, files: &dyn Files) -> Result<Discovered> {
+        let files = Skipping::new(files);
+        let mut found = self.dialect.discover(&files)?;
+        let unreadable = |(key, error): (String, Error)| (key, Problem::unreadable(&error));
+        found.unlisted = files.skipped().into_iter().map(unreadable).collect();
+        found.problems.extend(found.unlisted.iter().cloned());
+        if let Some(id) = &self.archived {
+            // An index that was archived with a session speaks of others as well.
+            found
+                .sessions
+                .retain(|it| it.id == *id || it.owner.as_ref() == Some(id));
+            found
+                .sessions
+                .iter_mut()
+                .for_each(|it| it.hidden = Some("archived"));
+            found.problems.clear();
+            found.unlisted.clear();
+            return Ok(found);
+        }
+        self.refuse_odd_ids(&mut found);
+        Ok(found)
+    }
+
+    /// Takes files out of a listing whose names are not ids: an id such as `--help` would
+    /// be an option wherever it is typed or handed to an agent. The files stay as they
+    /// are, and are reported.
+    fn refuse_odd_ids(&self, found: &mut Discovered) {
+        let problems = &mut found.problems;
+        found.sessions.retain(|it| {
+            let usable = self.dialect.is_usable(it);
+            if let (false, Some(key)) = (usable, &it.key) {
+                let path = shell_quote(&self.backend.describe(key));
+                let detail = format!(
+                    "its name is not a session id of {}, so it is not listed; read it with `boswell show {path}`",
+                    self.dialect.facts().title
+                );
+                problems.push((key.clone(), Problem::of_file(ProblemKind::Unreadable, detail)));
+            }
+            usable
+        });
+    }
+
+    /// The `count` sessions whose logs changed last, newest first, from the ends
+    /// of their logs alone.
+    pub fn recent(&self, count: usize) -> Result<Vec<Summary>> {
+        let mut sessions = self.list()?.sessions;
+        sessions.retain(|location| location.hidden.is_none());
+        sessions.sort_by_key(|location| std::cmp::Reverse(location.modified));
+        sessions
+            .iter()
+            .take(count)
+            .map(|location| self.summary(location))
+            .collect()
+    }
+
+    /// Memory files of every project that is not excluded, as far as folders can be listed; and
+    /// those that cannot, with the reason.
+    pub fn memory(&self) -> Result<Partly<MemoryFile>> {
+        self.memory_in(&BackendFiles(self.backend()))
+    }
+
+    /// The same, looking at the files of this store through other eyes.
+    pub fn memory_in(&self, files: &dyn Files) -> Result<Partly<MemoryFile>> {
+        let files = Skipping::new(files);
+        let mut memory = self.dialect.memory(&files)?;
+        if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
+            memory.retain(|file| !exclusion.names_memory(&file.project_key));
+            // Memory is filed under a name that a path was turned into; which path, the
+            // sessions in that folder say.
+            let hidden = folders_of(&self.excluded()?);
+            let shown = folders_of(&self.list()?.sessions);
+            memory.retain(|file| is_below(&shown, &file.key) || !is_below(&hidden, &file.key));
+        }
+        Ok((memory, files.skipped()))
+    }
+}
+
+/// The folders of sessions, each with a slash behind it.
+fn folders_of(sessions: &[SessionLocation]) -> HashSet<String> {
+    let mut folders = HashSet::new();
+    for session in sessions {
+        if let Some((folder, _)) = session.key.as_deref().and_then(|key| key.rsplit_once('/')) {
+            folders.insert(format!("{folder}/"));
+        }
+    }
+    folders
+}
+
+fn is_below(folders: &HashSet<String>, key: &str) -> bool {
+    folders
+        .iter()
+        .any(|folder| key.starts_with(folder.as_str()))
+}
