@@ -94,8 +94,8 @@ fn limits(counts: &Counts) -> Vec<Limit> {
     };
     vec![
         offenders("functions longer than 80 lines", long, 12),
-        offenders("functions with more than 8 closures", nested, 15),
-        offenders("files longer than 500 lines", files, 35),
+        offenders("functions with more than 8 closures", nested, 14),
+        offenders("files longer than 500 lines", files, 33),
         offenders("public type names defined twice", twice, 0),
         value(
             "lines of a function (p99)",
