@@ -248,10 +248,7 @@ impl Stores {
     }
 
     /// The sessions of a dialect, or of all; and the stores of it that could not be listed.
-    fn candidates(
-        &self,
-        dialect: Option<&str>,
-    ) -> (Vec<(StoreId, SessionLocation)>, Vec<(StoreId, Error)>) {
+    fn candidates(&self, dialect: Option<&str>) -> (Vec<Candidate>, Vec<(StoreId, Error)>) {
         let is_asked = |store: StoreId| match (dialect, self.get(store)) {
             (None, _) => true,
             (Some(dialect), Some(store)) => store.dialect().name() == dialect,
@@ -400,10 +397,10 @@ impl Stores {
     }
 }
 
-fn matching(
-    candidates: &[(StoreId, SessionLocation)],
-    is_it: impl Fn(&SessionLocation) -> bool,
-) -> Vec<(StoreId, SessionLocation)> {
+/// A session that may be the one that is meant.
+type Candidate = (StoreId, SessionLocation);
+
+fn matching(candidates: &[Candidate], is_it: impl Fn(&SessionLocation) -> bool) -> Vec<Candidate> {
     let found = candidates.iter().filter(|(_, location)| is_it(location));
     found.cloned().collect()
 }

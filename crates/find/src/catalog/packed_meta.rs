@@ -118,16 +118,18 @@ impl PackedMeta {
             out.text(letter, text.as_deref());
         }
         out.text(b'h', meta.hidden);
-        meta.tags.iter().for_each(|tag| out.text(b't', Some(tag)));
-        meta.models
-            .iter()
-            .for_each(|model| out.text(b'm', Some(model)));
-        meta.metadata
-            .iter()
-            .for_each(|(key, value)| out.pair(b'M', key, value));
-        meta.external_ids
-            .iter()
-            .for_each(|(key, value)| out.pair(b'x', key, value));
+        for tag in &meta.tags {
+            out.text(b't', Some(tag));
+        }
+        for model in &meta.models {
+            out.text(b'm', Some(model));
+        }
+        for (key, value) in &meta.metadata {
+            out.pair(b'M', key, value);
+        }
+        for (key, value) in &meta.external_ids {
+            out.pair(b'x', key, value);
+        }
         out.time(b'c', meta.created);
         out.time(b'A', meta.last_active);
         let some = |count: u64| Some(count).filter(|count| *count > 0);
