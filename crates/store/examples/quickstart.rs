@@ -24,15 +24,8 @@ pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
     let context = session.context(session.tip()?)?; // what a model would be sent
     for item in &context.items {
         let message = session.render(item)?.message;
-        println!(
-            "{}: {}",
-            message.role,
-            message
-                .content
-                .iter()
-                .map(ToString::to_string)
-                .collect::<String>()
-        );
+        let texts: Vec<String> = message.content.iter().map(ToString::to_string).collect();
+        println!("{}: {}", message.role, texts.concat());
     }
     println!("{}", writer.reference());
     writer.close(Outcome::Completed)

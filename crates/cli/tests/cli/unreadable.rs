@@ -71,7 +71,13 @@ impl Lab {
         // The folder of the build may be closed to other users.
         let program = self.bench.root().join("program");
         if !program.exists() {
-            std::fs::copy(plain.get_program(), &program).unwrap();
+            // By another process: a child that a test on another thread starts would inherit our
+            // descriptor, and the file could not be run while it is open for writing (ETXTBSY).
+            let copied = Command::new("cp")
+                .arg(plain.get_program())
+                .arg(&program)
+                .status();
+            assert!(copied.unwrap().success());
             set_mode(&program, 0o755);
         }
         let owned = Command::new("chown")

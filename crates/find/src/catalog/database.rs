@@ -85,9 +85,7 @@ fn attempt(path: &Path) -> Result<Connection> {
         .query_row("PRAGMA user_version", [], |row| row.get(0))
         .map_err(fault)?;
     if version == 0 {
-        // Page size counts only before the first page is written, and not inside a transaction.
-        db.execute_batch("PRAGMA page_size=8192; PRAGMA journal_mode=WAL")
-            .map_err(fault)?;
+        use_write_ahead_log(&db).map_err(fault)?;
     }
     // Derived: losing the last change to a power cut costs nothing.
     db.execute_batch("PRAGMA synchronous=OFF; PRAGMA cache_size=-8000")
@@ -112,6 +110,27 @@ fn attempt(path: &Path) -> Result<Connection> {
         ));
     }
     Ok(db)
+}
+
+/// How often the switch to a write-ahead log is tried.
+const SWITCHES: u32 = 20;
+
+/// Makes a new database use a write-ahead log.
+///
+/// Where several processes open a new catalog at once, SQLite fails the switch at once instead of
+/// calling the busy handler. An empty transaction does wait for the other process.
+fn use_write_ahead_log(db: &Connection) -> rusqlite::Result<()> {
+    // Page size counts only before the first page is written, and not inside a transaction.
+    let switch = "PRAGMA page_size=8192; PRAGMA journal_mode=WAL";
+    for _ in 0..SWITCHES {
+        match db.execute_batch(switch) {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {
+                db.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
+            }
+            done => return done,
+        }
+    }
+    db.execute_batch(switch)
 }
 
 /// Derived files are as secret as their sources.

@@ -272,6 +272,27 @@ fn pages_damaged_after_opening_are_noticed_and_rebuilt() {
 }
 
 #[test]
+fn many_open_a_new_catalog_at_once_and_none_is_turned_away() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("catalog.db");
+        let start = std::sync::Barrier::new(8);
+        let open = || {
+            start.wait();
+            Catalog::open(&path).map(|_| ())
+        };
+        let opened: Vec<_> = std::thread::scope(|scope| {
+            let running: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+            running
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+    }
+}
+
+#[test]
 fn two_at_once_agree() {
     let lab = Lab::new(40);
     let both: Vec<(Vec<CatalogRow>, _)> = std::thread::scope(|scope| {

@@ -307,5 +307,8 @@ fn examples_stay_short_enough_to_be_read() {
     let quickstart = include_str!("../../examples/quickstart.rs");
     let body = quickstart.split_once("fn main()").unwrap().1;
     assert!(body.lines().count() <= 30, "{} lines", body.lines().count());
-    assert!(include_str!("../../examples/agent.rs").lines().count() <= 200);
+    // Some 200 lines of 100 columns; lines themselves depend on the formatter.
+    let agent = include_str!("../../examples/agent.rs");
+    let length = agent.chars().filter(|c| !c.is_whitespace()).count();
+    assert!(length <= 8_000, "{length} characters");
 }

@@ -13,7 +13,7 @@
 //! use std::sync::Arc;
 //!
 //! use boswell_dialect::by_name;
-//! use boswell_store::{Store, SystemChance};
+//! use boswell_store::{Store, SystemIds};
 //! use boswell_testkit::conformance::{self, WritePlace};
 //! use boswell_testkit::rows::RowBackend; // stands for yours
 //!
@@ -23,7 +23,7 @@
 //!     fn store(&self) -> Store {
 //!         let backend = Arc::new(self.0.clone());
 //!         let own = by_name("boswell").expect("boswell's own dialect");
-//!         Store::on(own, backend.clone(), "rows").writable_in(backend, Arc::new(SystemChance))
+//!         Store::on(own, backend.clone(), "rows").writable_in(backend, Arc::new(SystemIds))
 //!     }
 //!
 //!     fn expire_leases(&self) -> bool {

@@ -82,7 +82,10 @@ fn an_unreadable_folder_is_named_and_the_rest_is_listed() {
     // Root may read everything, so the program has to run as somebody else: a copy of it, for its
     // own place may be closed.
     let program = bench.root().join("boswell-copy");
-    std::fs::copy(BOSWELL, &program).unwrap();
+    // By another process: a child started on another thread would inherit our descriptor, and a
+    // file that is open for writing cannot be run (ETXTBSY).
+    let copied = Command::new("cp").arg(BOSWELL).arg(&program).status();
+    assert!(copied.unwrap().success());
     for path in [bench.root().to_path_buf(), program.clone()] {
         disk::set_mode(&path, 0o755);
     }
