@@ -102,7 +102,20 @@ fn every_command_leaves_the_old_or_the_new_state_after_a_fault() {
         total.struck, total.runs,
         "every fault must strike: {total:?}"
     );
-    assert!(total.runs >= SAMPLED.len() * 3, "{total:?}");
+    // A session whose lock is busy for a moment is passed over, and then a command makes too few
+    // calls for three faults: such a case has to give its three in another run.
+    let runs_of = |tally: &FaultTally, name: &str| -> usize {
+        let rows = tally.rows.iter().filter(|((case, _), _)| *case == name);
+        rows.map(|(_, row)| row.runs).sum()
+    };
+    for case in chosen.iter().filter(|case| runs_of(&tally, case.name) < 3) {
+        let again = (0..5).any(|_| {
+            let one = std::slice::from_ref(case);
+            let tally = soak(&shim, "faults-again", one, WantedFaults::Sample(3));
+            tally.unexpected().next().is_none() && runs_of(&tally, case.name) == 3
+        });
+        assert!(again, "{} does not give three faults", case.name);
+    }
     for kind in FaultKind::ALL {
         let struck: usize = tally
             .rows
