@@ -23,8 +23,8 @@ use crate::{
 ///
 /// The order of calls when a session is read: [`begin`](Dialect::begin) from what the listing
 /// knows; for each record [`head`](Dialect::head) and, if more than the tree is wanted,
-/// [`fold`](Dialect::collect_meta); [`link`](Dialect::link) once all heads are there; then any
-/// question about tip, branch, context. No method may panic on any input.
+/// [`collect_meta`](Dialect::collect_meta); [`link`](Dialect::link) once all heads are there; then
+/// any question about tip, branch, context. No method may panic on any input.
 pub trait Dialect: Send + Sync + fmt::Debug {
     /// What is always true of it.
     fn facts(&self) -> &'static DialectFacts;

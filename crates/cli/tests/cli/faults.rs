@@ -112,7 +112,9 @@ fn every_command_leaves_the_old_or_the_new_state_after_a_fault() {
         let again = (0..5).any(|_| {
             let one = std::slice::from_ref(case);
             let tally = soak(&shim, "faults-again", one, WantedFaults::Sample(3));
-            tally.unexpected().next().is_none() && runs_of(&tally, case.name) == 3
+            let wrong: Vec<String> = tally.unexpected().map(|it| it.line()).collect();
+            assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+            runs_of(&tally, case.name) == 3
         });
         assert!(again, "{} does not give three faults", case.name);
     }

@@ -1,6 +1,5 @@
 //! Ours and a process that follows clinvoker's own protocol on one store at once.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use boswell_dialect::EditRequest;
@@ -10,41 +9,9 @@ use boswell_testkit::make::clinvoker::{ClinvokerIndexState, store};
 
 use crate::front::clinvoker::index_is_right;
 use crate::front::support::real;
+use crate::hammer::example;
 
 const UPDATES: usize = 500;
-
-/// The other process. Built here when cargo was asked for this test alone.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "cargo says in the environment where it is"
-)]
-fn peer() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let path = test
-        .parent()
-        .unwrap()
-        .parent()
-        .unwrap()
-        .join("examples")
-        .join("clinvoker_peer");
-    if let Some(cargo) = std::env::var_os("CARGO") {
-        let mut build = Command::new(cargo);
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "boswell-testkit",
-            "--example",
-            "clinvoker_peer",
-        ]);
-        if !cfg!(debug_assertions) {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success());
-    }
-    assert!(path.exists(), "{} is not built", path.display());
-    path
-}
 
 #[test]
 fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothing() {
@@ -54,7 +21,7 @@ fn five_hundred_updates_of_ours_and_of_a_process_with_their_protocol_lose_nothin
     let turns = |id: &str| place.meta(id).stated.turns.unwrap();
     let (shared, theirs, mine) = (&ids[0], &ids[1], &ids[2]);
     let before = turns(shared) + turns(theirs);
-    let mut process = Command::new(peer())
+    let mut process = Command::new(example("boswell-testkit", "clinvoker_peer"))
         .arg(place.root.join("sessions"))
         .arg(UPDATES.to_string())
         .args([shared, theirs])
