@@ -6,7 +6,7 @@ use boswell_dialect::HistoryKind;
 use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
-use boswell_store::{IdSource, Resolved, Store, SystemIds};
+use boswell_store::{Clock, IdSource, Resolved, Store, SystemIds};
 
 use crate::app::App;
 

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use boswell_dialect::{Environment, facts_of};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
-use boswell_store::disk::RealDisk;
-use boswell_store::locks::{Locks, ProcessState, Processes, SystemLiveness};
+use boswell_store::disk::{ProcessState, RealDisk, process_state};
+use boswell_store::locks::Locks;
 use boswell_store::{
     Conversation, Exclusion, IdSource, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector,
     Side, Store, Stores, Summaries, Summary, SystemIds,
@@ -503,9 +503,7 @@ pub(crate) fn runs_since(pid: u32, start: Option<&str>) -> bool {
                 .is_none_or(|began| began == start)
         }
         (Ok(_), None) => true,
-        (Err(_), _) => {
-            !cfg!(target_os = "linux") && SystemLiveness.process(pid) == ProcessState::Yes
-        }
+        (Err(_), _) => !cfg!(target_os = "linux") && process_state(pid) == ProcessState::Yes,
     }
 }
 

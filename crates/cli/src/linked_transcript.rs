@@ -19,12 +19,14 @@ pub(crate) enum LinkedTranscript {
 /// Where the conversation of a session is kept, if the session itself is only about it.
 pub(crate) fn of(app: &App, found: &Resolved) -> Result<LinkedTranscript> {
     let dialect = found.store.dialect();
-    if app.side.is_some() || dialect.capabilities().support(Capability::Context) != Support::No {
+    if app.side.is_some()
+        || dialect.facts().capabilities.support(Capability::Context) != Support::No
+    {
         return Ok(LinkedTranscript::Own);
     }
     let session = found.store.read(&found.location, Depth::Facts)?;
     let Some(link) = dialect
-        .links(session.meta(), &found.location.id)
+        .linked_sessions(session.meta(), &found.location.id)
         .into_iter()
         .next()
     else {

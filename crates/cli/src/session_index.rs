@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, StoreSources, Tally, WantedRows};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::disk::{Disk, RealDisk, durable};
+use boswell_store::disk::{RealDisk, Sleep, durable};
 use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
 
 use crate::app::{App, until, workers};

@@ -370,7 +370,11 @@ impl Sorted {
         let mut near = read_rows(app, session_index, &close)?;
         let links: HashSet<(&str, String)> = (near.values())
             .filter_map(|(store, summary)| Some((app.stores.get(*store)?, summary)))
-            .flat_map(|(store, summary)| store.dialect().links(&summary.meta, &summary.location.id))
+            .flat_map(|(store, summary)| {
+                store
+                    .dialect()
+                    .linked_sessions(&summary.meta, &summary.location.id)
+            })
             .map(|link| (link.dialect, link.id))
             .collect();
         if !links.is_empty() {

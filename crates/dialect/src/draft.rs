@@ -374,6 +374,9 @@ pub struct NewLog {
     pub bytes: Vec<u8>,
 }
 
+/// Where to see what can be done with sessions of each agent.
+pub(crate) const SEE_STORES: &str = "see what each store can with `boswell stores`";
+
 /// The error for what a dialect cannot express.
 pub fn unsupported(dialect: &str, what: &str, instead: &str) -> Error {
     Error::new(

@@ -1,6 +1,6 @@
 //! Facts about a dialect as data, so that no other crate decides by its name.
 
-use crate::{Depth, KnownReader};
+use crate::{Capabilities, Capability, Depth, KnownReader, Support};
 
 /// What is always true of a dialect.
 ///
@@ -15,6 +15,8 @@ pub struct DialectFacts {
     /// The agent that writes it; sessions may name another one in
     /// [`SessionMeta::agent`](boswell_model::SessionMeta::agent).
     pub agent: &'static str,
+    /// What its format can express.
+    pub capabilities: Capabilities,
     /// Whether it is boswell's own store: every writer takes its locks, ids tell when a session was
     /// made, and what a session cannot hold is kept in the home.
     pub is_own: bool,
@@ -25,13 +27,11 @@ pub struct DialectFacts {
     /// start after a rewind.
     pub ids_are_unique: bool,
     /// How deep a session is read to be checked: less than everything where neither
-    /// [`check`](crate::Dialect::check) nor [`links`](crate::Dialect::links) asks for facts.
+    /// [`check`](crate::Repairer::check) nor [`links`](crate::Runtime::links) asks for facts.
     pub check_depth: Depth,
     /// Versions of agents whose way of reading is known, for repair.
     pub readers: &'static [KnownReader],
-    /// Whether entries are appended to its logs as lines.
-    pub appends: bool,
-    /// Whether [`parent_of_new`](crate::Dialect::parent_of_new) has to be asked for the parent of
+    /// Whether [`parent_of_new`](crate::Append::parent_of_new) has to be asked for the parent of
     /// a new entry; if not, that is the last entry with an id.
     pub parent_needs_full_log: bool,
     /// Whether a new session is made by a plan instead of a log alone.
@@ -127,12 +127,12 @@ impl DialectFacts {
             name,
             title,
             agent: name,
+            capabilities: Capabilities::new(&[(Capability::Read, Support::Native)]),
             is_own: false,
             sessions_folder: None,
             ids_are_unique: true,
             check_depth: Depth::Pairs,
             readers: &[],
-            appends: false,
             parent_needs_full_log: false,
             creates_by_plan: false,
             has_own_records: false,

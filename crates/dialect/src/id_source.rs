@@ -5,11 +5,14 @@ use std::fmt;
 
 use boswell_model::Instant;
 
-/// Where times and new ids come from.
-pub trait IdSource: Send + Sync + fmt::Debug {
+/// A clock.
+pub trait Clock: Send + Sync + fmt::Debug {
     /// Now.
     fn now(&self) -> Instant;
+}
 
+/// Where new ids come from. Some begin with the time, so it has a clock.
+pub trait IdSource: Clock {
     /// Sixty-four bits that nobody could have guessed.
     fn random(&self) -> u64;
 
@@ -68,11 +71,13 @@ mod tests {
     #[derive(Debug)]
     struct Fixed;
 
-    impl IdSource for Fixed {
+    impl Clock for Fixed {
         fn now(&self) -> Instant {
             Instant::from_millis(0x0199_1234_5678)
         }
+    }
 
+    impl IdSource for Fixed {
         fn random(&self) -> u64 {
             u64::MAX
         }

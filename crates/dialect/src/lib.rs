@@ -19,6 +19,7 @@ mod json_layout;
 mod location;
 mod orphan;
 mod plan;
+mod powers;
 mod reader;
 mod registry;
 mod repair;
@@ -40,7 +41,7 @@ pub mod unknown;
 
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
-pub use dialect::{ContextCoverage, Dialect, ProviderMessage, tool_paths};
+pub use dialect::Dialect;
 pub use draft::{
     Answer, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent, Part,
     SessionFacts, Surroundings, Visibility, one_object, unsupported,
@@ -51,11 +52,15 @@ pub use facts::{
     BlobPolicy, DialectFacts, ForkOrigin, HistoryKind, MemoryPolicy, UntiedFile, facts_of,
 };
 pub use files::{FileIdentity, FileInfo, FileKind, Files, MemoryFiles, Skipping};
-pub use id_source::IdSource;
+pub use id_source::{Clock, IdSource};
 pub use location::{Discovered, Match, Sample, SessionLocation};
 pub use orphan::Orphan;
 pub use plan::{Assertion, ExpectedState, LockSpec, Modified, Plan, Precondition, Step};
-pub use reader::{Depth, ReadSession, Reader, may_pair};
+pub use powers::{
+    Append, ContextCoverage, PlanEdits, Powers, ProviderMessage, Refine, Repairer, Runtime,
+    SharedFiles, SideFiles, tool_paths,
+};
+pub use reader::{Depth, ReadSession, Reader, may_pair, tool_links};
 pub use registry::{all, by_name, recognise};
 pub use repair::{Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, RepairInput, Splice};
 pub use resume::{

@@ -1,8 +1,9 @@
 //! Reads a session through its dialect, line by line.
 
+use boswell_model::json::Object;
 use boswell_model::{
-    EntryKind, Flags, Framing, Gap, Head, Line, Lines, Log, Payloads, SessionMeta, SessionView,
-    Slot, SpanKind, SplitRecord, Splitter, Tree,
+    EntryKind, Flags, Framing, Gap, Head, Interner, Line, Lines, Log, Payloads, SessionMeta,
+    SessionView, Slot, SpanKind, SplitRecord, Splitter, Tree, View,
 };
 
 use crate::{Dialect, SessionLocation, ToolLink};
@@ -190,8 +191,9 @@ impl<'d> Reader<'d> {
                     let slot = Slot(u32::try_from(self.log.heads.len()).unwrap_or(u32::MAX));
                     let pairs = &mut self.pairs;
                     let sink = &mut |pair| pairs.push((slot, pair));
+                    let names = &mut self.log.names;
                     head.flags
-                        .set(self.dialect.tool_links(object, &mut self.log.names, sink));
+                        .set(tool_links(self.dialect, object, names, sink));
                 }
                 self.log.heads.push(head);
             }
@@ -199,6 +201,37 @@ impl<'d> Reader<'d> {
             (None, _) => self.log.gaps.push(piece.span),
         }
     }
+}
+
+/// Calls and answers that an entry holds, by the ids of the calls, in the fastest way that its
+/// dialect knows. Gives what else is seen in passing.
+pub fn tool_links(
+    dialect: &dyn Dialect,
+    object: &Object<'_>,
+    names: &mut Interner,
+    sink: &mut dyn FnMut(ToolLink),
+) -> Flags {
+    match dialect.powers().repair {
+        Some(repair) => repair.tool_links(object, names, sink),
+        None => tool_links_of_view(&dialect.view(object), names, sink),
+    }
+}
+
+/// Calls and answers that a view shows, by the ids of the calls.
+pub(crate) fn tool_links_of_view(
+    view: &View,
+    names: &mut Interner,
+    sink: &mut dyn FnMut(ToolLink),
+) -> Flags {
+    view.calls()
+        .filter_map(|(id, _, _)| names.intern(id))
+        .map(ToolLink::Call)
+        .for_each(&mut *sink);
+    view.results()
+        .filter_map(|id| names.intern(id))
+        .map(ToolLink::Answer)
+        .for_each(sink);
+    Flags::default()
 }
 
 /// Whether entries of that kind can hold calls or answers.

@@ -70,7 +70,8 @@ pub fn store_environment(
 ) -> StoreEnvironment {
     // The agent starts in another folder, where a relative path would lead elsewhere.
     let root = env.cwd.join(root);
-    let variables = dialect.store_variables(&root, key);
+    let variables = (dialect.powers().runtime)
+        .map_or_else(Vec::new, |runtime| runtime.store_variables(&root, key));
     // A root may lie below the folder that the agent looks in, and a variable such as
     // `HOME` names one above it.
     let is_it = |place: &Path| {

@@ -10,9 +10,7 @@ use boswell_model::{
 };
 
 use crate::DialectFacts;
-use crate::{
-    Capabilities, Capability, Dialect, Discovered, Environment, Files, Match, Sample, Support,
-};
+use crate::{Dialect, Discovered, Environment, Files, Match, Sample};
 
 /// The dialect of files that no other dialect recognises.
 #[derive(Debug)]
@@ -23,10 +21,6 @@ static FACTS: DialectFacts = DialectFacts::new("unknown", "unknown");
 impl Dialect for Unknown {
     fn facts(&self) -> &'static DialectFacts {
         &FACTS
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::new(&[(Capability::Read, Support::Native)])
     }
 
     fn roots(&self, _env: &Environment) -> Vec<PathBuf> {

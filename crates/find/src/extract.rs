@@ -117,7 +117,7 @@ pub fn extract(
     sink: &mut dyn FnMut(Field, &str),
 ) {
     let field = text_field(kind, flags);
-    match dialect.text_pieces(object) {
+    match dialect.powers().refine.text_pieces(object) {
         Some(parts) => {
             parts.iter().for_each(|part| part_text(*part, field, sink));
             if let Some(own) = object.get("toolUseResult") {

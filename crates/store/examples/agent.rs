@@ -11,13 +11,14 @@ use std::time::Duration;
 
 use boswell_store::checkpoint::{self, Moment};
 use boswell_store::disk::{RealDisk, durable};
+use boswell_store::launch::Launch;
 use boswell_store::launch::SessionId;
 use boswell_store::memory::INDEX;
 use boswell_store::model::json::Json;
 use boswell_store::model::{Block, EntryKind, View};
 use boswell_store::prompts::Prompt;
 use boswell_store::{
-    Answer, Blobs, Body, Checkpoints, Draft, Launch, Memories, NewSession, Outcome, Part, Prompts,
+    Answer, Blobs, Body, Checkpoints, Clock, Draft, Memories, NewSession, Outcome, Part, Prompts,
 };
 use boswell_store::{IdSource, Result, Session, SessionWriter, Store, SystemIds, Ticket, Wait};
 

@@ -12,8 +12,7 @@ use boswell_dialect::{ActiveProcess, SessionLocation};
 use boswell_model::{Error, ErrorKind, Result};
 
 use crate::backend::BackendFiles;
-use crate::disk::{Disk, RealDisk};
-use crate::locks::{ProcessState, Processes, SystemLiveness};
+use crate::disk::{Disk, ProcessState, RealDisk};
 use crate::{Store, Wait};
 
 /// How long those who add a line have a log open, and how long to look away between two looks.
@@ -24,10 +23,11 @@ impl Store {
     /// Living processes that the agent's registry names, with the ids of their sessions; none where
     /// it keeps no registry.
     pub fn active_processes(&self) -> Result<Vec<ActiveProcess>> {
+        let Some(runtime) = self.dialect().powers().runtime else {
+            return Ok(Vec::new());
+        };
         let disk = self.disk();
-        let named = self
-            .dialect()
-            .active_processes(&BackendFiles(self.backend()))?;
+        let named = runtime.active_processes(&BackendFiles(self.backend()))?;
         Ok(named
             .into_iter()
             .filter(|it| lives(disk.as_ref(), it))
@@ -142,20 +142,19 @@ impl Store {
 
 /// Whether the process is there and is the one that the registry means.
 fn lives(disk: &dyn Disk, it: &ActiveProcess) -> bool {
-    match (disk.process_start(it.pid), &it.started) {
+    match (disk.start_time(it.pid), &it.started) {
         (Some(now), Some(then)) => now == *then,
         (Some(_), None) => true,
         // The system does not tell when processes were started: a living one of that
         // number is taken for it.
-        (None, _) => {
-            !disk.knows_process_starts() && SystemLiveness.process(it.pid) != ProcessState::No
-        }
+        (None, _) => !disk.knows_start_times() && disk.process_state(it.pid) != ProcessState::No,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::Processes;
 
     #[test]
     fn a_process_of_the_same_number_that_began_at_another_time_is_another_one() {
@@ -166,7 +165,7 @@ mod tests {
             started: started.map(str::to_owned),
         };
         assert!(lives(&RealDisk, &it(None)));
-        if let Some(start) = RealDisk.process_start(own) {
+        if let Some(start) = RealDisk.start_time(own) {
             assert!(lives(&RealDisk, &it(Some(&start))));
             assert!(!lives(&RealDisk, &it(Some("1"))));
         }

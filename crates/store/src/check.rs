@@ -31,9 +31,9 @@ pub fn check(session: &Session) -> Result<Report> {
     of_ids(session, &mut problems)?;
     of_calls(session, &mut problems)?;
     of_blobs(session, &mut problems)?;
-    session
-        .dialect()
-        .check(&session.view(), session.meta(), &mut problems)?;
+    if let Some(repair) = session.dialect().powers().repair {
+        repair.check(&session.view(), session.meta(), &mut problems)?;
+    }
     problems.sort_by_key(|problem| (problem.line, problem.kind));
     let (reachable, total) = crate::repair::reach(session)?;
     Ok(Report {
@@ -287,9 +287,8 @@ fn gather_pairs(session: &Session) -> Result<(Interner, Vec<(Slot, ToolLink)>)> 
             continue;
         }
         session.view().with_object(slot, |object| {
-            session
-                .dialect()
-                .tool_links(object, &mut names, &mut |pair| pairs.push((slot, pair)));
+            let sink = &mut |pair| pairs.push((slot, pair));
+            boswell_dialect::tool_links(session.dialect(), object, &mut names, sink);
         })?;
     }
     Ok((names, pairs))

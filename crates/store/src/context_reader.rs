@@ -86,7 +86,7 @@ fn enough_in_steps(
             None => dialect.tip(&view)?,
             Some(name) => read.log.find(name).map_or(Tip::Root, Tip::At),
         };
-        match dialect.context_coverage(&view, tip)? {
+        match dialect.powers().refine.context_coverage(&view, tip)? {
             ContextCoverage::Enough => return Ok(Some(EnoughRead { read, tip, end })),
             ContextCoverage::More => back.names = read.log.names,
             ContextCoverage::Whole => return Ok(None),

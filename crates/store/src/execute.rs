@@ -38,11 +38,11 @@ impl Store {
     /// The same for an intention about the whole store.
     pub fn plan_store(&self, request: &StoreRequest) -> Result<Planned> {
         let id_source = self.writing()?.id_source.as_ref();
-        let reach = self.dialect().plan_root(self.root(), request);
+        let edits = self.dialect().planner()?;
+        let reach = edits.plan_root(self.root(), request);
         if reach == self.root() {
             let mut planned =
-                self.dialect()
-                    .plan_store(&BackendFiles(self.backend()), request, id_source)?;
+                edits.plan_store(&BackendFiles(self.backend()), request, id_source)?;
             if matches!(
                 request,
                 StoreRequest::Index | StoreRequest::IndexWith { .. }
@@ -51,8 +51,7 @@ impl Store {
             }
             return Ok(planned);
         }
-        self.dialect()
-            .plan_store(&BackendFiles(&FsBackend::new(&reach)), request, id_source)
+        edits.plan_store(&BackendFiles(&FsBackend::new(&reach)), request, id_source)
     }
 
     /// Leaves indexes that are in a folder of excluded sessions as they are. An index that all
@@ -90,7 +89,7 @@ impl Store {
             meta: session.meta(),
             id_source: self.writing()?.id_source.as_ref(),
         };
-        self.dialect().plan(&asked, request)
+        self.dialect().planner()?.plan(&asked, request)
     }
 
     /// Plans once the locks are held.
@@ -167,7 +166,7 @@ impl Runner {
         } else {
             Reason::Before
         };
-        let locks = dialect.locks(location, request);
+        let locks = dialect.locks_for(location, request);
         self.carry(store.folder()?, &session, reason, &locks, &|| {
             store.replan(location, request)
         })
@@ -177,7 +176,7 @@ impl Runner {
     /// can be read and restored.
     pub fn archive(&self, store: &Store, location: &SessionLocation) -> Result<Executed> {
         let session = SessionRef::new(store.dialect().name(), &location.id);
-        let locks = store.dialect().locks(location, &EditRequest::Delete);
+        let locks = store.dialect().locks_for(location, &EditRequest::Delete);
         self.carry(store.folder()?, &session, Reason::Archived, &locks, &|| {
             let mut planned = store.replan(location, &EditRequest::Delete)?;
             planned.plan.kind = "archive".to_owned();
@@ -200,7 +199,7 @@ impl Runner {
             store.folder()?,
             &session,
             Reason::Before,
-            &store.dialect().locks(location, like),
+            &store.dialect().locks_for(location, like),
             &|| {
                 let session = store.read(&store.relocate(location)?, Depth::Facts)?;
                 store.plan_for(&session, &request(session.meta()))
@@ -216,15 +215,16 @@ impl Runner {
             _ => "*",
         };
         let session = SessionRef::new(dialect.name(), id);
-        let root = dialect.plan_root(store.folder()?, request);
+        let edits = dialect.planner()?;
+        let root = edits.plan_root(store.folder()?, request);
         if !matches!(request, StoreRequest::Move { .. }) {
-            let locks = dialect.store_locks(request);
+            let locks = edits.store_locks(request);
             return self.carry(&root, &session, Reason::Before, &locks, &|| {
                 store.plan_store(request)
             });
         }
         let mut locks = self.leases(store, &store.moved(&root, &store.plan_store(request)?)?)?;
-        locks.extend(dialect.store_locks(request));
+        locks.extend(edits.store_locks(request));
         self.carry(&root, &session, Reason::Before, &locks, &|| {
             let planned = store.plan_store(request)?;
             store.refuse_to_move(&store.moved(&root, &planned)?)?;

@@ -77,10 +77,11 @@ impl Store {
     ) -> Result<(String, NewLog)> {
         refuse_too_large(source, limits)?;
         let id_source = &self.writing()?.id_source;
+        let append = self.dialect().appender()?;
         let id = new
             .id
             .clone()
-            .unwrap_or_else(|| self.dialect().session_id(id_source.as_ref()));
+            .unwrap_or_else(|| append.session_id(id_source.as_ref()));
         let now = uuid_v7_time(&id).unwrap_or_else(|| id_source.now());
         let mut log = self.first_lines(new, &id, now)?;
         let mut importing = Importing {
@@ -225,7 +226,11 @@ impl Importing<'_> {
                 parent: parent.as_deref(),
                 at: at.unwrap_or_else(|| id_source.now()),
             };
-            let record = self.store.dialect().encoded(&Draft::new(body), settled)?;
+            let record = self
+                .store
+                .dialect()
+                .appender()?
+                .encoded(&Draft::new(body), settled)?;
             self.line(&record)?;
             first.get_or_insert_with(|| id.clone());
             parent = Some(id);
@@ -246,7 +251,7 @@ impl Importing<'_> {
             kind: kind.to_owned(),
             data,
         };
-        let record = self.store.dialect().encoded(
+        let record = self.store.dialect().appender()?.encoded(
             &Draft::new(body),
             EntryStamp {
                 id: &id,

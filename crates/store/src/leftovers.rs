@@ -12,7 +12,7 @@ use boswell_model::{Error, Problem, ProblemKind, Result, SessionRef};
 use crate::backend::BackendFiles;
 use crate::blobs::BlobId;
 use crate::disk::Disk;
-use crate::locks::{Abandoned, SystemLiveness, abandoned};
+use crate::locks::{Abandoned, abandoned};
 use crate::runner::Runner;
 use crate::vault::Reason;
 use crate::{Executed, Store, is_secret};
@@ -129,11 +129,14 @@ impl Store {
         let files = BackendFiles(self.backend());
         let disk = self.disk();
         let mut found = Leftovers::default();
-        for key in self.dialect().lock_folders(&files)? {
+        let Some(side_files) = self.dialect().powers().side_files else {
+            return Ok(found);
+        };
+        for key in side_files.lock_folders(&files)? {
             let why = abandoned(
                 disk.as_ref(),
                 &self.root().join(&key),
-                &SystemLiveness,
+                disk.as_ref(),
                 self.id_source(),
             )?;
             found.locks.extend(why.map(|why| StaleLock { key, why }));
@@ -150,7 +153,7 @@ impl Store {
             .into_iter()
             .map(|it| it.session)
             .collect();
-        for orphan in self.dialect().orphans(&files, &listing.sessions)? {
+        for orphan in side_files.orphans(&files, &listing.sessions)? {
             // An agent that has just begun makes these before its log.
             if orphan
                 .session
@@ -195,7 +198,9 @@ impl Store {
             .collect();
         if !found.orphans.is_empty() {
             // Nobody may begin a session while its files are looked at.
-            let of_index = self.dialect().store_locks(&StoreRequest::Index);
+            let edits = self.dialect().powers().edits;
+            let of_index =
+                edits.map_or_else(Vec::new, |edits| edits.store_locks(&StoreRequest::Index));
             locks.extend(
                 of_index
                     .into_iter()

@@ -64,7 +64,7 @@
 //!   [`Runner`] changes several files as one [`Operation`] that can be undone, [`locks`] are those
 //!   that other agents know.
 //! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that
-//!   fails; [`IdSource`] is time and randomness; a [`LogBackend`] is where lines land when they
+//!   fails; [`IdSource`] is time ([`Clock`]) and randomness; a [`LogBackend`] is where lines land when they
 //!   do not land in files.
 
 mod agent_activity;
@@ -153,8 +153,10 @@ pub use vault::{
 };
 pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
-pub use boswell_dialect::launch::{self, Launch};
-pub use boswell_dialect::{Answer, Body, Draft, IdSource, NewSession, Parent, Part, Visibility};
+pub use boswell_dialect::launch;
+pub use boswell_dialect::{
+    Answer, Body, Clock, Draft, IdSource, NewSession, Parent, Part, Visibility,
+};
 
 pub use boswell_dialect as dialect;
 pub use boswell_model as model;

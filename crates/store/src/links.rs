@@ -282,7 +282,7 @@ impl Stores {
         let mut problems = Vec::new();
         for link in session
             .dialect()
-            .links(session.meta(), &session.location().id)
+            .linked_sessions(session.meta(), &session.location().id)
         {
             let name = format!("{}:{}", link.dialect, link.id.escape_debug());
             let Some((store, location)) = table

@@ -60,10 +60,11 @@ impl Store {
     /// Makes a session. The writer holds its lease.
     pub fn create(&self, new: NewSession) -> Result<SessionWriter> {
         let writing = self.writing()?;
+        let append = self.dialect().appender()?;
         let id = new
             .id
             .clone()
-            .unwrap_or_else(|| self.dialect().session_id(writing.id_source.as_ref()));
+            .unwrap_or_else(|| append.session_id(writing.id_source.as_ref()));
         self.is_valid(&id)?;
         // The name of the log holds the time of its birth, and so does an id that we make: one can
         // be told from the other.
@@ -79,10 +80,9 @@ impl Store {
 
     /// How the log of a new session begins: its header, and its title.
     pub(crate) fn first_lines(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
-        let mut log = self.dialect().new_log(new, id, now)?;
-        log.key = self
-            .dialect()
-            .resolve_key(&BackendFiles(self.backend()), log.key)?;
+        let append = self.dialect().appender()?;
+        let mut log = append.new_log(new, id, now)?;
+        log.key = append.resolve_key(&BackendFiles(self.backend()), log.key)?;
         if let Some(title) = &new.title
             && let Ok(record) = self.title_record(title, now)
         {
@@ -161,6 +161,7 @@ impl Store {
             at: now,
         };
         self.dialect()
+            .appender()?
             .encoded(&Draft::new(Body::Title(title.to_owned())), settled)
     }
 
@@ -238,7 +239,8 @@ impl Store {
             return Ok(None);
         };
         let new = NewSession::in_project("x");
-        let Ok(log) = self.dialect().new_log(&new, id, born) else {
+        let append = self.dialect().powers().append;
+        let Some(Ok(log)) = append.map(|append| append.new_log(&new, id, born)) else {
             return Ok(None);
         };
         let Some((_, name)) = log.key.rsplit_once('/') else {

@@ -137,7 +137,7 @@ impl Store {
         };
         let log = writing.logs.append_to(&name, lease.as_ref())?;
         SessionWriter::open(WriterParts {
-            dialect: self.dialect(),
+            dialect: self.dialect().appender()?,
             backend: self.shared_backend(),
             id_source: Arc::clone(&writing.id_source),
             root: self.root().to_owned(),

@@ -175,7 +175,7 @@ impl Stores {
         };
         store
             .dialect()
-            .links(&summary.meta, &summary.reference.id)
+            .linked_sessions(&summary.meta, &summary.reference.id)
             .into_iter()
             .map(|link| (link.dialect, link.id))
             .collect()

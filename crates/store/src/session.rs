@@ -124,7 +124,7 @@ impl Session {
         };
         let mut read = reader.finish();
         if depth.has_facts() {
-            dialect.collect_side_meta(&BackendFiles(backend), location, &mut read.meta)?;
+            dialect.add_side_meta(&BackendFiles(backend), location, &mut read.meta)?;
         }
         let path = location.key.as_deref().map(|key| backend.describe(key));
         Ok(Session {
@@ -302,8 +302,8 @@ impl Session {
     /// What a model would be sent at `tip`.
     pub fn context(&self, tip: Tip) -> Result<Context> {
         let mut context = self.dialect.context(&self.view(), tip)?;
-        self.dialect
-            .side_settings(&self.location, &mut context.settings);
+        let refine = self.dialect.powers().refine;
+        refine.side_settings(&self.location, &mut context.settings);
         Ok(context)
     }
 

@@ -232,10 +232,11 @@ impl Store {
     /// How well this release supports an operation here: what the format could hold, as far
     /// as boswell writes it.
     pub fn support(&self, operation: Capability) -> Support {
-        let table = self.dialect.capabilities().support(operation);
+        let table = self.dialect.facts().capabilities.support(operation);
+        let powers = self.dialect.powers();
         match operation {
             Capability::Read | Capability::Context | Capability::Resume => table,
-            _ if self.dialect.facts().appends || self.dialect.plans(operation) => table,
+            _ if powers.append.is_some() || powers.plans(operation) => table,
             Capability::Title | Capability::Tag | Capability::Label | Capability::Status => {
                 Support::Note
             }
@@ -361,39 +362,55 @@ impl Store {
 
     /// Files that belong to a session beside its log.
     pub fn side_files(&self, location: &SessionLocation) -> Result<Vec<SideFile>> {
-        self.dialect
-            .side_files(&BackendFiles(self.backend()), location)
+        self.side_files_in(&BackendFiles(self.backend()), location)
     }
 
     /// Keys of files that speak of several sessions, such as an index.
     pub fn shared_files(&self) -> Result<Vec<String>> {
-        self.dialect.shared_files(&BackendFiles(self.backend()))
+        match self.dialect.powers().shared_files {
+            Some(shared) => shared.shared_files(&BackendFiles(self.backend())),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The same, as far as folders can be listed; and those that cannot, with the reason.
     pub fn side_files_here(&self, location: &SessionLocation) -> Result<Partly<SideFile>> {
         let files = BackendFiles(self.backend());
         let files = Skipping::new(&files);
-        let found = self.dialect.side_files(&files, location)?;
+        let found = self.side_files_in(&files, location)?;
         Ok((found, files.skipped()))
+    }
+
+    fn side_files_in(
+        &self,
+        files: &dyn Files,
+        location: &SessionLocation,
+    ) -> Result<Vec<SideFile>> {
+        match self.dialect.powers().side_files {
+            Some(side_files) => side_files.side_files(files, location),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Subagents of a session, with the calls that started them.
     pub fn subagents(&self, session: &Session) -> Result<Vec<Subagent>> {
-        self.dialect.subagents(
-            &BackendFiles(self.backend()),
-            session.location(),
-            &session.view(),
-        )
+        let files = BackendFiles(self.backend());
+        match self.dialect.powers().side_files {
+            Some(side_files) => side_files.subagents(&files, session.location(), &session.view()),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The whole output of a tool where a record has only its beginning; none where it has all,
     /// or where it is gone.
     pub fn full_output(&self, session: &Session, slot: Slot) -> Result<Option<Vec<u8>>> {
+        let Some(side_files) = self.dialect.powers().side_files else {
+            return Ok(None);
+        };
         let key = session
             .view()
             .with_object(slot, |object| {
-                self.dialect.full_output_key(session.location(), object)
+                side_files.full_output_key(session.location(), object)
             })?
             .flatten();
         match key {
@@ -405,7 +422,10 @@ impl Store {
     /// After how many days its agent deletes sessions that were not changed since;
     /// none if it never does.
     pub fn deletes_after(&self) -> Result<Option<u64>> {
-        self.dialect.deletes_after(&BackendFiles(self.backend()))
+        match self.dialect.powers().runtime {
+            Some(runtime) => runtime.deletes_after(&BackendFiles(self.backend())),
+            None => Ok(None),
+        }
     }
 
     /// The settings of its agent, also behind a link that leads out of the store; none if there are

@@ -54,7 +54,7 @@ impl Summary {
             }
         }
         let mut read = reader.finish();
-        dialect.collect_side_meta(&BackendFiles(backend), location, &mut read.meta)?;
+        dialect.add_side_meta(&BackendFiles(backend), location, &mut read.meta)?;
         let leaf = leaf_of(dialect, &read, object.as_deref());
         Ok(Summary {
             reference: SessionRef::new(dialect.name(), &location.id),

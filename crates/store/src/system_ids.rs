@@ -8,21 +8,23 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use boswell_dialect::IdSource;
+use boswell_dialect::{Clock, IdSource};
 use boswell_model::Instant;
 
 /// The clock of the machine, and keys of the standard library's hasher, which the system seeds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemIds;
 
-impl IdSource for SystemIds {
+impl Clock for SystemIds {
     fn now(&self) -> Instant {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         Instant::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
     }
+}
 
+impl IdSource for SystemIds {
     fn random(&self) -> u64 {
         RandomState::new().build_hasher().finish()
     }

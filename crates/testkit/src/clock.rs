@@ -5,14 +5,14 @@ pub const MORNING: i64 = 1_791_187_200_000;
 
 /// A time in milliseconds since 1970 that moves by hand.
 #[derive(Clone, Debug)]
-pub struct Clock {
+pub struct ManualClock {
     ms: i64,
 }
 
-impl Clock {
+impl ManualClock {
     /// Sets the clock to a time.
-    pub fn at(ms: i64) -> Clock {
-        Clock { ms }
+    pub fn at(ms: i64) -> ManualClock {
+        ManualClock { ms }
     }
 
     /// Moves the clock on and says the new time as text.

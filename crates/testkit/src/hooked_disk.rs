@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, LockMode, OpenMode, RealDisk, Stat};
+use boswell_store::disk::{
+    Disk, DiskFile, LockMode, OpenMode, ProcessState, Processes, RealDisk, Sleep, Stat,
+};
 
 pub use call::DiskCall;
 
@@ -231,6 +233,12 @@ impl Disk for HookedDisk {
         let call = DiskCall::WriteAgain { path, bytes, at };
         self.change(call, || self.inner.write_again(path, file, bytes, at))
     }
+}
+
+impl Processes for HookedDisk {
+    fn process_state(&self, pid: u32) -> ProcessState {
+        self.inner.process_state(pid)
+    }
 
     fn writers_of(&self, file: (u64, u64)) -> Vec<u32> {
         if self.hook.knows_processes() {
@@ -240,15 +248,15 @@ impl Disk for HookedDisk {
         }
     }
 
-    fn process_start(&self, pid: u32) -> Option<String> {
+    fn start_time(&self, pid: u32) -> Option<String> {
         self.hook
             .knows_processes()
-            .then(|| self.inner.process_start(pid))
+            .then(|| self.inner.start_time(pid))
             .flatten()
     }
 
-    fn knows_process_starts(&self) -> bool {
-        self.hook.knows_processes() && self.inner.knows_process_starts()
+    fn knows_start_times(&self) -> bool {
+        self.hook.knows_processes() && self.inner.knows_start_times()
     }
 
     fn knows_lock_holders(&self) -> bool {
@@ -261,7 +269,9 @@ impl Disk for HookedDisk {
             .then(|| self.inner.lock_holder(file))
             .flatten()
     }
+}
 
+impl Sleep for HookedDisk {
     fn sleep(&self, time: Duration) {
         self.hook.pause(self.inner.as_ref(), time);
     }

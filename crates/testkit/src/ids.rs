@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use boswell_model::Instant;
-use boswell_store::IdSource;
+use boswell_store::{Clock, IdSource};
 
 use crate::Rng;
 use crate::clock::MORNING;
@@ -23,13 +23,15 @@ impl SeededIds {
     }
 }
 
-impl IdSource for SeededIds {
+impl Clock for SeededIds {
     fn now(&self) -> Instant {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.1 += 1;
         Instant::from_millis(state.1)
     }
+}
 
+impl IdSource for SeededIds {
     fn random(&self) -> u64 {
         self.state
             .lock()

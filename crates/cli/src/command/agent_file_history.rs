@@ -58,10 +58,10 @@ impl AgentFileHistory {
         paths: &[&str],
     ) -> Result<Option<AgentFileHistory>> {
         let slot = session.find(entry)?;
-        let Some(then) = session
-            .dialect()
-            .files_at(&found.location, &session.view(), slot)?
-        else {
+        let Some(side_files) = session.dialect().powers().side_files else {
+            return Ok(None);
+        };
+        let Some(then) = side_files.files_at(&found.location, &session.view(), slot)? else {
             return Ok(None);
         };
         let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());

@@ -67,7 +67,7 @@ pub(crate) fn run(app: &App, args: &AppendArgs) -> Result<ExitCode> {
     };
     let found = app.resolve_for_writing(&args.session)?;
     let mut out = Output::paged(app);
-    if found.store.dialect().plans(Capability::Append) {
+    if found.store.dialect().powers().plans(Capability::Append) {
         let mut planner = Planner::new(app, args, found, wait)?;
         let result = feed(args, &mut planner, &mut out);
         out.finish()?;

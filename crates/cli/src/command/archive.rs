@@ -179,7 +179,7 @@ fn put_away(app: &App, found: &Resolved) -> Result<String> {
         location: found.location.clone(),
     };
     let runner = app.runner()?;
-    if found.store.dialect().plans(Capability::Delete) {
+    if found.store.dialect().powers().plans(Capability::Delete) {
         let done = runner.archive(&found.store, &found.location)?;
         super::planned_change::remark(app, &done.planned);
         return Ok(done.operation.id);

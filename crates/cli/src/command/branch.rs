@@ -54,7 +54,7 @@ pub(crate) fn run(app: &App, args: &BranchArgs) -> Result<ExitCode> {
         }
         None => None,
     };
-    if found.store.dialect().plans(Capability::Branch) {
+    if found.store.dialect().powers().plans(Capability::Branch) {
         if args.summary.is_some() {
             return Err(boswell_dialect::unsupported(
                 found.store.dialect().name(),

@@ -59,7 +59,11 @@ pub(crate) fn run(app: &App, args: &ContextArgs) -> Result<ExitCode> {
             from,
             joined,
             message,
-        } in session.dialect().provider_messages(messages)
+        } in session
+            .dialect()
+            .powers()
+            .refine
+            .provider_messages(messages)
         {
             print(
                 message,

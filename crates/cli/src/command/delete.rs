@@ -76,7 +76,7 @@ pub(crate) fn run(app: &App, args: &DeleteArgs) -> Result<ExitCode> {
         let staying = transcripts(app, it, &found);
         if !args.dry_run {
             remove_session(app, it, &mut out)?;
-        } else if it.store.dialect().plans(Capability::Delete) {
+        } else if it.store.dialect().powers().plans(Capability::Delete) {
             let store = app.planning(it.store.clone());
             planned_change::show(&store.plan(&it.location, &EditRequest::Delete)?, &mut out)?;
         } else {
@@ -103,7 +103,7 @@ fn transcripts(app: &App, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef
     };
     let links = session
         .dialect()
-        .links(session.meta(), &it.location.id)
+        .linked_sessions(session.meta(), &it.location.id)
         .into_iter();
     let there = links.filter_map(|link| {
         let selector = Selector::Ref(link.dialect.to_owned(), link.id);
@@ -126,7 +126,7 @@ fn transcripts(app: &App, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef
 
 /// Removes a session in the way of its dialect; the vault keeps a copy. Gives the operation's id.
 pub(super) fn take_away(app: &App, found: &Resolved) -> Result<String> {
-    if found.store.dialect().plans(Capability::Delete) {
+    if found.store.dialect().powers().plans(Capability::Delete) {
         return Ok(planned_change::execute(app, found, &EditRequest::Delete)?
             .operation
             .id);
@@ -159,7 +159,7 @@ pub(crate) fn remove_session(app: &App, found: &Resolved, out: &mut Output) -> R
 
 /// Whether sessions of that dialect can be removed at all.
 pub(crate) fn can_remove(found: &Resolved) -> Result<()> {
-    if found.store.dialect().plans(Capability::Delete) {
+    if found.store.dialect().powers().plans(Capability::Delete) {
         Ok(())
     } else {
         files_of(found).map(|_| ())

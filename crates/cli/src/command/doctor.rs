@@ -7,7 +7,7 @@ use boswell_dialect::{Capability, Support};
 use boswell_model::json::Json;
 use boswell_model::{Error, Result};
 use boswell_store::Store;
-use boswell_store::disk::{Disk, RealDisk};
+use boswell_store::disk::{Disk, Processes, RealDisk};
 use clap::Args;
 
 use super::stores::size;

@@ -65,7 +65,7 @@ pub(crate) fn run(app: &App, args: &FilesArgs) -> Result<ExitCode> {
         let Some(view) = session.entry(slot)?.view else {
             continue;
         };
-        for (path, tool) in session.dialect().touched_files(&view) {
+        for (path, tool) in session.dialect().powers().refine.touched_files(&view) {
             let label = session.log().label(slot).into_owned();
             let file = touched.entry(path).or_default();
             *file.tools.entry(tool).or_default() += 1;

@@ -88,7 +88,7 @@ pub(crate) fn run(app: &App, args: &ForkArgs) -> Result<ExitCode> {
             "leave out --style",
         ));
     }
-    if found.store.dialect().plans(Capability::Fork) {
+    if found.store.dialect().powers().plans(Capability::Fork) {
         return by_plan(app, args, &found);
     }
     let writer = found.store.fork(

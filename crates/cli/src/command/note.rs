@@ -61,7 +61,7 @@ fn say(
     let reference = SessionRef::new(dialect.name(), &found.location.id);
     let operation = request.operation();
     let support = operation.map_or(Support::No, |operation| found.store.support(operation));
-    let has_plan = operation.is_some_and(|operation| dialect.plans(operation));
+    let has_plan = operation.is_some_and(|operation| dialect.powers().plans(operation));
     let planned = has_plan.then(|| planned_change::execute_again(app, found, request, remake));
     // What a plan cannot say, such as a second tag, is said by a note like all that has no place.
     let planned = planned.filter(|done| {

@@ -8,7 +8,7 @@ use boswell_dialect::{
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::{
-    Conversation, IdSource, Purging, Resolved, Runner, Store, SystemIds, Wait, blobs,
+    Clock, Conversation, IdSource, Purging, Resolved, Runner, Store, SystemIds, Wait, blobs,
 };
 
 use super::delete::{deleted, files_of, step, take_away};
@@ -287,7 +287,7 @@ fn show(app: &App, target: &Target, out: &mut Output) -> Result<()> {
         &format!("purge {session}: every copy goes, and it cannot be undone"),
     )?;
     match &target.found {
-        Some(found) if found.store.dialect().plans(Capability::Delete) => {
+        Some(found) if found.store.dialect().powers().plans(Capability::Delete) => {
             let store = app.planning(found.store.clone());
             planned_change::show(&store.plan(&found.location, &EditRequest::Delete)?, out)?;
         }

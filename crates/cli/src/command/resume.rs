@@ -11,7 +11,7 @@ use boswell_dialect::{
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
-use boswell_store::{Conversation, Resolved, Selector, Side, Store};
+use boswell_store::{Conversation, Resolved, Selector, Session, Side, Store};
 use clap::Args;
 
 use super::list::last_active;
@@ -159,13 +159,15 @@ fn assignments(env: &StoreEnvironment) -> String {
     }
 }
 
+/// The command with which the agent itself takes a session up again.
+fn resume_command(session: &Session, permissions: Permissions) -> Option<ResumeCommand> {
+    let runtime = session.dialect().powers().runtime?;
+    runtime.resume(session.meta(), session.location(), permissions)
+}
+
 fn command_of(app: &App, found: &Resolved, permissions: Permissions) -> Result<Starting> {
     let session = found.store.read(&found.location, Depth::Facts)?;
-    if let Some(command) =
-        session
-            .dialect()
-            .resume_with(session.meta(), session.location(), permissions)
-    {
+    if let Some(command) = resume_command(&session, permissions) {
         return Ok((command, environment_of(app, &found.store, &found.location)));
     }
     // The command is the engine's, so the store that counts is the one in which the engine's
@@ -176,11 +178,16 @@ fn command_of(app: &App, found: &Resolved, permissions: Permissions) -> Result<S
         *engine.borrow_mut() = env;
         found
     };
-    if let Some(command) = session.dialect().resume_by(session.location(), &look)? {
+    if let Some(runtime) = session.dialect().powers().runtime
+        && let Some(command) = runtime.resume_by(session.location(), &look)?
+    {
         return Ok((command, engine.take()));
     }
     // A front program may leave it to the engine that keeps the transcript.
-    for link in session.dialect().links(session.meta(), &found.location.id) {
+    for link in session
+        .dialect()
+        .linked_sessions(session.meta(), &found.location.id)
+    {
         let other = app.stores.resolve(
             &Selector::Ref(link.dialect.to_owned(), link.id),
             &app.env.cwd,
@@ -188,11 +195,7 @@ fn command_of(app: &App, found: &Resolved, permissions: Permissions) -> Result<S
         );
         let Ok(other) = other else { continue };
         let session = other.store.read(&other.location, Depth::Facts)?;
-        if let Some(command) =
-            session
-                .dialect()
-                .resume_with(session.meta(), session.location(), permissions)
-        {
+        if let Some(command) = resume_command(&session, permissions) {
             return Ok((command, environment_of(app, &other.store, &other.location)));
         }
     }
@@ -269,7 +272,8 @@ pub(crate) fn command_for(app: &App, conversation: &Conversation) -> Option<Star
             ))
         })
         .find_map(|(store, summary)| {
-            let command = store.dialect().resume(&summary.meta, &summary.location)?;
+            let runtime = store.dialect().powers().runtime?;
+            let command = runtime.resume(&summary.meta, &summary.location, Permissions::Asked)?;
             Some((command, environment_of(app, store, &summary.location)))
         })
 }

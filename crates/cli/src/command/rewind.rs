@@ -51,7 +51,7 @@ pub(crate) fn run(app: &App, args: &RewindArgs) -> Result<ExitCode> {
             }
         };
     }
-    if found.store.dialect().plans(Capability::Rewind) {
+    if found.store.dialect().powers().plans(Capability::Rewind) {
         return by_plan(app, args, &found, out);
     }
     let writer = found.store.writer(&found.location.id, Wait::No)?;

@@ -153,7 +153,7 @@ fn change_files(app: &App, runner: &Runner, target: &Target) -> Result<Option<St
     let mut plan = Plan::new("scrub", format!("replace secrets in {session}"));
     plan.locks = store
         .dialect()
-        .locks(&target.found.location, &EditRequest::Delete);
+        .locks_for(&target.found.location, &EditRequest::Delete);
     plan.preconditions.extend(
         target
             .found

@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{BlobPolicy, Capability, Dialect, EditRequest, Step};
+use boswell_dialect::{BlobPolicy, Capability, EditRequest, SharedFiles, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::RealDisk;
 use boswell_store::{
-    BlobId, Blobs, IdSource, Resolved, Scrubbed, Scrubbing, SystemIds, blobs, is_packed,
+    BlobId, Blobs, IdSource, Resolved, Scrubbed, Scrubbing, Store, SystemIds, blobs, is_packed,
 };
 
 use super::delete::files_of;
@@ -154,7 +154,7 @@ fn refuse_live(found: &Resolved, session: &SessionRef) -> Result<()> {
 
 /// Every file of the session: what deleting it would remove.
 fn own_files(app: &App, found: &Resolved) -> Result<Vec<String>> {
-    if !found.store.dialect().plans(Capability::Delete) {
+    if !found.store.dialect().powers().plans(Capability::Delete) {
         return files_of(found);
     }
     let planned = app
@@ -232,12 +232,14 @@ fn look_at_wholes(app: &App, secrets: &Secrets, target: &mut Target, key: &str) 
 /// Files that speak of several sessions: only what is said of this one is replaced.
 fn look_at_shared(secrets: &Secrets, target: &mut Target) -> Result<()> {
     let store = &target.found.store;
-    let keys = store.shared_files()?;
-    for key in keys {
+    let Some(shared) = store.dialect().powers().shared_files else {
+        return Ok(());
+    };
+    for key in store.shared_files()? {
         let Some(bytes) = store.file(&key, LARGEST)? else {
             continue;
         };
-        let found = of_session(store.dialect(), secrets, target, &key, &bytes);
+        let found = of_session(shared, secrets, target, &key, &bytes);
         if !found.is_empty() {
             target.files.push(FileScrub::new(key, bytes, found));
         }
@@ -245,9 +247,15 @@ fn look_at_shared(secrets: &Secrets, target: &mut Target) -> Result<()> {
     Ok(())
 }
 
+/// What knows how to read a file that speaks of several sessions; none if this one does not.
+fn shared_file<'s>(store: &'s Store, key: &str) -> Option<&'s dyn SharedFiles> {
+    let shared = store.dialect().powers().shared_files;
+    shared.filter(|shared| shared.is_shared(key))
+}
+
 /// Secrets that a shared file would not hold without the session.
 fn of_session(
-    dialect: &dyn Dialect,
+    shared: &dyn SharedFiles,
     secrets: &Secrets,
     target: &Target,
     key: &str,
@@ -262,7 +270,7 @@ fn of_session(
         .iter()
         .map(|session| session.id.clone())
         .collect();
-    let Some(others) = dialect.without(key, bytes, &ids) else {
+    let Some(others) = shared.without(key, bytes, &ids) else {
         return Vec::new();
     };
     let theirs: BTreeSet<Vec<u8>> = removals(secrets, &others)
@@ -364,13 +372,12 @@ pub(super) fn with_scrubbing<T>(
                 .as_ref()
                 .is_some_and(|side_files| key.starts_with(side_files.as_str()));
         let here = of.dialect == session.dialect && root == store.root();
-        target.sessions.contains(of) || (here && (own || store.dialect().is_shared(key)))
+        target.sessions.contains(of) || (here && (own || shared_file(store, key).is_some()))
     };
     let copy = |key: &str, bytes: &[u8]| {
-        let found = if store.dialect().is_shared(key) {
-            of_session(store.dialect(), secrets, target, key, bytes)
-        } else {
-            removals(secrets, bytes)
+        let found = match shared_file(store, key) {
+            Some(shared) => of_session(shared, secrets, target, key, bytes),
+            None => removals(secrets, bytes),
         };
         (!found.is_empty()).then(|| replaced(bytes, &found))
     };

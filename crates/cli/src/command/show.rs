@@ -127,7 +127,8 @@ impl Telling<'_> {
                 leaf: leaf == Some(slot),
             };
             if self.args.raw
-                && let std::borrow::Cow::Owned(redacted) = session.dialect().redact(&it.bytes)
+                && let std::borrow::Cow::Owned(redacted) =
+                    session.dialect().powers().refine.redact(&it.bytes)
             {
                 it.bytes = redacted;
             }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_model::{Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Body, Draft, IdSource, NewSession, Outcome, Store};
+use boswell_store::{Body, Clock, Draft, IdSource, NewSession, Outcome, Store};
 
 use super::DemoLayout;
 
@@ -18,12 +18,14 @@ const BEGUN: i64 = 1_792_137_600_000;
 #[derive(Debug, Default)]
 struct Counting(AtomicU64);
 
-impl IdSource for Counting {
+impl Clock for Counting {
     fn now(&self) -> Instant {
         let seconds = i64::try_from(self.0.fetch_add(1, Ordering::Relaxed)).unwrap_or(0);
         Instant::from_millis(BEGUN + seconds * 1000)
     }
+}
 
+impl IdSource for Counting {
     fn random(&self) -> u64 {
         // Spread out, so that ids differ at their beginning, where people look.
         self.0

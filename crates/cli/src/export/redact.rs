@@ -36,7 +36,7 @@ impl Redactor {
         let mut stretches = Vec::new();
         for (at, len) in places {
             let bytes = session.view().payloads.payload(at, len)?;
-            let shown = session.dialect().redact(&bytes);
+            let shown = session.dialect().powers().refine.redact(&bytes);
             if *shown != *bytes {
                 stretches.push(Stretch {
                     at,

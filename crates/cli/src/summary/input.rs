@@ -79,7 +79,7 @@ impl SummaryInput {
     }
 
     fn note_calls(&mut self, session: &Session, view: &View, shown: &dyn Fn(&str) -> String) {
-        for (path, tool) in session.dialect().touched_files(view) {
+        for (path, tool) in session.dialect().powers().refine.touched_files(view) {
             if changes_files(&tool) {
                 let name = path.rsplit(['/', '\\']).next().unwrap_or(&path);
                 keep(&mut self.edited, shown(name));

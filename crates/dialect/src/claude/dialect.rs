@@ -17,10 +17,11 @@ use super::{
 };
 use crate::uuid::is_uuid;
 use crate::{
-    ActiveProcess, Capabilities, Capability, Depth, Dialect, Discovered, Draft, EditRequest,
-    EntryStamp, Environment, Files, FilesAtEntry, IdSource, Match, MemoryFile, NewLog, NewSession,
-    Parent, Permissions, PlanInput, Planned, ResumeCommand, Sample, SessionFacts, SessionLocation,
-    SideFile, StoreRequest, Subagent, Support, TextPiece,
+    ActiveProcess, Append, Capabilities, Capability, Depth, Dialect, Discovered, Draft,
+    EditRequest, EntryStamp, Environment, Files, FilesAtEntry, IdSource, Match, MemoryFile, NewLog,
+    NewSession, Parent, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine, Repairer,
+    ResumeCommand, Runtime, Sample, SessionFacts, SessionLocation, SharedFiles, SideFile,
+    SideFiles, StoreRequest, Subagent, Support, TextPiece,
 };
 use crate::{DialectFacts, HistoryKind, MemoryPolicy, UntiedFile};
 use crate::{Fix, ForkPlace, Orphan, RepairInput, ToolLink};
@@ -46,10 +47,10 @@ const CAPABILITIES: &[(Capability, Support)] = &[
 
 /// What is always true of it.
 static FACTS: DialectFacts = DialectFacts {
+    capabilities: Capabilities::new(CAPABILITIES),
     sessions_folder: Some("projects"),
     check_depth: Depth::Calls,
     readers: repair::READERS,
-    appends: true,
     parent_needs_full_log: true,
     creates_by_plan: true,
     lists_open_sessions: true,
@@ -76,26 +77,9 @@ impl Dialect for Claude {
         &FACTS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::new(CAPABILITIES)
-    }
-
     fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         env.path_var("CLAUDE_CONFIG_DIR")
             .or_else(|| env.in_home(".claude"))
-            .into_iter()
-            .collect()
-    }
-
-    /// The root may be its folder, `projects` in it, or the folder of one project.
-    fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
-        let above = match key {
-            Some(key) if !key.starts_with("projects/") => 2 - usize::from(key.contains('/')),
-            _ => 0,
-        };
-        root.ancestors()
-            .nth(above)
-            .map(|folder| ("CLAUDE_CONFIG_DIR", folder.to_owned()))
             .into_iter()
             .collect()
     }
@@ -141,15 +125,6 @@ impl Dialect for Claude {
         meta::collect_meta(object, head, names, meta);
     }
 
-    fn collect_side_meta(
-        &self,
-        files: &dyn Files,
-        location: &SessionLocation,
-        meta: &mut SessionMeta,
-    ) -> Result<()> {
-        side_files::collect_meta(files, location, meta)
-    }
-
     fn tip(&self, view: &SessionView<'_>) -> Result<Tip> {
         tip::tip(view)
     }
@@ -166,10 +141,6 @@ impl Dialect for Claude {
         view::view(object)
     }
 
-    fn text_pieces<'a>(&self, object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
-        text_piece::text_pieces(object)
-    }
-
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
         context::context(view, tip)
     }
@@ -178,6 +149,104 @@ impl Dialect for Claude {
         render::render(item, records)
     }
 
+    fn powers(&self) -> Powers<'_> {
+        Powers {
+            append: Some(self),
+            edits: Some(self),
+            shared_files: Some(self),
+            repair: Some(self),
+            side_files: Some(self),
+            runtime: Some(self),
+            refine: self,
+        }
+    }
+}
+
+impl Append for Claude {
+    fn can_append(&self, meta: &SessionMeta) -> Result<()> {
+        encode::can_append(meta)
+    }
+
+    fn entry_id(&self, id_source: &dyn IdSource) -> String {
+        id_source.uuid_v4()
+    }
+
+    fn parent_of_new(&self, view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
+        set_leaf::parent_of_new(view, parent)
+    }
+
+    fn encode(
+        &self,
+        draft: &Draft,
+        stamp: EntryStamp<'_>,
+        session: Option<SessionFacts<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let nothing = SessionMeta::default();
+        let session = session.unwrap_or(SessionFacts {
+            id: "",
+            meta: &nothing,
+        });
+        out.extend(encode::line(draft, stamp, session)?);
+        Ok(())
+    }
+
+    fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
+        encode::new_log(new, id, now)
+    }
+}
+
+impl PlanEdits for Claude {
+    fn plan_root(&self, root: &Path, request: &StoreRequest) -> PathBuf {
+        match (request, root.parent()) {
+            // The table of projects lies beside the folder unless a variable says where both are.
+            (StoreRequest::Move { .. }, Some(above))
+                if root.file_name().is_some_and(|name| name == ".claude") =>
+            {
+                above.to_owned()
+            }
+            _ => root.to_owned(),
+        }
+    }
+
+    fn plans(&self, operation: Capability) -> bool {
+        plan::plans(operation)
+    }
+
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::plan(asked, request)
+    }
+
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
+    ) -> Result<Planned> {
+        match request {
+            StoreRequest::Create(new) => create::create(files, new, id_source),
+            StoreRequest::Move { from, to } => move_project::plan(files, from, to),
+            StoreRequest::Index => native_index::plan(files, &BTreeMap::new()),
+            StoreRequest::IndexWith { summaries } => native_index::plan(files, summaries),
+        }
+    }
+}
+
+impl SharedFiles for Claude {
+    fn is_shared(&self, key: &str) -> bool {
+        delete::is_shared(key)
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        delete::shared_files(files)
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        delete::without(key, bytes, ids)
+    }
+}
+
+impl Repairer for Claude {
     fn tool_links(
         &self,
         object: &Object<'_>,
@@ -231,17 +300,16 @@ impl Dialect for Claude {
         }
         Ok(())
     }
+}
 
-    fn is_shared(&self, key: &str) -> bool {
-        delete::is_shared(key)
-    }
-
-    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
-        delete::shared_files(files)
-    }
-
-    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
-        delete::without(key, bytes, ids)
+impl SideFiles for Claude {
+    fn collect_side_meta(
+        &self,
+        files: &dyn Files,
+        location: &SessionLocation,
+        meta: &mut SessionMeta,
+    ) -> Result<()> {
+        side_files::collect_meta(files, location, meta)
     }
 
     fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
@@ -254,22 +322,6 @@ impl Dialect for Claude {
 
     fn memory(&self, files: &dyn Files) -> Result<Vec<MemoryFile>> {
         side_files::memory(files)
-    }
-
-    fn plan_root(&self, root: &Path, request: &StoreRequest) -> PathBuf {
-        match (request, root.parent()) {
-            // The table of projects lies beside the folder unless a variable says where both are.
-            (StoreRequest::Move { .. }, Some(above))
-                if root.file_name().is_some_and(|name| name == ".claude") =>
-            {
-                above.to_owned()
-            }
-            _ => root.to_owned(),
-        }
-    }
-
-    fn deletes_after(&self, files: &dyn Files) -> Result<Option<u64>> {
-        settings::deletes_after(files).map(Some)
     }
 
     fn files_at(
@@ -293,12 +345,27 @@ impl Dialect for Claude {
     fn full_output_key(&self, location: &SessionLocation, object: &Object<'_>) -> Option<String> {
         subagents::full_output_key(location, object)
     }
+}
 
-    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
-        resume::resume(meta, location, Permissions::Asked)
+impl Runtime for Claude {
+    /// The root may be its folder, `projects` in it, or the folder of one project.
+    fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        let above = match key {
+            Some(key) if !key.starts_with("projects/") => 2 - usize::from(key.contains('/')),
+            _ => 0,
+        };
+        root.ancestors()
+            .nth(above)
+            .map(|folder| ("CLAUDE_CONFIG_DIR", folder.to_owned()))
+            .into_iter()
+            .collect()
     }
 
-    fn resume_with(
+    fn deletes_after(&self, files: &dyn Files) -> Result<Option<u64>> {
+        settings::deletes_after(files).map(Some)
+    }
+
+    fn resume(
         &self,
         meta: &SessionMeta,
         location: &SessionLocation,
@@ -310,66 +377,11 @@ impl Dialect for Claude {
     fn active_processes(&self, files: &dyn Files) -> Result<Vec<ActiveProcess>> {
         active_processes::registered(files)
     }
+}
 
-    fn can_append(&self, meta: &SessionMeta) -> Result<()> {
-        encode::can_append(meta)
-    }
-
-    fn entry_id(&self, id_source: &dyn IdSource) -> String {
-        id_source.uuid_v4()
-    }
-
-    fn parent_of_new(&self, view: &SessionView<'_>, parent: &Parent) -> Result<Option<String>> {
-        set_leaf::parent_of_new(view, parent)
-    }
-
-    fn encode(&self, draft: &Draft, settled: EntryStamp<'_>, out: &mut Vec<u8>) -> Result<()> {
-        self.encode_in(
-            draft,
-            settled,
-            SessionFacts {
-                id: "",
-                meta: &SessionMeta::default(),
-            },
-            out,
-        )
-    }
-
-    fn encode_in(
-        &self,
-        draft: &Draft,
-        settled: EntryStamp<'_>,
-        session: SessionFacts<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<()> {
-        out.extend(encode::line(draft, settled, session)?);
-        Ok(())
-    }
-
-    fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
-        encode::new_log(new, id, now)
-    }
-
-    fn plans(&self, operation: Capability) -> bool {
-        plan::plans(operation)
-    }
-
-    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
-        plan::plan(asked, request)
-    }
-
-    fn plan_store(
-        &self,
-        files: &dyn Files,
-        request: &StoreRequest,
-        id_source: &dyn IdSource,
-    ) -> Result<Planned> {
-        match request {
-            StoreRequest::Create(new) => create::create(files, new, id_source),
-            StoreRequest::Move { from, to } => move_project::plan(files, from, to),
-            StoreRequest::Index => native_index::plan(files, &BTreeMap::new()),
-            StoreRequest::IndexWith { summaries } => native_index::plan(files, summaries),
-        }
+impl Refine for Claude {
+    fn text_pieces<'a>(&self, object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
+        text_piece::text_pieces(object)
     }
 }
 
@@ -405,11 +417,19 @@ mod tests {
             project: Some("/w".into()),
             ..SessionMeta::default()
         };
-        let command = Claude.resume(&meta, &location(ID, None)).unwrap();
+        let command = Claude
+            .resume(&meta, &location(ID, None), Permissions::Asked)
+            .unwrap();
         assert_eq!(command.argv, ["claude", "--resume", ID]);
         assert_eq!(command.cwd.as_deref(), Some("/w"));
-        assert_eq!(Claude.resume(&meta, &location("--evil", None)), None);
-        assert_eq!(Claude.resume(&meta, &location(ID, Some("subagent"))), None);
+        assert_eq!(
+            Claude.resume(&meta, &location("--evil", None), Permissions::Asked),
+            None
+        );
+        assert_eq!(
+            Claude.resume(&meta, &location(ID, Some("subagent")), Permissions::Asked),
+            None
+        );
         assert!(Claude.id_is_valid(ID) && !Claude.id_is_valid("-x"));
     }
 
@@ -420,7 +440,7 @@ mod tests {
                 Capability::Label | Capability::Status => Support::Note,
                 _ => Support::Native,
             };
-            assert_eq!(Claude.capabilities().support(operation), expected);
+            assert_eq!(Claude.facts().capabilities.support(operation), expected);
         }
     }
 }

@@ -317,7 +317,8 @@ pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLo
 mod tests {
     use super::super::fixture::read;
     use super::*;
-    use crate::{Dialect, claude::Claude};
+    use crate::Append;
+    use crate::claude::Claude;
 
     const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 

@@ -11,7 +11,7 @@ use boswell_model::{Error, Framing, Lines, Problem, Result, SessionMeta};
 
 use super::{Claude, discover};
 use crate::uuid::is_uuid;
-use crate::{Depth, Dialect, FileInfo, Files, Plan, Planned, Reader, SessionLocation, Step};
+use crate::{Depth, FileInfo, Files, Plan, Planned, Reader, SessionLocation, SideFiles, Step};
 
 const NAME: &str = "sessions-index.json";
 const LIMIT: u64 = 256 << 20;

@@ -11,8 +11,8 @@ use boswell_model::{
 use crate::DialectFacts;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
-    LinkKind, LockSpec, Match, PlanInput, Planned, ResumeCommand, Sample, SessionLink,
-    SessionLocation, StoreRequest, Support,
+    LinkKind, LockSpec, Match, Permissions, PlanEdits, PlanInput, Planned, Powers, ResumeCommand,
+    Runtime, Sample, SessionLink, SessionLocation, SharedFiles, StoreRequest, Support,
 };
 
 use super::{document, id, index, layout, plan};
@@ -33,6 +33,7 @@ const CAN: Capabilities = Capabilities::new(&[
 
 /// What is always true of it.
 static FACTS: DialectFacts = DialectFacts {
+    capabilities: CAN,
     sessions_folder: Some("sessions"),
     creates_by_plan: true,
     ..DialectFacts::new("clinvoker", "clinvoker")
@@ -43,10 +44,6 @@ impl Dialect for Clinvoker {
         &FACTS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        CAN
-    }
-
     fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         let home = env
             .home
@@ -54,17 +51,6 @@ impl Dialect for Clinvoker {
             .or_else(|| env.var("USERPROFILE").map(PathBuf::from));
         // Without a home it keeps its sessions where it was started.
         vec![home.unwrap_or_else(|| env.cwd.clone()).join(".clinvk")]
-    }
-
-    /// It knows its home folder and nothing else: a store in another one was written
-    /// with another `HOME`.
-    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
-        let home = root
-            .parent()
-            .filter(|_| root.file_name().is_some_and(|name| name == ".clinvk"));
-        home.map(|home| ("HOME", home.to_owned()))
-            .into_iter()
-            .collect()
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -150,55 +136,17 @@ impl Dialect for Clinvoker {
         }
     }
 
-    fn links(&self, meta: &SessionMeta, _id: &str) -> Vec<SessionLink> {
-        let dialect = match meta.agent.as_deref() {
-            Some("claude") => "claude",
-            Some("codex") => "codex",
-            _ => return Vec::new(),
-        };
-        let known = meta.external_ids.get("backend");
-        known
-            .map(|id| SessionLink {
-                kind: LinkKind::Transcript,
-                dialect,
-                id: id.clone(),
-            })
-            .into_iter()
-            .collect()
-    }
-
-    /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
-    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
-        meta.external_ids.get("backend")?;
-        if !id::is_valid(&location.id) {
-            return None;
+    fn powers(&self) -> Powers<'_> {
+        Powers {
+            edits: Some(self),
+            shared_files: Some(self),
+            runtime: Some(self),
+            ..Powers::default()
         }
-        let argv = ["clinvk", "resume", &location.id]
-            .map(str::to_owned)
-            .to_vec();
-        Some(ResumeCommand {
-            argv,
-            cwd: meta.project.clone(),
-        })
     }
+}
 
-    fn is_shared(&self, key: &str) -> bool {
-        key == index::KEY
-    }
-
-    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
-        Ok(files
-            .stat(index::KEY)?
-            .filter(crate::FileInfo::is_file)
-            .map(|info| info.key)
-            .into_iter()
-            .collect())
-    }
-
-    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
-        (key == index::KEY).then(|| crate::without_sessions::members(bytes, "index", ids))?
-    }
-
+impl PlanEdits for Clinvoker {
     fn plans(&self, operation: Capability) -> bool {
         use Capability::{Delete, Fork, Status, Tag, Title};
         matches!(operation, Title | Tag | Status | Fork | Delete)
@@ -224,5 +172,74 @@ impl Dialect for Clinvoker {
         id_source: &dyn IdSource,
     ) -> Result<Planned> {
         plan::of_store(files, request, id_source)
+    }
+}
+
+impl SharedFiles for Clinvoker {
+    fn is_shared(&self, key: &str) -> bool {
+        key == index::KEY
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        Ok(files
+            .stat(index::KEY)?
+            .filter(crate::FileInfo::is_file)
+            .map(|info| info.key)
+            .into_iter()
+            .collect())
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        (key == index::KEY).then(|| crate::without_sessions::members(bytes, "index", ids))?
+    }
+}
+
+impl Runtime for Clinvoker {
+    /// It knows its home folder and nothing else: a store in another one was written
+    /// with another `HOME`.
+    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        let home = root
+            .parent()
+            .filter(|_| root.file_name().is_some_and(|name| name == ".clinvk"));
+        home.map(|home| ("HOME", home.to_owned()))
+            .into_iter()
+            .collect()
+    }
+
+    fn links(&self, meta: &SessionMeta, _id: &str) -> Vec<SessionLink> {
+        let dialect = match meta.agent.as_deref() {
+            Some("claude") => "claude",
+            Some("codex") => "codex",
+            _ => return Vec::new(),
+        };
+        let known = meta.external_ids.get("backend");
+        known
+            .map(|id| SessionLink {
+                kind: LinkKind::Transcript,
+                dialect,
+                id: id.clone(),
+            })
+            .into_iter()
+            .collect()
+    }
+
+    /// clinvoker resumes only what has a session at the backend; a fresh fork has none.
+    fn resume(
+        &self,
+        meta: &SessionMeta,
+        location: &SessionLocation,
+        _permissions: Permissions,
+    ) -> Option<ResumeCommand> {
+        meta.external_ids.get("backend")?;
+        if !id::is_valid(&location.id) {
+            return None;
+        }
+        let argv = ["clinvk", "resume", &location.id]
+            .map(str::to_owned)
+            .to_vec();
+        Some(ResumeCommand {
+            argv,
+            cwd: meta.project.clone(),
+        })
     }
 }

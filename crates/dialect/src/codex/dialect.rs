@@ -11,7 +11,8 @@ use boswell_model::{
 use crate::uuid::is_uuid;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, Match,
-    PlanInput, Planned, ResumeCommand, Sample, SessionLocation, Support, tool_paths, unsupported,
+    Permissions, PlanEdits, PlanInput, Planned, Powers, Refine, ResumeCommand, Runtime, Sample,
+    SessionLocation, SharedFiles, Support, tool_paths, unsupported,
 };
 use crate::{DialectFacts, HistoryKind, UntiedFile};
 
@@ -24,6 +25,12 @@ pub struct Codex;
 
 /// What is always true of it.
 static FACTS: DialectFacts = DialectFacts {
+    capabilities: Capabilities::new(&[
+        (Capability::Read, Support::Native),
+        (Capability::Context, Support::Native),
+        (Capability::Resume, Support::Native),
+        (Capability::Delete, Support::Native),
+    ]),
     sessions_folder: Some("sessions"),
     prompt_history: HistoryKind::Lines,
     untied_files: &[
@@ -46,24 +53,11 @@ impl Dialect for Codex {
         &FACTS
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::new(&[
-            (Capability::Read, Support::Native),
-            (Capability::Context, Support::Native),
-            (Capability::Resume, Support::Native),
-            (Capability::Delete, Support::Native),
-        ])
-    }
-
     fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         env.path_var("CODEX_HOME")
             .or_else(|| env.in_home(".codex"))
             .into_iter()
             .collect()
-    }
-
-    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
-        vec![("CODEX_HOME", root.to_owned())]
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -147,6 +141,18 @@ impl Dialect for Codex {
         context::render(item, records)
     }
 
+    fn powers(&self) -> Powers<'_> {
+        Powers {
+            edits: Some(self),
+            shared_files: Some(self),
+            runtime: Some(self),
+            refine: self,
+            ..Powers::default()
+        }
+    }
+}
+
+impl PlanEdits for Codex {
     fn plans(&self, operation: Capability) -> bool {
         operation == Capability::Delete
     }
@@ -161,7 +167,9 @@ impl Dialect for Codex {
             )),
         }
     }
+}
 
+impl SharedFiles for Codex {
     fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
         (key == layout::INDEX)
             .then(|| delete::merge(base, ours, theirs))
@@ -179,10 +187,21 @@ impl Dialect for Codex {
     fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
         delete::without(key, bytes, ids)
     }
+}
+
+impl Runtime for Codex {
+    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        vec![("CODEX_HOME", root.to_owned())]
+    }
 
     /// No permissions are passed on: Codex starts with those of its own configuration. It does not
     /// look for ids in its archive.
-    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
+    fn resume(
+        &self,
+        meta: &SessionMeta,
+        location: &SessionLocation,
+        _permissions: Permissions,
+    ) -> Option<ResumeCommand> {
         let id = meta.id.as_ref().unwrap_or(&location.id);
         let usable = self.id_is_valid(id) && !layout::is_archived(location) && !meta.archived;
         usable.then(|| ResumeCommand {
@@ -190,7 +209,9 @@ impl Dialect for Codex {
             cwd: meta.project.clone(),
         })
     }
+}
 
+impl Refine for Codex {
     /// Patches name their files in lines of their own, whether they are free text or
     /// stand escaped in JSON.
     fn touched_files(&self, view: &View) -> Vec<(String, String)> {
@@ -326,7 +347,9 @@ mod tests {
             project: Some("/p".to_owned()),
             ..SessionMeta::default()
         };
-        let command = Codex.resume(&meta, &location()).unwrap();
+        let command = Codex
+            .resume(&meta, &location(), Permissions::Asked)
+            .unwrap();
         assert_eq!(
             command.argv,
             ["codex", "resume", "019d7e3d-0164-79d1-af76-e4ee6689b94f"]
@@ -336,12 +359,15 @@ mod tests {
             id: Some("--dangerously-bypass".to_owned()),
             ..SessionMeta::default()
         };
-        assert_eq!(Codex.resume(&planted, &location()), None);
+        assert_eq!(
+            Codex.resume(&planted, &location(), Permissions::Asked),
+            None
+        );
         let archived = SessionLocation {
             hidden: Some("archived"),
             ..location()
         };
-        assert_eq!(Codex.resume(&meta, &archived), None);
+        assert_eq!(Codex.resume(&meta, &archived, Permissions::Asked), None);
     }
 
     #[test]

@@ -12,8 +12,9 @@ use crate::DialectFacts;
 use crate::resume_decision::Probe;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
-    LinkKind, LockSpec, Match, Orphan, PlanInput, Planned, ResumeCommand, Sample, SessionLink,
-    SessionLocation, SideFile, StoreRequest, Support,
+    LinkKind, LockSpec, Match, Orphan, Permissions, PlanEdits, PlanInput, Planned, Powers, Refine,
+    Repairer, ResumeCommand, Runtime, Sample, SessionLink, SessionLocation, SharedFiles, SideFile,
+    SideFiles, StoreRequest, Support,
 };
 
 use super::content::Content;
@@ -41,6 +42,7 @@ const CAN: Capabilities = Capabilities::new(&[
 
 /// What is always true of it.
 static FACTS: DialectFacts = DialectFacts {
+    capabilities: CAN,
     sessions_folder: Some("sessions"),
     ids_are_unique: false,
     creates_by_plan: true,
@@ -50,10 +52,6 @@ static FACTS: DialectFacts = DialectFacts {
 impl Dialect for MyAgents {
     fn facts(&self) -> &'static DialectFacts {
         &FACTS
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        CAN
     }
 
     fn roots(&self, env: &Environment) -> Vec<PathBuf> {
@@ -67,10 +65,6 @@ impl Dialect for MyAgents {
             .map(|home| home.join(".myagents"))
             .filter(|usual| moved.as_ref() != Some(usual));
         moved.into_iter().chain(usual).collect()
-    }
-
-    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
-        vec![("MYAGENTS_DATA_DIR", root.to_owned())]
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -185,12 +179,6 @@ impl Dialect for MyAgents {
         })
     }
 
-    fn side_settings(&self, location: &SessionLocation, settings: &mut Settings) {
-        if let Some(row) = location.row.as_deref().and_then(Row::parse) {
-            row.settings(settings);
-        }
-    }
-
     fn render(&self, _item: &ContextItem, records: &[Object<'_>]) -> Message {
         let role = records
             .first()
@@ -211,6 +199,70 @@ impl Dialect for MyAgents {
         }
     }
 
+    fn powers(&self) -> Powers<'_> {
+        Powers {
+            edits: Some(self),
+            shared_files: Some(self),
+            repair: Some(self),
+            side_files: Some(self),
+            runtime: Some(self),
+            refine: self,
+            ..Powers::default()
+        }
+    }
+}
+
+impl PlanEdits for MyAgents {
+    fn plans(&self, operation: Capability) -> bool {
+        plan::plans(operation)
+    }
+
+    fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
+        plan::locks(location, request)
+    }
+
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::plan(asked, request)
+    }
+
+    fn store_locks(&self, request: &StoreRequest) -> Vec<LockSpec> {
+        plan::store_locks(request)
+    }
+
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
+    ) -> Result<Planned> {
+        plan::plan_store(files, request, id_source)
+    }
+}
+
+impl SharedFiles for MyAgents {
+    fn is_shared(&self, key: &str) -> bool {
+        index::is_index(key)
+    }
+
+    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
+        Ok(files
+            .list("")?
+            .into_iter()
+            .filter(|info| info.is_file() && index::is_index(&info.key))
+            .map(|i| i.key)
+            .collect())
+    }
+
+    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
+        index::is_index(key).then(|| index::without(bytes, ids))?
+    }
+
+    fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
+        (key == index::MAIN).then(|| index_file::merge(base, ours, theirs))?
+    }
+}
+
+impl Repairer for MyAgents {
     fn check(
         &self,
         view: &SessionView<'_>,
@@ -251,7 +303,9 @@ impl Dialect for MyAgents {
         problems.push(Problem::of_file(ProblemKind::PendingChange, detail));
         Ok(())
     }
+}
 
+impl SideFiles for MyAgents {
     fn orphans(&self, files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
         leftovers::orphans(files, found)
     }
@@ -262,6 +316,30 @@ impl Dialect for MyAgents {
 
     fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
         layout::side_files(files, location)
+    }
+}
+
+impl Refine for MyAgents {
+    fn side_settings(&self, location: &SessionLocation, settings: &mut Settings) {
+        if let Some(row) = location.row.as_deref().and_then(Row::parse) {
+            row.settings(settings);
+        }
+    }
+}
+
+impl Runtime for MyAgents {
+    /// Only the engine that the app drives can be started: see `resume_by`.
+    fn resume(
+        &self,
+        _meta: &SessionMeta,
+        _location: &SessionLocation,
+        _permissions: Permissions,
+    ) -> Option<ResumeCommand> {
+        None
+    }
+
+    fn store_variables(&self, root: &Path, _key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        vec![("MYAGENTS_DATA_DIR", root.to_owned())]
     }
 
     fn links(&self, meta: &SessionMeta, _id: &str) -> Vec<SessionLink> {
@@ -289,52 +367,6 @@ impl Dialect for MyAgents {
         probe: &dyn Fn(&SessionLink) -> Probe,
     ) -> Result<Option<ResumeCommand>> {
         resume::resume(location, probe)
-    }
-
-    fn plans(&self, operation: Capability) -> bool {
-        plan::plans(operation)
-    }
-
-    fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
-        plan::locks(location, request)
-    }
-
-    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
-        plan::plan(asked, request)
-    }
-
-    fn store_locks(&self, request: &StoreRequest) -> Vec<LockSpec> {
-        plan::store_locks(request)
-    }
-
-    fn plan_store(
-        &self,
-        files: &dyn Files,
-        request: &StoreRequest,
-        id_source: &dyn IdSource,
-    ) -> Result<Planned> {
-        plan::plan_store(files, request, id_source)
-    }
-
-    fn is_shared(&self, key: &str) -> bool {
-        index::is_index(key)
-    }
-
-    fn shared_files(&self, files: &dyn Files) -> Result<Vec<String>> {
-        Ok(files
-            .list("")?
-            .into_iter()
-            .filter(|info| info.is_file() && index::is_index(&info.key))
-            .map(|i| i.key)
-            .collect())
-    }
-
-    fn without(&self, key: &str, bytes: &[u8], ids: &[String]) -> Option<Vec<u8>> {
-        index::is_index(key).then(|| index::without(bytes, ids))?
-    }
-
-    fn merge(&self, key: &str, base: &[u8], ours: &[u8], theirs: &[u8]) -> Option<Vec<u8>> {
-        (key == index::MAIN).then(|| index_file::merge(base, ours, theirs))?
     }
 }
 

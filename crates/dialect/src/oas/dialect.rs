@@ -13,7 +13,8 @@ use crate::DialectFacts;
 use crate::uuid::is_uuid;
 use crate::{
     Capabilities, Capability, Dialect, Discovered, EditRequest, Environment, Files, IdSource,
-    Match, PlanInput, Planned, Sample, StoreRequest, Support,
+    Match, PlanEdits, PlanInput, Planned, Powers, Refine, Repairer, Sample, SharedFiles,
+    StoreRequest, Support,
 };
 
 use super::{header, index, layout, plan, row};
@@ -37,6 +38,7 @@ const CAN: Capabilities = Capabilities::new(&[
 
 /// What is always true of it.
 static FACTS: DialectFacts = DialectFacts {
+    capabilities: CAN,
     creates_by_plan: true,
     ..DialectFacts::new("oas", "open-agent-sdk")
 };
@@ -44,10 +46,6 @@ static FACTS: DialectFacts = DialectFacts {
 impl Dialect for OpenAgentSdk {
     fn facts(&self) -> &'static DialectFacts {
         &FACTS
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        CAN
     }
 
     fn roots(&self, env: &Environment) -> Vec<PathBuf> {
@@ -133,10 +131,6 @@ impl Dialect for OpenAgentSdk {
         row::view(object)
     }
 
-    fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
-        header::redact_header(record)
-    }
-
     /// The messages behind the last compaction. What it summed up is gone from the file as well.
     fn context(&self, view: &SessionView<'_>, tip: Tip) -> Result<Context> {
         let path = tip
@@ -197,25 +191,38 @@ impl Dialect for OpenAgentSdk {
         }
     }
 
-    fn check(
-        &self,
-        view: &SessionView<'_>,
-        _meta: &SessionMeta,
-        problems: &mut Vec<Problem>,
-    ) -> Result<()> {
-        if view
-            .log
-            .heads
-            .first()
-            .is_some_and(|head| head.kind != EntryKind::Header)
-        {
-            let detail =
-                "the first record is no session header, so the SDK does not find this session";
-            problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
+    fn powers(&self) -> Powers<'_> {
+        Powers {
+            edits: Some(self),
+            shared_files: Some(self),
+            repair: Some(self),
+            refine: self,
+            ..Powers::default()
         }
-        Ok(())
+    }
+}
+
+impl PlanEdits for OpenAgentSdk {
+    fn plans(&self, operation: Capability) -> bool {
+        use Capability::{Append, Delete, Fork, Rewind};
+        matches!(operation, Append | Rewind | Fork | Delete)
     }
 
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::of_session(asked, request)
+    }
+
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        request: &StoreRequest,
+        id_source: &dyn IdSource,
+    ) -> Result<Planned> {
+        plan::of_store(files, request, id_source)
+    }
+}
+
+impl SharedFiles for OpenAgentSdk {
     fn is_shared(&self, key: &str) -> bool {
         index::is_index(key)
     }
@@ -247,23 +254,32 @@ impl Dialect for OpenAgentSdk {
         index::is_index(key)
             .then(|| crate::without_sessions::items(bytes, &["sessions"], speaks))?
     }
+}
 
-    fn plans(&self, operation: Capability) -> bool {
-        use Capability::{Append, Delete, Fork, Rewind};
-        matches!(operation, Append | Rewind | Fork | Delete)
-    }
-
-    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
-        plan::of_session(asked, request)
-    }
-
-    fn plan_store(
+impl Repairer for OpenAgentSdk {
+    fn check(
         &self,
-        files: &dyn Files,
-        request: &StoreRequest,
-        id_source: &dyn IdSource,
-    ) -> Result<Planned> {
-        plan::of_store(files, request, id_source)
+        view: &SessionView<'_>,
+        _meta: &SessionMeta,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        if view
+            .log
+            .heads
+            .first()
+            .is_some_and(|head| head.kind != EntryKind::Header)
+        {
+            let detail =
+                "the first record is no session header, so the SDK does not find this session";
+            problems.push(Problem::of_file(ProblemKind::BadHeader, detail));
+        }
+        Ok(())
+    }
+}
+
+impl Refine for OpenAgentSdk {
+    fn redact<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
+        header::redact_header(record)
     }
 }
 

@@ -60,7 +60,7 @@ mod tests {
     fn by_pairs(object: &Object<'_>) -> Vec<String> {
         let mut names = Interner::default();
         let mut found = Vec::new();
-        crate::Dialect::tool_links(&Pi::PI, object, &mut names, &mut |pair| found.push(pair));
+        crate::Repairer::tool_links(&Pi::PI, object, &mut names, &mut |pair| found.push(pair));
         let told = |pair: &ToolLink| match pair {
             ToolLink::Call(id) => format!("calls {}", names.text(*id)),
             ToolLink::Answer(id) => format!("answers {}", names.text(*id)),

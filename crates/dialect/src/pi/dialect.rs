@@ -9,10 +9,10 @@ use boswell_model::{
 };
 
 use crate::{
-    Capabilities, Capability, ContextCoverage, Dialect, Discovered, Draft, EditRequest, EntryStamp,
-    Environment, Files, IdSource, LockSpec, Match, NewLog, NewSession, PlanInput, Planned,
-    ProviderMessage, ResumeCommand, Sample, SessionLocation, SideFile, StoreRequest, Subagent,
-    ToolLink,
+    Append, Capability, ContextCoverage, Dialect, Discovered, Draft, EditRequest, EntryStamp,
+    Environment, Files, IdSource, LockSpec, Match, NewLog, NewSession, Permissions, PlanEdits,
+    PlanInput, Planned, Powers, ProviderMessage, Refine, Repairer, ResumeCommand, Runtime, Sample,
+    SessionFacts, SessionLocation, SideFile, SideFiles, StoreRequest, Subagent, ToolLink,
 };
 
 use super::facts;
@@ -27,16 +27,8 @@ impl Dialect for Pi {
         facts::of(self.flavour)
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.table()
-    }
-
     fn roots(&self, env: &Environment) -> Vec<PathBuf> {
         roots::roots(self.flavour, env)
-    }
-
-    fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
-        roots::variables(self.flavour, root, key)
     }
 
     fn discover(&self, files: &dyn Files) -> Result<Discovered> {
@@ -92,18 +84,83 @@ impl Dialect for Pi {
         context::context(self.flavour, view, tip)
     }
 
-    fn context_coverage(&self, view: &SessionView<'_>, tip: Tip) -> Result<ContextCoverage> {
-        context_window::context_coverage(self.flavour, view, tip)
-    }
-
     fn render(&self, item: &ContextItem, records: &[Object<'_>]) -> Message {
         render::render(self.flavour, item, records)
     }
 
-    fn provider_messages(&self, messages: Vec<Message>) -> Vec<ProviderMessage> {
-        provider_messages::provider_messages(self.flavour, messages)
+    fn powers(&self) -> Powers<'_> {
+        Powers {
+            append: Some(self),
+            edits: Some(self),
+            repair: Some(self),
+            side_files: Some(self),
+            runtime: Some(self),
+            refine: self,
+            ..Powers::default()
+        }
+    }
+}
+
+impl Append for Pi {
+    fn can_append(&self, meta: &SessionMeta) -> Result<()> {
+        super::encode::can_append(meta)
     }
 
+    fn has_plain_header(&self, bytes: &[u8]) -> bool {
+        super::encode::has_plain_header(bytes)
+    }
+
+    fn fast_entry_id<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
+        super::encode::fast_entry_id(line)
+    }
+
+    fn encode(
+        &self,
+        draft: &Draft,
+        stamp: EntryStamp<'_>,
+        _session: Option<SessionFacts<'_>>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        super::encode::entry(*self, draft, stamp, out)
+    }
+
+    fn session_id(&self, id_source: &dyn IdSource) -> String {
+        super::session_id::session_id(self.flavour, id_source)
+    }
+
+    fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
+        super::encode::new_log(*self, new, id, now)
+    }
+
+    fn resolve_key(&self, files: &dyn Files, key: String) -> Result<String> {
+        layout::resolve_key(files, key)
+    }
+}
+
+impl PlanEdits for Pi {
+    fn plans(&self, operation: Capability) -> bool {
+        plan::plans(self.flavour, operation)
+    }
+
+    fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
+        plan::locks(*self, location, request)
+    }
+
+    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
+        plan::plan(*self, asked, request)
+    }
+
+    fn plan_store(
+        &self,
+        files: &dyn Files,
+        request: &StoreRequest,
+        _id_source: &dyn IdSource,
+    ) -> Result<Planned> {
+        plan::plan_store(*self, files, request)
+    }
+}
+
+impl Repairer for Pi {
     fn entries_agent_sees(&self, view: &SessionView<'_>, tip: Tip) -> Result<Vec<Slot>> {
         repair::entries_agent_sees(*self, view, tip)
     }
@@ -138,7 +195,9 @@ impl Dialect for Pi {
     ) -> Result<()> {
         check::check(view, problems)
     }
+}
 
+impl SideFiles for Pi {
     fn side_files(&self, files: &dyn Files, location: &SessionLocation) -> Result<Vec<SideFile>> {
         side_files::side_files(files, location)
     }
@@ -160,57 +219,29 @@ impl Dialect for Pi {
     fn orphans(&self, files: &dyn Files, found: &[SessionLocation]) -> Result<Vec<Orphan>> {
         orphans::orphans(files, found)
     }
+}
 
-    fn resume(&self, meta: &SessionMeta, location: &SessionLocation) -> Option<ResumeCommand> {
+impl Runtime for Pi {
+    fn store_variables(&self, root: &Path, key: Option<&str>) -> Vec<(&'static str, PathBuf)> {
+        roots::variables(self.flavour, root, key)
+    }
+
+    fn resume(
+        &self,
+        meta: &SessionMeta,
+        location: &SessionLocation,
+        _permissions: Permissions,
+    ) -> Option<ResumeCommand> {
         resume::resume(self.flavour, meta, location)
     }
+}
 
-    fn can_append(&self, meta: &SessionMeta) -> Result<()> {
-        super::encode::can_append(meta)
+impl Refine for Pi {
+    fn context_coverage(&self, view: &SessionView<'_>, tip: Tip) -> Result<ContextCoverage> {
+        context_window::context_coverage(self.flavour, view, tip)
     }
 
-    fn has_plain_header(&self, bytes: &[u8]) -> bool {
-        super::encode::has_plain_header(bytes)
-    }
-
-    fn fast_entry_id<'l>(&self, line: &'l [u8]) -> Option<&'l str> {
-        super::encode::fast_entry_id(line)
-    }
-
-    fn encode(&self, draft: &Draft, settled: EntryStamp<'_>, out: &mut Vec<u8>) -> Result<()> {
-        super::encode::entry(*self, draft, settled, out)
-    }
-
-    fn session_id(&self, id_source: &dyn IdSource) -> String {
-        super::session_id::session_id(self.flavour, id_source)
-    }
-
-    fn new_log(&self, new: &NewSession, id: &str, now: Instant) -> Result<NewLog> {
-        super::encode::new_log(*self, new, id, now)
-    }
-
-    fn resolve_key(&self, files: &dyn Files, key: String) -> Result<String> {
-        layout::resolve_key(files, key)
-    }
-
-    fn plans(&self, operation: Capability) -> bool {
-        plan::plans(self.flavour, operation)
-    }
-
-    fn locks(&self, location: &SessionLocation, request: &EditRequest) -> Vec<LockSpec> {
-        plan::locks(*self, location, request)
-    }
-
-    fn plan(&self, asked: &PlanInput<'_>, request: &EditRequest) -> Result<Planned> {
-        plan::plan(*self, asked, request)
-    }
-
-    fn plan_store(
-        &self,
-        files: &dyn Files,
-        request: &StoreRequest,
-        _id_source: &dyn IdSource,
-    ) -> Result<Planned> {
-        plan::plan_store(*self, files, request)
+    fn provider_messages(&self, messages: Vec<Message>) -> Vec<ProviderMessage> {
+        provider_messages::provider_messages(self.flavour, messages)
     }
 }

@@ -2,18 +2,45 @@
 
 use super::flavour::Flavour;
 use super::repair::READERS;
-use crate::{BlobPolicy, Depth, DialectFacts, ForkOrigin, HistoryKind, MemoryPolicy, UntiedFile};
+use crate::{
+    BlobPolicy, Capabilities, Capability, Depth, DialectFacts, ForkOrigin, HistoryKind,
+    MemoryPolicy, Support, UntiedFile,
+};
 
 const FAMILY: DialectFacts = DialectFacts {
     sessions_folder: Some("sessions"),
     check_depth: Depth::Calls,
     readers: READERS,
-    appends: true,
     has_own_records: true,
     log_is_session: true,
     keeps_breadcrumbs: true,
     ..DialectFacts::new("pi", "pi")
 };
+
+macro_rules! table {
+    ($title:ident, $metadata:ident, $resume:ident) => {
+        &[
+            (Capability::Read, Support::Native),
+            (Capability::Context, Support::Native),
+            (Capability::Append, Support::Native),
+            (Capability::Branch, Support::Native),
+            (Capability::Rewind, Support::Native),
+            (Capability::Fork, Support::Native),
+            (Capability::Title, Support::$title),
+            (Capability::Tag, Support::$metadata),
+            (Capability::Label, Support::Native),
+            (Capability::Status, Support::$metadata),
+            (Capability::Delete, Support::Native),
+            (Capability::Resume, Support::$resume),
+        ]
+    };
+}
+
+const PI_CAN: &[(Capability, Support)] = table!(Native, Note, Native);
+/// Their title stands in the first line of the file, so a new one means a new file.
+const HEIRS_CAN: &[(Capability, Support)] = table!(Rewrites, Note, Native);
+/// Boswell is no agent: there is nothing that could take its conversations up again.
+const OWN_CAN: &[(Capability, Support)] = table!(Native, Native, No);
 
 /// The prompt history of xcsh and oh-my-pi.
 const HISTORY: &[UntiedFile] = &[UntiedFile {
@@ -23,11 +50,13 @@ const HISTORY: &[UntiedFile] = &[UntiedFile {
 }];
 
 static PI: DialectFacts = DialectFacts {
+    capabilities: Capabilities::new(PI_CAN),
     fork_origin: ForkOrigin::Path,
     ..FAMILY
 };
 
 static OMP: DialectFacts = DialectFacts {
+    capabilities: Capabilities::new(HEIRS_CAN),
     name: "omp",
     title: "oh-my-pi",
     agent: "omp",
@@ -42,6 +71,7 @@ static OMP: DialectFacts = DialectFacts {
 };
 
 static XCSH: DialectFacts = DialectFacts {
+    capabilities: Capabilities::new(HEIRS_CAN),
     name: "xcsh",
     title: "xcsh",
     agent: "xcsh",
@@ -55,6 +85,7 @@ static XCSH: DialectFacts = DialectFacts {
 };
 
 static BOSWELL: DialectFacts = DialectFacts {
+    capabilities: Capabilities::new(OWN_CAN),
     name: "boswell",
     title: "Boswell",
     agent: "boswell",
@@ -71,5 +102,30 @@ pub(super) fn of(flavour: Flavour) -> &'static DialectFacts {
         Flavour::Omp => &OMP,
         Flavour::Xcsh => &XCSH,
         Flavour::Boswell => &BOSWELL,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pi;
+    use super::*;
+    use crate::Dialect;
+
+    #[test]
+    fn only_our_own_store_has_a_place_for_tags_and_only_agents_resume() {
+        let support = |pi: Pi, operation| pi.facts().capabilities.support(operation);
+        assert_eq!(support(Pi::PI, Capability::Title), Support::Native);
+        assert_eq!(support(Pi::XCSH, Capability::Title), Support::Rewrites);
+        assert_eq!(support(Pi::OMP, Capability::Tag), Support::Note);
+        assert_eq!(support(Pi::BOSWELL, Capability::Tag), Support::Native);
+        assert_eq!(support(Pi::BOSWELL, Capability::Resume), Support::No);
+        for operation in Capability::ALL {
+            assert_ne!(
+                support(Pi::PI, operation),
+                Support::No,
+                "{}",
+                operation.word()
+            );
+        }
     }
 }

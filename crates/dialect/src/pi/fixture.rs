@@ -4,8 +4,8 @@ use boswell_model::json::{Object, scan_object};
 use boswell_model::{Context, Framing, Message, Slot, Tip};
 
 use crate::{
-    Depth, Dialect, IdSource, MemoryFiles, Plan, PlanInput, ReadSession, Reader, SessionLocation,
-    Step,
+    Clock, Depth, Dialect, IdSource, MemoryFiles, Plan, PlanInput, ReadSession, Reader,
+    SessionLocation, Step,
 };
 
 use super::Pi;
@@ -165,11 +165,13 @@ impl boswell_model::Payloads for Bytes<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Counting(std::sync::atomic::AtomicU64);
 
-impl IdSource for Counting {
+impl Clock for Counting {
     fn now(&self) -> boswell_model::Instant {
         boswell_model::Instant::from_millis(1_790_000_000_000)
     }
+}
 
+impl IdSource for Counting {
     fn random(&self) -> u64 {
         self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
     }

@@ -1,6 +1,4 @@
-//! The programs of the family, and what each can.
-
-use crate::{Capabilities, Capability, Support};
+//! The programs of the family, and their names.
 
 /// Which program of the family writes a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,62 +70,6 @@ impl Pi {
             Flavour::Omp => "oh-my-pi",
             Flavour::Xcsh => "xcsh",
             Flavour::Boswell => "Boswell",
-        }
-    }
-
-    pub(super) fn table(self) -> Capabilities {
-        Capabilities::new(match self.flavour {
-            Flavour::Pi => PI,
-            Flavour::Omp | Flavour::Xcsh => HEIRS,
-            Flavour::Boswell => OWN,
-        })
-    }
-}
-
-macro_rules! table {
-    ($title:ident, $metadata:ident, $resume:ident) => {
-        &[
-            (Capability::Read, Support::Native),
-            (Capability::Context, Support::Native),
-            (Capability::Append, Support::Native),
-            (Capability::Branch, Support::Native),
-            (Capability::Rewind, Support::Native),
-            (Capability::Fork, Support::Native),
-            (Capability::Title, Support::$title),
-            (Capability::Tag, Support::$metadata),
-            (Capability::Label, Support::Native),
-            (Capability::Status, Support::$metadata),
-            (Capability::Delete, Support::Native),
-            (Capability::Resume, Support::$resume),
-        ]
-    };
-}
-
-const PI: &[(Capability, Support)] = table!(Native, Note, Native);
-/// Their title stands in the first line of the file, so a new one means a new file.
-const HEIRS: &[(Capability, Support)] = table!(Rewrites, Note, Native);
-/// Boswell is no agent: there is nothing that could take its conversations up again.
-const OWN: &[(Capability, Support)] = table!(Native, Native, No);
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_our_own_store_has_a_place_for_tags_and_only_agents_resume() {
-        let support = |pi: Pi, operation| pi.table().support(operation);
-        assert_eq!(support(Pi::PI, Capability::Title), Support::Native);
-        assert_eq!(support(Pi::XCSH, Capability::Title), Support::Rewrites);
-        assert_eq!(support(Pi::OMP, Capability::Tag), Support::Note);
-        assert_eq!(support(Pi::BOSWELL, Capability::Tag), Support::Native);
-        assert_eq!(support(Pi::BOSWELL, Capability::Resume), Support::No);
-        for operation in Capability::ALL {
-            assert_ne!(
-                support(Pi::PI, operation),
-                Support::No,
-                "{}",
-                operation.word()
-            );
         }
     }
 }

@@ -13,7 +13,7 @@ use super::link_scheme::is_entry;
 use super::migrate::{Migrated, migrated};
 use super::{Flavour, Pi, encode, layout, session_id, side_files};
 use crate::{
-    Body, Dialect, Draft, EntryStamp, ForkScope, NewLog, NewSession, Plan, PlanInput, Planned,
+    Append, Body, Draft, EntryStamp, ForkScope, NewLog, NewSession, Plan, PlanInput, Planned,
     Precondition, Step,
 };
 
@@ -257,6 +257,7 @@ mod tests {
         asking, asking_with, assistant, entry, location, read, texts, user, v3,
     };
     use super::*;
+    use crate::PlanEdits;
     use crate::{Dialect, EditRequest, MemoryFiles};
 
     fn tree() -> String {

@@ -278,6 +278,7 @@ mod tests {
     use super::super::fixture::{HEADER, apply, asking, read, texts, user, v3};
     use super::*;
     use crate::EditRequest;
+    use crate::PlanEdits;
 
     const V1: &str = "{\"type\":\"session\",\"id\":\"S\",\"timestamp\":\"2025-01-01T00:00:00Z\",\"cwd\":\"/p\"}\n";
 

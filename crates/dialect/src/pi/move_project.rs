@@ -286,7 +286,8 @@ fn crumb_after(text: &str, from: &str, to: &str, moved: &[(String, String)]) -> 
 mod tests {
     use super::super::fixture::{HEADER, user};
     use super::*;
-    use crate::{Dialect, MemoryFiles, StoreRequest};
+    use crate::PlanEdits;
+    use crate::{MemoryFiles, StoreRequest};
 
     fn log(cwd: &str) -> String {
         format!(

@@ -103,7 +103,8 @@ mod tests {
     use super::super::Pi;
     use super::super::fixture::{HEADER, apply, asking, user};
     use super::*;
-    use crate::{Dialect, EditRequest};
+    use crate::EditRequest;
+    use crate::PlanEdits;
 
     fn retitled(pi: Pi, text: &str, title: &str) -> Result<String> {
         asking(pi, text, |asked| {

@@ -98,12 +98,13 @@ fn pairs_of(data: Raw<'_>, key: &str) -> Vec<(String, String)> {
 
 #[cfg(test)]
 mod tests {
+    use crate::Append;
     use boswell_model::json::scan_object;
 
     use super::super::Pi;
     use super::super::fixture::{assistant, context, entry, user, v3};
     use super::*;
-    use crate::{Dialect, EntryStamp};
+    use crate::EntryStamp;
 
     fn written(settings: &Settings, id: &str, parent: &str) -> String {
         let settled = EntryStamp {

@@ -14,7 +14,7 @@ mod n_to_r;
 mod s_to_z;
 
 use boswell_dialect::claude::{Claude, project_key};
-use boswell_dialect::{Dialect, MemoryFiles};
+use boswell_dialect::{Dialect, MemoryFiles, SideFiles};
 use boswell_model::EntryKind;
 
 use crate::claude_support::{Session, files_below, root};

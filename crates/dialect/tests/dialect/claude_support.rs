@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::claude::Claude;
-use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation};
+use boswell_dialect::{Depth, Dialect, ReadSession, Reader, Repairer, SessionLocation};
 use boswell_model::json::{Json, Member, Object, scan_object};
 use boswell_model::{
     ContextItem, Framing, Lines, Payloads, Problem, SessionView, Slot, Splitter, Tip,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use boswell_dialect::clinvoker::Clinvoker;
 use boswell_dialect::{
-    Capability, Depth, Dialect, Discovered, Environment, LinkKind, Match, MemoryFiles, ReadSession,
-    Reader, Sample, SessionLink, SessionLocation, Support, by_name,
+    Capability, Depth, Dialect, Discovered, Environment, LinkKind, Match, MemoryFiles, Permissions,
+    ReadSession, Reader, Runtime, Sample, SessionLink, SessionLocation, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
@@ -303,11 +303,13 @@ fn the_transcript_is_linked_and_can_be_resumed_only_with_a_backend_session() {
         Clinvoker.links(&meta(&DOCUMENT.replace("\"claude\"", "\"gemini\"")), ID),
         []
     );
-    let command = Clinvoker.resume(&session.meta, &location).unwrap();
+    let command = Clinvoker
+        .resume(&session.meta, &location, Permissions::Asked)
+        .unwrap();
     assert_eq!(command.argv, ["clinvk", "resume", ID]);
     assert_eq!(command.cwd.as_deref(), Some("/home/u/app"));
     let fork = meta(&DOCUMENT.replace("backend_session_id", "x"));
-    assert_eq!(Clinvoker.resume(&fork, &location), None);
+    assert_eq!(Clinvoker.resume(&fork, &location, Permissions::Asked), None);
 }
 
 #[test]
@@ -367,7 +369,7 @@ fn it_is_registered_and_says_what_it_can() {
         by_name("clinvoker").map(|d| d.facts().title),
         Some("clinvoker")
     );
-    let can = |operation| Clinvoker.capabilities().support(operation);
+    let can = |operation| Clinvoker.facts().capabilities.support(operation);
     for native in [
         Capability::Title,
         Capability::Tag,

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{
     Capability, Depth, Dialect, Discovered, Environment, Match, MemoryFiles, ReadSession, Reader,
-    Sample, SessionLocation, SideKind, Support, by_name, recognise,
+    Repairer, Sample, SessionLocation, SideFiles, SideKind, Support, by_name, recognise,
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{EntryKind, Instant, Payloads, Problem, ProblemKind, Result, Slot};
@@ -275,7 +275,7 @@ fn it_is_registered_and_says_what_it_can() {
         by_name("myagents").map(|d| d.facts().title),
         Some("MyAgents")
     );
-    let can = |operation| MyAgents.capabilities().support(operation);
+    let can = |operation| MyAgents.facts().capabilities.support(operation);
     for native in [
         Capability::Append,
         Capability::Title,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use boswell_dialect::oas::{OpenAgentSdk, redact_header};
 use boswell_dialect::{
     Capability, Depth, Dialect, Discovered, Environment, Match, MemoryFiles, ReadSession, Reader,
-    Sample, Support, by_name,
+    Refine, Repairer, Sample, Support, by_name,
 };
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
@@ -424,7 +424,7 @@ fn it_is_registered_and_says_what_it_can() {
         by_name("oas").map(|d| d.facts().title),
         Some("open-agent-sdk")
     );
-    let can = |operation| OpenAgentSdk.capabilities().support(operation);
+    let can = |operation| OpenAgentSdk.facts().capabilities.support(operation);
     assert_eq!(
         (can(Capability::Append), can(Capability::Rewind)),
         (Support::Native, Support::Rewrites)

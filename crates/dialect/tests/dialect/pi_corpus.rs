@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, ReadSession, Reader, Sample, SessionLocation, recognise};
+use boswell_dialect::{
+    Depth, Dialect, ReadSession, Reader, Repairer, Sample, SessionLocation, recognise,
+};
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Context, EntryKind, Framing, Gap, Payloads, Slot, SpanKind, Tip};
 

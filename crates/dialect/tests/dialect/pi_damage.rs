@@ -4,7 +4,10 @@
 use std::borrow::Cow;
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, ReadSession, Reader, Sample, SessionLocation};
+use boswell_dialect::{
+    Depth, Dialect, Permissions, ReadSession, Reader, Refine, Repairer, Runtime, Sample,
+    SessionLocation,
+};
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Flags, Framing, Gap, Lines, Payloads, Slot, SpanKind};
 
@@ -189,7 +192,7 @@ fn ask_everything(pi: Pi, bytes: &[u8]) -> ReadSession {
     pi.leaf(&view, tip);
     pi.branch(&view, tip).unwrap();
     pi.check(&view, &read.meta, &mut Vec::new()).unwrap();
-    pi.resume(&read.meta, &location());
+    pi.resume(&read.meta, &location(), Permissions::Asked);
     for item in pi.context(&view, tip).unwrap().items {
         let payloads: Vec<_> = item
             .slots()

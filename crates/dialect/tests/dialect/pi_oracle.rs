@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Depth, Dialect, Reader, SessionLocation};
+use boswell_dialect::{Depth, Dialect, Reader, Refine, SessionLocation};
 use boswell_model::json::{Json, Object, Raw, scan_object};
 use boswell_model::{Framing, Message, Payloads, Slot, Tip};
 

@@ -143,7 +143,7 @@ impl CatalogRow {
         let mut meta = kept.meta;
         store
             .dialect()
-            .collect_side_meta(&self.files(store), &self.location, &mut meta)?;
+            .add_side_meta(&self.files(store), &self.location, &mut meta)?;
         Ok(Summary {
             reference: SessionRef::new(store.dialect().name(), &self.location.id),
             location: self.location.clone(),

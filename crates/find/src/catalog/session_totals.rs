@@ -138,7 +138,7 @@ impl SessionTotals {
             marks.set_if(true, any);
             marks.set_if(item.key.is_some(), named);
         }
-        let links = dialect.links(meta, &location.id).into_iter();
+        let links = dialect.linked_sessions(meta, &location.id).into_iter();
         let head = Head {
             created: meta.created,
             last_active,

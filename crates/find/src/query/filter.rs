@@ -110,7 +110,7 @@ impl Filters {
             return false;
         }
         self.files.is_empty() || {
-            let touched = dialect.touched_files(view);
+            let touched = dialect.powers().refine.touched_files(view);
             any(
                 &self.files,
                 touched.iter().map(|(path, _)| path.as_str()),

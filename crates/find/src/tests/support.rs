@@ -6,9 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_dialect::DialectFacts;
-use boswell_dialect::{
-    Capabilities, Capability, Dialect, Discovered, Environment, Files, Match, Sample, Support,
-};
+use boswell_dialect::{Dialect, Discovered, Environment, Files, Match, Sample};
 use boswell_find::{Source, SourceReader};
 use boswell_model::json::{Object, Raw};
 use boswell_model::{
@@ -67,10 +65,6 @@ static FACTS: DialectFacts = DialectFacts::new("plain", "plain");
 impl Dialect for Plain {
     fn facts(&self) -> &'static DialectFacts {
         &FACTS
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities::new(&[(Capability::Read, Support::Native)])
     }
 
     fn roots(&self, _env: &Environment) -> Vec<PathBuf> {

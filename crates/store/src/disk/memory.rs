@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::{Disk, DiskFile, LockMode, OpenMode, Stat, StatKind};
+use super::{
+    Disk, DiskFile, LockMode, OpenMode, ProcessState, Processes, Sleep, Stat, StatKind,
+    process_state,
+};
 
 /// Files and folders that live as long as the value.
 #[derive(Debug, Default)]
@@ -190,7 +193,16 @@ impl Disk for MemoryDisk {
         // They stand there, and nothing is ever synced.
         Ok(())
     }
+}
 
+/// Its locks are held by processes of this machine.
+impl Processes for MemoryDisk {
+    fn process_state(&self, pid: u32) -> ProcessState {
+        process_state(pid)
+    }
+}
+
+impl Sleep for MemoryDisk {
     fn sleep(&self, time: Duration) {
         std::thread::sleep(time);
     }

@@ -9,6 +9,7 @@ mod below;
 pub mod durable;
 mod listing;
 mod memory;
+mod processes;
 mod real;
 
 use std::fmt;
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use memory::MemoryDisk;
+pub use processes::{ProcessState, Processes, process_state};
 pub use real::RealDisk;
 
 /// What stands at a path.
@@ -119,7 +121,11 @@ pub enum LockMode {
 }
 
 /// A disk: the calls that change or read files and folders.
-pub trait Disk: Send + Sync + fmt::Debug {
+///
+/// What the system tells about the processes that use the files, and waiting for them, are traits
+/// of their own; a disk comes with both, because a disk in a test has processes and a time of its
+/// own too.
+pub trait Disk: Processes + Sleep {
     /// Opens a regular file, without blocking on what is none.
     fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn DiskFile>>;
 
@@ -189,36 +195,11 @@ pub trait Disk: Send + Sync + fmt::Debug {
     /// that file and they still stand there. A sync that comes after it covers them, also where the
     /// system took them for synced and they were not.
     fn write_again(&self, path: &Path, file: (u64, u64), bytes: &[u8], at: u64) -> io::Result<()>;
+}
 
-    /// Processes other than this one that have the file open for writing, as far
-    /// as the system tells.
-    fn writers_of(&self, _file: (u64, u64)) -> Vec<u32> {
-        Vec::new()
-    }
-
-    /// When a process was started, in the system's own words; none if there is no such process or
-    /// the system does not tell.
-    fn process_start(&self, _pid: u32) -> Option<String> {
-        None
-    }
-
-    /// Whether [`process_start`](Disk::process_start) answers for every process that there is.
-    fn knows_process_starts(&self) -> bool {
-        false
-    }
-
-    /// Whether [`lock_holder`](Disk::lock_holder) can answer; if not, who takes a
-    /// lock must leave word.
-    fn knows_lock_holders(&self) -> bool {
-        false
-    }
-
-    /// Who holds the OS lock of a file, where the system tells: process and program.
-    fn lock_holder(&self, _file: (u64, u64)) -> Option<(u32, String)> {
-        None
-    }
-
-    /// Lets time pass. A disk in a test may have a time of its own.
+/// Lets time pass. A disk in a test may have a time of its own.
+pub trait Sleep {
+    /// Returns once that time has passed.
     fn sleep(&self, time: Duration);
 }
 

@@ -10,7 +10,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::{Disk, DiskFile, LockMode, OpenMode, Stat, StatKind, read_full};
+use super::{
+    Disk, DiskFile, LockMode, OpenMode, ProcessState, Processes, Sleep, Stat, StatKind,
+    process_state, read_full,
+};
 
 /// The file system of the machine.
 #[derive(Debug, Clone, Copy, Default)]
@@ -132,6 +135,12 @@ impl Disk for RealDisk {
         }
         opened.write_at(bytes, at)
     }
+}
+
+impl Processes for RealDisk {
+    fn process_state(&self, pid: u32) -> ProcessState {
+        process_state(pid)
+    }
 
     #[cfg(target_os = "linux")]
     fn writers_of(&self, file: (u64, u64)) -> Vec<u32> {
@@ -142,7 +151,7 @@ impl Disk for RealDisk {
     }
 
     #[cfg(target_os = "linux")]
-    fn process_start(&self, pid: u32) -> Option<String> {
+    fn start_time(&self, pid: u32) -> Option<String> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         // The second field is the program's name in brackets and may hold anything; the start
         // is the twenty-second.
@@ -150,7 +159,7 @@ impl Disk for RealDisk {
         rest.split_whitespace().nth(19).map(str::to_owned)
     }
 
-    fn knows_process_starts(&self) -> bool {
+    fn knows_start_times(&self) -> bool {
         cfg!(target_os = "linux")
     }
 
@@ -179,7 +188,9 @@ impl Disk for RealDisk {
         let program = std::fs::read_to_string(format!("/proc/{holder}/comm")).unwrap_or_default();
         Some((holder, program.trim().to_owned()))
     }
+}
 
+impl Sleep for RealDisk {
     fn sleep(&self, time: Duration) {
         std::thread::sleep(time);
     }

@@ -228,14 +228,17 @@ impl Carrying<'_> {
 
     /// The calls of a log whose whole output lies in a file of its own.
     fn outputs(&self, session: &Session, outputs: &mut HashMap<String, String>) -> Result<()> {
+        let Some(side_files) = session.dialect().powers().side_files else {
+            return Ok(());
+        };
         for (slot, head) in session.log().entries() {
             if !matches!(head.kind, EntryKind::ToolResult | EntryKind::User) {
                 continue;
             }
-            let (dialect, location) = (session.dialect(), session.location());
+            let location = session.location();
             let key = session
                 .view()
-                .with_object(slot, |object| dialect.full_output_key(location, object))?;
+                .with_object(slot, |object| side_files.full_output_key(location, object))?;
             let Some(key) = key.flatten() else { continue };
             let view = session.entry(slot)?.view.unwrap_or_default();
             let call = view.blocks.into_iter().find_map(|block| match block {

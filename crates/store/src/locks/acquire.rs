@@ -1,5 +1,6 @@
 //! How locks are waited for, and how a plan's are taken.
 
+use crate::disk::Processes;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use std::time::Duration;
 use boswell_dialect::{IdSource, LockSpec};
 use boswell_model::{Error, ErrorKind, Result};
 
-use super::{AgentFlock, Locks, MkdirLock, MkdirOwner, OsLock, Processes, Wait};
+use super::{AgentFlock, Locks, MkdirLock, MkdirOwner, OsLock, Wait};
 use crate::disk::Disk;
 use crate::runner::place;
 
@@ -61,7 +62,7 @@ impl HeldLock {
 pub(crate) struct Taker<'a> {
     pub(crate) disk: &'a Arc<dyn Disk>,
     pub(crate) locks: &'a Locks,
-    pub(crate) liveness: &'a dyn Processes,
+    pub(crate) processes: &'a dyn Processes,
     pub(crate) id_source: &'a dyn IdSource,
     pub(crate) wait: Wait,
 }
@@ -84,7 +85,7 @@ impl Taker<'_> {
                         self.disk,
                         &path,
                         owner,
-                        self.liveness,
+                        self.processes,
                         self.id_source,
                         self.wait,
                     )

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use boswell_model::{Error, ErrorKind, Result};
 
+use super::Wait;
 use super::acquire::try_until;
-use super::{ProcessState, Processes, Wait};
-use crate::disk::{Disk, OpenMode, durable};
+use crate::disk::{Disk, OpenMode, ProcessState, Processes, durable};
 use boswell_dialect::IdSource;
 
 /// From when on a lock without a readable owner is given up, in nanoseconds.
@@ -77,7 +77,7 @@ impl MkdirLock {
         disk: &Arc<dyn Disk>,
         path: &Path,
         owner: MkdirOwner,
-        liveness: &dyn Processes,
+        processes: &dyn Processes,
         id_source: &dyn IdSource,
         wait: Wait,
     ) -> Result<Self> {
@@ -85,7 +85,7 @@ impl MkdirLock {
         let taken = try_until(disk.as_ref(), wait, || {
             // Once after a break without a pause: the lock was stale, nobody else need want it.
             Ok(make(disk.as_ref(), path, &token)?
-                || (break_stale(disk.as_ref(), path, liveness, id_source)?
+                || (break_stale(disk.as_ref(), path, processes, id_source)?
                     && make(disk.as_ref(), path, &token)?))
         })?;
         if taken {
@@ -197,7 +197,7 @@ pub enum Abandoned {
 pub fn abandoned(
     disk: &dyn Disk,
     path: &Path,
-    liveness: &dyn Processes,
+    processes: &dyn Processes,
     id_source: &dyn IdSource,
 ) -> Result<Option<Abandoned>> {
     match disk
@@ -207,7 +207,7 @@ pub fn abandoned(
         Some(stat) => Ok(judge(
             read_owner(disk, path)?.as_deref(),
             stat.modified,
-            liveness,
+            processes,
             id_source,
         )),
         None => Ok(None),
@@ -217,13 +217,12 @@ pub fn abandoned(
 fn judge(
     owner: Option<&[u8]>,
     modified: i128,
-    liveness: &dyn Processes,
+    processes: &dyn Processes,
     id_source: &dyn IdSource,
 ) -> Option<Abandoned> {
     match owner.and_then(MkdirOwner::parse) {
-        Some(owner) => {
-            (liveness.process(owner.pid) == ProcessState::No).then_some(Abandoned::Dead(owner.pid))
-        }
+        Some(owner) => (processes.process_state(owner.pid) == ProcessState::No)
+            .then_some(Abandoned::Dead(owner.pid)),
         None => (i128::from(id_source.now().millis()) * 1_000_000 - modified > STALE)
             .then_some(Abandoned::Nameless),
     }
@@ -233,7 +232,7 @@ fn judge(
 fn break_stale(
     disk: &dyn Disk,
     path: &Path,
-    liveness: &dyn Processes,
+    processes: &dyn Processes,
     id_source: &dyn IdSource,
 ) -> Result<bool> {
     let Some(stat) = disk
@@ -243,7 +242,7 @@ fn break_stale(
         return Ok(true);
     };
     let judged = read_owner(disk, path)?;
-    if judge(judged.as_deref(), stat.modified, liveness, id_source).is_none() {
+    if judge(judged.as_deref(), stat.modified, processes, id_source).is_none() {
         return Ok(false);
     }
     let name = path

@@ -10,7 +10,6 @@ mod file_lock;
 mod flock;
 mod holder;
 mod mkdir;
-mod process;
 
 pub use acquire::Owner;
 pub(crate) use acquire::{HeldLock, Taker, try_every};
@@ -18,6 +17,5 @@ pub use file_lock::{Locks, OsLock};
 pub use flock::AgentFlock;
 pub(crate) use holder::{holder, write_owner};
 pub use mkdir::{Abandoned, MkdirLock, MkdirOwner, abandoned};
-pub use process::{ProcessState, Processes, SystemLiveness};
 
 pub use crate::lease::Wait;

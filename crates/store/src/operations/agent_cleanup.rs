@@ -40,9 +40,11 @@ impl Runner {
         };
         let backend = FsBackend::on(std::sync::Arc::clone(&self.disk), root);
         // Where nobody can say how long files are kept, none of them is taken for safe.
-        let days = dialect
-            .deletes_after(&BackendFiles(&backend))
-            .unwrap_or(Some(0));
+        let days = dialect.powers().runtime.and_then(|runtime| {
+            runtime
+                .deletes_after(&BackendFiles(&backend))
+                .unwrap_or(Some(0))
+        });
         let now = self.id_source.now().millis().saturating_mul(1_000_000);
         let before = days.map(|days| {
             let safe = i64::try_from(days.saturating_sub(1)).unwrap_or(i64::MAX);

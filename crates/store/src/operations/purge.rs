@@ -271,11 +271,14 @@ impl Runner {
             "delete",
             format!("take {} out of shared files", purging.session()),
         );
-        for key in dialect.shared_files(&files)? {
+        let Some(shared) = dialect.powers().shared_files else {
+            return Ok(None);
+        };
+        for key in shared.shared_files(&files)? {
             let Some(old) = files.read_whole(&key, LARGEST)? else {
                 continue;
             };
-            let Some(new) = dialect
+            let Some(new) = shared
                 .without(&key, &old, &purging.ids())
                 .filter(|new| *new != old)
             else {
@@ -296,12 +299,15 @@ impl Runner {
     /// Takes the session out of copies of shared files that were made for other sessions. Their
     /// operations go on from there.
     fn strip_copies(&self, dialect: &dyn Dialect, purging: &Purging) -> Result<usize> {
+        let Some(shared) = dialect.powers().shared_files else {
+            return Ok(0);
+        };
         let ids = purging.ids();
         let of = |of: &SessionRef, root: &Path, key: &str| {
-            of.dialect == dialect.name() && root == purging.root && dialect.is_shared(key)
+            of.dialect == dialect.name() && root == purging.root && shared.is_shared(key)
         };
         let change =
-            |_: &SessionRef, key: &str, bytes: &[u8]| match dialect.without(key, bytes, &ids) {
+            |_: &SessionRef, key: &str, bytes: &[u8]| match shared.without(key, bytes, &ids) {
                 Some(new) if new == bytes => RewrittenCopy::Stays,
                 Some(new) => RewrittenCopy::New(new),
                 // It is damaged: what it says of the session cannot be told from the rest.

@@ -46,13 +46,16 @@ impl Runner {
             files: &BackendFiles(&backend),
             becoming,
         };
-        let mut plan =
-            match dialect.plan_store(&files, &StoreRequest::Index, self.id_source.as_ref()) {
-                Ok(planned) => planned.plan,
-                // Whose agent keeps no index has none that could follow.
-                Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
-                Err(error) => return Err(error),
-            };
+        let Some(edits) = dialect.powers().edits else {
+            return Ok(());
+        };
+        let mut plan = match edits.plan_store(&files, &StoreRequest::Index, self.id_source.as_ref())
+        {
+            Ok(planned) => planned.plan,
+            // Whose agent keeps no index has none that could follow.
+            Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(error) => return Err(error),
+        };
         // An index that holds more than follows from other files is not made anew unasked.
         plan.derived.retain(|key| wanted(key));
         plan.steps.retain(|step| {

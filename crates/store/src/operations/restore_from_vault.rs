@@ -105,7 +105,10 @@ impl Runner {
             return self.put_back(before, Modified::At(before.modified), plan);
         };
         let (old, new) = (self.vault.restore(before)?, self.vault.restore(left)?);
-        let merge = || by_name(&before.session.dialect)?.merge(&before.key, &new, &old, &theirs);
+        let merge = || {
+            let shared = by_name(&before.session.dialect)?.powers().shared_files?;
+            shared.merge(&before.key, &new, &old, &theirs)
+        };
         let Some(merged) = (if theirs == new {
             Some(old.clone())
         } else {
@@ -174,7 +177,7 @@ fn locks_of(session: &SessionRef, records: &[VaultRecord]) -> Vec<LockSpec> {
         modified: None,
         identity: None,
     };
-    dialect.locks(
+    dialect.locks_for(
         &SessionLocation::at(session.id.as_str(), &info, Framing::Lines),
         &EditRequest::Delete,
     )

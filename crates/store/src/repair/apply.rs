@@ -60,7 +60,7 @@ impl Runner {
         plan: impl FnOnce(&RepairPlanner<'_>) -> Result<Plan>,
     ) -> Result<Operation> {
         let session = SessionRef::new(store.dialect().name(), &location.id);
-        let locks: Vec<LockSpec> = store.dialect().locks(location, &EditRequest::Repair);
+        let locks: Vec<LockSpec> = store.dialect().locks_for(location, &EditRequest::Repair);
         let start = Start {
             root: store.folder()?,
             session: &session,
@@ -227,10 +227,11 @@ fn with_fork(
     let (session, from) = (&bench.original, key(bench));
     let fixed = bench.session(patch)?;
     let original = session.path().unwrap_or(&from).to_owned();
-    let Some(place) = store
-        .dialect()
-        .repaired_fork(&fixed.repair_input(store.id_source()), &original)?
-    else {
+    let place = match store.dialect().powers().repair {
+        Some(repair) => repair.repaired_fork(&fixed.repair_input(store.id_source()), &original)?,
+        None => None,
+    };
+    let Some(place) = place else {
         return Err(Error::new(
             ErrorKind::Unsupported,
             format!("no fork of {} can be made", session.reference()),

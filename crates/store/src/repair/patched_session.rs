@@ -52,8 +52,9 @@ impl PatchedSession {
 
     /// The mends of one class that its dialect knows.
     pub(super) fn fixes(&self, class: Repair, id_source: &dyn IdSource) -> Result<Vec<Fix>> {
-        let all = kept(&self.fixes, || {
-            self.dialect().fixes(&self.repair_input(id_source))
+        let all = kept(&self.fixes, || match self.dialect().powers().repair {
+            Some(repair) => repair.fixes(&self.repair_input(id_source)),
+            None => Ok(Vec::new()),
         })?;
         Ok(all
             .iter()

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use boswell_dialect::{Confidence, Depth, Fix, Patch, SessionLocation, Splice};
+use boswell_dialect::{Confidence, Depth, Fix, Patch, RepairInput, SessionLocation, Splice};
 use boswell_model::{Error, ErrorKind, Framing, ProblemKind, Repair, Result};
 
 use super::byte_fixes::Keep;
@@ -60,7 +60,7 @@ impl<'a> RepairPlanner<'a> {
         let wrote = original.meta().agent_version.as_deref();
         let mut goals = target_readers::goals(store.dialect(), wrote, request)?;
         let repair_input = original.repair_input(store.id_source());
-        let mut excluded = store.dialect().exclusive(&repair_input, &goals)?;
+        let mut excluded = exclusive(store, &repair_input, &goals)?;
         if excluded.is_some() && request.installed.is_some() {
             // Nobody asked for the installed one: it stands back.
             goals = target_readers::goals(
@@ -71,7 +71,7 @@ impl<'a> RepairPlanner<'a> {
                     ..request.clone()
                 },
             )?;
-            excluded = store.dialect().exclusive(&repair_input, &goals)?;
+            excluded = exclusive(store, &repair_input, &goals)?;
         }
         if let Some(why) = excluded.filter(|_| !request.goals.is_empty()) {
             return Err(Error::new(ErrorKind::Conflict, "the goals exclude each other")
@@ -476,4 +476,16 @@ fn changed(fixes: &[&Fix]) -> usize {
         .flat_map(|fix| &fix.splices)
         .filter(|splice| splice.len > 0 && !splice.with.is_empty())
         .count()
+}
+
+/// Two goals that cannot both be reached for a session, and why.
+fn exclusive(
+    store: &Store,
+    input: &RepairInput<'_>,
+    goals: &[&'static str],
+) -> Result<Option<String>> {
+    match store.dialect().powers().repair {
+        Some(repair) => repair.exclusive(input, goals),
+        None => Ok(None),
+    }
 }

@@ -18,11 +18,19 @@ pub(crate) fn reach(session: &Session) -> Result<(u64, u64)> {
 }
 
 fn reach_from(session: &Session, tip: Tip) -> Result<u64> {
-    let reached = session.dialect().entries_agent_sees(&session.view(), tip)?;
+    let reached = reached_by_agent(session, tip)?;
     Ok(reached
         .iter()
         .filter(|slot| is_conversation(session, **slot))
         .count() as u64)
+}
+
+/// The entries of a branch that the agent itself reaches.
+fn reached_by_agent(session: &Session, tip: Tip) -> Result<Vec<Slot>> {
+    match session.dialect().powers().repair {
+        Some(repair) => repair.entries_agent_sees(&session.view(), tip),
+        None => session.branch(tip),
+    }
 }
 
 fn is_conversation(session: &Session, slot: Slot) -> bool {
@@ -71,11 +79,7 @@ pub(super) fn verify(
 pub(super) fn is_whole(session: &Session) -> Result<bool> {
     let tip = session.tip()?;
     let branch = session.branch(tip)?;
-    let reached: HashSet<Slot> = session
-        .dialect()
-        .entries_agent_sees(&session.view(), tip)?
-        .into_iter()
-        .collect();
+    let reached: HashSet<Slot> = reached_by_agent(session, tip)?.into_iter().collect();
     let begins = branch
         .first()
         .and_then(|slot| session.log().head(*slot))

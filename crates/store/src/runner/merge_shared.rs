@@ -33,7 +33,10 @@ pub(crate) fn merge(
     ours: &[u8],
     theirs: &[u8],
 ) -> Option<Vec<u8>> {
-    boswell_dialect::by_name(&op.session.dialect)?.merge(key, base, ours, theirs)
+    let shared = boswell_dialect::by_name(&op.session.dialect)?
+        .powers()
+        .shared_files?;
+    shared.merge(key, base, ours, theirs)
 }
 
 impl Runner {

@@ -15,9 +15,9 @@ use super::merge_shared;
 use super::operation::Operation;
 use super::paths::place;
 use super::preconditions::{Watcher, refuse_unsettled};
-use crate::disk::{Disk, Stat, durable};
+use crate::disk::{Disk, Processes, Stat, durable};
 use crate::journal;
-use crate::locks::{HeldLock, Locks, Owner, Processes, SystemLiveness, Taker, Wait};
+use crate::locks::{HeldLock, Locks, Owner, Taker, Wait};
 use crate::sha256::{Digest, hash_file};
 use crate::vault::{Copied, Reason, Vault, VaultRecord};
 
@@ -29,7 +29,7 @@ pub struct Runner {
     pub(crate) id_source: Arc<dyn IdSource>,
     pub(crate) locks: Locks,
     pub(crate) vault: Vault,
-    liveness: Arc<dyn Processes>,
+    processes: Arc<dyn Processes>,
     pub(super) watcher: Option<Arc<dyn Watcher>>,
     pub(super) wait: Wait,
 }
@@ -75,13 +75,14 @@ impl Runner {
             Arc::clone(&id_source),
         );
         let wait = Wait::For(Duration::from_secs(5));
+        let processes: Arc<dyn Processes> = Arc::clone(&disk) as Arc<dyn Processes>;
         Runner {
             disk,
             home,
             id_source,
             locks,
             vault,
-            liveness: Arc::new(SystemLiveness),
+            processes,
             watcher: None,
             wait,
         }
@@ -89,8 +90,8 @@ impl Runner {
 
     /// Asks this about processes.
     #[must_use]
-    pub fn with_liveness(mut self, liveness: Arc<dyn Processes>) -> Self {
-        self.liveness = liveness;
+    pub fn with_processes(mut self, processes: Arc<dyn Processes>) -> Self {
+        self.processes = processes;
         self
     }
 
@@ -183,7 +184,7 @@ impl Runner {
         Taker {
             disk: &self.disk,
             locks: &self.locks,
-            liveness: self.liveness.as_ref(),
+            processes: self.processes.as_ref(),
             id_source: self.id_source.as_ref(),
             wait: self.wait,
         }

@@ -136,7 +136,10 @@ impl Store {
     /// The same, looking at the files of this store through other eyes.
     pub fn memory_in(&self, files: &dyn Files) -> Result<Partly<MemoryFile>> {
         let files = Skipping::new(files);
-        let mut memory = self.dialect.memory(&files)?;
+        let mut memory = match self.dialect.powers().side_files {
+            Some(side_files) => side_files.memory(&files)?,
+            None => Vec::new(),
+        };
         if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
             memory.retain(|file| !exclusion.names_memory(&file.project_key));
             // Memory is filed under a name that a path was turned into; which path, the

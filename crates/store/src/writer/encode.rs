@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Body, Dialect, Draft, EntryStamp, IdSource, Parent, Part, SessionFacts};
+use boswell_dialect::{Append, Body, Draft, EntryStamp, IdSource, Parent, Part, SessionFacts};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
 use super::batch::{Batch, Encoded};
@@ -17,14 +17,14 @@ const SHORT: usize = 1 << 10;
 /// What drafts are written with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct With<'a> {
-    pub(super) dialect: &'static dyn Dialect,
+    pub(super) dialect: &'static dyn Append,
     pub(super) id_source: &'a dyn IdSource,
 }
 
 impl State {
     /// A moment after all that the log tells of: where the tree alone does not say what came last,
     /// some versions of the agent go by the time.
-    fn monotonic_time(&mut self, dialect: &dyn Dialect, now: Instant) -> Instant {
+    fn monotonic_time(&mut self, dialect: &dyn Append, now: Instant) -> Instant {
         if !dialect.facts().parent_needs_full_log {
             return now;
         }
@@ -40,7 +40,7 @@ impl State {
     /// The entry that a draft hangs below.
     fn parent_of(
         &mut self,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn Append,
         draft: &Draft,
         batch: &Batch,
     ) -> Result<Option<Arc<str>>> {
@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    fn known(&mut self, dialect: &dyn Dialect) -> Result<&mut KnownIds> {
+    fn known(&mut self, dialect: &dyn Append) -> Result<&mut KnownIds> {
         let loaded = match self.known.take() {
             Some(known) => known,
             None => KnownIds::load(dialect, self.log.reader()?.as_ref())?,
@@ -138,18 +138,11 @@ impl State {
         let start = batch.bytes.len();
         // A buffer that grows step by step is copied at every step.
         batch.bytes.reserve(SHORT);
-        match &self.meta {
-            Some(meta) => dialect.encode_in(
-                draft,
-                settled,
-                SessionFacts {
-                    id: &self.session,
-                    meta,
-                },
-                &mut batch.bytes,
-            )?,
-            None => dialect.encode(draft, settled, &mut batch.bytes)?,
-        }
+        let session = self.meta.as_deref().map(|meta| SessionFacts {
+            id: &self.session,
+            meta,
+        });
+        dialect.encode(draft, settled, session, &mut batch.bytes)?;
         if let Some(blobs) = self
             .blobs
             .as_ref()
@@ -199,7 +192,7 @@ impl State {
 
     /// Whatever a draft points at must be there: a reader of the family finds nothing behind a
     /// name that leads nowhere.
-    fn names_exist(&mut self, dialect: &dyn Dialect, draft: &Draft, batch: &Batch) -> Result<()> {
+    fn names_exist(&mut self, dialect: &dyn Append, draft: &Draft, batch: &Batch) -> Result<()> {
         if let Parent::Entry(parent) = &draft.parent {
             self.exists(dialect, parent, batch)?;
         }
@@ -210,7 +203,7 @@ impl State {
         }
     }
 
-    fn exists(&mut self, dialect: &dyn Dialect, id: &str, batch: &Batch) -> Result<()> {
+    fn exists(&mut self, dialect: &dyn Append, id: &str, batch: &Batch) -> Result<()> {
         if batch.has(id) || self.known(dialect)?.has(id) {
             return Ok(());
         }
@@ -223,7 +216,7 @@ impl State {
 
     fn is_written(
         &mut self,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn Append,
         id: &str,
         draft: &Draft,
         batch: &Batch,

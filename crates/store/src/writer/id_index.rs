@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use boswell_dialect::{Depth, Dialect, Draft, EntryStamp, Parent, Reader, SessionFacts};
+use boswell_dialect::{Append, Depth, Draft, EntryStamp, Parent, Reader, SessionFacts};
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
 
@@ -18,7 +18,7 @@ pub(super) struct KnownIds {
 
 impl KnownIds {
     /// Reads the ids of a whole log.
-    pub(super) fn load(dialect: &dyn Dialect, log: &dyn ObjectReader) -> Result<KnownIds> {
+    pub(super) fn load(dialect: &dyn Append, log: &dyn ObjectReader) -> Result<KnownIds> {
         let mut known = KnownIds::default();
         let mut entries = Entries::of(dialect);
         log.lines(0, 1, &mut |line| {
@@ -45,7 +45,7 @@ impl KnownIds {
     /// have made up may differ.
     pub(super) fn same(
         &self,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn Append,
         log: &dyn ObjectReader,
         id: &str,
         draft: &Draft,
@@ -75,7 +75,7 @@ impl KnownIds {
             meta: &meta,
         };
         let mut wanted = Vec::new();
-        dialect.encode_in(draft, settled, within, &mut wanted)?;
+        dialect.encode(draft, settled, Some(within), &mut wanted)?;
         if let Some(blobs) = large {
             wanted = blobs.as_written(&wanted, LARGE_TEXT)?;
         }

@@ -19,7 +19,7 @@ mod tail;
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use boswell_dialect::{Depth, Dialect, Draft, IdSource, SessionLocation};
+use boswell_dialect::{Append, Depth, Draft, IdSource, SessionLocation};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 
 use batch::Drafts;
@@ -40,7 +40,7 @@ pub struct SessionWriter {
 
 #[derive(Debug)]
 struct Inner {
-    dialect: &'static dyn Dialect,
+    dialect: &'static dyn Append,
     backend: Arc<dyn Backend>,
     id_source: Arc<dyn IdSource>,
     reference: Arc<SessionRef>,
@@ -66,7 +66,7 @@ pub struct Ticket {
 /// What a writer is made from.
 #[derive(Debug)]
 pub(crate) struct WriterParts {
-    pub(crate) dialect: &'static dyn Dialect,
+    pub(crate) dialect: &'static dyn Append,
     /// Shows what is written.
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) id_source: Arc<dyn IdSource>,

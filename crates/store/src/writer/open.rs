@@ -1,6 +1,6 @@
 //! A log is opened for writing: whose it is, where it ends, whether it can be added to.
 
-use boswell_dialect::{Depth, Dialect, Reader};
+use boswell_dialect::{Append, Depth, Reader};
 use boswell_model::{Result, SessionMeta};
 
 use super::state::State;
@@ -19,7 +19,7 @@ const LONGEST_HEADER: u64 = 8 << 20;
 
 impl State {
     pub(super) fn open(
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn Append,
         id: &str,
         log: OpenLog,
         hidden: bool,
@@ -39,7 +39,7 @@ impl State {
 }
 
 /// What the first lines say of the session.
-fn head_facts(dialect: &'static dyn Dialect, log: &dyn ObjectReader) -> Result<SessionMeta> {
+fn head_facts(dialect: &'static dyn Append, log: &dyn ObjectReader) -> Result<SessionMeta> {
     // A title or a path may make the header long.
     let mut size = HEAD;
     let bytes = loop {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::{Depth, Dialect, Draft, Reader};
+use boswell_dialect::{Append, Depth, Draft, Reader};
 use boswell_model::{Error, ErrorKind, Result, SessionMeta};
 
 use super::batch::Batch;
@@ -119,7 +119,7 @@ impl State {
     }
 
     /// Takes the append lock, and reads what other writers added.
-    fn catch_up(&mut self, dialect: &dyn Dialect) -> AppendResult<()> {
+    fn catch_up(&mut self, dialect: &dyn Append) -> AppendResult<()> {
         if self.log.lock(self.end)? > self.end {
             self.read_new_lines(dialect)?;
         }
@@ -172,7 +172,7 @@ impl State {
     /// that number is durable.
     pub(super) fn write_batch(
         &mut self,
-        dialect: &dyn Dialect,
+        dialect: &dyn Append,
         batch: &Batch,
         number: u64,
     ) -> AppendResult<Vec<Written>> {
@@ -218,7 +218,7 @@ impl State {
             .extend(fresh.map(|entry| (u64::MAX, Arc::clone(&entry.id))));
     }
 
-    fn check(&mut self, dialect: &'static dyn Dialect, expect: &Expect) -> Result<()> {
+    fn check(&mut self, dialect: &'static dyn Append, expect: &Expect) -> Result<()> {
         let (expected, actual) = match expect {
             Expect::Any => return Ok(()),
             Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
@@ -247,7 +247,7 @@ impl State {
     }
 
     /// The leaf: the tip with metadata folded away. Needs the whole tree.
-    fn leaf(&self, dialect: &'static dyn Dialect) -> Result<Option<String>> {
+    fn leaf(&self, dialect: &'static dyn Append) -> Result<Option<String>> {
         let (leaf, _) = self.look(dialect, |view| {
             let tip = dialect.tip(view)?;
             Ok(dialect
@@ -260,7 +260,7 @@ impl State {
     /// Reads the whole log and asks something of it; what it says of the session comes along.
     pub(super) fn look<T>(
         &self,
-        dialect: &'static dyn Dialect,
+        dialect: &'static dyn Append,
         ask: impl FnOnce(&boswell_model::SessionView<'_>) -> Result<T>,
     ) -> Result<(T, SessionMeta)> {
         let log = self.log.reader()?;
@@ -277,7 +277,7 @@ impl State {
     }
 
     /// Appends lines of their own and says where the first of them stands.
-    fn write(&mut self, dialect: &dyn Dialect, batch: &Batch) -> AppendResult<u64> {
+    fn write(&mut self, dialect: &dyn Append, batch: &Batch) -> AppendResult<u64> {
         let lines = batch.bytes.as_slice();
         if lines.is_empty() {
             return self.end_last_record(dialect);
@@ -306,7 +306,7 @@ impl State {
 
     /// Gives the last record its line end, if it lacks one: what is acknowledged must not share a
     /// line with what comes next.
-    fn end_last_record(&mut self, dialect: &dyn Dialect) -> AppendResult<u64> {
+    fn end_last_record(&mut self, dialect: &dyn Append) -> AppendResult<u64> {
         if self.tail.ends_with_record() {
             self.log.append(self.end, b"\n")?;
             self.read_new_lines(dialect)?;
@@ -319,7 +319,7 @@ impl State {
     }
 
     /// Takes note of what others added.
-    fn read_new_lines(&mut self, dialect: &dyn Dialect) -> Result<()> {
+    fn read_new_lines(&mut self, dialect: &dyn Append) -> Result<()> {
         let known = &mut self.known;
         let mut note = |id: &str, at: u64, len: u64| {
             if let Some(known) = known {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use boswell_dialect::Dialect;
+use boswell_dialect::Append;
 use boswell_model::{EntryKind, Head, Interner, Line, Result, Splitter};
 
 use crate::backend::ObjectReader;
@@ -30,7 +30,7 @@ struct Unended {
 
 impl Tail {
     /// Looks at the end of a log. Reads more only when the last entry does not fit.
-    pub(super) fn read(dialect: &dyn Dialect, log: &dyn ObjectReader, end: u64) -> Result<Tail> {
+    pub(super) fn read(dialect: &dyn Append, log: &dyn ObjectReader, end: u64) -> Result<Tail> {
         let mut tail = Tail {
             end,
             ..Tail::default()
@@ -70,7 +70,7 @@ impl Tail {
     /// Goes on from what was known: reads only what was added since.
     pub(super) fn advance(
         &mut self,
-        dialect: &dyn Dialect,
+        dialect: &dyn Append,
         log: &dyn ObjectReader,
         seen: &mut dyn FnMut(&str, u64, u64),
     ) -> Result<()> {
@@ -116,13 +116,13 @@ impl Unended {
 /// Finds the entries in lines.
 #[derive(Debug)]
 pub(super) struct Entries<'d> {
-    dialect: &'d dyn Dialect,
+    dialect: &'d dyn Append,
     splitter: Splitter,
     names: Interner,
 }
 
 impl<'d> Entries<'d> {
-    pub(super) fn of(dialect: &'d dyn Dialect) -> Entries<'d> {
+    pub(super) fn of(dialect: &'d dyn Append) -> Entries<'d> {
         Entries {
             dialect,
             splitter: Splitter::default(),
@@ -170,7 +170,7 @@ impl<'d> Entries<'d> {
 }
 
 /// The id and the parent that a record states itself.
-pub(super) fn stated(dialect: &dyn Dialect, record: &[u8]) -> (Option<String>, Option<String>) {
+pub(super) fn stated(dialect: &dyn Append, record: &[u8]) -> (Option<String>, Option<String>) {
     let mut found = (None, None);
     Entries::of(dialect).each(
         Line {
@@ -221,7 +221,7 @@ mod tests {
             if ended {
                 line.push(b'\n');
             }
-            let dialect = boswell_dialect::by_name("boswell").unwrap();
+            let dialect = boswell_dialect::by_name("boswell").unwrap().appender().unwrap();
             let (line, mut entries) = (Line { at: 0, number: 1, bytes: &line }, Entries::of(dialect));
             if let Some(id) = dialect.fast_entry_id(line.bytes) {
                 prop_assert_eq!(entries.last_id_by_all(line), Some(Arc::from(id)));
@@ -231,7 +231,10 @@ mod tests {
 
     #[test]
     fn a_plain_line_is_recognised_without_parsing() {
-        let dialect = boswell_dialect::by_name("boswell").unwrap();
+        let dialect = boswell_dialect::by_name("boswell")
+            .unwrap()
+            .appender()
+            .unwrap();
         let sort_keys = |line: &str| {
             dialect
                 .fast_entry_id(format!("{line}\n").as_bytes())

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use boswell_store::IdSource;
 use boswell_store::model::Instant;
+use boswell_store::{Clock, IdSource};
 
 /// A clock that moves by a second at each look, and ids that count.
 #[derive(Debug, Default)]
@@ -16,12 +16,14 @@ impl Counting {
     }
 }
 
-impl IdSource for Counting {
+impl Clock for Counting {
     fn now(&self) -> Instant {
         let tick = self.0.fetch_add(1, Ordering::Relaxed) & 0xFFFF;
         Instant::from_millis(boswell_testkit::clock::MORNING + i64::try_from(tick).unwrap() * 1000)
     }
+}
 
+impl IdSource for Counting {
     fn random(&self) -> u64 {
         self.0
             .fetch_add(1, Ordering::Relaxed)

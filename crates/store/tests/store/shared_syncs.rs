@@ -7,7 +7,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::model::Instant;
 use boswell_store::{
-    Draft, Durability, ErrorKind, Expect, IdSource, NewSession, SessionWriter, Store, SystemIds,
+    Clock, Draft, Durability, ErrorKind, Expect, IdSource, NewSession, SessionWriter, Store,
+    SystemIds,
 };
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
@@ -114,10 +115,13 @@ impl CountedIds {
     }
 }
 
-impl IdSource for CountedIds {
+impl Clock for CountedIds {
     fn now(&self) -> Instant {
         SystemIds.now()
     }
+}
+
+impl IdSource for CountedIds {
     fn random(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst);
         SystemIds.random()

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::RARE_TOOL;
 use super::vocabulary::Vocabulary;
-use crate::clock::Clock;
+use crate::clock::ManualClock;
 use crate::jsonl::push_string;
 use crate::rng::Rng;
 
@@ -25,7 +25,7 @@ const WEIGHTS: [u32; 9] = [30, 25, 18, 9, 4, 5, 5, 2, 2];
 pub(super) struct ClaudeLines<'a> {
     pub(super) vocabulary: &'a Vocabulary,
     pub(super) rng: Rng,
-    pub(super) clock: Clock,
+    pub(super) clock: ManualClock,
     pub(super) out: Vec<u8>,
     pub(super) parent: Option<String>,
     pub(super) id: String,
@@ -47,7 +47,7 @@ impl<'a> ClaudeLines<'a> {
             "\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"{cwd}\",\"sessionId\":\"{id}\",\"version\":\"2.1.50\",\"gitBranch\":\"main\""
         );
         let (out, text) = (Vec::new(), String::new());
-        let (clock, cwd) = (Clock::at(begun), cwd.to_owned());
+        let (clock, cwd) = (ManualClock::at(begun), cwd.to_owned());
         ClaudeLines {
             vocabulary,
             rng,

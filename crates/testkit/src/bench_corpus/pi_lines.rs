@@ -1,7 +1,7 @@
 //! Writes pi-shaped turns straight into bytes.
 
 use super::vocabulary::Vocabulary;
-use crate::clock::Clock;
+use crate::clock::ManualClock;
 use crate::jsonl::push_string;
 use crate::rng::Rng;
 
@@ -9,7 +9,7 @@ use crate::rng::Rng;
 pub(super) struct PiLines<'a> {
     vocabulary: &'a Vocabulary,
     pub(super) rng: Rng,
-    clock: Clock,
+    clock: ManualClock,
     pub(super) out: Vec<u8>,
     pub(super) parent: Option<String>,
     pub(super) id: String,
@@ -26,7 +26,7 @@ impl<'a> PiLines<'a> {
         begun: i64,
     ) -> PiLines<'a> {
         let id = rng.uuid_v4();
-        let clock = Clock::at(begun);
+        let clock = ManualClock::at(begun);
         let header = format!(
             "{{\"type\":\"session\",\"version\":3,\"id\":\"{id}\",\"timestamp\":\"{}\",\"cwd\":\"{cwd}\"}}\n",
             clock.iso()

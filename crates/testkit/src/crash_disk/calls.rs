@@ -4,7 +4,9 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
-use boswell_store::disk::{Disk, DiskFile, OpenMode, Stat};
+use boswell_store::disk::{
+    Disk, DiskFile, OpenMode, ProcessState, Processes, Sleep, Stat, process_state,
+};
 
 use super::disk::CrashDisk;
 use super::file::CrashFile;
@@ -172,7 +174,16 @@ impl Disk for CrashDisk {
         state.node(node)?.write_again(bytes, at, now);
         Ok(())
     }
+}
 
+/// Its locks are held by processes of this machine.
+impl Processes for CrashDisk {
+    fn process_state(&self, pid: u32) -> ProcessState {
+        process_state(pid)
+    }
+}
+
+impl Sleep for CrashDisk {
     fn sleep(&self, time: Duration) {
         self.lock().now += i128::try_from(time.as_nanos()).unwrap_or(0);
         // Its time flies, but who waits for another thread must let it run.

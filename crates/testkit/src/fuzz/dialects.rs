@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use boswell_dialect::{
-    Depth, Dialect, MemoryFiles, Reader, Sample, SessionLocation, by_name, recognise,
+    Depth, Dialect, MemoryFiles, Permissions, Reader, Sample, SessionLocation, by_name, recognise,
 };
 use boswell_model::json::{Member, Object, scan_object};
 use boswell_model::{Framing, Message, SessionView, Slot, Tip};
@@ -95,9 +95,15 @@ fn session(dialect: &dyn Dialect, framing: Framing, bytes: &[u8]) {
         ask_at(dialect, &view, Tip::At(slot));
     }
     let mut problems = Vec::new();
-    let _ = dialect.check(&view, &read.meta, &mut problems);
-    let _ = dialect.links(&read.meta, ID);
-    if let Some(command) = dialect.resume(&read.meta, &location) {
+    let powers = dialect.powers();
+    let _ = powers
+        .repair
+        .map(|repair| repair.check(&view, &read.meta, &mut problems));
+    let _ = dialect.linked_sessions(&read.meta, ID);
+    let resumed = powers
+        .runtime
+        .and_then(|runtime| runtime.resume(&read.meta, &location, Permissions::Asked));
+    if let Some(command) = resumed {
         assert!(!command.argv.is_empty() && command.argv.iter().all(|word| !word.contains('\0')));
     }
 }
@@ -110,7 +116,7 @@ fn record(dialect: &dyn Dialect, view: &SessionView<'_>, slot: Slot) {
         let shown = dialect.view(object);
         let _ = (
             shown.text(),
-            dialect.touched_files(&shown),
+            dialect.powers().refine.touched_files(&shown),
             dialect.is_record(object),
         );
     });
@@ -120,7 +126,7 @@ fn record(dialect: &dyn Dialect, view: &SessionView<'_>, slot: Slot) {
     );
     let mut members = Vec::new();
     assert!(
-        scan_object(&dialect.redact(&payload), &mut members).is_ok(),
+        scan_object(&dialect.powers().refine.redact(&payload), &mut members).is_ok(),
         "a redacted record is a record"
     );
 }
@@ -163,7 +169,7 @@ fn ask_at(dialect: &dyn Dialect, view: &SessionView<'_>, tip: Tip) {
     }
     let count = messages.len();
     let mut seen = HashSet::new();
-    for sent in dialect.provider_messages(messages) {
+    for sent in dialect.powers().refine.provider_messages(messages) {
         is_json(&sent.message);
         let mut places = sent.from.into_iter().chain(sent.joined);
         assert!(
@@ -216,14 +222,15 @@ fn files(dialect: &dyn Dialect, bytes: &[u8]) {
     for key in KEYS {
         files.put(key, bytes, None);
     }
-    let _ = dialect.memory(&files);
+    let side_files = dialect.powers().side_files;
+    let _ = side_files.map(|side_files| side_files.memory(&files));
     let Ok(found) = dialect.discover(&files) else {
         return;
     };
     for location in found.sessions.iter().take(20) {
-        let _ = dialect.side_files(&files, location);
+        let _ = side_files.map(|side_files| side_files.side_files(&files, location));
         let mut meta = dialect.begin(location);
-        let _ = dialect.collect_side_meta(&files, location, &mut meta);
+        let _ = dialect.add_side_meta(&files, location, &mut meta);
         assert!(
             !location.id.starts_with('-') || !dialect.id_is_valid(&location.id),
             "no valid id looks like an option"

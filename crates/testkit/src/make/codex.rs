@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::clock::{Clock, MORNING, civil, iso};
+use crate::clock::{MORNING, ManualClock, civil, iso};
 use crate::files::{FileList, Made};
 use crate::jsonl::JsonlLines;
 use crate::make::merge;
@@ -42,7 +42,7 @@ impl CodexShape {
 
 struct Rollout {
     lines: JsonlLines,
-    clock: Clock,
+    clock: ManualClock,
     rng: Rng,
     id: String,
     cwd: String,
@@ -167,7 +167,7 @@ pub fn rollout(shape: CodexShape, cwd: &str, id: Option<&str>, seed: u64) -> Mad
     let id = id.map_or_else(|| rng.uuid_v7(begun), str::to_owned);
     let (lines, clock, bare) = (
         JsonlLines::new(),
-        Clock::at(begun),
+        ManualClock::at(begun),
         shape == CodexShape::Bare,
     );
     let mut log = Rollout {
@@ -229,7 +229,7 @@ pub fn fork(parent: &Made, turns: usize, more: usize, taken: Taken, seed: u64) -
         .max()
         .unwrap_or(MORNING)
         + 3_600_000;
-    let (id, clock) = (rng.uuid_v7(begun), Clock::at(begun));
+    let (id, clock) = (rng.uuid_v7(begun), ManualClock::at(begun));
     let (cwd, turn) = (parent.project.clone(), String::new());
     let dated = taken != Taken::OldTurns;
     let mut log = Rollout {

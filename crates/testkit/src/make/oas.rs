@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::clock::{Clock, MORNING};
+use crate::clock::{MORNING, ManualClock};
 use crate::files::{Batch, FileList, Made};
 use crate::jsonl::{self, JsonlLines};
 use crate::make::merge;
@@ -60,7 +60,7 @@ impl OasLayout<'_> {
 /// Makes one session; `fresh` ones still have everything, secrets included, in their options.
 pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Made {
     let mut rng = Rng::for_part(seed, "oas");
-    let mut clock = Clock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
+    let mut clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
     let id = rng.uuid_v4();
     let mut options = json!({"model": "gpt-4o", "provider": "openai"});
     if fresh {
@@ -95,7 +95,13 @@ pub fn session(place: OasLayout<'_>, fresh: bool, turns: usize, seed: u64) -> Ma
     }
 }
 
-fn push_turn(lines: &mut JsonlLines, id: &str, turn: usize, rng: &mut Rng, clock: &mut Clock) {
+fn push_turn(
+    lines: &mut JsonlLines,
+    id: &str,
+    turn: usize,
+    rng: &mut Rng,
+    clock: &mut ManualClock,
+) {
     let row =
         |rng: &mut Rng, kind: &str| json!({"type": kind, "uuid": rng.uuid_v4(), "session_id": id});
     let mut asked = row(rng, "user");
@@ -104,7 +110,11 @@ fn push_turn(lines: &mut JsonlLines, id: &str, turn: usize, rng: &mut Rng, clock
         json!({"message": {"role": "user", "content": phrase::asked(rng)}, "parent_tool_use_id": null}),
     );
     lines.push(&asked);
-    let answer = |rng: &mut Rng, clock: &mut Clock, content: Value, calls: Value, stop: &str| {
+    let answer = |rng: &mut Rng,
+                  clock: &mut ManualClock,
+                  content: Value,
+                  calls: Value,
+                  stop: &str| {
         let mut line = row(rng, "assistant");
         merge(
             &mut line,

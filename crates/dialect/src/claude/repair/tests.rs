@@ -1,3 +1,4 @@
+use crate::Repairer;
 use boswell_model::{Instant, Repair};
 
 use super::super::Claude;
@@ -6,16 +7,18 @@ use super::super::fixture::{
     with_content,
 };
 use super::*;
-use crate::{Depth, Dialect, IdSource, Patch, PatchPiece, Reader, SessionLocation};
+use crate::{Clock, Depth, Dialect, IdSource, Patch, PatchPiece, Reader, SessionLocation};
 
 #[derive(Debug)]
 struct Fixed;
 
-impl IdSource for Fixed {
+impl Clock for Fixed {
     fn now(&self) -> Instant {
         Instant::from_millis(0)
     }
+}
 
+impl IdSource for Fixed {
     fn random(&self) -> u64 {
         7
     }

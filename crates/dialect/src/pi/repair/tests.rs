@@ -2,16 +2,18 @@ use boswell_model::Instant;
 
 use super::super::fixture::{Bytes, HEADER, assistant, entry, read, texts, user, v3};
 use super::*;
-use crate::{Depth, IdSource, Patch, PatchPiece, Reader, SessionLocation};
+use crate::{Clock, Depth, IdSource, Patch, PatchPiece, Reader, SessionLocation};
 
 #[derive(Debug)]
 struct Fixed;
 
-impl IdSource for Fixed {
+impl Clock for Fixed {
     fn now(&self) -> Instant {
         Instant::from_millis(0)
     }
+}
 
+impl IdSource for Fixed {
     fn random(&self) -> u64 {
         0xABCD_EF01_2345_6789
     }

@@ -2,6 +2,7 @@
 
 mod cases;
 
+use crate::Refine;
 use boswell_model::json::{Json, Raw};
 
 use super::super::Pi;

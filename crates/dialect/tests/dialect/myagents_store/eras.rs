@@ -1,7 +1,7 @@
 //! Sessions of the three eras of the app.
 
 use boswell_dialect::myagents::MyAgents;
-use boswell_dialect::{Dialect, LinkKind, SessionLink};
+use boswell_dialect::{Dialect, LinkKind, Permissions, Runtime, SessionLink};
 use boswell_model::Framing;
 
 use super::{E2, ROWS, discover, index_of, log_of, only, read};
@@ -39,7 +39,7 @@ fn second_era_is_known_to_the_sdk_by_the_same_id() {
     };
     assert_eq!(MyAgents.links(&session.meta, E2), [link]);
     assert_eq!(
-        MyAgents.resume(&session.meta, &location),
+        MyAgents.resume(&session.meta, &location, Permissions::Asked),
         None,
         "the store resumes through the link"
     );

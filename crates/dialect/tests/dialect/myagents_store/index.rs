@@ -1,7 +1,7 @@
 //! The index and the files that it names: damaged, missing, of another era.
 
 use boswell_dialect::myagents::MyAgents;
-use boswell_dialect::{Depth, Dialect, Reader, SideKind};
+use boswell_dialect::{Depth, Dialect, Reader, SideFiles, SideKind};
 use boswell_model::{Framing, Instant, ProblemKind, Slot};
 
 use super::{E2, E3, ROWS, discover, files, index_of, kinds, log_of, only};

@@ -1,6 +1,7 @@
 //! What the rows of a transcript say.
 
 use boswell_dialect::Dialect;
+use boswell_dialect::Refine;
 use boswell_dialect::myagents::MyAgents;
 use boswell_model::{Block, Flags, Instant, MediaSource, Settings, Slot, Tip};
 

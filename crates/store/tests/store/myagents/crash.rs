@@ -302,7 +302,7 @@ impl Thief {
             shop.place.id_source.clone(),
             owner,
         )
-        .with_liveness(Arc::new(RunnersDie))
+        .with_processes(Arc::new(RunnersDie))
         .waiting(Wait::No)
     }
 }

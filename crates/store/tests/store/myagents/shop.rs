@@ -6,7 +6,7 @@ use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{Draft, EditRequest, Expected, SessionLocation, StoreRequest};
 use boswell_model::{Slot, Tip};
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::locks::{ProcessState, Processes};
+use boswell_store::disk::{ProcessState, Processes};
 use boswell_store::{Error, Executed, NewSession, Runner, Store};
 use boswell_testkit::jsonl;
 use boswell_testkit::make::myagents::{self, MyAgentsShape};
@@ -21,7 +21,7 @@ const RUNNER: u32 = 4242;
 pub(crate) struct RunnersDie;
 
 impl Processes for RunnersDie {
-    fn process(&self, pid: u32) -> ProcessState {
+    fn process_state(&self, pid: u32) -> ProcessState {
         if pid == RUNNER {
             ProcessState::No
         } else {
@@ -90,7 +90,7 @@ impl Shop {
     pub(crate) fn runner_on(&self, disk: FailingDisk) -> Runner {
         self.place
             .runner_on(disk)
-            .with_liveness(Arc::new(RunnersDie))
+            .with_processes(Arc::new(RunnersDie))
     }
 
     pub(crate) fn location(&self) -> SessionLocation {

@@ -343,7 +343,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
         ("migrated", "old"),
         ("moved", "moved"),
     ];
-    if store.dialect().plans(Capability::Title) {
+    if store.dialect().powers().plans(Capability::Title) {
         let title = EditRequest::Title("by plan".to_owned());
         runner
             .execute(store, &store.find("moved").unwrap(), &title)

@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::plans::support::{Place, TestIds};
-use boswell_store::disk::{Disk, LockMode, MemoryDisk, OpenMode, RealDisk};
-use boswell_store::locks::{
-    AgentFlock, Locks, MkdirLock, MkdirOwner, ProcessState, Processes, SystemLiveness,
+use boswell_store::disk::{
+    Disk, LockMode, MemoryDisk, OpenMode, ProcessState, Processes, RealDisk, process_state,
 };
+use boswell_store::locks::{AgentFlock, Locks, MkdirLock, MkdirOwner};
 use boswell_store::{Error, ErrorKind, Owner, Wait};
 use boswell_testkit::disk;
 
@@ -22,7 +22,7 @@ const FOREIGN: u32 = 77;
 struct Known;
 
 impl Processes for Known {
-    fn process(&self, pid: u32) -> ProcessState {
+    fn process_state(&self, pid: u32) -> ProcessState {
         match pid {
             LIVE => ProcessState::Yes,
             DEAD => ProcessState::No,
@@ -248,12 +248,9 @@ fn two_takers_of_one_stale_lock_never_both_hold_it() {
 fn this_process_lives() {
     let me = std::process::id();
     if cfg!(unix) {
-        assert_eq!(SystemLiveness.process(me), ProcessState::Yes);
-        assert_eq!(
-            SystemLiveness.process(i32::MAX.cast_unsigned()),
-            ProcessState::No
-        );
-        assert_eq!(SystemLiveness.process(0), ProcessState::Unknown);
+        assert_eq!(process_state(me), ProcessState::Yes);
+        assert_eq!(process_state(i32::MAX.cast_unsigned()), ProcessState::No);
+        assert_eq!(process_state(0), ProcessState::Unknown);
     }
 }
 

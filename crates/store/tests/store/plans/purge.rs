@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{IdSource, Plan, Step};
+use boswell_dialect::{Clock, Plan, Step};
 use boswell_store::disk::durable;
 use boswell_store::{NoteKind, Notes, Owner, Purging, Reason, Result, Runner, SessionRef, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use boswell_dialect::{IdSource, Modified, Patch, Plan, Splice, Step};
+use boswell_dialect::{Clock, Modified, Patch, Plan, Splice, Step};
 use boswell_store::disk::durable;
 use boswell_store::{
     NoteKind, Notes, Owner, Reason, Result, Runner, Scrubbed, Scrubbing, SessionRef, Wait,

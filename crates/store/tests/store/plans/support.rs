@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use boswell_model::Instant;
 use boswell_store::disk::{Disk, OpenMode, RealDisk, StatKind};
-use boswell_store::{IdSource, Owner, Runner, SessionRef, Wait};
+use boswell_store::{Clock, IdSource, Owner, Runner, SessionRef, Wait};
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 /// A clock that stands still until it is moved, and names that count up.
@@ -33,11 +33,13 @@ impl TestIds {
     }
 }
 
-impl IdSource for TestIds {
+impl Clock for TestIds {
     fn now(&self) -> Instant {
         Instant::from_millis(self.millis.load(Ordering::Relaxed))
     }
+}
 
+impl IdSource for TestIds {
     fn random(&self) -> u64 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }

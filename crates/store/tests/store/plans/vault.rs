@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use boswell_dialect::Step;
 use boswell_store::disk::{Disk, OpenMode, RealDisk};
 use boswell_store::{
-    ErrorKind, IdSource, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
+    Clock, ErrorKind, Note, NoteKind, Notes, Reason, Retention, Runner, SessionRef,
 };
 use boswell_testkit::disk;
 

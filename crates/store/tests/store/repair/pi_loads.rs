@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use boswell_dialect::pi::Pi;
-use boswell_dialect::{Confidence, Depth, Dialect};
+use boswell_dialect::{Confidence, Depth, Repairer};
 use boswell_model::Flags;
 use boswell_store::Store;
 use boswell_testkit::damage::{self, Damage};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::clock::{Clock, MORNING};
+use crate::clock::{MORNING, ManualClock};
 use crate::jsonl::JsonlLines;
 use crate::make::claude::TODAY;
 use crate::make::merge;
@@ -45,7 +45,7 @@ pub struct ClaudeSession {
     /// Chance for this session.
     pub rng: Rng,
     /// Time for this session.
-    pub clock: Clock,
+    pub clock: ManualClock,
     /// What the next chain line's parent will be.
     pub leaf: Option<String>,
     /// Uuids of all chain lines, in file order.
@@ -75,7 +75,7 @@ impl ClaudeSession {
             sidechain: false,
             prompt_id: rng.uuid_v4(),
             rng,
-            clock: Clock::at(begun),
+            clock: ManualClock::at(begun),
             leaf: None,
             uuids: Vec::new(),
             lines: JsonlLines::new(),

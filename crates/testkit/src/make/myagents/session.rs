@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::clock::{Clock, MORNING};
+use crate::clock::{MORNING, ManualClock};
 use crate::files::{FileList, Made};
 use crate::jsonl::JsonlLines;
 use crate::make::merge;
@@ -45,7 +45,7 @@ pub fn index(rows: &[Value]) -> Vec<u8> {
 /// Makes one session and its row for the index; the transcript is at `sessions/<id>.jsonl`.
 pub fn session(spec: &MyAgentsSpec<'_>) -> (Made, Value) {
     let mut rng = Rng::for_part(spec.seed, "myagents");
-    let mut clock = Clock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
+    let mut clock = ManualClock::at(MORNING + 60_000 * (rng.below(40_000) as i64));
     let id = match (spec.id, spec.era) {
         (Some(id), _) => id.to_owned(),
         (None, Era::E1) => format!("session-{}-{}", clock.ms(), rng.base36(6)),
@@ -76,7 +76,7 @@ fn meta(
     id: &str,
     title: &str,
     created: &str,
-    clock: &Clock,
+    clock: &ManualClock,
     totals: [usize; 2],
 ) -> Value {
     let mut row = json!({
@@ -108,7 +108,7 @@ fn transcript(
     spec: &MyAgentsSpec<'_>,
     id: &str,
     rng: &mut Rng,
-    clock: &mut Clock,
+    clock: &mut ManualClock,
     files: &mut FileList,
     totals: &mut [usize; 2],
 ) -> Vec<u8> {
@@ -210,7 +210,7 @@ pub fn mirror_of(claude: &Made, id: Option<&str>) -> (Made, Value) {
         own,
         "Shared with the SDK",
         &iso_of(&rows),
-        &Clock::at(MORNING),
+        &ManualClock::at(MORNING),
         [10 * turns, 20 * turns],
     );
     meta["lastActiveAt"] = last;

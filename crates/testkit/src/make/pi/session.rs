@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::clock::{Clock, MORNING};
+use crate::clock::{MORNING, ManualClock};
 use crate::jsonl::JsonlLines;
 use crate::make::pi::{PiFlavour, snowflake};
 use crate::make::value::{merge, money};
@@ -23,7 +23,7 @@ pub struct PiSession {
     /// Chance for this session.
     pub rng: Rng,
     /// Time for this session.
-    pub clock: Clock,
+    pub clock: ManualClock,
     /// What the next entry's parent will be.
     pub leaf: Option<String>,
     /// Ids of all entries, in file order.
@@ -50,7 +50,7 @@ impl PiSession {
             cwd: cwd.to_owned(),
             created,
             rng,
-            clock: Clock::at(created),
+            clock: ManualClock::at(created),
             leaf,
             ids,
             blobs,
