@@ -1,39 +1,27 @@
 //! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
 
-mod agent_history;
-mod agent_version;
 mod app;
 mod args;
 mod command;
-mod config;
-mod config_edit;
 mod confirm;
-mod deleted;
 mod demo;
 mod error_report;
-mod exclusion_args;
-mod expiry;
 mod export;
-mod git_repository;
-mod json_shape;
-mod keep_config;
-mod linked_transcript;
-mod newest;
-mod notes_overlay;
 mod output;
 mod pager;
 mod parse;
-mod profiles;
 mod progress;
-mod purge_copies;
-mod session_index;
-mod session_list;
 mod summary;
 mod terminal;
-mod time;
 mod timer;
 
 use std::process::ExitCode;
+
+use boswell_app::sessions::{expiry, index as session_index, linked_transcript, notes_overlay};
+use boswell_app::{
+    agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
+    keep_config, profiles, purge_copies, time,
+};
 
 fn main() -> ExitCode {
     let line: Vec<_> = std::env::args_os().collect();

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
+use boswell_app::text::harmless;
+pub(crate) use boswell_app::text::json_line;
 use boswell_model::json::{Json, is_printable};
-use boswell_model::{Error, ErrorKind, Result, is_hostile};
+use boswell_model::{Error, ErrorKind, Result};
 
 use crate::app::App;
 use crate::pager::Pager;
@@ -120,127 +122,5 @@ impl Output {
             )
             .caused_by(error)),
         }
-    }
-}
-
-/// A value on one line that a terminal can show: valid UTF-8, and what is not to be seen written by
-/// its number, so that the value is the same once it is parsed.
-///
-/// JSON escapes only what it must, and pieces that are handed through from a session may hold bytes
-/// that are not UTF-8, and white space other than blanks between their tokens.
-pub(crate) fn json_line(value: &Json) -> String {
-    harmless(value.to_bytes())
-}
-
-fn harmless(line: Vec<u8>) -> String {
-    let text = String::from_utf8(line)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-    let text = whole_characters(text);
-    if !text.char_indices().any(|(at, c)| is_hostile(&text, at, c)) {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len() + 64);
-    let mut units = [0; 2];
-    let (mut in_string, mut escaped) = (false, false);
-    for (at, c) in text.char_indices() {
-        if !is_hostile(&text, at, c) {
-            out.push(c);
-        } else if in_string {
-            for unit in c.encode_utf16(&mut units) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        } else {
-            out.push(' ');
-        }
-        in_string ^= c == '"' && !escaped;
-        escaped = in_string && c == '\\' && !escaped;
-    }
-    out
-}
-
-/// Whether two bytes begin an escape of a character by its number, unless the
-/// first is itself escaped.
-fn is_number(first: u8, second: u8) -> bool {
-    (first == b'\\') & (second == b'u')
-}
-
-/// Whether something holds of any two bytes that follow each other. Looked at in blocks, so that a
-/// machine can take many at once.
-fn any_pair(bytes: &[u8], holds: impl Fn(u8, u8) -> bool) -> bool {
-    let seconds = bytes.get(1..).unwrap_or(b"").chunks(256);
-    bytes.chunks(256).zip(seconds).any(|(firsts, seconds)| {
-        firsts
-            .iter()
-            .zip(seconds)
-            .fold(false, |seen, (first, second)| seen | holds(*first, *second))
-    })
-}
-
-/// Replaces halves of surrogate pairs, which agents that count in UTF-16 leave behind and
-/// strict parsers refuse.
-fn whole_characters(text: String) -> String {
-    if !any_pair(text.as_bytes(), is_number) {
-        return text;
-    }
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.as_str();
-    while let Some(at) = rest.find('\\') {
-        let (before, escape) = rest.split_at(at);
-        out.push_str(before);
-        let (shown, len) = match (unit(escape), escape.get(6..).and_then(unit)) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (escape.get(..12), 12),
-            (Some(0xD800..=0xDFFF), _) => (Some("\\ufffd"), 6),
-            _ => (escape.get(..2), 2),
-        };
-        out.push_str(shown.unwrap_or(escape));
-        rest = escape.get(len..).unwrap_or("");
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The code unit of a `\u` escape at the beginning of the text.
-fn unit(text: &str) -> Option<u16> {
-    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_lines_hold_no_control_characters_and_mean_the_same() {
-        let said = "a\u{9b}\u{202e}\u{7f}会\u{e0041}\u{61c}👩\u{200d}💻";
-        let text = json_line(&Json::object().with("t", said));
-        assert_eq!(
-            text,
-            "{\"t\":\"a\\u009b\\u202e\\u007f会\\udb40\\udc41\\u061c👩\u{200d}💻\"}"
-        );
-        let back: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(back["t"], said);
-    }
-
-    #[test]
-    fn white_space_between_tokens_becomes_blank_and_bytes_that_are_not_utf8_are_replaced() {
-        let value = Json::object().with(
-            "a",
-            Json::Raw(b"{\t\"q\\\\\":\r\n\"\xff\x7f\\\"\t\"}".to_vec()),
-        );
-        let text = json_line(&value);
-        assert_eq!(
-            text,
-            "{\"a\":{ \"q\\\\\":  \"\u{fffd}\\u007f\\\"\\u0009\"}}"
-        );
-    }
-
-    #[test]
-    fn halves_of_characters_are_replaced_and_whole_ones_kept() {
-        let whole = |text: &str| whole_characters(text.to_owned());
-        assert_eq!(
-            whole(r#""\ud83d\ude80 \uD83D x \ude80\n\ud83d\u0041""#),
-            r#""\ud83d\ude80 \ufffd x \ufffd\n\ufffd\u0041""#
-        );
-        assert_eq!(whole(r#""\\ud83d""#), r#""\\ud83d""#);
-        assert_eq!(whole("会话"), "会话");
     }
 }

@@ -12,6 +12,15 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
     (
+        "app",
+        &[
+            "boswell-model",
+            "boswell-dialect",
+            "boswell-store",
+            "boswell-find",
+        ],
+    ),
+    (
         "remote",
         &["boswell-model", "boswell-dialect", "boswell-store"],
     ),
@@ -32,6 +41,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "boswell-dialect",
             "boswell-store",
             "boswell-find",
+            "boswell-app",
             "boswell-remote",
             "boswell-serve",
         ],

@@ -15,11 +15,12 @@ const FILE_ACCESS: [&str; 3] = [
     "crates/store/src/disk",
 ];
 
-const SILENT: [&str; 6] = [
+const SILENT: [&str; 7] = [
     "crates/model/src",
     "crates/dialect/src",
     "crates/store/src",
     "crates/find/src",
+    "crates/app/src",
     "crates/remote/src",
     "crates/serve/src",
 ];

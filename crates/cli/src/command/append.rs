@@ -12,12 +12,12 @@ use boswell_store::{
 };
 use clap::{Args, ValueEnum};
 
-use super::attachments::base64;
 use super::{planned_change, receipt};
 use crate::agent_history::AgentHistory;
 use crate::app::App;
 use crate::output::Output;
 use crate::time;
+use boswell_app::base64;
 
 /// Append entries from stdin: JSON Lines in the dialect's own shape, or {"role","text"}
 #[derive(Debug, Args)]
@@ -141,7 +141,7 @@ fn said(text: &str, files: &[std::path::PathBuf]) -> Result<Draft> {
             )
         })?;
         parts.push(Part::Image {
-            base64: base64(&bytes),
+            base64: base64::encode(&bytes),
             mime: mime(path).to_owned(),
         });
     }

@@ -72,7 +72,7 @@ pub(crate) fn run(app: &App, args: &ArchiveArgs) -> Result<ExitCode> {
             chosen.len()
         ));
     }
-    super::list::warn_about(app, &rest);
+    boswell_app::list::warn_about(app, rest);
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 

@@ -9,6 +9,8 @@ use boswell_model::{Block, Error, ErrorKind, MediaSource, Result, shell_quote};
 use clap::Args;
 
 use super::stores::size;
+use boswell_app::base64;
+
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
@@ -151,7 +153,7 @@ fn extract(
     number: usize,
 ) -> Result<Option<String>> {
     let bytes = match &attachment.content {
-        Content::Base64(text) => from_base64(text),
+        Content::Base64(text) => base64::decode(text),
         Content::File(key) => store.file(key, LARGEST)?,
         Content::Elsewhere => None,
     };
@@ -240,55 +242,6 @@ fn print(
     ))
 }
 
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-/// Bytes as base64.
-pub(crate) fn base64(bytes: &[u8]) -> String {
-    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let value = chunk
-            .iter()
-            .enumerate()
-            .fold(0u32, |value, (i, b)| value | u32::from(*b) << (16 - 8 * i));
-        for i in 0..4 {
-            let digit = ALPHABET
-                .get((value >> (18 - 6 * i)) as usize & 63)
-                .copied()
-                .unwrap_or(b'=');
-            out.push(if i <= chunk.len() {
-                char::from(digit)
-            } else {
-                '='
-            });
-        }
-    }
-    out
-}
-
-/// The bytes that base64 text stands for, either alphabet, white space allowed; none if
-/// it is something else.
-pub(crate) fn from_base64(text: &str) -> Option<Vec<u8>> {
-    let mut out = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut value, mut bits) = (0u32, 0);
-    for byte in text
-        .bytes()
-        .filter(|b| !b.is_ascii_whitespace() && *b != b'=')
-    {
-        let digit = match byte {
-            b'-' => 62,
-            b'_' => 63,
-            _ => ALPHABET.iter().position(|a| *a == byte)? as u32,
-        };
-        value = value << 6 | digit;
-        bits += 6;
-        if bits >= 8 {
-            bits -= 8;
-            out.push((value >> bits) as u8);
-        }
-    }
-    Some(out)
-}
-
 /// A session that has no place on disk cannot be handed on.
 pub(crate) fn without_log(reference: &str) -> Error {
     Error::new(
@@ -305,23 +258,6 @@ pub(crate) fn without_log(reference: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn base64_goes_both_ways() {
-        for (plain, coded) in [
-            ("", ""),
-            ("f", "Zg=="),
-            ("fo", "Zm8="),
-            ("foo", "Zm9v"),
-            ("foobar", "Zm9vYmFy"),
-            ("\u{ff}>?", "w78+Pw=="),
-        ] {
-            assert_eq!(base64(plain.as_bytes()), coded);
-            assert_eq!(from_base64(coded).unwrap(), plain.as_bytes());
-        }
-        assert_eq!(from_base64("Zm 9\nv").unwrap(), b"foo");
-        assert_eq!(from_base64("not base64!"), None);
-    }
 
     #[test]
     fn references_that_leave_the_store_are_not_followed() {

@@ -96,7 +96,7 @@ pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
             "{count} sessions; `--apply` moves them into the vault"
         ));
     }
-    super::list::warn_about(app, &rest);
+    boswell_app::list::warn_about(app, rest);
     failed.map_or(Ok(ExitCode::SUCCESS), Err)
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use crate::app::App;
 use crate::config::SETTINGS;
 use crate::config_edit;
-use crate::exclusion_args::Purge;
+use crate::exclusion_purge::Purge;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
@@ -88,7 +88,7 @@ fn exclude(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
     if let Some(exclusion) = &exclusion {
         let stores = app.stores.whole().excluding(Some(exclusion));
         Purge {
-            app,
+            cx: app,
             exclusion,
             stores: &stores,
         }

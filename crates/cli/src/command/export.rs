@@ -128,12 +128,7 @@ fn exact(app: &App, args: &ExportArgs, found: &Resolved, out: &mut Output) -> Re
         }
     };
     if args.format == Format::Json {
-        let shape = json_shape::session(
-            &found.store.summary(&found.location)?,
-            Some(&found.store),
-            &[],
-            None,
-        );
+        let shape = json_shape::session(&found.store.summary(&found.location)?, Some(&found.store));
         let last = || secrets_json(&removed, &left.borrow().1);
         document::write(
             found,

@@ -154,7 +154,7 @@ pub(crate) fn run(app: &App, args: &ImportArgs) -> Result<ExitCode> {
             .iter()
             .map(|it| named(&it.file).with("why", it.why.to_string()))
             .collect();
-        let shape = crate::json_shape::session(&own.summary(&location)?, Some(&own), &[], None);
+        let shape = crate::json_shape::session(&own.summary(&location)?, Some(&own));
         out.object(&shape.with("brought", came).with("left", stayed))?;
     } else {
         out.line(&reference.to_string())?;

@@ -8,11 +8,11 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{Disk, RealDisk};
 use clap::Args;
 
-use super::list::warn_about;
 use crate::app::App;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session_index::{Create, SessionIndex};
+use boswell_app::list::warn_about;
 
 /// Bring catalog and search index up to date
 #[derive(Debug, Args)]
@@ -92,7 +92,7 @@ pub(crate) fn run(app: &App, args: &IndexArgs) -> Result<ExitCode> {
         ))?;
     }
     out.finish()?;
-    warn_about(app, &session_index.rest());
+    warn_about(app, session_index.rest());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -19,7 +19,7 @@ use crate::expiry::{AHEAD, Fates};
 use crate::keep_config::{KeepConfig, Trigger};
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::{error_report, exclusion_args, timer};
+use crate::{error_report, exclusion_purge, timer};
 
 /// How long a command goes on keeping after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);
@@ -119,7 +119,7 @@ fn each_store(
     wait: Wait,
     go_on: &dyn Fn() -> bool,
 ) -> Result<KeepRun> {
-    exclusion_args::settle_or_warn(app);
+    exclusion_purge::settle_or_warn(app);
     let runner = app.reading_runner()?;
     let mut kept = runner.vault().kept()?;
     let mut all = KeepRun::default();

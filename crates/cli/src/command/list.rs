@@ -2,18 +2,19 @@
 
 use std::process::ExitCode;
 
-use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result};
-use boswell_store::{Conversation, Summaries, Summary};
+use boswell_app::list::{ListRequest, SessionPage, SessionRow};
+use boswell_app::sessions::filter::SessionFilter;
+use boswell_app::sessions::list::Sort;
+pub(crate) use boswell_app::sessions::list::{last_active, sides};
+use boswell_app::shape::Shape as _;
+use boswell_model::Result;
 use clap::{Args, ValueEnum};
 
-use super::filter_args::{Filter, FilterArgs};
+use super::filter_args::FilterArgs;
 use crate::app::App;
-use crate::expiry::Fates;
 use crate::output::Output;
-use crate::session_list::{Look, SessionList, cursor_of};
 use crate::terminal::{Style, cut, fit, one_line};
-use crate::{error_report, json_shape, time};
+use crate::time;
 
 /// List sessions, last active first
 #[derive(Debug, Args, Default)]
@@ -27,8 +28,8 @@ pub(crate) struct ListArgs {
     #[arg(long = "match", value_name = "TEXT")]
     matching: Option<String>,
     /// Order
-    #[arg(long, value_enum, default_value_t = Sort::Active)]
-    sort: Sort,
+    #[arg(long, value_enum, default_value_t = SortArg::Active)]
+    sort: SortArg,
     /// At most this many
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -44,7 +45,7 @@ pub(crate) struct ListArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Default)]
-pub(crate) enum Sort {
+enum SortArg {
     /// Last active first
     #[default]
     Active,
@@ -58,108 +59,56 @@ pub(crate) enum Sort {
     Name,
 }
 
+impl From<SortArg> for Sort {
+    fn from(arg: SortArg) -> Sort {
+        match arg {
+            SortArg::Active => Sort::Active,
+            SortArg::Created => Sort::Created,
+            SortArg::Messages => Sort::Messages,
+            SortArg::Size => Sort::Size,
+            SortArg::Name => Sort::Name,
+        }
+    }
+}
+
+impl ListArgs {
+    fn request(&self, with_shapes: bool) -> ListRequest {
+        ListRequest {
+            filter: SessionFilter::from(&self.narrow),
+            matching: self.matching.clone(),
+            sort: self.sort.into(),
+            limit: self.limit,
+            offset: self.offset,
+            cursor: self.cursor.clone(),
+            hidden: self.hidden,
+            with_shapes,
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
-    let filter = Filter::new(app, &args.narrow)?;
-    let matching = args.matching.as_ref().map(|text| text.to_lowercase());
-    let matches = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
-    let look = match (args.hidden, &matching, args.sort) {
-        (true, ..) => Look::DeletedSessions,
-        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Keys,
-        _ => Look::Close,
-    };
-    let mut session_list = SessionList::open(app, look)?;
-    let found_any = session_list.len() > 0;
-    if !args.hidden {
-        session_list.without_hidden();
-    }
-    session_list.active(|at| filter.takes_time(at));
-    session_list.retain(
-        |it| filter.takes(it) && sides(it).any(matches),
-        |side| filter.takes_side(side),
-    );
-    session_list.sort(args.sort);
-    let total = session_list.len();
-    if let Some(cursor) = &args.cursor {
-        session_list.skip_to(args.sort, cursor)?;
-    }
-    let limit = args.limit.unwrap_or(usize::MAX);
-    let more = session_list.len().saturating_sub(args.offset) > limit;
-    let page = session_list.page(args.offset, limit)?;
+    let page = app.shown(app.requests.list(&args.request(app.json)))?;
     let mut out = Output::paged(app);
     if out.json {
-        let fates = Fates::read(app)?;
-        for conversation in &page {
-            out.object(&json_shape::conversation(app, conversation, &fates))?;
+        for shape in page.rows.into_iter().filter_map(|row| row.shape) {
+            out.object(&shape.object())?;
         }
-        out.object(&page_line(&page, args.sort, total, more, app.now))?;
-    } else if page.is_empty() {
-        nothing(app, found_any)?;
+        out.object(&page.page.object())?;
+    } else if page.rows.is_empty() {
+        nothing(app, &page);
     } else {
-        table(app, &page, &mut out)?;
+        table(app, &page.rows, &mut out)?;
     }
     out.finish()?;
-    warn_about(app, session_list.rest());
-    session_list.leave();
     Ok(ExitCode::SUCCESS)
 }
 
-/// When something last happened in any place of the conversation.
-pub(crate) fn last_active(conversation: &Conversation) -> Option<Instant> {
-    conversation.last_active()
-}
-
-pub(crate) fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
-    conversation.sides()
-}
-
-/// The messages of a session, where somebody counted them.
-pub(crate) fn messages(summary: &Summary) -> Option<u64> {
-    // A document speaks of a conversation that is kept elsewhere; that it holds no
-    // message says nothing.
-    let counted = summary.complete
-        && summary.location.key.is_some()
-        && summary.location.framing != Framing::Document;
-    counted
-        .then_some(summary.meta.messages)
-        .or(summary.meta.stated.messages)
-}
-
-fn page_line(page: &[Conversation], by: Sort, total: usize, more: bool, now: Instant) -> Json {
-    let cursor = page.last().filter(|_| more).map(|last| cursor_of(last, by));
-    Json::object()
-        .with("v", 1)
-        .with("type", "page")
-        .with("shown", page.len())
-        .with("total", total)
-        .with("cursor", cursor)
-        .with("complete", true)
-        .with("as_of", now.to_rfc3339())
-}
-
-fn matches(side: &Summary, text: &str) -> bool {
-    let meta = &side.meta;
-    let texts = [
-        &meta.title,
-        &meta.summary,
-        &meta.first_prompt,
-        &meta.last_prompt,
-        &meta.project,
-    ];
-    let reference = side.reference.to_string();
-    let mut all = texts
-        .into_iter()
-        .flatten()
-        .chain(&meta.tags)
-        .chain([&reference]);
-    all.any(|t| t.to_lowercase().contains(text))
-}
-
-fn table(app: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
+fn table(app: &App, page: &[SessionRow], out: &mut Output) -> Result<()> {
     let id_width = unique_width(page);
     let agent_width = page
         .iter()
-        .map(|c| agent_of(app, c).len())
+        .map(|row| one_line(&row.agents).len())
         .max()
         .unwrap_or(6)
         .clamp(5, 18);
@@ -180,7 +129,8 @@ fn table(app: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
         "NAME"
     );
     out.line(&out.paint(Style::Faint, heading.trim_end()))?;
-    for conversation in page {
+    for row in page {
+        let conversation = &row.conversation;
         let summary = &conversation.front.1;
         let active =
             last_active(conversation).map_or_else(|| "-".to_owned(), |at| time::ago(at, app.now));
@@ -203,7 +153,7 @@ fn table(app: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
         let line = format!(
             "{}  {}  {}  {messages:>5}  {}  {}",
             out.paint(Style::Strong, &fit(&short, id_width)),
-            fit(&agent_of(app, conversation), agent_width),
+            fit(&one_line(&row.agents), agent_width),
             fit(&active, 10),
             fit(&cut_left(&project, project_width), project_width),
             cut(&one_line(&summary.name()), name_width),
@@ -215,10 +165,10 @@ fn table(app: &App, page: &[Conversation], out: &mut Output) -> Result<()> {
 
 /// How much of the ids must be shown so that each can be typed again: eight characters, or more
 /// where they begin alike.
-fn unique_width(page: &[Conversation]) -> usize {
+fn unique_width(page: &[SessionRow]) -> usize {
     let mut ids: Vec<&str> = page
         .iter()
-        .map(|c| c.front.1.reference.id.as_str())
+        .map(|row| row.conversation.front.1.reference.id.as_str())
         .collect();
     ids.sort_unstable();
     let alike = |pair: &[&str]| match pair {
@@ -226,35 +176,6 @@ fn unique_width(page: &[Conversation]) -> usize {
         _ => 8,
     };
     ids.windows(2).map(alike).max().unwrap_or(8).clamp(8, 20)
-}
-
-fn agent_of(app: &App, conversation: &Conversation) -> String {
-    let (store, summary) = &conversation.front;
-    let dialect = &summary.reference.dialect;
-    let own = app
-        .stores
-        .get(*store)
-        .map_or("", |s| s.dialect().facts().agent);
-    let mut text = match &summary.meta.agent {
-        // The engine's own name follows below.
-        Some(agent)
-            if conversation
-                .linked
-                .iter()
-                .any(|(_, other)| other.reference.dialect == *agent) =>
-        {
-            dialect.clone()
-        }
-        Some(agent) if agent != own => format!("{dialect}/{agent}"),
-        _ => dialect.clone(),
-    };
-    for (_, other) in &conversation.linked {
-        text = format!("{text}+{}", other.reference.dialect);
-    }
-    if let Some(label) = app.stores.get(*store).and_then(|store| store.label()) {
-        text = format!("{text}@{label}");
-    }
-    one_line(&text)
 }
 
 /// A path with the home folder as `~`.
@@ -291,19 +212,19 @@ fn cut_left(text: &str, width: usize) -> String {
 }
 
 #[expect(clippy::print_stderr, reason = "what was looked for is no answer")]
-fn nothing(app: &App, found_any: bool) -> Result<()> {
-    if found_any {
+fn nothing(app: &App, page: &SessionPage) {
+    if page.found_any {
         eprintln!("no session fits");
         eprintln!("hint: see all of them with `boswell list --hidden`");
-        return Ok(());
+        return;
     }
     eprintln!("no sessions found");
-    for place in app.stores.locations() {
+    for place in &page.looked_at {
         let state = if place.exists { "empty" } else { "not there" };
         eprintln!(
             "  {:<10} {} ({state})",
             place.dialect,
-            crate::terminal::escape(&place.root.display().to_string())
+            crate::terminal::escape(&place.root)
         );
     }
     if app.named_stores {
@@ -314,30 +235,5 @@ fn nothing(app: &App, found_any: bool) -> Result<()> {
         eprintln!(
             "hint: point boswell at a store with `--store claude=/path/to/.claude`, at a file with `boswell show FILE.jsonl`, or try `boswell demo`"
         );
-    }
-    Ok(())
-}
-
-/// Warns about stores and sessions that could not be looked at.
-pub(crate) fn warn_about(app: &App, rest: &Summaries) {
-    if app.quiet {
-        return;
-    }
-    for (_, error) in &rest.store_errors {
-        error_report::warn(error);
-    }
-    for (_, _, error) in rest.session_errors.iter().take(10) {
-        error_report::warn(error);
-    }
-    if rest.session_errors.len() > 10 {
-        let more = Error::new(
-            ErrorKind::Unavailable,
-            format!(
-                "{} more sessions could not be read",
-                rest.session_errors.len() - 10
-            ),
-        )
-        .hinting("see each with `boswell check`");
-        error_report::warn(&more);
     }
 }

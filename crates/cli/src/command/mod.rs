@@ -126,6 +126,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if !matches!(args.command, Some(Command::Offer(_))) {
         crate::purge_copies::tell(&app);
     }
+    app.show(app.take_notices());
     // `config` may have excluded a project since the settings of this machine were read.
     let keeps_nothing = matches!(
         args.command,

@@ -64,7 +64,7 @@ pub(crate) fn run(app: &App, args: &NewArgs) -> Result<ExitCode> {
     let mut out = Output::paged(app);
     if out.json {
         let summary = store.summary(&store.find(&reference.id)?)?;
-        out.object(&json_shape::session(&summary, Some(&store), &[], None))?;
+        out.object(&json_shape::session(&summary, Some(&store)))?;
     } else {
         out.line(&reference.to_string())?;
     }

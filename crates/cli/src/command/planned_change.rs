@@ -1,45 +1,14 @@
 //! Changes that go by a plan: shown before, carried out by the runner, and can be undone.
 
-use boswell_dialect::{EditRequest, Planned};
+pub(crate) use boswell_app::planned_change::{execute, execute_again, remark};
+use boswell_dialect::Planned;
 use boswell_model::json::Json;
-use boswell_model::{Result, SessionMeta, SessionRef};
-use boswell_store::{Executed, Resolved};
+use boswell_model::{Result, SessionRef};
+use boswell_store::Executed;
 
-use crate::app::App;
 use crate::json_shape;
 use crate::output::Output;
 use crate::terminal::one_line;
-
-/// Carries out what is wanted of a session, and tells what the user should know about it.
-pub(crate) fn execute(app: &App, found: &Resolved, request: &EditRequest) -> Result<Executed> {
-    execute_again(app, found, request, None)
-}
-
-/// The same for an intention that is made anew from what the session says once its locks are held.
-pub(crate) fn execute_again(
-    app: &App,
-    found: &Resolved,
-    request: &EditRequest,
-    remake: Option<&dyn Fn(&SessionMeta) -> EditRequest>,
-) -> Result<Executed> {
-    let runner = app.runner()?;
-    let done = match remake {
-        Some(remake) => runner.execute_with(&found.store, &found.location, request, remake)?,
-        None => runner.execute(&found.store, &found.location, request)?,
-    };
-    remark(app, &done.planned);
-    Ok(done)
-}
-
-/// Tells what a plan's maker remarked.
-pub(crate) fn remark(app: &App, planned: &Planned) {
-    if !app.quiet {
-        planned
-            .remarks
-            .iter()
-            .for_each(|remark| crate::error_report::say(remark));
-    }
-}
 
 /// Shows what a plan would do.
 pub(crate) fn show(planned: &Planned, out: &mut Output) -> Result<()> {

@@ -7,11 +7,12 @@ use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
 use clap::Args;
 
-use super::list::{last_active, short_path, warn_about};
+use super::list::{last_active, short_path};
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 use crate::time;
+use boswell_app::list::warn_about;
 
 /// List folders with their sessions, agents and last activity
 #[derive(Debug, Args)]
@@ -90,7 +91,7 @@ pub(crate) fn run(app: &App, _args: &ProjectsArgs) -> Result<ExitCode> {
         }
     }
     out.finish()?;
-    warn_about(app, &rest);
+    warn_about(app, rest);
     Ok(ExitCode::SUCCESS)
 }
 

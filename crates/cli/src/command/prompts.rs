@@ -14,12 +14,13 @@ use boswell_store::{Prompts, Session};
 use clap::Args;
 
 use super::filter_args::{Filter, FilterArgs, Side};
-use super::list::{short_path, warn_about};
+use super::list::short_path;
 use crate::app::{App, workers};
 use crate::output::Output;
 use crate::session_index::{Create, SessionIndex, say_unkept};
 use crate::terminal::{Style, cut, one_line};
 use crate::{agent_history, error_report, time};
+use boswell_app::list::warn_about;
 
 /// Show what was asked, of every agent, newest first
 #[derive(Debug, Args)]
@@ -48,7 +49,8 @@ struct Prompt {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
-    let filter = Filter::new(app, &args.narrow)?;
+    let wanted = boswell_app::sessions::filter::SessionFilter::from(&args.narrow);
+    let filter = Filter::new(app, &wanted)?;
     let text = args.query.join(" ");
     let Some(mut session_index) = SessionIndex::open(app, Create::Yes)? else {
         return Err(Error::new(
@@ -102,7 +104,7 @@ pub(crate) fn run(app: &App, args: &PromptsArgs) -> Result<ExitCode> {
         error_report::say("nothing like that was asked");
     }
     say_unkept(app, session_index.unkept.as_ref());
-    warn_about(app, &session_index.rest());
+    warn_about(app, session_index.rest());
     Ok(if prompts.is_empty() {
         ExitCode::from(1)
     } else {

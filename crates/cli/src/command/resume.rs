@@ -1,26 +1,17 @@
 //! `resume`: the agent's own command, in the right folder.
 
-use std::cell::RefCell;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use boswell_dialect::resume_decision::Probe;
-use boswell_dialect::{
-    Depth, Permissions, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment,
-    store_environment,
-};
+use boswell_dialect::{Permissions, ResumeCommand, StoreEnvironment};
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef, shell_quote};
-use boswell_store::{Conversation, Resolved, Selector, Session, Side, Store};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
 use clap::Args;
 
-use super::list::last_active;
+use boswell_app::resume::{command_of, env_shape, last_that_resumes};
+
 use crate::app::App;
 use crate::linked_transcript::{self, LinkedTranscript};
 use crate::output::Output;
-
-/// A command, and what has to be in its environment.
-pub(crate) type Starting = (ResumeCommand, StoreEnvironment);
 
 /// Take a conversation up again with the agent's own command
 #[derive(Debug, Args)]
@@ -110,35 +101,6 @@ pub(crate) fn run(app: &App, args: &ResumeArgs) -> Result<ExitCode> {
     start(&command, &env)
 }
 
-/// What the agent of a session has to find in its environment to use the store
-/// that the session is in.
-pub(crate) fn environment_of(
-    app: &App,
-    store: &Store,
-    location: &SessionLocation,
-) -> StoreEnvironment {
-    let same = |a: &Path, b: &Path| {
-        a == b || matches!((a.canonicalize(), b.canonicalize()), (Ok(a), Ok(b)) if a == b)
-    };
-    store_environment(
-        store.dialect(),
-        &app.env,
-        (store.root(), location.key.as_deref()),
-        &same,
-    )
-}
-
-/// As an object; `null` is for a variable that must not be set.
-pub(crate) fn env_shape(env: &StoreEnvironment) -> Json {
-    let value =
-        |value: &Option<PathBuf>| Json::from(value.as_ref().map(|path| path.display().to_string()));
-    Json::Object(
-        env.iter()
-            .map(|(name, path)| ((*name).to_owned(), value(path)))
-            .collect(),
-    )
-}
-
 /// What stands before the command in a POSIX shell.
 fn assignments(env: &StoreEnvironment) -> String {
     let unset = env
@@ -157,125 +119,6 @@ fn assignments(env: &StoreEnvironment) -> String {
     } else {
         format!("env {unset}{set}")
     }
-}
-
-/// The command with which the agent itself takes a session up again.
-fn resume_command(session: &Session, permissions: Permissions) -> Option<ResumeCommand> {
-    let runtime = session.dialect().powers().runtime?;
-    runtime.resume(session.meta(), session.location(), permissions)
-}
-
-fn command_of(app: &App, found: &Resolved, permissions: Permissions) -> Result<Starting> {
-    let session = found.store.read(&found.location, Depth::Facts)?;
-    if let Some(command) = resume_command(&session, permissions) {
-        return Ok((command, environment_of(app, &found.store, &found.location)));
-    }
-    // The command is the engine's, so the store that counts is the one in which the engine's
-    // transcript was found.
-    let engine = RefCell::new(StoreEnvironment::new());
-    let look = |link: &SessionLink| {
-        let (found, env) = probe(app, link);
-        *engine.borrow_mut() = env;
-        found
-    };
-    if let Some(runtime) = session.dialect().powers().runtime
-        && let Some(command) = runtime.resume_by(session.location(), &look)?
-    {
-        return Ok((command, engine.take()));
-    }
-    // A front program may leave it to the engine that keeps the transcript.
-    for link in session
-        .dialect()
-        .linked_sessions(session.meta(), &found.location.id)
-    {
-        let other = app.stores.resolve(
-            &Selector::Ref(link.dialect.to_owned(), link.id),
-            &app.env.cwd,
-            Side::Fuller,
-        );
-        let Ok(other) = other else { continue };
-        let session = other.store.read(&other.location, Depth::Facts)?;
-        if let Some(command) = resume_command(&session, permissions) {
-            return Ok((command, environment_of(app, &other.store, &other.location)));
-        }
-    }
-    Err(Error::new(
-        ErrorKind::Unsupported,
-        format!(
-            "session {} cannot be resumed from a command line",
-            session.reference()
-        ),
-    )
-    .because(format!(
-        "{} has no command for it, or the session lacks what it needs",
-        session.dialect().facts().title
-    ))
-    .hinting(format!(
-        "see what it lacks with `boswell check {0}`; read it with `boswell show {0}`",
-        session.reference().to_argument()
-    )))
-}
-
-/// Whether an engine's store holds a session, and what leads the engine there. A store that is
-/// not there holds none.
-fn probe(app: &App, link: &SessionLink) -> (Probe, StoreEnvironment) {
-    let selector = Selector::Ref(link.dialect.to_owned(), link.id.clone());
-    match app.stores.resolve(&selector, &app.env.cwd, Side::Fuller) {
-        Ok(other) if other.location.size > 0 => (
-            Probe::Found,
-            environment_of(app, &other.store, &other.location),
-        ),
-        Ok(_) => (Probe::Absent, StoreEnvironment::new()),
-        Err(error) if error.is_not_found() => (Probe::Absent, StoreEnvironment::new()),
-        Err(error) => (
-            Probe::Failed(Problem::unreadable(&error).detail),
-            StoreEnvironment::new(),
-        ),
-    }
-}
-
-/// The last conversation that an agent would take up: of this project, else of any.
-fn last_that_resumes(app: &App) -> Option<Resolved> {
-    let cwd = app.env.cwd.canonicalize().ok();
-    let here = |conversation: &Conversation| {
-        let project = conversation
-            .front
-            .1
-            .meta
-            .project
-            .as_deref()
-            .map(std::path::Path::new);
-        cwd.is_some() && project.and_then(|project| project.canonicalize().ok()) == cwd
-    };
-    let (conversations, _) = app.stores.conversations();
-    let newest = conversations
-        .into_iter()
-        .filter(|it| it.front.1.hidden().is_none() && command_for(app, it).is_some())
-        .max_by_key(|it| (here(it), last_active(it)))?;
-    let (store, summary) = newest.front;
-    Some(Resolved {
-        store: app.stores.get(store)?.clone(),
-        location: summary.location,
-    })
-}
-
-/// The command for a conversation of a list: of its first side that has one.
-pub(crate) fn command_for(app: &App, conversation: &Conversation) -> Option<Starting> {
-    std::iter::once(&conversation.front)
-        .chain(&conversation.linked)
-        .filter_map(|(store, summary)| {
-            Some((
-                app.stores
-                    .get(*store)
-                    .filter(|it| it.archived().is_none())?,
-                summary,
-            ))
-        })
-        .find_map(|(store, summary)| {
-            let runtime = store.dialect().powers().runtime?;
-            let command = runtime.resume(&summary.meta, &summary.location, Permissions::Asked)?;
-            Some((command, environment_of(app, store, &summary.location)))
-        })
 }
 
 /// The words that take a shell into a folder, whatever it is called.

@@ -12,12 +12,13 @@ use boswell_store::{StoreId, Summary};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::{Filter, FilterArgs, Side};
-use super::list::{short_path, warn_about};
+use super::list::short_path;
 use crate::app::{App, workers};
 use crate::output::Output;
 use crate::session_index::{Create, SessionIndex, say_unkept};
 use crate::terminal::{Style, cut, escape, one_line};
 use crate::{error_report, time};
+use boswell_app::list::warn_about;
 
 /// Find any text in any session
 #[derive(Debug, Args)]
@@ -66,7 +67,8 @@ enum Sort {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
     let query = query(app, args)?;
-    let filter = Filter::new(app, &args.narrow)?;
+    let wanted = boswell_app::sessions::filter::SessionFilter::from(&args.narrow);
+    let filter = Filter::new(app, &wanted)?;
     let Some(mut session_index) = SessionIndex::open(app, Create::Yes)? else {
         return Err(Error::new(
             ErrorKind::Internal,
@@ -123,9 +125,9 @@ pub(crate) fn run(app: &App, args: &SearchArgs) -> Result<ExitCode> {
         nothing(&results.nearest, args);
     }
     say_unkept(app, session_index.unkept.as_ref());
-    warn_about(app, &session_index.rest());
+    warn_about(app, session_index.rest());
     session_index.index_a_little(app, &index, &all);
-    session_index.leave();
+    session_index.leave(app);
     // The process ends: giving back the room of each source on its own would take
     // longer than many a search.
     std::mem::forget(all);

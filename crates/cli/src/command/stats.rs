@@ -10,13 +10,14 @@ use boswell_store::{Conversation, Resolved};
 use clap::{Args, ValueEnum};
 
 use super::filter_args::{Filter, FilterArgs, Side};
-use super::list::{short_path, warn_about};
+use super::list::short_path;
 use crate::app::App;
 use crate::notes_overlay::NotesOverlay;
 use crate::output::Output;
 use crate::session_index::{Create, IsMeant, SessionIndex, say_unkept};
 use crate::terminal::{Style, cut, fit, one_line};
 use crate::{error_report, json_shape};
+use boswell_app::list::warn_about;
 
 /// Count messages, turns, tool calls, tokens and cost
 #[derive(Debug, Args)]
@@ -58,7 +59,8 @@ impl ByArg {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
-    let filter = Filter::new(app, &args.narrow)?;
+    let wanted = boswell_app::sessions::filter::SessionFilter::from(&args.narrow);
+    let filter = Filter::new(app, &wanted)?;
     let prices = prices(app)?;
     let only = args
         .session
@@ -94,7 +96,7 @@ pub(crate) fn run(app: &App, args: &StatsArgs) -> Result<ExitCode> {
         ));
     }
     say_unkept(app, session_index.unkept.as_ref());
-    warn_about(app, &session_index.rest());
+    warn_about(app, session_index.rest());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -209,7 +209,7 @@ fn pairs(app: &App) -> Result<ExitCode> {
         }
     }
     out.finish()?;
-    super::list::warn_about(app, &rest);
+    boswell_app::list::warn_about(app, rest);
     Ok(ExitCode::SUCCESS)
 }
 

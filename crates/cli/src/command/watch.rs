@@ -1,27 +1,20 @@
 //! `watch`: follows live sessions.
-//!
-//! The stores are listed again and again. A log that grew is followed by a [`Follower`], which
-//! reads what is new of it and no more; of logs that did not change only the size is known.
 
-use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use boswell_dialect::{Depth, SessionLocation};
-use boswell_model::{Flags, Framing, Result, SessionRef};
-use boswell_store::{Follower, Resolved, Store, StoreId, StoredSession, is_packed};
+use boswell_app::shape::{EntryParts, Shape as _};
+use boswell_app::watch::{LineNumbers, WatchRequest};
+use boswell_model::Result;
 use clap::Args;
 
 use crate::app::{App, until};
-use crate::json_shape::{EntryParts, EntryPlace};
 use crate::output::Output;
 use crate::terminal::{Style, cut, one_line};
 use crate::time;
 
 /// How long between two looks.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The clock that files are stamped with may be this far behind the one that we read.
-const CLOCKS_APART: i64 = 2_000;
 
 /// Follow live sessions: print entries as they are written
 #[derive(Debug, Args)]
@@ -39,13 +32,15 @@ pub(crate) struct WatchArgs {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &WatchArgs) -> Result<ExitCode> {
     let limit = args.limit.as_deref().map(time::span).transpose()?;
-    let only = args
-        .session
-        .as_deref()
-        .map(|session| app.resolve(session))
-        .transpose()?;
     let go_on = until(limit.unwrap_or(Duration::MAX));
-    let mut watch = Watch::start(app, only);
+    let mut watch = app.shown(app.requests.watch(&WatchRequest {
+        session: args.session.clone(),
+        lines: if app.json {
+            LineNumbers::Counted
+        } else {
+            LineNumbers::Unknown
+        },
+    }))?;
     let mut out = Output::paged(app);
     while go_on() && !out.gone() {
         std::thread::sleep(PAUSE);
@@ -58,7 +53,7 @@ pub(crate) fn run(app: &App, args: &WatchArgs) -> Result<ExitCode> {
 
 fn print(app: &App, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
     if out.json {
-        return out.object(&entry.shape(false));
+        return out.object(&entry.shape(false).object());
     }
     let text = entry.view.map(|view| match view.text() {
         text if text.trim().is_empty() => {
@@ -93,240 +88,3 @@ fn print(app: &App, entry: &EntryParts<'_>, out: &mut Output) -> Result<()> {
         cut(&one_line(&text), room)
     ))
 }
-
-/// Is handed every entry once.
-type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
-
-struct Watch<'m> {
-    app: &'m App,
-    only: Option<Resolved>,
-    /// Stores that could be listed once, at least in part. Before that nobody knows
-    /// what is new in them.
-    listed: HashSet<StoreId>,
-    sessions: HashMap<String, Watched>,
-}
-
-/// A session, and how much of it was shown or was there at the start.
-struct Watched {
-    /// As it was when it was last read.
-    known: SessionLocation,
-    /// Up to where a document was shown.
-    shown: u64,
-    follower: Option<Follower>,
-}
-
-impl<'m> Watch<'m> {
-    /// Remembers how long each log is now.
-    fn start(app: &'m App, only: Option<Resolved>) -> Watch<'m> {
-        let mut watch = Watch {
-            app,
-            only,
-            listed: HashSet::new(),
-            sessions: HashMap::new(),
-        };
-        for (store, location, _) in watch.list() {
-            watch
-                .sessions
-                .insert(name(&store, &location), Watched::of(location));
-        }
-        watch
-    }
-
-    /// Hands over what was written since the last look. A session that cannot be read at this
-    /// moment is tried again the next time.
-    fn look(&mut self, sink: Sink<'_>) -> Result<()> {
-        let counts_lines = self.app.json;
-        for (store, location, is_new) in self.list() {
-            let before = SessionLocation {
-                size: if is_new { 0 } else { location.size },
-                ..location.clone()
-            };
-            let watched = self
-                .sessions
-                .entry(name(&store, &location))
-                .or_insert_with(|| Watched::of(before));
-            match location.framing {
-                _ if watched.is_as_known(&location) => {}
-                Framing::Lines => watched.follow(&store, location, counts_lines, sink)?,
-                Framing::Document | Framing::Rows(_) => {
-                    watched.read_document(&store, location, sink)?
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// The sessions as they are now, and whether one that was not seen before was written since the
-    /// start. A store that cannot be listed right now is listed again the next time.
-    fn list(&mut self) -> Vec<(Store, SessionLocation, bool)> {
-        if let Some(only) = &self.only {
-            return vec![(only.store.clone(), as_it_is_now(only), false)];
-        }
-        let stores = &self.app.stores;
-        let (held, errors) = stores.held();
-        let start = self.app.now.millis() - CLOCKS_APART;
-        let mut found = Vec::with_capacity(held.len());
-        for StoredSession { store, location } in &held {
-            let Some(at) = stores.get(*store) else {
-                continue;
-            };
-            // A packed log is finished.
-            if location.key.as_deref().is_some_and(|key| !is_packed(key)) {
-                let is_of_now = location.modified.is_none_or(|at| at.millis() >= start);
-                found.push((
-                    at.clone(),
-                    location.clone(),
-                    is_of_now && self.listed.contains(store),
-                ));
-            }
-        }
-        let failed: HashSet<StoreId> = errors.into_iter().map(|(store, _)| store).collect();
-        let whole = stores
-            .iter_with_archived()
-            .map(|(store, _)| store)
-            .filter(|store| !failed.contains(store));
-        self.listed
-            .extend(whole.chain(held.iter().map(|held| held.store)));
-        found
-    }
-}
-
-/// How long the log of one session is now.
-fn as_it_is_now(only: &Resolved) -> SessionLocation {
-    let location = only.location.clone();
-    let stat = location
-        .key
-        .as_ref()
-        .and_then(|key| only.store.backend().stat(key).ok().flatten());
-    match stat.map(|info| SessionLocation::at(&*location.id, &info, location.framing)) {
-        Some(seen) => SessionLocation {
-            size: seen.size,
-            identity: seen.identity,
-            ..location
-        },
-        // A log that is not there any more may have been moved: the follower looks for it.
-        None => SessionLocation {
-            identity: None,
-            ..location
-        },
-    }
-}
-
-impl Watched {
-    fn of(known: SessionLocation) -> Watched {
-        Watched {
-            shown: known.size,
-            known,
-            follower: None,
-        }
-    }
-
-    fn is_as_known(&self, now: &SessionLocation) -> bool {
-        let file = |it: &SessionLocation| it.identity.map(|it| it.file);
-        self.known.size == now.size && file(&self.known) == file(now)
-    }
-
-    /// Whether the log was cut, or another file is there now. What it holds was
-    /// not written just now.
-    fn is_rewritten(&self, now: &SessionLocation) -> bool {
-        let is_other = self
-            .known
-            .identity
-            .zip(now.identity)
-            .is_some_and(|(before, now)| before.file != now.file);
-        self.known.size > 0 && (is_other || now.size < self.known.size)
-    }
-
-    fn follow(
-        &mut self,
-        store: &Store,
-        now: SessionLocation,
-        counts_lines: bool,
-        sink: Sink<'_>,
-    ) -> Result<()> {
-        if self.follower.is_none() && self.is_rewritten(&now) {
-            self.known = now;
-            return Ok(());
-        }
-        if self.follower.is_none() {
-            let Ok(follower) = Follower::behind(store, &self.known) else {
-                return Ok(());
-            };
-            self.follower = Some(if counts_lines {
-                follower.counting_lines()
-            } else {
-                follower
-            });
-        }
-        let Some(follower) = &mut self.follower else {
-            return Ok(());
-        };
-        let session = SessionRef::new(store.dialect().name(), &now.id);
-        loop {
-            let Ok(news) = follower.poll() else {
-                return Ok(());
-            };
-            for entry in &news.entries {
-                sink(&EntryParts::of_new(&session, entry))?;
-            }
-            if !news.more {
-                self.known = now;
-                return Ok(());
-            }
-        }
-    }
-
-    /// A session that is not a log is written anew as a whole: what is new are the records behind
-    /// those that were shown.
-    fn read_document(&mut self, store: &Store, now: SessionLocation, sink: Sink<'_>) -> Result<()> {
-        if now.size <= self.shown {
-            self.shown = now.size;
-            self.known = now;
-            return Ok(());
-        }
-        let Ok(session) = store.read(&now, Depth::Heads) else {
-            return Ok(());
-        };
-        let (log, reference) = (session.log(), session.reference());
-        let leaf = session.leaf().ok().flatten();
-        for slot in log.slots() {
-            let Some(head) = log.head(slot).filter(|head| head.at >= self.shown) else {
-                continue;
-            };
-            if head.flags.has(Flags::UNENDED) {
-                break;
-            }
-            self.shown = head.at + head.len;
-            let Ok(it) = session.entry(slot) else {
-                continue;
-            };
-            let place = EntryPlace {
-                on_branch: true,
-                leaf: leaf == Some(slot),
-            };
-            if let Some(parts) = EntryParts::of_slot(
-                &session,
-                &reference,
-                slot,
-                &it.bytes,
-                it.view.as_ref(),
-                &place,
-            ) {
-                sink(&parts)?;
-            }
-        }
-        self.known = now;
-        Ok(())
-    }
-}
-
-fn name(store: &Store, location: &SessionLocation) -> String {
-    format!(
-        "{} {}",
-        store.root().display(),
-        location.key.as_deref().unwrap_or(&location.id)
-    )
-}
-
-#[cfg(test)]
-mod tests;

@@ -9,8 +9,8 @@ use boswell_model::{Result, SessionRef};
 use boswell_store::{Hasher, Resolved, Session};
 
 use super::Redactor;
-use crate::command::attachments::base64;
 use crate::output::{Output, json_line};
+use boswell_app::base64;
 
 /// A piece is cut here where a file has no line ends.
 const PIECE: usize = 1 << 20;
@@ -104,7 +104,7 @@ impl<'o> File<'o> {
         (self.watch)(&bytes);
         let piece = match std::str::from_utf8(&bytes) {
             Ok(text) => Json::from(text),
-            Err(_) => Json::object().with("base64", base64(&bytes)),
+            Err(_) => Json::object().with("base64", base64::encode(&bytes)),
         };
         if self.pieces > 0 {
             self.out.bytes(b",\n")?;

@@ -7,10 +7,10 @@ use boswell_store::Session;
 
 use super::sanitize_markdown::push_text;
 use super::{Part, Transcript, sanitize_markdown};
-use crate::command::attachments::base64;
 use crate::output::Output;
 use crate::terminal::one_line;
 use crate::time;
+use boswell_app::base64;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -23,7 +23,7 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
     let title = text(&transcript.label(name));
     // Only our own script runs, whatever should get past the escapes; and nothing is
     // fetched from anywhere.
-    let script = base64(&sha256(SCRIPT));
+    let script = base64::encode(&sha256(SCRIPT));
     out.line(&format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{script}'\">\n\

@@ -1,0 +1,152 @@
+//! Prompt histories that agents keep beside their sessions.
+
+use std::path::PathBuf;
+
+use boswell_dialect::HistoryKind;
+use boswell_find::PromptHistory;
+use boswell_model::json::Raw;
+use boswell_model::{Instant, Result};
+use boswell_store::{Clock, IdSource, Resolved, Store, SystemIds};
+
+use crate::RequestContext;
+
+/// A history longer than this is left unread.
+const LARGEST: u64 = 256 << 20;
+
+/// A prompt of an agent's own history.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub text: String,
+    pub at: Option<Instant>,
+    pub project: Option<String>,
+    pub session: Option<String>,
+}
+
+/// The prompts that a store's `history.jsonl` holds, oldest first; lines that cannot be
+/// read are passed over.
+pub fn read(store: &Store) -> Result<Vec<Asked>> {
+    if store.dialect().facts().prompt_history != HistoryKind::Lines {
+        return Ok(Vec::new());
+    }
+    let bytes = store.file("history.jsonl", LARGEST)?.unwrap_or_default();
+    Ok(bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(asked)
+        .collect())
+}
+
+/// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot
+/// be read is told, not fatal.
+pub fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>> {
+    let Some(home) = cx.home.as_ref().filter(|_| {
+        matches!(
+            store.dialect().facts().prompt_history,
+            HistoryKind::Database { .. }
+        )
+    }) else {
+        return Ok(Vec::new());
+    };
+    // A link that leads elsewhere is not a database of this agent.
+    if !store
+        .backend()
+        .stat("history.db")?
+        .is_some_and(|info| info.is_file())
+    {
+        return Ok(Vec::new());
+    }
+    let found = PromptHistory::open(
+        &store.root().join("history.db"),
+        &home.join("cache"),
+        &SystemIds.hex16(),
+    )
+    .and_then(|history| {
+        history.map_or_else(|| Ok(Vec::new()), |history| history.recent(usize::MAX))
+    });
+    match found {
+        Ok(prompts) => Ok(prompts
+            .into_iter()
+            .map(|it| Asked {
+                text: it.text,
+                at: it.at,
+                project: it.project,
+                session: None,
+            })
+            .collect()),
+        Err(error) => {
+            cx.warn(error);
+            Ok(Vec::new())
+        }
+    }
+}
+
+/// The history that xcsh keeps of what its user asks: prompts that we write into a session go there
+/// too, as if they had been typed. That of today's oh-my-pi has rules of its own and is left alone.
+#[derive(Debug)]
+pub struct AgentHistory<'m> {
+    cx: &'m RequestContext,
+    database: PathBuf,
+    project: Option<String>,
+}
+
+impl<'m> AgentHistory<'m> {
+    /// The history of the store that a session is in; none where its agent keeps none.
+    pub fn of(cx: &'m RequestContext, found: &Resolved) -> Result<Option<AgentHistory<'m>>> {
+        let database = found.store.root().join("history.db");
+        let takes_prompts = HistoryKind::Database {
+            takes_prompts: true,
+        };
+        if found.store.dialect().facts().prompt_history != takes_prompts
+            || !boswell_find::has_history(&database)
+        {
+            return Ok(None);
+        }
+        let project = found.store.summary(&found.location)?.meta.project;
+        Ok(Some(AgentHistory {
+            cx,
+            database,
+            project,
+        }))
+    }
+
+    /// Adds prompts. They stand in the session already, so a history that cannot take them is
+    /// told and no failure.
+    pub fn remember(&self, prompts: &[String]) {
+        let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+        let added = boswell_find::remember_all(
+            &self.database,
+            &prompts,
+            self.project.as_deref(),
+            SystemIds.now(),
+        );
+        if let Err(error) = added {
+            self.cx.warn(error);
+        }
+    }
+}
+
+fn asked(line: &[u8]) -> Option<Asked> {
+    let record = Raw::parse(line.trim_ascii()).ok()?;
+    let text = |key: &str| {
+        record
+            .get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
+    // Claude Code counts milliseconds, Codex seconds.
+    let millis = |key: &str, unit: f64| {
+        record
+            .get(key)
+            .and_then(|value| value.f64())
+            .map(|n| (n * unit) as i64)
+    };
+    Some(Asked {
+        text: text("display")
+            .or_else(|| text("text"))
+            .filter(|text| !text.trim().is_empty())?,
+        at: millis("timestamp", 1.0)
+            .or_else(|| millis("ts", 1000.0))
+            .map(Instant::from_millis),
+        project: text("project"),
+        session: text("sessionId").or_else(|| text("session_id")),
+    })
+}

@@ -1,0 +1,50 @@
+//! What a request comes back with: its answer, or its error, and what was noticed on the way.
+
+use boswell_model::Error;
+
+/// Something that a person should know and that is not the answer itself.
+///
+/// Faces show them in their own way: the command line on stderr, HTTP as a member `warnings`,
+/// a screen in its status line.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Notice {
+    /// What was done or passed over on the way. `--quiet` leaves it out.
+    Remark(String),
+    /// Something could not be looked at; the answer is right without it. `--quiet` leaves it out.
+    Warning(Error),
+    /// A part of what was asked for could not be done. It is always shown.
+    Failure(Error),
+}
+
+/// The answer to a request, and what was noticed on the way.
+#[derive(Debug)]
+#[must_use]
+pub struct Answer<T> {
+    /// What was asked for.
+    pub value: T,
+    /// In the order in which it was noticed.
+    pub notices: Vec<Notice>,
+}
+
+/// Why there is no answer, and what was noticed before that was known.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Why.
+    pub error: Error,
+    /// In the order in which it was noticed: an operation of an earlier run may have been
+    /// finished before this request failed.
+    pub notices: Vec<Notice>,
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Refusal {
+        Refusal {
+            error,
+            notices: Vec::new(),
+        }
+    }
+}
+
+/// What every request of [`App`](crate::App) returns.
+pub type AppResult<T> = std::result::Result<Answer<T>, Refusal>;

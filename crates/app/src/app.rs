@@ -1,0 +1,327 @@
+//! The application: what every face opens once and asks.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use boswell_dialect::Environment;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::disk::RealDisk;
+use boswell_store::{Clock, Exclusion, Owner, Runner, Store, Stores, SystemIds};
+
+use crate::config::{AddedStore, Config, expanded};
+use crate::request_context::RequestContext;
+use crate::{Answer, AppResult, Cancel, Refusal};
+
+/// What an [`App`] is opened with. A face reads the environment and the settings; the library
+/// reads neither.
+#[derive(Debug)]
+pub struct AppConfig {
+    /// Variables, folders and terminal that agents' roots are derived from.
+    pub env: Environment,
+    /// Boswell's own folder; none where nothing can be kept.
+    pub home: Option<PathBuf>,
+    /// Stores by dialect and folder. Where there are none, those of the environment are found.
+    pub stores: Vec<(String, PathBuf)>,
+    /// What the user set.
+    pub settings: Config,
+    /// Whether anything may be written.
+    pub access: Access,
+    /// Of two stores that hold one conversation, the dialect of the one that is meant.
+    pub side: Option<String>,
+    /// What tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// Whether the process ends after a request or two. Then the memory of large lists is left to
+    /// the operating system, which takes it back faster than they can be freed one by one.
+    pub exits_soon: bool,
+}
+
+impl AppConfig {
+    /// Everything that is found in an environment, with a home and no settings.
+    pub fn new(env: Environment, home: Option<PathBuf>) -> AppConfig {
+        AppConfig {
+            env,
+            home,
+            stores: Vec::new(),
+            settings: Config::default(),
+            access: Access::ReadWrite,
+            side: None,
+            clock: Arc::new(SystemIds),
+            exits_soon: false,
+        }
+    }
+}
+
+/// Whether anything may be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Sessions are only read, and not even a catalog is kept.
+    ReadOnly,
+    /// Sessions may be changed.
+    ReadWrite,
+}
+
+/// Answers requests about all sessions of a machine. Silent, cheap to clone, `Send + Sync`.
+///
+/// Opening it looks at no session. Each request looks at the stores as they are at that moment.
+#[derive(Debug, Clone)]
+pub struct App {
+    state: Arc<AppState>,
+}
+
+/// What all requests share.
+#[derive(Debug)]
+pub struct AppState {
+    pub env: Environment,
+    pub home: Option<PathBuf>,
+    pub config: Config,
+    pub exclusion: Option<Arc<Exclusion>>,
+    pub side: Option<String>,
+    /// Whether stores were named, so that those of the environment are not seen.
+    pub named_stores: bool,
+    pub(crate) read_only: bool,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) exits_soon: bool,
+    stores: StoreChoice,
+    archived: Mutex<Option<Archived>>,
+}
+
+/// Which stores requests look at.
+#[derive(Debug)]
+enum StoreChoice {
+    /// Those of the environment and the settings, or those that were named.
+    Configured(Vec<(String, PathBuf)>),
+    /// Exactly these, for tests.
+    #[cfg(test)]
+    Fixed(Stores),
+}
+
+/// Archived sessions, with the state of the file that lists them: a long `ops.jsonl` is read again
+/// only when it changed.
+#[derive(Debug)]
+struct Archived {
+    list: Option<(u64, SystemTime)>,
+    stores: Vec<Store>,
+}
+
+impl App {
+    /// Opens the application. No session file is looked at.
+    ///
+    /// # Errors
+    ///
+    /// Invalid if the settings exclude projects by a pattern that is not valid.
+    pub fn open(config: AppConfig) -> Result<App> {
+        let exclusion = config.settings.exclusion(&config.env)?.map(Arc::new);
+        let state = AppState {
+            named_stores: !config.stores.is_empty(),
+            read_only: config.access == Access::ReadOnly || config.settings.is_on("read_only"),
+            env: config.env,
+            home: config.home,
+            config: config.settings,
+            exclusion,
+            side: config.side,
+            clock: config.clock,
+            exits_soon: config.exits_soon,
+            stores: StoreChoice::Configured(config.stores),
+            archived: Mutex::default(),
+        };
+        Ok(App {
+            state: Arc::new(state),
+        })
+    }
+
+    /// What the user set.
+    pub fn settings(&self) -> &Config {
+        &self.state.config
+    }
+
+    /// The environment that it was opened with.
+    pub fn environment(&self) -> &Environment {
+        &self.state.env
+    }
+
+    /// Boswell's own folder, if it is known.
+    pub fn home(&self) -> Option<&Path> {
+        self.state.home.as_deref()
+    }
+
+    /// Whether nothing may be written.
+    pub fn is_read_only(&self) -> bool {
+        self.state.read_only
+    }
+
+    /// Whether stores were named, so that those of the environment are not seen.
+    pub fn has_named_stores(&self) -> bool {
+        self.state.named_stores
+    }
+
+    /// Starts a request: finds the stores, and notes the time.
+    pub fn request(&self) -> Result<RequestContext> {
+        self.request_with(Cancel::new())
+    }
+
+    /// As [`request`](App::request), for a request that can be cancelled.
+    pub fn request_with(&self, cancel: Cancel) -> Result<RequestContext> {
+        let stores = self.state.stores()?;
+        Ok(RequestContext::new(Arc::clone(&self.state), stores, cancel))
+    }
+
+    /// Answers a request, with what was noticed on the way.
+    pub(crate) fn answer<T>(
+        &self,
+        work: impl FnOnce(&RequestContext) -> Result<T>,
+    ) -> AppResult<T> {
+        self.answer_with(Cancel::new(), work)
+    }
+
+    /// As [`answer`](App::answer), for a request that can be cancelled.
+    pub(crate) fn answer_with<T>(
+        &self,
+        cancel: Cancel,
+        work: impl FnOnce(&RequestContext) -> Result<T>,
+    ) -> AppResult<T> {
+        let cx = self.request_with(cancel)?;
+        let done = work(&cx);
+        let notices = cx.take_notices();
+        match done {
+            Ok(value) => Ok(Answer { value, notices }),
+            Err(error) => Err(Refusal { error, notices }),
+        }
+    }
+}
+
+impl AppState {
+    /// The stores as they are now.
+    fn stores(&self) -> Result<Stores> {
+        let named = match &self.stores {
+            StoreChoice::Configured(named) => named,
+            #[cfg(test)]
+            StoreChoice::Fixed(stores) => return Ok(stores.clone()),
+        };
+        let mut stores = if named.is_empty() {
+            self.found_stores()?
+        } else {
+            self.named_stores(named)?
+        };
+        if let Some(home) = &self.home {
+            stores = stores
+                .with_home(home)
+                .with_archived(self.archived_stores(home));
+        }
+        Ok(stores.excluding(self.exclusion.as_ref()))
+    }
+
+    /// Those of the environment, and those that the settings add.
+    fn found_stores(&self) -> Result<Stores> {
+        let home = self.home.as_deref().unwrap_or(Path::new(".boswell"));
+        let mut stores = Stores::discover(&self.env, home);
+        for it in &self.config.stores() {
+            let path = expanded(&it.path, &self.env);
+            stores.add_labelled(&it.dialect, path, it.label.as_deref())?;
+        }
+        Ok(stores)
+    }
+
+    /// Those that were named, with the labels that the settings give them.
+    fn named_stores(&self, named: &[(String, PathBuf)]) -> Result<Stores> {
+        let added = self.config.stores();
+        let mut stores = Stores::default();
+        for (dialect, path) in named {
+            stores.add(dialect, path)?;
+            let is_it = |it: &&AddedStore| {
+                it.dialect == *dialect && expanded(&it.path, &self.env) == self.env.cwd.join(path)
+            };
+            if let Some(label) = added.iter().find(is_it).and_then(|it| it.label.as_deref()) {
+                stores.add_labelled(dialect, path.clone(), Some(label))?;
+            }
+        }
+        Ok(stores)
+    }
+
+    fn archived_stores(&self, home: &Path) -> Vec<Store> {
+        let list = std::fs::metadata(home.join("ops.jsonl"))
+            .and_then(|it| Ok((it.len(), it.modified()?)))
+            .ok();
+        let mut known = self.archived.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.as_ref().filter(|known| known.list == list) {
+            return known.stores.clone();
+        }
+        // An operation list that cannot be read is reported by `ops`; everything else can do
+        // without it.
+        let stores = runner(home).archived().unwrap_or_default();
+        *known = Some(Archived {
+            list,
+            stores: stores.clone(),
+        });
+        stores
+    }
+}
+
+/// What carries out plans in a home.
+pub(crate) fn runner(home: &Path) -> Runner {
+    Runner::new(
+        Arc::new(RealDisk),
+        home,
+        Arc::new(SystemIds),
+        Owner::this("boswell"),
+    )
+}
+
+/// The error of a request that needs a home where there is none.
+pub(crate) fn no_home() -> Error {
+    Error::new(ErrorKind::Invalid, "boswell has no folder of its own")
+        .because("neither HOME nor XDG_DATA_HOME is set")
+        .hinting("name one with `--home DIR` or BOSWELL_HOME")
+}
+
+#[cfg(test)]
+impl App {
+    /// These stores and no settings, with a clock that is an hour ahead: what was written just now
+    /// can be trusted.
+    pub(crate) fn of_test(stores: Stores, home: Option<PathBuf>, cwd: PathBuf) -> App {
+        let env = Environment {
+            home: None,
+            tmp: cwd.clone(),
+            cwd,
+            terminal: None,
+            vars: std::collections::BTreeMap::new(),
+        };
+        App {
+            state: Arc::new(AppState {
+                env,
+                home,
+                config: Config::default(),
+                exclusion: None,
+                side: None,
+                named_stores: true,
+                read_only: false,
+                clock: Arc::new(HourAhead),
+                exits_soon: false,
+                stores: StoreChoice::Fixed(stores),
+                archived: Mutex::default(),
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+#[derive(Debug)]
+struct HourAhead;
+
+#[cfg(test)]
+impl Clock for HourAhead {
+    fn now(&self) -> boswell_model::Instant {
+        boswell_model::Instant::from_millis(SystemIds.now().millis() + 3_600_000)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_app_can_be_shared_between_threads() {
+        fn shared<T: Send + Sync + Clone>() {}
+        shared::<App>();
+    }
+}

@@ -1,0 +1,584 @@
+//! What the user set once for all: one TOML file in the platform's folder for settings.
+//!
+//! Options come before variables of the environment, these before the file, and the file
+//! before what is built in.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use boswell_dialect::Environment;
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::Exclusion;
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use crate::time;
+
+/// A setting that there is.
+#[derive(Debug)]
+pub struct Setting {
+    /// Its name, tables before it separated by dots.
+    pub key: &'static str,
+    /// What holds without it.
+    pub default: &'static str,
+    /// What it is for.
+    pub what: &'static str,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Word(&'static [&'static str]),
+    Bool,
+    /// A span of time such as `30d`, or `never`.
+    Span,
+    Words,
+    Globs,
+    Stores,
+    Table,
+}
+
+/// A store that the settings add to those that are found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedStore {
+    /// Name of its dialect.
+    pub dialect: String,
+    /// Its folder; a leading `~` is the user's home.
+    pub path: String,
+    /// What the user calls it.
+    pub label: Option<String>,
+}
+
+const fn setting(
+    key: &'static str,
+    default: &'static str,
+    what: &'static str,
+    kind: Kind,
+) -> Setting {
+    Setting {
+        key,
+        default,
+        what,
+        kind,
+    }
+}
+
+/// Every setting.
+pub const SETTINGS: &[Setting] = &[
+    setting(
+        "color",
+        "auto",
+        "when to use colour",
+        Kind::Word(&["auto", "always", "never"]),
+    ),
+    setting(
+        "stores",
+        "",
+        "stores to add to those that are found: a table [[stores]] each, with dialect, path and label",
+        Kind::Stores,
+    ),
+    setting(
+        "exclude",
+        "",
+        "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
+        Kind::Globs,
+    ),
+    setting(
+        "read_only",
+        "false",
+        "write nothing outside boswell's own folder",
+        Kind::Bool,
+    ),
+    setting(
+        "idle",
+        "1h",
+        "how long a session of ours is idle before it is shown as paused",
+        Kind::Span,
+    ),
+    setting(
+        "retention.before",
+        "90d",
+        "how long the vault keeps files as they were before a change",
+        Kind::Span,
+    ),
+    setting(
+        "retention.deleted",
+        "90d",
+        "how long it keeps deleted sessions",
+        Kind::Span,
+    ),
+    setting(
+        "retention.archived",
+        "never",
+        "after what time archived sessions are forgotten",
+        Kind::Span,
+    ),
+    setting(
+        "retention.kept",
+        "never",
+        "after what time kept copies are forgotten",
+        Kind::Span,
+    ),
+    setting(
+        "summary.command",
+        "",
+        "program and arguments that summarise: text on stdin, answer on stdout",
+        Kind::Words,
+    ),
+    setting(
+        "summary.at_close",
+        "false",
+        "summarise a session when it is closed",
+        Kind::Bool,
+    ),
+    setting(
+        "summary.timeout",
+        "30s",
+        "how long that program may take",
+        Kind::Span,
+    ),
+    setting(
+        "prices",
+        "",
+        "dollars for a million tokens, by model: input, output, cache_read, cache_write, cache_write_1h",
+        Kind::Table,
+    ),
+];
+
+/// The file, as far as there is one.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// Where it is, or would be.
+    pub path: Option<PathBuf>,
+    table: Table,
+}
+
+impl Config {
+    /// Reads the file of this environment; one that is not there holds nothing.
+    pub fn load(env: &Environment) -> Result<Config> {
+        let Some(path) = place(env) else {
+            return Ok(Config::default());
+        };
+        match read(&path) {
+            Ok(text) => Config::parse(path, &text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Config {
+                path: Some(path),
+                table: Table::new(),
+            }),
+            Err(error) => Err(Error::io(path.display(), "read the settings", error)),
+        }
+    }
+
+    pub fn parse(path: PathBuf, text: &str) -> Result<Config> {
+        let wrong = |why: String| {
+            Error::new(ErrorKind::Invalid, format!("the settings in `{}` cannot be used", path.display()))
+                .because(why)
+                .hinting("mend the file, or leave it out with `BOSWELL_CONFIG=/dev/null`; `boswell config` lists what can be set")
+        };
+        let table: Table = text.parse().map_err(|error: toml::de::Error| {
+            let line = error
+                .span()
+                .and_then(|span| text.get(..span.start))
+                .map(|before| before.lines().count().max(1));
+            wrong(format!(
+                "{}{}",
+                line.map(|n| format!("line {n}: ")).unwrap_or_default(),
+                error.message()
+            ))
+        })?;
+        let config = Config {
+            path: Some(path.clone()),
+            table,
+        };
+        for key in config.keys() {
+            let at = |item: Option<usize>| {
+                line_of(text, &key, item)
+                    .map(|n| format!("line {n}: "))
+                    .unwrap_or_default()
+            };
+            let Some(setting) = SETTINGS.iter().find(|it| it.key == key) else {
+                return Err(wrong(format!(
+                    "{}there is no setting `{}`",
+                    at(None),
+                    key.escape_debug()
+                )));
+            };
+            config
+                .fits(setting)
+                .map_err(|(item, why)| wrong(format!("{}`{key}` {why}", at(item))))?;
+        }
+        Ok(config)
+    }
+
+    /// Names of what is set, as [`SETTINGS`] has them.
+    fn keys(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        for (name, value) in &self.table {
+            let whole = SETTINGS.iter().any(|it| it.key == name);
+            match value {
+                Value::Table(inner) if !whole => {
+                    keys.extend(inner.keys().map(|key| format!("{name}.{key}")))
+                }
+                _ => keys.push(name.clone()),
+            }
+        }
+        keys
+    }
+
+    /// Why what the file says does not fit, and which item of a list is wrong.
+    fn fits(&self, setting: &Setting) -> std::result::Result<(), (Option<usize>, String)> {
+        let Some(value) = self.get(setting.key) else {
+            return Ok(());
+        };
+        let good = match (setting.kind, value) {
+            (Kind::Word(words), Value::String(text)) => {
+                return if words.contains(&text.as_str()) {
+                    Ok(())
+                } else {
+                    Err((None, format!("is none of {}", words.join(", "))))
+                };
+            }
+            (Kind::Bool, Value::Boolean(_)) | (Kind::Table, Value::Table(_)) => true,
+            (Kind::Span, Value::String(text)) => text == "never" || time::span(text).is_ok(),
+            (Kind::Words, Value::Array(items)) => items.iter().all(Value::is_str),
+            (Kind::Globs, Value::Array(items)) => {
+                let fits = |item: &Value| match item.as_str() {
+                    // Whether there is a home is not known here; what a pattern means with one can
+                    // be checked with any.
+                    Some(text) => Exclusion::new(&[text.to_owned()], Some(Path::new("/home")))
+                        .map(drop)
+                        .map_err(|error| {
+                            format!("{error}: {}", error.reason().unwrap_or_default())
+                        }),
+                    None => Err("it is not a text".to_owned()),
+                };
+                let wrong = |at: usize, why: String| {
+                    (Some(at), format!("has an item that cannot be used: {why}"))
+                };
+                return items
+                    .iter()
+                    .enumerate()
+                    .try_for_each(|(at, item)| fits(item).map_err(|why| wrong(at, why)));
+            }
+            (Kind::Stores, Value::Array(items)) => {
+                let wrong = |(item, why)| {
+                    (
+                        Some(item),
+                        format!("has an item that cannot be used: {why}"),
+                    )
+                };
+                return items.iter().enumerate().try_for_each(|(at, item)| {
+                    added_store(item).map(drop).map_err(|why| wrong((at, why)))
+                });
+            }
+            _ => false,
+        };
+        if good {
+            Ok(())
+        } else {
+            Err((None, format!("must be like `{}`", example(setting))))
+        }
+    }
+
+    /// What the file says of a setting.
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        match key.split_once('.') {
+            Some((table, key)) => self.table.get(table)?.get(key),
+            None => self.table.get(key),
+        }
+    }
+
+    /// A word.
+    pub fn word(&self, key: &str) -> Option<&str> {
+        self.get(key)?.as_str()
+    }
+
+    /// Yes or no; no if nothing is said.
+    pub fn is_on(&self, key: &str) -> bool {
+        self.get(key).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Several words; none if nothing is said.
+    pub fn words(&self, key: &str) -> Vec<String> {
+        let items = self.get(key).and_then(Value::as_array);
+        items
+            .into_iter()
+            .flatten()
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect()
+    }
+
+    /// What says which projects are excluded; none if the file excludes nothing.
+    pub fn exclusion(&self, env: &Environment) -> Result<Option<Exclusion>> {
+        let patterns = self.words("exclude");
+        if patterns.is_empty() {
+            Ok(None)
+        } else {
+            Exclusion::new(&patterns, env.home.as_deref()).map(Some)
+        }
+    }
+
+    /// Stores to add to those that are found.
+    pub fn stores(&self) -> Vec<AddedStore> {
+        let items = self.get("stores").and_then(Value::as_array);
+        // What does not fit was refused when the file was read.
+        items
+            .into_iter()
+            .flatten()
+            .filter_map(|item| added_store(item).ok())
+            .collect()
+    }
+
+    /// A span of time, from the file or built in; none for `never`.
+    pub fn span(&self, key: &str) -> Option<Duration> {
+        let built_in = SETTINGS
+            .iter()
+            .find(|it| it.key == key)
+            .map(|it| it.default);
+        time::span(self.word(key).or(built_in)?).ok()
+    }
+
+    /// A setting as it is shown, and whether the file sets it.
+    pub fn shown(&self, setting: &Setting) -> (String, bool) {
+        match self.get(setting.key) {
+            Some(Value::String(text)) => (text.clone(), true),
+            Some(value) => (value.to_string(), true),
+            None => (setting.default.to_owned(), false),
+        }
+    }
+}
+
+/// An item of `stores`: a table, or the older form DIALECT=PATH.
+fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
+    let store = match item {
+        Value::String(text) => match text.split_once('=') {
+            Some((dialect, path)) => AddedStore {
+                dialect: dialect.to_owned(),
+                path: path.to_owned(),
+                label: None,
+            },
+            None => return Err("a text must be like `claude=/path/to/.claude`".to_owned()),
+        },
+        Value::Table(table) => {
+            if let Some(key) = table
+                .keys()
+                .find(|key| !matches!(key.as_str(), "dialect" | "path" | "label"))
+            {
+                return Err(format!(
+                    "there is no `{}`; known are dialect, path and label",
+                    key.escape_debug()
+                ));
+            }
+            let text = |key: &str| match table.get(key) {
+                Some(Value::String(text)) => Ok(Some(text.clone())),
+                Some(_) => Err(format!("`{key}` must be a text")),
+                None => Ok(None),
+            };
+            let needed = |key: &str| text(key)?.ok_or_else(|| format!("`{key}` is missing"));
+            AddedStore {
+                dialect: needed("dialect")?,
+                path: needed("path")?,
+                label: text("label")?,
+            }
+        }
+        _ => return Err("it is neither a table nor a text".to_owned()),
+    };
+    if boswell_dialect::by_name(&store.dialect).is_none() {
+        let known: Vec<&str> = boswell_dialect::all()
+            .iter()
+            .map(|dialect| dialect.name())
+            .collect();
+        return Err(format!(
+            "there is no dialect `{}`; known are {}",
+            store.dialect.escape_debug(),
+            known.join(", ")
+        ));
+    }
+    if !(Path::new(&store.path).is_absolute() || store.path == "~" || store.path.starts_with("~/"))
+    {
+        return Err(format!(
+            "the path `{}` must begin with `/` or `~/`",
+            store.path.escape_debug()
+        ));
+    }
+    if store
+        .label
+        .as_deref()
+        .is_some_and(|label| label.trim().is_empty() || label.chars().count() > 32)
+    {
+        return Err("a label has 1 to 32 characters".to_owned());
+    }
+    Ok(store)
+}
+
+/// The line on which a setting stands, or an item of it.
+fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
+    let table = DeTable::parse(text).ok()?;
+    let (mut at, mut value) = (0, None);
+    let mut here = Some(table.get_ref());
+    for name in key.split('.') {
+        let (key, found) = here?.iter().find(|(key, _)| key.get_ref() == name)?;
+        (at, value) = (key.span().start, Some(found.get_ref()));
+        here = match found.get_ref() {
+            DeValue::Table(inner) => Some(inner),
+            _ => None,
+        };
+    }
+    if let (Some(item), Some(DeValue::Array(items))) = (item, value) {
+        at = items.get(item)?.span().start;
+    }
+    Some(text.get(..at)?.matches('\n').count() + 1)
+}
+
+/// A path of the settings with its `~` expanded.
+pub fn expanded(path: &str, env: &Environment) -> PathBuf {
+    match (path.strip_prefix("~/"), path, &env.home) {
+        (Some(rest), _, Some(home)) => home.join(rest),
+        (None, "~", Some(home)) => home.clone(),
+        _ => PathBuf::from(path),
+    }
+}
+
+fn example(setting: &Setting) -> String {
+    match setting.kind {
+        Kind::Word(words) => format!("{} = \"{}\"", setting.key, words.first().unwrap_or(&"")),
+        Kind::Bool => format!("{} = true", setting.key),
+        Kind::Span => format!("{} = \"30d\"", setting.key),
+        Kind::Words => format!("{} = [\"a\", \"b\"]", setting.key),
+        Kind::Globs => format!("{} = [\"/srv/secret\", \"~/private/*\"]", setting.key),
+        Kind::Stores => format!(
+            "[[{}]] with dialect = \"claude\", path = \"~/.claude-work\"",
+            setting.key
+        ),
+        Kind::Table => format!("[{}.\"name\"]", setting.key),
+    }
+}
+
+/// Where the settings of this environment are.
+fn place(env: &Environment) -> Option<PathBuf> {
+    if let Some(path) = env.var("BOSWELL_CONFIG").filter(|path| !path.is_empty()) {
+        return Some(env.cwd.join(path));
+    }
+    if cfg!(target_os = "macos") {
+        return env.in_home("Library/Application Support/boswell/config.toml");
+    }
+    if cfg!(windows) {
+        return env
+            .path_var("APPDATA")
+            .map(|data| data.join("boswell").join("config.toml"));
+    }
+    let folder = env
+        .path_var("XDG_CONFIG_HOME")
+        .or_else(|| env.in_home(".config"));
+    folder.map(|folder| folder.join("boswell").join("config.toml"))
+}
+
+fn read(path: &Path) -> std::io::Result<String> {
+    crate::system::read_text(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Config> {
+        Config::parse(PathBuf::from("c.toml"), text)
+    }
+
+    #[test]
+    fn settings_are_read_by_name() {
+        let config =
+            parse("idle = \"2h\"\nstores = [\"pi=/x\"]\n[retention]\ndeleted = \"never\"\n[prices.\"m-1\"]\ninput = 3")
+                .unwrap();
+        assert_eq!(config.span("idle"), Some(Duration::from_secs(7200)));
+        assert_eq!(
+            config.stores()[0],
+            AddedStore {
+                dialect: "pi".into(),
+                path: "/x".into(),
+                label: None
+            }
+        );
+        assert_eq!(config.span("retention.deleted"), None);
+        assert_eq!(
+            config.span("retention.before"),
+            Some(Duration::from_secs(90 * 86400))
+        );
+        assert!(config.get("prices").is_some());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let why = |text: &str| {
+            parse(text)
+                .unwrap_err()
+                .reason()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        assert!(
+            why("a = 1\nidle = [").starts_with("line 2"),
+            "{}",
+            why("a = 1\nidle = [")
+        );
+        assert_eq!(why("idel = \"1h\""), "line 1: there is no setting `idel`");
+        assert_eq!(
+            why("[retention]\nold = \"1d\""),
+            "line 2: there is no setting `retention.old`"
+        );
+        assert!(why("idle = 5").contains("must be like `idle = \"30d\"`"));
+        assert!(why("color = \"red\"").contains("is none of auto, always, never"));
+    }
+
+    #[test]
+    fn added_stores_are_read_and_a_wrong_one_is_named_with_its_line() {
+        let config = parse(
+            "[[stores]]\ndialect = \"claude\"\npath = \"~/.claude-work\"\nlabel = \"work\"\n\n[[stores]]\ndialect = \"pi\"\npath = \"/srv/pi\"\n",
+        )
+        .unwrap();
+        let labels: Vec<Option<String>> = config
+            .stores()
+            .into_iter()
+            .map(|store| store.label)
+            .collect();
+        assert_eq!(labels, [Some("work".to_owned()), None]);
+        let why = |text: &str| {
+            parse(text)
+                .unwrap_err()
+                .reason()
+                .unwrap_or_default()
+                .to_owned()
+        };
+        let second = |table: &str| {
+            why(&format!(
+                "[[stores]]\ndialect = \"pi\"\npath = \"/x\"\n[[stores]]\n{table}"
+            ))
+        };
+        assert_eq!(
+            second("path = \"/y\""),
+            "line 4: `stores` has an item that cannot be used: `dialect` is missing"
+        );
+        assert!(
+            second("dialect = \"netscape\"\npath = \"/y\"")
+                .contains("there is no dialect `netscape`; known are")
+        );
+        assert!(second("dialect = \"pi\"\npath = \"y\"").contains("must begin with `/` or `~/`"));
+        assert!(
+            second("dialect = \"pi\"\npath = \"/y\"\nlable = \"z\"")
+                .contains("there is no `lable`")
+        );
+        assert!(second("dialect = \"pi\"\npath = \"/y\"\nlabel = \"\"").contains("1 to 32"));
+        assert!(why("stores = [\"pi=/x\", 3]").starts_with("line 1: `stores` has an item"));
+        assert!(why("stores = \"pi=/x\"").contains("must be like `[[stores]]"));
+    }
+
+    #[test]
+    fn every_default_fits_its_own_setting() {
+        for setting in SETTINGS
+            .iter()
+            .filter(|it| it.kind == Kind::Span && it.default != "never")
+        {
+            assert!(time::span(setting.default).is_ok(), "{}", setting.key);
+        }
+    }
+}

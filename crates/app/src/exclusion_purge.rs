@@ -1,0 +1,174 @@
+//! What was derived of projects before they were excluded: it goes as soon as boswell
+//! learns of the exclusion.
+//!
+//! Derived are rows of the catalog, words of the index, and kept copies of sessions whose logs are
+//! still there. What the user archived or deleted, notes, and kept copies that are the last ones
+//! stay: they are not listed, and nothing of the user's is lost by a pattern.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use boswell_find::{Catalog, Index};
+use boswell_model::{Result, SessionMeta, SessionRef};
+use boswell_store::disk::{RealDisk, durable};
+use boswell_store::{Digest, Exclusion, IdSource, StoredSession, Stores, SystemIds};
+
+use crate::RequestContext;
+use crate::system::read_text;
+
+/// The file that says for which exclusion all of this was done. It holds a hash, and
+/// no name of a project.
+const STATE: &str = "excluded";
+
+/// Removes what was derived of excluded projects, unless that was done already. What fails is told
+/// and tried again by the next command.
+pub fn settle_or_warn(cx: &RequestContext) {
+    let Some(exclusion) = &cx.exclusion else {
+        return;
+    };
+    let purge = Purge {
+        cx,
+        exclusion,
+        stores: &cx.stores,
+    };
+    if let Err(error) = purge.run(&cx.config.words("exclude")) {
+        cx.fail(
+            error.hinting(
+                "what is excluded is not shown; the next command tries again to remove it",
+            ),
+        );
+    }
+}
+
+/// What goes, and by what.
+pub struct Purge<'m> {
+    pub cx: &'m RequestContext,
+    pub exclusion: &'m Exclusion,
+    /// Stores that leave out what is excluded.
+    pub stores: &'m Stores,
+}
+
+impl Purge<'_> {
+    /// Removes what was derived, unless that was done for these patterns and what they exclude now.
+    pub fn run(&self, patterns: &[String]) -> Result<()> {
+        let Some(home) = self.cx.home.as_ref().filter(|home| home.is_dir()) else {
+            return Ok(());
+        };
+        // With stores named on the command line the others are not seen: it is done by the
+        // next command without.
+        if self.cx.is_read_only() || self.cx.named_stores {
+            return Ok(());
+        }
+        let hidden = self.stores.excluded();
+        let state = self.fingerprint(patterns, &hidden);
+        let place = home.join(STATE);
+        if durable::read(&RealDisk, &place)?.is_some_and(|before| before == state.as_bytes()) {
+            return Ok(());
+        }
+        let mut paths = self.catalog(home, &hidden)?;
+        paths.extend(hidden.iter().filter_map(|held| {
+            Some(PathBuf::from(
+                self.stores
+                    .get(held.store)?
+                    .backend()
+                    .describe(held.location.key.as_deref()?),
+            ))
+        }));
+        self.index(home, &paths)?;
+        self.kept(&hidden)?;
+        durable::put(&RealDisk, &place, state.as_bytes(), &SystemIds.hex16())
+    }
+
+    /// A hash of the patterns and of what they exclude now: a session that comes to be excluded
+    /// later changes it too.
+    fn fingerprint(&self, patterns: &[String], hidden: &[StoredSession]) -> String {
+        let mut parts: Vec<String> = hidden
+            .iter()
+            .filter_map(|held| self.reference(held))
+            .map(|it| it.to_string())
+            .collect();
+        parts.sort();
+        parts.extend(patterns.iter().cloned());
+        Digest::of(parts.join("\n").as_bytes()).to_string()
+    }
+
+    fn reference(&self, held: &StoredSession) -> Option<SessionRef> {
+        Some(SessionRef::new(
+            self.stores.get(held.store)?.dialect().name(),
+            &held.location.id,
+        ))
+    }
+
+    /// Gives back where the logs of the sessions were that the catalog forgot, also of
+    /// those that are gone.
+    fn catalog(&self, home: &Path, hidden: &[StoredSession]) -> Result<HashSet<PathBuf>> {
+        let path = home.join("catalog.db");
+        if !path.is_file() {
+            return Ok(HashSet::new());
+        }
+        let refs: HashSet<SessionRef> = hidden
+            .iter()
+            .filter_map(|held| self.reference(held))
+            .collect();
+        let is_excluded = |meta: &SessionMeta| {
+            meta.project
+                .as_deref()
+                .is_some_and(|it| self.exclusion.excludes(it))
+        };
+        let goes = |reference: &SessionRef, meta: &SessionMeta| {
+            refs.contains(reference) || is_excluded(meta)
+        };
+        Ok(Catalog::open(&path)?
+            .forget_where(&goes)?
+            .into_iter()
+            .collect())
+    }
+
+    fn index(&self, home: &Path, paths: &HashSet<PathBuf>) -> Result<()> {
+        let folder = home.join("index");
+        if !folder.is_dir() {
+            return Ok(());
+        }
+        let mut shown = HashSet::new();
+        for (_, store) in self.stores.iter() {
+            let (files, _) = store.memory().unwrap_or_default();
+            shown.extend(
+                files
+                    .iter()
+                    .map(|file| PathBuf::from(store.backend().describe(&file.key))),
+            );
+        }
+        let is_hidden_memory = |path: &Path| {
+            let project = path
+                .parent()
+                .map(|folder| folder.join(".project"))
+                .filter(|it| it.starts_with(home));
+            match project.and_then(|it| read_text(&it).ok()) {
+                Some(project) => self.exclusion.excludes(project.trim()),
+                None => path.extension().is_some_and(|end| end == "md") && !shown.contains(path),
+            }
+        };
+        // Of a file that is gone nobody can say any more whose it was.
+        Index::open(&folder).purge_where(&|source| {
+            let path = Path::new(&source.id);
+            paths.contains(path) || !path.is_file() || is_hidden_memory(path)
+        })
+    }
+
+    /// Copies of sessions that are still where they were. Of others the copy may be the last one.
+    fn kept(&self, hidden: &[StoredSession]) -> Result<()> {
+        let there = hidden.iter().filter_map(|held| {
+            let store = self
+                .stores
+                .get(held.store)
+                .filter(|store| store.archived().is_none())?;
+            Some((self.reference(held)?, store.root().to_owned()))
+        });
+        let there: HashSet<(SessionRef, PathBuf)> = there.collect();
+        let runner = self.cx.reading_runner()?;
+        runner
+            .vault()
+            .drop_kept(&|session, root| there.contains(&(session.clone(), root.to_owned())))
+            .map(drop)
+    }
+}

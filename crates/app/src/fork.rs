@@ -1,0 +1,123 @@
+//! A new session from a branch of another one.
+
+use std::path::PathBuf;
+
+use boswell_dialect::{Capability, Depth, EditRequest, NewSession, Surroundings, unsupported};
+pub use boswell_dialect::{ForkScope, ForkStyle};
+use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
+use boswell_store::{Outcome, Resolved};
+
+use crate::shape::{self, SessionShape};
+use crate::{App, AppResult, RequestContext, planned_change};
+
+/// What to fork, and what the new session is called.
+#[derive(Debug, Clone, Default)]
+pub struct ForkRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// Up to this entry; else where the conversation stands.
+    pub at: Option<String>,
+    /// Title of the new session.
+    pub title: Option<String>,
+    /// Id of the new session; else one is made.
+    pub id: Option<String>,
+    /// How entries of Claude's sessions are copied.
+    pub style: ForkStyle,
+    /// Whether every branch is copied, with the side files.
+    pub scope: ForkScope,
+    /// Folder of the new session; else that of the old one.
+    pub project: Option<PathBuf>,
+}
+
+/// A session that was forked.
+#[derive(Debug)]
+pub struct Forked {
+    /// The new session.
+    pub reference: SessionRef,
+    /// What a list shows of it.
+    pub session: SessionShape,
+}
+
+impl App {
+    /// Makes a new session from a branch of another one, with lineage.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session or entry, Unsupported where its format has no forks,
+    /// Invalid for an id that its agent would refuse.
+    pub fn fork(&self, request: &ForkRequest) -> AppResult<Forked> {
+        self.answer(|cx| fork(cx, request))
+    }
+}
+
+fn fork(cx: &RequestContext, request: &ForkRequest) -> Result<Forked> {
+    let found = cx.resolve_for_writing(&request.session)?;
+    let facts = found.store.dialect().facts();
+    if request.style == ForkStyle::Sdk && !facts.has_sdk_forks {
+        return Err(unsupported(
+            facts.name,
+            "be forked as Claude's SDK does it",
+            "leave out --style",
+        ));
+    }
+    let new = new_session(cx, request);
+    let reference = if found.store.dialect().powers().plans(Capability::Fork) {
+        by_plan(cx, request.at.as_deref(), new, &found)?
+    } else {
+        let at = request.at.as_deref();
+        let writer = found.store.fork(&found.location.id, at, new)?;
+        let reference = writer.reference().clone();
+        writer.close(Outcome::Open)?;
+        reference
+    };
+    let summary = found.store.summary(&found.store.find(&reference.id)?)?;
+    Ok(Forked {
+        session: shape::session(&summary, Some(&found.store)),
+        reference,
+    })
+}
+
+fn new_session(cx: &RequestContext, request: &ForkRequest) -> NewSession {
+    let project = request.project.as_ref().map(|project| {
+        let project = cx.env.cwd.join(project);
+        let project = project.canonicalize().unwrap_or(project);
+        project.display().to_string()
+    });
+    NewSession {
+        id: request.id.clone(),
+        title: request.title.clone(),
+        project: project.unwrap_or_default(),
+        copies: request.scope,
+        style: request.style,
+        around: Surroundings::of(&cx.env),
+        ..NewSession::default()
+    }
+}
+
+fn by_plan(
+    cx: &RequestContext,
+    at: Option<&str>,
+    new: NewSession,
+    found: &Resolved,
+) -> Result<SessionRef> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let at = match at {
+        Some(entry) => Tip::At(session.find(entry)?),
+        None => session.tip()?,
+    };
+    let dialect = found.store.dialect();
+    if let Some(id) = new.id.as_deref().filter(|id| !dialect.id_is_valid(id)) {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` cannot be the id of a session", id.escape_debug()),
+        )
+        .hinting("leave --id out to have one made"));
+    }
+    let new = NewSession {
+        parent: Some(found.store.lineage(&session, new.copies)),
+        ..new
+    };
+    let done = planned_change::execute(cx, found, &EditRequest::Fork { at, new })?;
+    let id = done.planned.session.unwrap_or_default();
+    Ok(SessionRef::new(dialect.name(), &id))
+}

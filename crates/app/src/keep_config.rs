@@ -1,0 +1,155 @@
+//! `keep.json`: whether copies are kept, and what was installed for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_model::json::{Json, Raw};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::disk::{Disk, RealDisk, durable};
+use boswell_store::locks::{Locks, OsLock};
+use boswell_store::{IdSource, Owner, SystemIds, Wait};
+
+const NAME: &str = "keep.json";
+
+/// That copies are kept.
+#[derive(Debug, Clone)]
+pub struct KeepConfig {
+    pub since: Instant,
+    pub triggers: Vec<Trigger>,
+}
+
+/// What makes boswell keep sessions when nobody calls it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trigger {
+    /// A hook in the settings of an agent: what it runs, and what was put into the file.
+    Hook {
+        root: PathBuf,
+        command: String,
+        inserted: String,
+    },
+    /// A timer of the user's system: where its files are.
+    Timer { root: PathBuf, folder: PathBuf },
+}
+
+impl Trigger {
+    pub fn hook(root: &Path, command: &str, inserted: &str) -> Self {
+        Trigger::Hook {
+            root: root.to_owned(),
+            command: command.to_owned(),
+            inserted: inserted.to_owned(),
+        }
+    }
+
+    pub fn word(&self) -> &'static str {
+        match self {
+            Trigger::Hook { .. } => "hook",
+            Trigger::Timer { .. } => "timer",
+        }
+    }
+
+    /// Whether it keeps the store of this root.
+    pub fn serves(&self, store: &Path) -> bool {
+        let (Trigger::Hook { root, .. } | Trigger::Timer { root, .. }) = self;
+        root == store
+    }
+
+    fn to_json(&self) -> Json {
+        let (Trigger::Hook { root, .. } | Trigger::Timer { root, .. }) = self;
+        let json = Json::object()
+            .with("kind", self.word())
+            .with("root", root.to_string_lossy());
+        match self {
+            Trigger::Hook {
+                command, inserted, ..
+            } => json.with("command", command).with("inserted", inserted),
+            Trigger::Timer { folder, .. } => json.with("folder", folder.to_string_lossy()),
+        }
+    }
+
+    fn from_json(raw: Raw<'_>) -> Option<Self> {
+        let text = |key: &str| raw.get(key)?.text().map(std::borrow::Cow::into_owned);
+        let root = PathBuf::from(text("root")?);
+        match text("kind")?.as_str() {
+            "hook" => Some(Trigger::Hook {
+                root,
+                command: text("command")?,
+                inserted: text("inserted")?,
+            }),
+            "timer" => Some(Trigger::Timer {
+                root,
+                folder: text("folder")?.into(),
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl KeepConfig {
+    pub fn since(now: Instant) -> Self {
+        KeepConfig {
+            since: now,
+            triggers: Vec::new(),
+        }
+    }
+
+    /// What is installed; none while keeping is off.
+    pub fn load(home: &Path) -> Result<Option<Self>> {
+        let path = home.join(NAME);
+        let Some(bytes) = durable::read(&RealDisk, &path)? else {
+            return Ok(None);
+        };
+        let state = Raw::parse(bytes.trim_ascii()).ok().and_then(|raw| {
+            Some(KeepConfig {
+                since: Instant::parse(&raw.get("since")?.text()?)?,
+                triggers: raw
+                    .get("triggers")?
+                    .items()
+                    .map(Trigger::from_json)
+                    .collect::<Option<_>>()?,
+            })
+        });
+        state.map(Some).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Damaged,
+                format!("`{}` cannot be read", path.display()),
+            )
+            .hinting("remove it, then say `boswell keep on` again")
+        })
+    }
+
+    pub fn save(&self, home: &Path) -> Result<()> {
+        durable::make_folders(&RealDisk, home)?;
+        let triggers: Vec<Json> = self.triggers.iter().map(Trigger::to_json).collect();
+        let json = Json::object()
+            .with("v", 1)
+            .with("since", self.since.to_rfc3339())
+            .with("triggers", triggers);
+        let mut bytes = json.to_bytes();
+        bytes.push(b'\n');
+        durable::put(&RealDisk, &home.join(NAME), &bytes, &SystemIds.hex16())
+    }
+
+    pub fn forget(home: &Path) -> Result<()> {
+        let path = home.join(NAME);
+        RealDisk
+            .remove(&path)
+            .map_err(|error| Error::io(path.display(), "remove", error))?;
+        // Else keeping is on again after a crash, and its triggers are gone.
+        durable::sync_parent(&RealDisk, &path)
+    }
+
+    /// Waits until no other process turns keeping on or off. The file is read, changed and written
+    /// as a whole: without the lock one of two processes would forget the trigger that the other
+    /// one installed, and nobody could take it out again.
+    pub fn lock(home: &Path) -> Result<OsLock> {
+        let owner = Owner::this("boswell");
+        let locks = Locks::new(
+            Arc::new(RealDisk),
+            home.join("locks"),
+            owner,
+            Arc::new(SystemIds),
+        );
+        locks.exclusive("keep", Wait::For(Duration::from_secs(30)))
+    }
+}

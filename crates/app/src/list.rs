@@ -1,0 +1,196 @@
+//! Sessions, in order, a page at a time.
+
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::{Conversation, Summaries, Summary};
+
+use crate::sessions::expiry::Fates;
+use crate::sessions::filter::{Filter, SessionFilter};
+use crate::sessions::list::{Look, SessionList, Sort, cursor_of, matches, sides};
+use crate::shape::{self, Maybe, Page, SessionShape};
+use crate::{App, AppResult, RequestContext};
+
+/// Which sessions are listed, and in what order.
+#[derive(Debug, Clone, Default)]
+pub struct ListRequest {
+    /// Which sessions are meant.
+    pub filter: SessionFilter,
+    /// Only sessions whose name, prompts, project, tags or id contain this text.
+    pub matching: Option<String>,
+    /// Order.
+    pub sort: Sort,
+    /// At most this many; else all.
+    pub limit: Option<usize>,
+    /// Leave out the first so many.
+    pub offset: usize,
+    /// Go on where an earlier page ended.
+    pub cursor: Option<String>,
+    /// Also subagents, empty, archived, deleted and otherwise hidden ones.
+    pub hidden: bool,
+    /// Whether rows come with their JSON shape, for which settings and vault are looked at.
+    pub with_shapes: bool,
+}
+
+/// A page of sessions.
+#[derive(Debug)]
+pub struct SessionPage {
+    /// In order.
+    pub rows: Vec<SessionRow>,
+    /// Where the page ends.
+    pub page: Page,
+    /// Whether there is any session at all, before filters.
+    pub found_any: bool,
+    /// Folders that were looked at, for a list without sessions.
+    pub looked_at: Vec<LookedAt>,
+}
+
+/// A session of a page.
+#[derive(Debug)]
+pub struct SessionRow {
+    /// What is known of it in each place where it is kept.
+    pub conversation: Conversation,
+    /// Agents and the label of its store, in a few characters.
+    pub agents: String,
+    /// Its JSON shape, if that was asked for.
+    pub shape: Option<SessionShape>,
+}
+
+/// A folder that was looked at.
+#[derive(Debug)]
+pub struct LookedAt {
+    /// Whose sessions it would hold.
+    pub dialect: &'static str,
+    /// The folder.
+    pub root: String,
+    /// Whether it is there.
+    pub exists: bool,
+}
+
+impl App {
+    /// Lists sessions, a page at a time.
+    ///
+    /// # Errors
+    ///
+    /// Invalid for a time or a cursor that is not valid.
+    pub fn list(&self, request: &ListRequest) -> AppResult<SessionPage> {
+        self.answer(|cx| list(cx, request))
+    }
+}
+
+fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
+    let filter = Filter::new(cx, &request.filter)?;
+    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
+    let fits = |side: &Summary| matching.as_deref().is_none_or(|text| matches(side, text));
+    let look = match (request.hidden, &matching, request.sort) {
+        (true, ..) => Look::DeletedSessions,
+        (_, None, sort) if sort != Sort::Name && !filter.asks_status() => Look::Keys,
+        _ => Look::Close,
+    };
+    let mut sessions = SessionList::open(cx, look)?;
+    let found_any = sessions.len() > 0;
+    if !request.hidden {
+        sessions.without_hidden();
+    }
+    sessions.active(|at| filter.takes_time(at));
+    sessions.retain(
+        |it| filter.takes(it) && sides(it).any(fits),
+        |side| filter.takes_side(side),
+    );
+    sessions.sort(request.sort);
+    let total = sessions.len();
+    if let Some(cursor) = &request.cursor {
+        sessions.skip_to(request.sort, cursor)?;
+    }
+    let limit = request.limit.unwrap_or(usize::MAX);
+    let more = sessions.len().saturating_sub(request.offset) > limit;
+    let conversations = sessions.page(request.offset, limit)?;
+    warn_about(cx, sessions.take_rest());
+    sessions.leave();
+    let last = conversations.last().filter(|_| more);
+    let page = Page {
+        shown: conversations.len(),
+        total,
+        sessions: Maybe::Absent,
+        cursor: last.map(|last| cursor_of(last, request.sort)),
+        complete: true,
+        scanned_bytes: Maybe::Absent,
+        as_of: cx.now,
+    };
+    Ok(SessionPage {
+        rows: rows(cx, conversations, request.with_shapes)?,
+        page,
+        found_any,
+        looked_at: looked_at(cx),
+    })
+}
+
+fn rows(
+    cx: &RequestContext,
+    conversations: Vec<Conversation>,
+    with_shapes: bool,
+) -> Result<Vec<SessionRow>> {
+    let fates = with_shapes.then(|| Fates::read(cx)).transpose()?;
+    let row = |conversation: Conversation| SessionRow {
+        agents: agents_of(cx, &conversation),
+        shape: fates
+            .as_ref()
+            .map(|fates| shape::conversation(cx, &conversation, fates)),
+        conversation,
+    };
+    Ok(conversations.into_iter().map(row).collect())
+}
+
+fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
+    let folders = cx.stores.locations().iter();
+    folders
+        .map(|folder| LookedAt {
+            dialect: folder.dialect,
+            root: folder.root.display().to_string(),
+            exists: folder.exists,
+        })
+        .collect()
+}
+
+/// The agents of a conversation in a few characters: `claude`, `myagents+claude`, `claude@work`.
+fn agents_of(cx: &RequestContext, conversation: &Conversation) -> String {
+    let (store, summary) = &conversation.front;
+    let dialect = &summary.reference.dialect;
+    let own = cx
+        .stores
+        .get(*store)
+        .map_or("", |s| s.dialect().facts().agent);
+    let mut text = match &summary.meta.agent {
+        // The engine's own name follows below.
+        Some(agent)
+            if conversation
+                .linked
+                .iter()
+                .any(|(_, other)| other.reference.dialect == *agent) =>
+        {
+            dialect.clone()
+        }
+        Some(agent) if agent != own => format!("{dialect}/{agent}"),
+        _ => dialect.clone(),
+    };
+    for (_, other) in &conversation.linked {
+        text = format!("{text}+{}", other.reference.dialect);
+    }
+    if let Some(label) = cx.stores.get(*store).and_then(|store| store.label()) {
+        text = format!("{text}@{label}");
+    }
+    text
+}
+
+/// Notes stores and sessions that could not be looked at.
+pub fn warn_about(cx: &RequestContext, rest: Summaries) {
+    for (_, error) in rest.store_errors {
+        cx.warn(error);
+    }
+    let failed = rest.session_errors.len();
+    for (_, _, error) in rest.session_errors.into_iter().take(10) {
+        cx.warn(error);
+    }
+    if failed > 10 {
+        let what = format!("{} more sessions could not be read", failed - 10);
+        cx.warn(Error::new(ErrorKind::Unavailable, what).hinting("see each with `boswell check`"));
+    }
+}

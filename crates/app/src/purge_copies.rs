@@ -1,0 +1,236 @@
+//! What a purge removes beyond the agent's files, and how one that was interrupted is finished.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_dialect::{Depth, SessionLocation, by_name};
+use boswell_model::{Result, SessionRef};
+use boswell_store::disk::{Disk, RealDisk};
+use boswell_store::{
+    BlobId, Blobs, IdSource, Purged, Purging, Runner, Store, SystemIds, Wait, blobs,
+};
+
+use crate::RequestContext;
+
+/// Held while a purge is under way: a marker that is found without it was left by a
+/// process that was killed.
+pub const LOCK: &str = "purge";
+
+/// Removes everything but the session's own files, which must be gone. Every
+/// step can be made again.
+pub fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result<Purged> {
+    let home = cx.home()?;
+    let mut purged = runner.purge(purging)?;
+    purged.objects += remove_blobs(cx, home, purging)?;
+    remove_crumbs(home, purging);
+    remove_cache(home);
+    let is_gone = |session: &SessionRef, key: &str| {
+        purging.sessions.contains(session)
+            || (session.dialect == purging.session().dialect && purging.is_own_file(key))
+    };
+    let is_own_path = |dialect: &str, path: &str| {
+        dialect == purging.session().dialect
+            && (purging.paths.iter().any(|it| it == path) || purging.is_own_file(path))
+    };
+    crate::sessions::index::forget(home, &is_gone, &is_own_path)?;
+    runner.end_purge(purging)?;
+    Ok(purged)
+}
+
+/// Finishes purges that were interrupted; what cannot be finished is told and
+/// stays for the next time.
+pub fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
+    if runner.purges()?.is_empty() {
+        return Ok(());
+    }
+    // Another process is at it.
+    let Ok(_lock) = runner.locks().exclusive(LOCK, Wait::No) else {
+        return Ok(());
+    };
+    for purging in runner.purges()? {
+        let session = purging.session();
+        if is_there(cx, &purging)? {
+            runner.drop_purge(&purging)?;
+            cx.remark(format!(
+                "the purge of {session} was interrupted before anything was removed; `boswell delete --purge {session}` starts it again"
+            ));
+            continue;
+        }
+        match finish(cx, runner, &purging) {
+            Ok(_) => cx.remark(format!("the purge of {session} was interrupted, and was finished now")),
+            Err(error) => cx.fail(error.because(format!(
+                "the purge of {session} was interrupted and is not finished: its files are gone, copies or notes of it may be left"
+            ))),
+        }
+    }
+    Ok(())
+}
+
+/// Tells of interrupted purges, for commands that only read.
+pub fn tell(cx: &RequestContext) {
+    let Some(home) = cx.home.as_ref() else {
+        return;
+    };
+    if !home.join("ops").is_dir() {
+        return;
+    }
+    let Ok(runner) = cx.reading_runner() else {
+        return;
+    };
+    let Ok(purges) = runner.purges() else { return };
+    for session in runner.scrubs().unwrap_or_default() {
+        cx.remark(format!(
+            "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
+        ));
+    }
+    // Whoever holds the lock is about to finish it.
+    if purges.is_empty() || runner.is_purging().unwrap_or(true) {
+        return;
+    }
+    for purging in purges {
+        cx.remark(format!(
+            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; any command that writes finishes it",
+            purging.session()
+        ));
+    }
+}
+
+/// Whether the session is still in its store.
+fn is_there(cx: &RequestContext, purging: &Purging) -> Result<bool> {
+    let session = purging.session();
+    let Some(dialect) = by_name(&session.dialect) else {
+        return Ok(false);
+    };
+    let known = cx.stores.iter().map(|(_, store)| store);
+    let store = known
+        .into_iter()
+        .find(|store| store.dialect().name() == session.dialect && store.root() == purging.root);
+    let store = store
+        .cloned()
+        .unwrap_or_else(|| Store::in_folder(dialect, &purging.root));
+    Ok(store
+        .whole()
+        .list()?
+        .sessions
+        .iter()
+        .any(|location| location.id == session.id && location.owner.is_none()))
+}
+
+/// The sessions of subagents of a session, and those below them.
+pub fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
+    let all = store.whole().list()?.sessions;
+    let mut family: Vec<SessionLocation> = Vec::new();
+    let mut owners = vec![id.to_owned()];
+    while let Some(owner) = owners.pop() {
+        for location in all.iter().filter(|it| it.owner.as_deref() == Some(&owner)) {
+            if !family
+                .iter()
+                .any(|known| known.id == location.id && known.key == location.key)
+            {
+                owners.push(location.id.clone());
+                family.push(location.clone());
+            }
+        }
+    }
+    Ok(family)
+}
+
+/// What records of a session name in blobs, and the names of what boswell keeps of them
+/// beyond what was written.
+pub fn named(
+    cx: &RequestContext,
+    store: &Store,
+    logs: &[SessionLocation],
+) -> Result<(Vec<BlobId>, Vec<String>)> {
+    let (mut ids, mut wholes) = (BTreeSet::new(), BTreeSet::new());
+    if !store.dialect().facts().has_blobs() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let own = cx
+        .home
+        .as_ref()
+        .filter(|home| home.join("blobs/whole").is_dir());
+    let own = own.map(|home| Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16()));
+    for location in logs.iter().filter(|location| location.key.is_some()) {
+        let session = store.read(location, Depth::Heads)?;
+        for slot in session.log().slots() {
+            let bytes = session.entry(slot)?.bytes;
+            ids.extend(blobs::references(&bytes));
+            if let Some((name, id)) = own
+                .as_ref()
+                .map(|own| own.kept_whole(&bytes))
+                .transpose()?
+                .flatten()
+            {
+                wholes.insert(name);
+                ids.insert(id);
+            }
+        }
+    }
+    Ok((ids.into_iter().collect(), wholes.into_iter().collect()))
+}
+
+/// Removes blobs that no other session names.
+///
+/// Blobs lie in the root of their store: boswell's own sessions share those of its home, an agent's
+/// those of the agent. What boswell keeps of records beyond what was written lies in its home.
+fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<usize> {
+    if purging.blobs.is_empty() && purging.wholes.is_empty() {
+        return Ok(0);
+    }
+    let (mut still, mut wholes) = (BTreeSet::new(), BTreeSet::new());
+    let homes = [purging.root.as_path(), home];
+    for (_, store) in cx
+        .stores
+        .iter_with_archived()
+        .filter(|(_, store)| homes.contains(&store.root()))
+    {
+        // An excluded session needs its blobs as any other does.
+        let (ids, names) = named(cx, store, &store.whole().list()?.sessions)?;
+        still.extend(ids);
+        wholes.extend(names);
+    }
+    let mut removed = 0;
+    for folder in homes.iter().collect::<BTreeSet<_>>() {
+        let kept = Blobs::new(Arc::new(RealDisk), folder, &SystemIds.hex16());
+        for blob in purging.blobs.iter().filter(|blob| !still.contains(blob)) {
+            if kept.has(blob)? {
+                kept.remove(blob)?;
+                removed += 1;
+            }
+        }
+    }
+    let own = Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16());
+    for name in purging.wholes.iter().filter(|name| !wholes.contains(*name)) {
+        own.forget_whole(name)?;
+    }
+    Ok(removed)
+}
+
+/// Removes the notes of which session a terminal was used for. They name its file, nothing else, so
+/// this is best effort.
+fn remove_crumbs(home: &Path, purging: &Purging) {
+    let folder = home.join("terminal-sessions");
+    for (name, _) in RealDisk.list(&folder).unwrap_or_default() {
+        let path = folder.join(&name);
+        let text = crate::system::read_text(&path).unwrap_or_default();
+        if text
+            .lines()
+            .any(|line| purging.paths.iter().any(|it| it == line))
+        {
+            let _ = RealDisk.remove(&path);
+        }
+    }
+}
+
+/// Removes copies of prompt histories that a process which was killed left behind. One that is in
+/// use stays open without its name.
+fn remove_cache(home: &Path) {
+    let folder = home.join("cache");
+    for (name, _) in RealDisk.list(&folder).unwrap_or_default() {
+        if name.starts_with("history-") {
+            let _ = RealDisk.remove(&folder.join(name));
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! One request while it is answered: the stores as they are now, the time, what is noticed.
+
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use boswell_dialect::facts_of;
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::breadcrumb::{self, TerminalId};
+use boswell_store::disk::RealDisk;
+use boswell_store::locks::Locks;
+use boswell_store::{
+    Conversation, IdSource, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store,
+    Stores, Summaries, Summary, SystemIds,
+};
+
+use crate::app::{AppState, no_home};
+use crate::sessions::index::{Create, SessionIndex};
+use crate::sessions::newest;
+use crate::sessions::notes_overlay::NotesOverlay;
+use crate::{Cancel, Notice};
+
+/// What the code that answers a request works with.
+#[derive(Debug)]
+pub struct RequestContext {
+    state: Arc<AppState>,
+    /// The stores as they are now.
+    pub stores: Stores,
+    /// When the request was made.
+    pub now: Instant,
+    /// Whether the face still wants the answer.
+    pub cancel: Cancel,
+    // A mutex, because sessions are read by several threads.
+    notices: Mutex<Vec<Notice>>,
+}
+
+impl Deref for RequestContext {
+    type Target = AppState;
+
+    fn deref(&self) -> &AppState {
+        &self.state
+    }
+}
+
+impl RequestContext {
+    pub(crate) fn new(state: Arc<AppState>, stores: Stores, cancel: Cancel) -> RequestContext {
+        RequestContext {
+            now: state.clock.now(),
+            state,
+            stores,
+            cancel,
+            notices: Mutex::default(),
+        }
+    }
+
+    /// Notes what was done or passed over on the way.
+    pub fn remark(&self, text: impl Into<String>) {
+        self.notice(Notice::Remark(text.into()));
+    }
+
+    /// Notes what could not be looked at.
+    pub fn warn(&self, error: Error) {
+        self.notice(Notice::Warning(error));
+    }
+
+    /// Notes a part of what was asked for that could not be done.
+    pub fn fail(&self, error: Error) {
+        self.notice(Notice::Failure(error));
+    }
+
+    fn notice(&self, notice: Notice) {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        notices.push(notice);
+    }
+
+    /// What was noticed so far; it is handed out once.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut notices)
+    }
+
+    /// Whether something about a project may be shown.
+    pub fn shows(&self, project: Option<&str>) -> bool {
+        !self
+            .exclusion
+            .as_ref()
+            .zip(project)
+            .is_some_and(|(exclusion, project)| exclusion.excludes(project))
+    }
+
+    /// Boswell's own folder. Commands that write need one.
+    pub fn home(&self) -> Result<&Path> {
+        self.home.as_deref().ok_or_else(no_home)
+    }
+
+    /// Whether boswell was told to write nothing.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Fails before anything is written when nothing may be.
+    pub fn may_write(&self) -> Result<()> {
+        if !self.read_only {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Denied,
+            "this command writes, and boswell was told to write nothing",
+        )
+        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
+    }
+
+    /// A store made writable: its locks are kept in boswell's own folder.
+    pub fn writable(&self, store: Store) -> Result<Store> {
+        self.may_write()?;
+        self.refuse_archived(&store)?;
+        let locks = self.home()?.join("locks");
+        Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemIds), locks))
+    }
+
+    /// Fails for a session that is in the vault: there it can only be read.
+    pub fn refuse_archived(&self, store: &Store) -> Result<()> {
+        store.archived().map_or(Ok(()), |session| {
+            Err(
+                Error::new(ErrorKind::Conflict, format!("{session} is archived"))
+                    .because("what is in the vault can be read, but not changed or resumed")
+                    .hinting(format!(
+                        "put it back first with `boswell restore {}`",
+                        session.to_argument()
+                    )),
+            )
+        })
+    }
+
+    /// A store for which plans can be made, but nothing be written.
+    pub fn planning(&self, store: Store) -> Store {
+        store.writable(
+            Arc::new(RealDisk),
+            Arc::new(SystemIds),
+            Path::new("/dev/null/locks"),
+        )
+    }
+
+    /// What carries out plans. What an earlier run left unfinished is finished or taken back first,
+    /// interrupted purges too.
+    pub fn runner(&self) -> Result<Runner> {
+        let runner = self.reading_runner()?;
+        for recovered in runner.recover()? {
+            let what = match recovered.outcome {
+                RecoveryOutcome::Forward => "was finished now".to_owned(),
+                RecoveryOutcome::Back => "was taken back".to_owned(),
+                RecoveryOutcome::Unsettled(error) => {
+                    format!("could be neither finished nor taken back: {error}")
+                }
+            };
+            self.remark(format!(
+                "operation {} of an earlier run stopped in the middle and {what}",
+                recovered.op
+            ));
+        }
+        if !self.read_only {
+            crate::purge_copies::resume(self, &runner)?;
+        }
+        Ok(runner)
+    }
+
+    /// The same, for looking only.
+    pub fn reading_runner(&self) -> Result<Runner> {
+        Ok(crate::app::runner(self.home()?))
+    }
+
+    /// Notes of sessions.
+    pub fn notes(&self) -> Result<Notes> {
+        let home = self.home()?;
+        let locks = Locks::new(
+            Arc::new(RealDisk),
+            home.join("locks"),
+            Owner::this("boswell"),
+            Arc::new(SystemIds),
+        );
+        Notes::load(Arc::new(RealDisk), home, locks)
+    }
+
+    /// Conversations of all stores, with what notes say of them.
+    pub fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
+        let (mut conversations, rest) = match SessionIndex::open(self, Create::No)? {
+            Some(mut session_index) => session_index.conversations(self)?,
+            None => self.stores.conversations(),
+        };
+        self.annotate(&mut conversations)?;
+        Ok((conversations, rest))
+    }
+
+    /// Adds what notes say of sessions.
+    pub fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
+        conversations
+            .iter_mut()
+            .for_each(|conversation| self.add_status(conversation));
+        let sides = conversations
+            .iter_mut()
+            .flat_map(|it| std::iter::once(&mut it.front).chain(&mut it.linked));
+        self.add_notes(sides.map(|(_, summary)| summary))
+    }
+
+    /// Says how a session of our own stands.
+    pub fn add_status(&self, conversation: &mut Conversation) {
+        let (_, summary) = &mut conversation.front;
+        if facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own) {
+            summary.meta.status = Some(own_status(summary, self.now, self.config.span("idle")));
+        }
+    }
+
+    /// Adds what notes say of sessions, before they are joined.
+    pub fn add_notes<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) -> Result<()> {
+        NotesOverlay::read(self)?.add_to(summaries);
+        Ok(())
+    }
+
+    /// Finds the session that is meant, in a store that can be written.
+    pub fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
+        self.may_write()?;
+        let found = self.resolve(session)?;
+        Ok(Resolved {
+            store: self.writable(found.store)?,
+            location: found.location,
+        })
+    }
+
+    /// The same for what is said about a conversation, not in it: that is kept by the program
+    /// that the user talks to.
+    pub fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
+        self.may_write()?;
+        let found = self.resolve_front(session)?;
+        Ok(Resolved {
+            store: self.writable(found.store)?,
+            location: found.location,
+        })
+    }
+
+    /// Finds the session that is meant, of linked ones the front, for showing
+    /// what would be written.
+    pub fn resolve_front(&self, session: &str) -> Result<Resolved> {
+        self.resolve_side(session, Side::Front)
+    }
+
+    /// Finds the session that is meant, of linked ones the fuller side.
+    pub fn resolve(&self, session: &str) -> Result<Resolved> {
+        self.resolve_side(session, Side::Fuller)
+    }
+
+    fn resolve_side(&self, session: &str, otherwise: Side<'_>) -> Result<Resolved> {
+        let selector = Selector::parse(session)?;
+        if selector == Selector::Last
+            && let Some(found) = self.breadcrumb()
+        {
+            return Ok(found);
+        }
+        let side = self.side.as_deref().map_or(otherwise, Side::Of);
+        let found = match newest::in_catalog(self, &selector) {
+            Some(newest) => newest?.side(self, side)?,
+            None => self.stores.resolve(&selector, &self.env.cwd, side)?,
+        };
+        if self.exclusion.is_some() && matches!(selector, Selector::Ref(..) | Selector::Path(_)) {
+            let project = found
+                .store
+                .summary(&found.location)
+                .ok()
+                .and_then(|summary| summary.meta.project);
+            if !self.shows(project.as_deref()) {
+                self.remark(
+                    "this session is of an excluded project; it is found because it was named in full",
+                );
+            }
+        }
+        Ok(found)
+    }
+
+    /// The session that this terminal was last used for in this folder.
+    fn breadcrumb(&self) -> Option<Resolved> {
+        let terminal = TerminalId::of(&self.env)?;
+        let agents = self
+            .stores
+            .iter()
+            .filter(|(_, store)| store.dialect().facts().keeps_breadcrumbs);
+        let folders = agents.map(|(_, store)| store.root().join("terminal-sessions"));
+        let state = self
+            .env
+            .path_var("XDG_STATE_HOME")
+            .map(|state| state.join("xcsh/terminal-sessions"));
+        let own = self
+            .home
+            .as_ref()
+            .map(|home| home.join("terminal-sessions"));
+        // Several programs may have noted this terminal: whoever did so last was used last.
+        let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
+        let noted = |folder: &PathBuf| {
+            std::fs::metadata(folder.join(terminal.as_str()))
+                .and_then(|it| it.modified())
+                .ok()
+        };
+        crumbs.sort_by_key(|folder| std::cmp::Reverse(noted(folder)));
+        for folder in crumbs {
+            let Ok(Some(path)) = breadcrumb::read(&RealDisk, &folder, &terminal, &self.env.cwd)
+            else {
+                continue;
+            };
+            // A crumb of a store that was not asked for leads nowhere.
+            let below = self
+                .stores
+                .iter()
+                .any(|(_, store)| path.starts_with(store.root()));
+            if let Ok((store, location)) = self.stores.at_path(&path)
+                && below
+                && location.hidden.is_none()
+                && (self.exclusion.is_none()
+                    || self.shows(
+                        store
+                            .summary(&location)
+                            .ok()
+                            .and_then(|it| it.meta.project)
+                            .as_deref(),
+                    ))
+            {
+                return Some(Resolved { store, location });
+            }
+        }
+        None
+    }
+
+    /// Notes that this terminal is used for a session from now on: in boswell's own
+    /// folder, for `continue`.
+    ///
+    /// Best effort: a session is taken up whether or not it can be noted.
+    pub fn note_terminal(&self, found: &Resolved, cwd: &Path) {
+        let (Some(terminal), Some(home), Some(key)) =
+            (TerminalId::of(&self.env), &self.home, &found.location.key)
+        else {
+            return;
+        };
+        if !self.read_only {
+            let path = PathBuf::from(found.store.backend().describe(key));
+            let unique = SystemIds.hex16();
+            let _ = breadcrumb::write(
+                &RealDisk,
+                &home.join("terminal-sessions"),
+                &terminal,
+                cwd,
+                &path,
+                &unique,
+            );
+        }
+    }
+}
+
+/// The status of one of our own sessions: active unless it was ended, and paused once nothing
+/// happened for that long.
+fn own_status(summary: &Summary, now: Instant, idle: Option<std::time::Duration>) -> String {
+    let idle = idle
+        .and_then(|idle| i64::try_from(idle.as_millis()).ok())
+        .unwrap_or(i64::MAX);
+    match summary.meta.status.as_deref() {
+        Some(status) if status != "active" => status.to_owned(),
+        _ if summary
+            .last_active()
+            .is_some_and(|at| now.millis() - at.millis() > idle) =>
+        {
+            "paused".to_owned()
+        }
+        _ => "active".to_owned(),
+    }
+}

@@ -1,0 +1,83 @@
+//! What becomes of sessions: whether a copy is kept, and when their agent deletes them.
+
+use std::collections::HashMap;
+
+use boswell_dialect::SessionLocation;
+use boswell_model::{Instant, Result};
+use boswell_store::{ChunkedCopies, Store, StoreId};
+
+use crate::RequestContext;
+
+const DAY: i64 = 86_400_000;
+/// How many days ahead people are warned.
+pub const AHEAD: i64 = 7;
+
+/// What is known about the future of every session.
+#[derive(Debug, Default)]
+pub struct Fates {
+    kept: ChunkedCopies,
+    days: HashMap<StoreId, u64>,
+}
+
+impl Fates {
+    /// Reads what is kept, and how long each agent keeps sessions.
+    pub fn read(cx: &RequestContext) -> Result<Fates> {
+        let kept = match &cx.home {
+            Some(home) if home.join("vault/kept.jsonl").is_file() => {
+                cx.reading_runner()?.vault().kept()?
+            }
+            _ => ChunkedCopies::default(),
+        };
+        // Settings that cannot be read say nothing about when sessions go.
+        let days = cx
+            .stores
+            .iter()
+            .filter_map(|(id, store)| Some((id, store.deletes_after().ok()??)))
+            .collect();
+        Ok(Fates { kept, days })
+    }
+
+    /// Whether a copy of the session as it stands is kept; none where sessions are not kept at all.
+    pub fn is_kept(&self, id: StoreId, store: &Store, location: &SessionLocation) -> Option<bool> {
+        self.days
+            .contains_key(&id)
+            .then(|| self.kept.has(store, location))
+    }
+
+    /// When its agent deletes the session, if it is not used before.
+    pub fn expires(&self, id: StoreId, location: &SessionLocation) -> Option<Instant> {
+        let days = i64::try_from(*self.days.get(&id)?).ok()?;
+        let at = location
+            .modified?
+            .millis()
+            .checked_add(days.checked_mul(DAY)?)?;
+        location.key.is_some().then(|| Instant::from_millis(at))
+    }
+
+    /// In how many days that is; none left if it is due.
+    pub fn days_left(&self, id: StoreId, location: &SessionLocation, now: Instant) -> Option<i64> {
+        let left = (self.expires(id, location)?.millis() - now.millis()).max(0);
+        Some((left + DAY - 1) / DAY)
+    }
+
+    /// Sessions that their agent deletes soon and of which no copy is kept.
+    pub fn lost_soon<'l>(
+        &self,
+        id: StoreId,
+        store: &Store,
+        sessions: &'l [SessionLocation],
+        now: Instant,
+    ) -> Vec<&'l SessionLocation> {
+        let soon = |location: &&SessionLocation| {
+            let by = Instant::from_millis(now.millis().saturating_add(AHEAD * DAY));
+            self.expires(id, location).is_some_and(|at| at <= by)
+        };
+        let sessions = sessions
+            .iter()
+            .filter(|location| location.owner.is_none() && location.size > 0);
+        sessions
+            .filter(soon)
+            .filter(|location| !self.kept.has(store, location))
+            .collect()
+    }
+}

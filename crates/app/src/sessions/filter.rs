@@ -1,0 +1,229 @@
+//! Which sessions are meant: options that `list`, `search` and `stats` share.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::Path;
+
+use boswell_find::FilterKeys;
+use boswell_model::{Instant, Result};
+use boswell_store::{Conversation, Summary};
+
+use crate::RequestContext;
+use crate::time;
+
+/// Which sessions are meant. What is not set leaves none out.
+#[derive(Debug, Clone, Default)]
+pub struct SessionFilter {
+    /// Only this agent or dialect.
+    pub agent: Option<String>,
+    /// Only sessions held in this folder, below it or in a worktree of it.
+    pub project: Option<String>,
+    /// Only sessions held in the current folder.
+    pub here: bool,
+    /// Only sessions with this status.
+    pub status: Option<String>,
+    /// Only sessions with this tag.
+    pub tag: Option<String>,
+    /// Only sessions on this branch of the project's repository.
+    pub branch: Option<String>,
+    /// Only sessions that used a model whose name contains this.
+    pub model: Option<String>,
+    /// Only sessions active since then: `2026-01-31`, `12h`, `7d`.
+    pub since: Option<String>,
+    /// Only sessions active before then.
+    pub until: Option<String>,
+}
+
+/// What a session is chosen by, time aside.
+pub struct Side<'s> {
+    dialect: &'s str,
+    agent: Option<&'s str>,
+    project: Option<&'s str>,
+    status: Option<&'s str>,
+    branch: Option<&'s str>,
+    tags: &'s [String],
+    models: &'s [String],
+}
+
+impl<'s> Side<'s> {
+    pub fn of(summary: &'s Summary) -> Side<'s> {
+        let meta = &summary.meta;
+        Side {
+            dialect: &summary.reference.dialect,
+            agent: meta.agent.as_deref(),
+            project: meta.project.as_deref(),
+            status: meta.status.as_deref(),
+            branch: meta.git_branch.as_deref(),
+            tags: &meta.tags,
+            models: &meta.models,
+        }
+    }
+
+    /// Of a session of which nothing but its log says anything.
+    pub fn alone(dialect: &'s str, filter_keys: &'s FilterKeys) -> Side<'s> {
+        Side {
+            dialect,
+            agent: filter_keys.agent.as_deref(),
+            project: filter_keys.project.as_deref(),
+            status: filter_keys.status.as_deref(),
+            branch: filter_keys.git_branch.as_deref(),
+            tags: &filter_keys.tags,
+            models: &filter_keys.models,
+        }
+    }
+}
+
+/// A filter with its folder and times worked out.
+pub struct Filter<'a> {
+    args: &'a SessionFilter,
+    project: Option<String>,
+    /// Whether a folder is part of the project, as far as it was asked: many sessions share one.
+    folders: RefCell<HashMap<String, bool>>,
+    pub since: Option<Instant>,
+    pub until: Option<Instant>,
+}
+
+impl<'a> Filter<'a> {
+    pub fn new(cx: &RequestContext, args: &'a SessionFilter) -> Result<Filter<'a>> {
+        let time =
+            |text: &Option<String>| text.as_deref().map(|t| time::parse(t, cx.now)).transpose();
+        let project = match (&args.project, args.here) {
+            (Some(project), _) => Some(absolute(&cx.env.cwd, project)),
+            (None, true) => Some(cx.env.cwd.display().to_string()),
+            (None, false) => None,
+        };
+        let (since, until) = (time(&args.since)?, time(&args.until)?);
+        Ok(Filter {
+            args,
+            project,
+            folders: RefCell::default(),
+            since,
+            until,
+        })
+    }
+
+    /// Whether no session is left out for what it is, time aside.
+    pub fn takes_all(&self) -> bool {
+        let SessionFilter {
+            agent,
+            status,
+            tag,
+            branch,
+            model,
+            ..
+        } = self.args;
+        self.project.is_none()
+            && [agent, status, tag, branch, model]
+                .iter()
+                .all(|it| it.is_none())
+    }
+
+    /// Whether no session is left out.
+    pub fn takes_everything(&self) -> bool {
+        self.takes_all() && self.since.is_none() && self.until.is_none()
+    }
+
+    /// Whether the time at which something happened is one that is asked for.
+    pub fn takes_time(&self, at: Option<Instant>) -> bool {
+        self.since
+            .is_none_or(|since| at.is_some_and(|at| at >= since))
+            && self
+                .until
+                .is_none_or(|until| at.is_some_and(|at| at < until))
+    }
+
+    /// Whether how a session stands counts, which its log alone does not tell.
+    pub fn asks_status(&self) -> bool {
+        self.args.status.is_some()
+    }
+
+    /// Whether a session is one of those asked for, time aside.
+    pub fn takes_side(&self, side: &Side<'_>) -> bool {
+        let args = self.args;
+        let is = |want: &Option<String>, have: Option<&str>| {
+            want.as_deref().is_none_or(|want| have == Some(want))
+        };
+        args.agent
+            .as_deref()
+            .is_none_or(|agent| side.dialect == agent || side.agent == Some(agent))
+            && self
+                .project
+                .as_deref()
+                .is_none_or(|project| side.project.is_some_and(|it| self.is_part(it, project)))
+            && is(&args.status, side.status)
+            && is(&args.branch, side.branch)
+            && args.tag.as_ref().is_none_or(|tag| side.tags.contains(tag))
+            && args
+                .model
+                .as_deref()
+                .is_none_or(|model| side.models.iter().any(|m| m.contains(model)))
+    }
+
+    /// Whether a folder is the project, lies below it or is a worktree of it, which
+    /// only the disk can tell.
+    fn is_part(&self, folder: &str, project: &str) -> bool {
+        if let Some(known) = self.folders.borrow().get(folder) {
+            return *known;
+        }
+        let is = is_below(folder, project) || is_worktree(folder, project);
+        self.folders.borrow_mut().insert(folder.to_owned(), is);
+        is
+    }
+
+    /// Whether a conversation is one of those asked for.
+    pub fn takes(&self, conversation: &Conversation) -> bool {
+        self.takes_time(crate::sessions::list::last_active(conversation))
+            && crate::sessions::list::sides(conversation)
+                .any(|side| self.takes_side(&Side::of(side)))
+    }
+
+    /// Whether a prompt that stands in no session that is still there is asked for.
+    pub fn takes_prompt(&self, agent: &str, project: Option<&str>) -> bool {
+        let args = self.args;
+        let of_sessions = args.status.is_some()
+            || args.branch.is_some()
+            || args.tag.is_some()
+            || args.model.is_some();
+        !of_sessions
+            && args.agent.as_deref().is_none_or(|wanted| wanted == agent)
+            && self
+                .project
+                .as_deref()
+                .is_none_or(|folder| project.is_some_and(|p| is_below(p, folder)))
+    }
+
+    /// Whether memory of a project, filed under that key by an agent, is asked for.
+    pub fn takes_memory(&self, dialect: &str, project_key: &str) -> bool {
+        let args = self.args;
+        let of_sessions = args.status.is_some()
+            || args.branch.is_some()
+            || args.tag.is_some()
+            || args.model.is_some();
+        let key = self
+            .project
+            .as_deref()
+            .map(boswell_dialect::claude::project_key);
+        !of_sessions
+            && args.agent.as_deref().is_none_or(|agent| agent == dialect)
+            && key.is_none_or(|key| key == project_key)
+    }
+}
+
+fn absolute(cwd: &Path, typed: &str) -> String {
+    let path = cwd.join(typed);
+    path.canonicalize().unwrap_or(path).display().to_string()
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    let folder = folder.trim_end_matches('/');
+    path == folder
+        || path
+            .strip_prefix(folder)
+            .is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether a folder is a worktree of the repository whose main checkout is asked for.
+fn is_worktree(folder: &str, project: &str) -> bool {
+    crate::git_repository::main_checkout(std::path::Path::new(folder))
+        .is_some_and(|main| main == std::path::Path::new(project))
+}

@@ -1,0 +1,519 @@
+//! Catalog and index in boswell's own folder, and what to do where they cannot be kept.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, StoreSources, Tally, WantedRows};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::disk::{RealDisk, Sleep, durable};
+use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
+
+use crate::RequestContext;
+use crate::exclusion_purge;
+use crate::sessions::filter::Side;
+use crate::sessions::notes_overlay::NotesOverlay;
+use crate::system::{until, workers};
+
+/// How long a list may read logs for counts before it answers without.
+const LISTING: Duration = Duration::from_millis(300);
+/// How long a command goes on with the index after it has answered.
+const AFTERWARDS: Duration = Duration::from_secs(1);
+
+/// Whether boswell's folder is made where it is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Create {
+    Yes,
+    No,
+}
+
+/// Says whether a conversation is meant, by the places of its sides.
+pub type IsMeant<'c> = Box<dyn Fn(&[usize]) -> bool + 'c>;
+/// Finds out which conversations are meant.
+type Choose<'c> = &'c dyn Fn(&mut SessionIndex) -> Result<IsMeant<'c>>;
+/// Told of every session by its place among the entries what it can be chosen by.
+pub type Look<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
+
+/// Every session, as the catalog has it.
+#[derive(Debug)]
+pub struct SessionIndex {
+    catalog: Catalog,
+    pub entries: Vec<CatalogRow>,
+    store_errors: Vec<(StoreId, Error)>,
+    session_errors: Vec<(usize, Error)>,
+    /// Why nothing is kept for the next time.
+    pub unkept: Option<Error>,
+    index: PathBuf,
+}
+
+impl SessionIndex {
+    /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no
+    /// place for a catalog.
+    pub fn open(cx: &RequestContext, create: Create) -> Result<Option<SessionIndex>> {
+        let (catalog, mut unkept) = match kept_catalog(cx, create) {
+            Ok(Some(catalog)) => (catalog, None),
+            Ok(None) => return Ok(None),
+            Err(_) if create == Create::No => return Ok(None),
+            Err(error) => (Catalog::in_memory()?, Some(error)),
+        };
+        let mut catalog = catalog;
+        if !catalog.is_in_memory() {
+            exclusion_purge::settle_or_warn(cx);
+        }
+        let refreshed = catalog.refresh(&cx.stores, cx.now)?;
+        unkept = unkept.or(refreshed.unwritten);
+        let index = match &cx.home {
+            Some(home) if unkept.is_none() => home.join("index"),
+            // A folder that cannot be: an index that is empty and stays so.
+            _ => PathBuf::from("/dev/null/index"),
+        };
+        Ok(Some(SessionIndex {
+            catalog,
+            entries: refreshed.entries,
+            store_errors: refreshed.store_errors,
+            session_errors: Vec::new(),
+            unkept,
+            index,
+        }))
+    }
+
+    /// Reads what is not known well enough, until time is up, and loads what is known.
+    pub fn fill(
+        &mut self,
+        cx: &RequestContext,
+        wanted: WantedRows,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<ReadLogs> {
+        let filled = self.read(cx, wanted, go_on)?;
+        match self.catalog.load_all(&mut self.entries) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.recreate(cx)?;
+                self.read(cx, wanted, go_on)
+            }
+            done => done.map(|()| filled),
+        }
+    }
+
+    /// The same without loading.
+    pub fn read(
+        &mut self,
+        cx: &RequestContext,
+        wanted: WantedRows,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<ReadLogs> {
+        let mut filled =
+            match self
+                .catalog
+                .read_missing(&cx.stores, &mut self.entries, wanted, workers(), go_on)
+            {
+                Err(error) if error.kind() == ErrorKind::Damaged => {
+                    self.recreate(cx)?;
+                    self.catalog.read_missing(
+                        &cx.stores,
+                        &mut self.entries,
+                        wanted,
+                        workers(),
+                        go_on,
+                    )?
+                }
+                done => done?,
+            };
+        self.session_errors.append(&mut filled.errors);
+        if self.unkept.is_none() {
+            self.unkept = filled.unwritten.take();
+        }
+        Ok(filled)
+    }
+
+    /// The sums over the conversations that are meant. `choose` says which, by the places of their
+    /// sides among the entries; it is asked again if the catalog has to be made anew.
+    pub fn tally(&mut self, cx: &RequestContext, by: By, choose: Choose<'_>) -> Result<Tally> {
+        let meant = choose(self)?;
+        match self.catalog.tally(&cx.stores, &self.entries, by, &meant) {
+            Err(error) if error.kind() == ErrorKind::Damaged => {
+                self.recreate(cx)?;
+                self.read(cx, WantedRows::Whole, &|| true)?;
+                let meant = choose(self)?;
+                self.catalog.tally(&cx.stores, &self.entries, by, &meant)
+            }
+            done => done,
+        }
+    }
+
+    /// Damage may show only where a page is read: then nothing of the file is relied on any more.
+    fn recreate(&mut self, cx: &RequestContext) -> Result<()> {
+        let refreshed = self.catalog.rebuild(&cx.stores, cx.now)?;
+        self.entries = refreshed.entries;
+        self.session_errors.clear();
+        Ok(())
+    }
+
+    /// Reads what a list needs of every session; counts of large logs that there is no time
+    /// to read are left out.
+    pub fn read_for_list(&mut self, cx: &RequestContext) -> Result<()> {
+        self.read(cx, WantedRows::Whole, &until(LISTING))?;
+        self.read(cx, WantedRows::Ends, &|| true)?;
+        Ok(())
+    }
+
+    /// How many sessions could be read.
+    pub fn readable(&self) -> usize {
+        let failed: HashSet<usize> = self
+            .session_errors
+            .iter()
+            .map(|(index, _)| *index)
+            .collect();
+        self.entries.len() - failed.len()
+    }
+
+    /// Loads what is known of all sessions, where many of them are going to be shown.
+    pub fn load_many(&mut self, wanted: usize) -> Result<()> {
+        // A look for one row costs as much as passing by some thirty.
+        if wanted > self.entries.len() / 32 {
+            match self.catalog.load_all(&mut self.entries) {
+                // Each is asked for again when it is shown, and read anew if need be.
+                Err(error) if error.kind() == ErrorKind::Damaged => {}
+                done => done?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What is known of one session; none of one that could not be read.
+    pub fn summary(
+        &mut self,
+        cx: &RequestContext,
+        index: usize,
+    ) -> Result<Option<(StoreId, Summary)>> {
+        let failed = self
+            .session_errors
+            .iter()
+            .any(|(failed, _)| *failed == index);
+        let Some(entry) = self.entries.get_mut(index).filter(|_| !failed) else {
+            return Ok(None);
+        };
+        let Some(store) = cx.stores.get(entry.store) else {
+            return Ok(None);
+        };
+        if let Err(error) = self.catalog.load(entry) {
+            if error.kind() != ErrorKind::Damaged {
+                return Err(error);
+            }
+            // What is kept of it is of no use, so the log itself has to tell.
+            entry.forget();
+            let entry = std::slice::from_mut(entry);
+            let read =
+                self.catalog
+                    .read_missing(&cx.stores, entry, WantedRows::Ends, 1, &|| true)?;
+            if let Some((_, error)) = read.errors.into_iter().next() {
+                self.session_errors.push((index, error));
+                return Ok(None);
+            }
+        }
+        match entry.summary(store) {
+            Ok(summary) => Ok(Some((entry.store, summary))),
+            Err(error) => {
+                self.session_errors.push((index, error));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Conversations as a list shows them; counts of large logs that there was no time
+    /// to read are left out.
+    pub fn conversations(&mut self, cx: &RequestContext) -> Result<(Vec<Conversation>, Summaries)> {
+        self.read_for_list(cx)?;
+        self.fill(cx, WantedRows::Ends, &|| true)?;
+        let sessions = self
+            .summaries(cx)
+            .into_iter()
+            .map(|(_, store, summary)| (store, summary))
+            .collect();
+        Ok((cx.stores.joined(sessions), self.rest()))
+    }
+
+    /// What is known of each session, with its place among the entries. Those that could not
+    /// be read are left out.
+    pub fn summaries(&mut self, cx: &RequestContext) -> Vec<(usize, StoreId, Summary)> {
+        let mut out = Vec::with_capacity(self.entries.len());
+        self.each_summary(cx, &mut |index, store, summary| {
+            out.push((index, store, summary))
+        });
+        out
+    }
+
+    /// The same one by one.
+    pub fn each_summary(
+        &mut self,
+        cx: &RequestContext,
+        sink: &mut dyn FnMut(usize, StoreId, Summary),
+    ) {
+        for (index, entry) in self.entries.iter().enumerate() {
+            let Some(store) = cx.stores.get(entry.store) else {
+                continue;
+            };
+            if self
+                .session_errors
+                .iter()
+                .any(|(failed, _)| *failed == index)
+            {
+                continue;
+            }
+            match entry.summary(store) {
+                Ok(summary) => sink(index, entry.store, summary),
+                Err(error) => self.session_errors.push((index, error)),
+            }
+        }
+    }
+
+    /// What could not be looked at.
+    pub fn rest(&mut self) -> Summaries {
+        let mut rest = Summaries {
+            store_errors: std::mem::take(&mut self.store_errors),
+            ..Summaries::default()
+        };
+        let mut errors = std::mem::take(&mut self.session_errors);
+        errors.sort_by_key(|(index, _)| *index);
+        errors.dedup_by_key(|(index, _)| *index);
+        for (index, error) in errors {
+            if let Some(entry) = self.entries.get(index) {
+                rest.session_errors
+                    .push((entry.store, entry.location.clone(), error));
+            }
+        }
+        rest
+    }
+
+    /// The catalog, for questions about usage.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The search index; an empty one where none can be kept.
+    pub fn index(&self) -> Index {
+        Index::open(&self.index)
+    }
+
+    /// Goes on with the index for a moment, after the answer was given. What fails here is
+    /// tried again next time.
+    pub fn index_a_little(&self, cx: &RequestContext, index: &Index, sources: &StoreSources) {
+        let time = until(AFTERWARDS);
+        let _ = self.index_until(cx, index, sources, &mut || time());
+    }
+
+    /// Brings the index up to date, until `go_on` answers false.
+    pub fn index_until(
+        &self,
+        cx: &RequestContext,
+        index: &Index,
+        sources: &StoreSources,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<boswell_find::Progress> {
+        if self.unkept.is_some() {
+            return Ok(boswell_find::Progress::default());
+        }
+        let backlog = index.backlog(sources.settled());
+        // With stores named on the command line the others are not seen, and so
+        // not known to be gone.
+        if backlog.strangers && !cx.named_stores {
+            let here: HashSet<_> = sources
+                .sources()
+                .iter()
+                .map(|source| &source.reference)
+                .collect();
+            index.retain(&|reference| here.contains(reference))?;
+        }
+        if backlog.behind.is_empty() {
+            return Ok(boswell_find::Progress {
+                complete: true,
+                ..boswell_find::Progress::default()
+            });
+        }
+        durable::make_folders(&RealDisk, &self.index)?;
+        index.update(&mut backlog.behind.into_iter().cloned(), sources, go_on)
+    }
+
+    /// Everything that can be searched: `summaries` in order, then memory.
+    pub fn sources(
+        &self,
+        cx: &RequestContext,
+        summaries: &[(usize, StoreId, Summary)],
+    ) -> Result<StoreSources> {
+        let mut sources = StoreSources::with_capacity(summaries.len());
+        for (place, (index, store, summary)) in summaries.iter().enumerate() {
+            let Some((store, entry)) = cx.stores.get(*store).zip(self.entries.get(*index)) else {
+                continue;
+            };
+            sources.add_session(place, store, summary, entry);
+        }
+        self.with_memory(cx, sources)
+    }
+
+    /// The same by their places among the entries. Few need a closer look; what the others say is
+    /// told to who chooses among them.
+    pub fn sources_by_filter_keys(
+        &mut self,
+        cx: &RequestContext,
+        mut look: Option<Look<'_>>,
+    ) -> Result<StoreSources> {
+        let noted = NotesOverlay::read(cx)?;
+        let failed: HashSet<usize> = self
+            .session_errors
+            .iter()
+            .map(|(index, _)| *index)
+            .collect();
+        let mut sources = StoreSources::with_capacity(self.entries.len());
+        for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
+            let Some(entry) = self.entries.get(index) else {
+                continue;
+            };
+            let Some(store) = cx.stores.get(entry.store) else {
+                continue;
+            };
+            let dialect = store.dialect().name();
+            // A title may stand in an index, in a file beside the log, or in a note.
+            if entry.stands_alone() && !noted.speaks_of(dialect, &entry.location.id) {
+                match (&mut look, entry.filter_keys()) {
+                    (None, _) => {
+                        sources.add_log(index, store, entry);
+                        continue;
+                    }
+                    (Some(look), Some(filter_keys)) => {
+                        look(index, &Side::alone(dialect, filter_keys));
+                        sources.add_alone(index, store, filter_keys, entry);
+                        continue;
+                    }
+                    _ => {}
+                }
+            }
+            let Some((_, mut summary)) = self.summary(cx, index)? else {
+                continue;
+            };
+            noted.add_to(std::iter::once(&mut summary));
+            if let Some(look) = &mut look {
+                look(index, &Side::of(&summary));
+            }
+            if let Some(entry) = self.entries.get(index) {
+                sources.add_session(index, store, &summary, entry);
+            }
+        }
+        self.with_memory(cx, sources)
+    }
+
+    /// Drops the rows. Freeing each on its own takes longer than many a list, so a process that
+    /// ends soon leaves them to the operating system.
+    pub fn leave(mut self, cx: &RequestContext) {
+        if cx.exits_soon {
+            std::mem::forget(std::mem::take(&mut self.entries));
+        }
+    }
+
+    fn with_memory(&self, cx: &RequestContext, mut sources: StoreSources) -> Result<StoreSources> {
+        for (id, store) in cx.stores.iter() {
+            let entry = self.entries.partition_point(|entry| entry.store < id);
+            let entry = self.entries.get(entry).filter(|entry| entry.store == id);
+            // A store whose memory cannot be listed is warned about when its sessions are.
+            let _ = sources.add_memory(store, entry);
+        }
+        if let Some((home, own)) = cx.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
+            own_memory(cx, &Store::in_folder(own, home), &mut sources)?;
+        }
+        Ok(sources)
+    }
+}
+
+/// Boswell's own pages of every project.
+fn own_memory(cx: &RequestContext, store: &Store, sources: &mut StoreSources) -> Result<()> {
+    for project in store
+        .backend()
+        .list("memory")?
+        .iter()
+        .filter(|info| info.is_folder())
+    {
+        if cx.exclusion.is_some() {
+            let folder = store
+                .file(&format!("{}/.project", project.key), 64 << 10)?
+                .unwrap_or_default();
+            if !cx.shows(Some(String::from_utf8_lossy(&folder).trim())) {
+                continue;
+            }
+        }
+        for page in store.backend().list(&project.key)? {
+            if page.is_file() && page.name().ends_with(".md") {
+                sources.add_text(store, &page, project.name().to_owned());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn kept_catalog(cx: &RequestContext, create: Create) -> Result<Option<Catalog>> {
+    let home = match (&cx.home, create) {
+        (Some(home), _) if cx.is_read_only() => {
+            return if create == Create::No {
+                Ok(None)
+            } else {
+                Err(Error::new(
+                    ErrorKind::Denied,
+                    format!("nothing is kept in `{}`", home.display()),
+                )
+                .because("boswell was told to write nothing"))
+            };
+        }
+        (Some(home), _) => home,
+        (None, Create::No) => return Ok(None),
+        (None, Create::Yes) => cx.home()?,
+    };
+    if create == Create::No && !home.is_dir() {
+        return Ok(None);
+    }
+    if !home.is_dir() {
+        durable::make_folders(&RealDisk, home)?;
+    }
+    Catalog::open(&home.join("catalog.db")).map(Some)
+}
+
+/// How often a catalog or index that another process uses is tried again, and how long
+/// is waited in between.
+const ATTEMPTS: u32 = 30;
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Forgets sessions in catalog and index, where there are any. `is_gone` is asked with the session
+/// and the key of its log, `is_own_path` with the path of a file.
+pub fn forget(
+    home: &Path,
+    is_gone: &dyn Fn(&SessionRef, &str) -> bool,
+    is_own_path: &dyn Fn(&str, &str) -> bool,
+) -> Result<()> {
+    let index = home.join("index");
+    if index.is_dir() {
+        patiently(&|| {
+            Index::open(&index).purge_where(&|source| is_own_path(&source.dialect, &source.id))
+        })?;
+    }
+    let catalog = home.join("catalog.db");
+    if catalog.is_file() {
+        patiently(&|| Catalog::open(&catalog)?.forget(is_gone))?;
+    }
+    Ok(())
+}
+
+/// Tries again while another process is at it.
+fn patiently(act: &dyn Fn() -> Result<()>) -> Result<()> {
+    for _ in 0..ATTEMPTS {
+        match act() {
+            Err(error) if error.kind() == ErrorKind::Busy => RealDisk.sleep(PAUSE),
+            done => return done,
+        }
+    }
+    act()
+}
+
+/// Says once why the next answer will take as long as this one.
+pub fn say_unkept(cx: &RequestContext, unkept: Option<&Error>) {
+    if let Some(error) = unkept {
+        cx.remark(format!(
+            "answered by reading every log, without catalog and index: {error}"
+        ));
+    }
+}

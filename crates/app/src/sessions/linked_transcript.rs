@@ -1,0 +1,72 @@
+//! Follows a session that holds no messages to the one that does.
+
+use boswell_dialect::{Capability, Depth, Support};
+use boswell_model::{Result, SessionRef};
+use boswell_store::{Resolved, Selector, Side};
+
+use crate::RequestContext;
+
+/// What following a link came to.
+pub enum LinkedTranscript {
+    /// The session speaks for itself, or `--side` chose it.
+    Own,
+    /// It is kept here.
+    There(Box<Resolved>),
+    /// It should be there, and is not.
+    Gone(SessionRef),
+}
+
+/// Where the conversation of a session is kept, if the session itself is only about it.
+pub fn of(cx: &RequestContext, found: &Resolved) -> Result<LinkedTranscript> {
+    let dialect = found.store.dialect();
+    if cx.side.is_some() || dialect.facts().capabilities.support(Capability::Context) != Support::No
+    {
+        return Ok(LinkedTranscript::Own);
+    }
+    let session = found.store.read(&found.location, Depth::Facts)?;
+    let Some(link) = dialect
+        .linked_sessions(session.meta(), &found.location.id)
+        .into_iter()
+        .next()
+    else {
+        return Ok(LinkedTranscript::Own);
+    };
+    let other = SessionRef::new(link.dialect, &link.id);
+    let selector = Selector::Ref(link.dialect.to_owned(), link.id);
+    match cx.stores.resolve(&selector, &cx.env.cwd, Side::Fuller) {
+        Ok(there) if there.location.id == other.id => Ok(LinkedTranscript::There(Box::new(there))),
+        _ => Ok(LinkedTranscript::Gone(other)),
+    }
+}
+
+/// The session to read: its transcript where it is only about one. Says which one it went to,
+/// or that there is none.
+pub fn followed(cx: &RequestContext, found: Resolved) -> Result<Resolved> {
+    let (title, id) = (
+        found.store.dialect().facts().title,
+        found.location.id.clone(),
+    );
+    match of(cx, &found)? {
+        LinkedTranscript::Own => Ok(found),
+        LinkedTranscript::There(there) => {
+            let reference = SessionRef::new(there.store.dialect().name(), &there.location.id);
+            cx.remark(format!(
+                "{title} keeps no messages; this is {reference}, where they are"
+            ));
+            Ok(*there)
+        }
+        LinkedTranscript::Gone(other) => {
+            cx.remark(gone(&id, &other));
+            Ok(found)
+        }
+    }
+}
+
+/// The sentence about a transcript that is not there.
+pub fn gone(id: &str, other: &SessionRef) -> String {
+    let other = other.to_string();
+    format!(
+        "the transcript {} of session {id} is not there: resume will start empty",
+        other.escape_debug()
+    )
+}

@@ -1,0 +1,478 @@
+//! The sessions of a list, in order; only those that are shown are read in full.
+//!
+//! Sort keys give order and count for most sessions. Notes, side files and linked conversations are
+//! looked up when a session is shown, unless the list is filtered by them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
+
+use boswell_find::{CatalogRow, SortKeys};
+use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
+use boswell_store::{Conversation, StoreId, Summaries, Summary};
+
+use crate::RequestContext;
+use crate::sessions::deleted;
+use crate::sessions::filter::Side;
+use crate::sessions::index::{Create, SessionIndex};
+use crate::sessions::notes_overlay::NotesOverlay;
+
+/// How much has to be known of every session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// What orders them, and whether they are hidden.
+    Keys,
+    /// Everything that they can be chosen by.
+    Close,
+    /// The same, also of those that are gone.
+    DeletedSessions,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sort {
+    /// Last active first
+    #[default]
+    Active,
+    /// Last created first
+    Created,
+    /// Most messages first
+    Messages,
+    /// Largest first
+    Size,
+    /// By name
+    Name,
+}
+
+/// A session, looked at more or less closely.
+enum Row {
+    Whole(Box<Conversation>),
+    SortKeyed(usize),
+}
+
+/// What a list is ordered by; the smallest comes first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Key {
+    Time(Reverse<Option<Instant>>),
+    Number(Reverse<Option<u64>>),
+    Name(String),
+}
+
+/// The sessions of a list.
+pub struct SessionList<'m> {
+    cx: &'m RequestContext,
+    session_index: Option<SessionIndex>,
+    rows: Vec<Row>,
+    rest: Summaries,
+}
+
+impl<'m> SessionList<'m> {
+    /// Every session.
+    pub fn open(cx: &'m RequestContext, look: Look) -> Result<SessionList<'m>> {
+        let mut session_index = SessionIndex::open(cx, Create::No)?;
+        if let Some(here) = session_index.as_mut().filter(|_| look == Look::Keys) {
+            let rows = from_sort_keys(cx, here)?;
+            let rest = here.rest();
+            return Ok(SessionList {
+                cx,
+                session_index,
+                rows,
+                rest,
+            });
+        }
+        let (mut conversations, rest) = match &mut session_index {
+            Some(session_index) => session_index.conversations(cx)?,
+            None => cx.stores.conversations(),
+        };
+        cx.annotate(&mut conversations)?;
+        if look == Look::DeletedSessions {
+            let mut gone = deleted::all(cx, &conversations)?;
+            conversations.append(&mut gone);
+        }
+        let rows = conversations
+            .into_iter()
+            .map(|it| Row::Whole(Box::new(it)))
+            .collect();
+        Ok(SessionList {
+            cx,
+            session_index,
+            rows,
+            rest,
+        })
+    }
+
+    /// What could not be looked at.
+    pub fn take_rest(&mut self) -> Summaries {
+        std::mem::take(&mut self.rest)
+    }
+
+    /// How many sessions there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Leaves out those that lists do not show unless asked.
+    pub fn without_hidden(&mut self) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain(|row| !self.is_hidden(row));
+        self.rows = rows;
+    }
+
+    /// Leaves out what was last active at another time than asked for.
+    pub fn active(&mut self, takes: impl Fn(Option<Instant>) -> bool) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain(|row| takes(self.last_active(row)));
+        self.rows = rows;
+    }
+
+    /// Leaves out conversations that are not asked for; of what was only glanced at, what
+    /// its log says has to do.
+    pub fn retain(
+        &mut self,
+        takes: impl Fn(&Conversation) -> bool,
+        takes_side: impl Fn(&Side<'_>) -> bool,
+    ) {
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.retain(|row| match row {
+            Row::Whole(conversation) => takes(conversation),
+            Row::SortKeyed(index) => {
+                let (dialect, _) = self.reference(row);
+                let filter_keys = self.entry(*index).and_then(CatalogRow::filter_keys);
+                filter_keys
+                    .is_some_and(|filter_keys| takes_side(&Side::alone(dialect, filter_keys)))
+            }
+        });
+        self.rows = rows;
+    }
+
+    /// Ends with the process.
+    pub fn leave(self) {
+        if let Some(index) = self.session_index {
+            index.leave(self.cx);
+        }
+    }
+
+    /// Puts them in order. Ids break ties, so that the order never depends on how a
+    /// folder happens to be read.
+    pub fn sort(&mut self, by: Sort) {
+        let mut keyed: Vec<(Key, Row)> = std::mem::take(&mut self.rows)
+            .into_iter()
+            .map(|r| (self.key(&r, by), r))
+            .collect();
+        keyed.sort_by(|(a, one), (b, other)| {
+            a.cmp(b)
+                .then_with(|| self.reference(one).cmp(&self.reference(other)))
+        });
+        self.rows = keyed.into_iter().map(|(_, row)| row).collect();
+    }
+
+    /// Leaves out what an earlier page showed. A cursor holds what the order goes by beside the
+    /// ref: a session that was appended to meanwhile has moved up, and what comes behind its old
+    /// place must not begin there.
+    pub fn skip_to(&mut self, by: Sort, cursor: &str) -> Result<()> {
+        let place = match parse_cursor(by, cursor) {
+            Some((session, key)) => {
+                let at = (key, (session.dialect.as_str(), session.id.as_str()));
+                Some(
+                    self.rows
+                        .iter()
+                        .take_while(|row| (self.key(row, by), self.reference(row)) <= at)
+                        .count(),
+                )
+            }
+            None => {
+                let is_named =
+                    |(dialect, id): (&str, &str)| cursor.split_once(':') == Some((dialect, id));
+                self.rows
+                    .iter()
+                    .position(|row| is_named(self.reference(row)))
+                    .map(|at| at + 1)
+            }
+        };
+        let Some(place) = place else {
+            let what = format!(
+                "the cursor `{}` fits no session of this list",
+                cursor.escape_debug()
+            );
+            return Err(Error::new(ErrorKind::Invalid, what)
+                .because("the session that it names is gone, or the filters are others than before")
+                .hinting("start again without --cursor"));
+        };
+        self.rows.drain(..place);
+        Ok(())
+    }
+
+    /// The conversations of a page.
+    pub fn page(&mut self, offset: usize, limit: usize) -> Result<Vec<Conversation>> {
+        let mut page = Vec::new();
+        if let Some(session_index) = &mut self.session_index {
+            session_index.load_many(self.rows.len().saturating_sub(offset).min(limit))?;
+        }
+        for row in std::mem::take(&mut self.rows)
+            .into_iter()
+            .skip(offset)
+            .take(limit)
+        {
+            match (row, &mut self.session_index) {
+                (Row::Whole(conversation), _) => page.push(*conversation),
+                (Row::SortKeyed(index), Some(session_index)) => {
+                    let Some(front) = session_index.summary(self.cx, index)? else {
+                        continue;
+                    };
+                    let mut conversation = Conversation {
+                        front,
+                        linked: Vec::new(),
+                        dangling: Vec::new(),
+                    };
+                    self.cx.add_status(&mut conversation);
+                    page.push(conversation);
+                }
+                (Row::SortKeyed(..), None) => {}
+            }
+        }
+        Ok(page)
+    }
+
+    fn entry(&self, index: usize) -> Option<&CatalogRow> {
+        self.session_index.as_ref()?.entries.get(index)
+    }
+
+    fn sort_keys(&self, index: usize) -> Option<(&CatalogRow, SortKeys)> {
+        let entry = self.entry(index)?;
+        Some((entry, entry.sort_keys()?))
+    }
+
+    fn is_hidden(&self, row: &Row) -> bool {
+        match row {
+            Row::Whole(conversation) => conversation.front.1.hidden().is_some(),
+            Row::SortKeyed(index) => {
+                let Some((entry, sort_keys)) = self.sort_keys(*index) else {
+                    return true;
+                };
+                is_hidden(self.reference(row).0, entry, &sort_keys)
+            }
+        }
+    }
+
+    fn last_active(&self, row: &Row) -> Option<Instant> {
+        match row {
+            Row::Whole(conversation) => last_active(conversation),
+            Row::SortKeyed(index) => self
+                .sort_keys(*index)
+                .and_then(|(it, sort_keys)| sort_keys.last_active().or(it.location.modified)),
+        }
+    }
+
+    fn reference<'r>(&'r self, row: &'r Row) -> (&'r str, &'r str) {
+        match row {
+            Row::Whole(conversation) => {
+                let reference = &conversation.front.1.reference;
+                (&reference.dialect, &reference.id)
+            }
+            Row::SortKeyed(index) => self.entry(*index).map_or(("", ""), |entry| {
+                let dialect = self
+                    .cx
+                    .stores
+                    .get(entry.store)
+                    .map_or("", |store| store.dialect().name());
+                (dialect, &entry.location.id)
+            }),
+        }
+    }
+
+    fn key(&self, row: &Row, by: Sort) -> Key {
+        match row {
+            Row::Whole(conversation) => key_of(conversation, by),
+            Row::SortKeyed(index) => match by {
+                Sort::Active => Key::Time(Reverse(self.last_active(row))),
+                Sort::Created => Key::Time(Reverse(
+                    self.sort_keys(*index)
+                        .and_then(|(_, sort_keys)| sort_keys.created()),
+                )),
+                Sort::Messages => Key::Number(Reverse(self.sort_keys(*index).and_then(
+                    |(entry, sort_keys)| {
+                        let counts =
+                            entry.is_current() && entry.location.framing != Framing::Document;
+                        counts
+                            .then(|| sort_keys.messages())
+                            .or(sort_keys.stated_messages())
+                    },
+                ))),
+                Sort::Size => {
+                    Key::Number(Reverse(self.entry(*index).map(|entry| entry.location.size)))
+                }
+                // A name is not known at a glance, and so such lists are looked at closely.
+                Sort::Name => Key::Name(String::new()),
+            },
+        }
+    }
+}
+
+fn key_of(conversation: &Conversation, by: Sort) -> Key {
+    let front = &conversation.front.1;
+    match by {
+        Sort::Active => Key::Time(Reverse(last_active(conversation))),
+        Sort::Created => Key::Time(Reverse(front.meta.created)),
+        Sort::Messages => Key::Number(Reverse(messages(front))),
+        Sort::Size => Key::Number(Reverse(Some(front.location.size))),
+        Sort::Name => Key::Name(front.name().to_lowercase()),
+    }
+}
+
+/// What to ask with for what comes after a conversation.
+pub fn cursor_of(conversation: &Conversation, by: Sort) -> String {
+    let reference = &conversation.front.1.reference;
+    match key_of(conversation, by) {
+        Key::Time(Reverse(Some(time))) => format!("{reference}@{}", time.to_rfc3339()),
+        Key::Number(Reverse(Some(number))) => format!("{reference}@{number}"),
+        // Names do not move when something is appended.
+        Key::Time(Reverse(None)) | Key::Number(Reverse(None)) | Key::Name(_) => {
+            reference.to_string()
+        }
+    }
+}
+
+fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {
+    let (session, at) = cursor.rsplit_once('@')?;
+    let (dialect, id) = session.split_once(':')?;
+    let key = match by {
+        Sort::Active | Sort::Created => Key::Time(Reverse(Some(Instant::parse(at)?))),
+        Sort::Messages | Sort::Size => Key::Number(Reverse(Some(at.parse().ok()?))),
+        Sort::Name => return None,
+    };
+    Some((SessionRef::new(dialect, id), key))
+}
+
+/// Every session, at a glance where that will do.
+fn from_sort_keys(cx: &RequestContext, session_index: &mut SessionIndex) -> Result<Vec<Row>> {
+    session_index.read_for_list(cx)?;
+    let Sorted { far, near } = Sorted::of(cx, session_index, &NotesOverlay::read(cx)?)?;
+    let mut joined = cx.stores.joined(near.into_values().collect());
+    cx.annotate(&mut joined)?;
+    let whole = joined.into_iter().map(|it| Row::Whole(Box::new(it)));
+    Ok(far.into_iter().map(Row::SortKeyed).chain(whole).collect())
+}
+
+/// Sessions by how closely they must be looked at, by their places among the entries.
+pub struct Sorted {
+    /// Of these a glance will do.
+    pub far: Vec<usize>,
+    /// Sides of conversations that are kept in several places, because only a summary can join
+    /// them, and what notes or side files speak of. Those that cannot be read are left out.
+    pub near: BTreeMap<usize, (StoreId, Summary)>,
+}
+
+impl Sorted {
+    pub fn of(
+        cx: &RequestContext,
+        session_index: &mut SessionIndex,
+        noted: &NotesOverlay,
+    ) -> Result<Sorted> {
+        let dialect = |entry: &CatalogRow| {
+            cx.stores
+                .get(entry.store)
+                .map_or("", |store| store.dialect().name())
+        };
+        let (mut far, mut close): (Vec<usize>, Vec<usize>) = (0..session_index.entries.len())
+            .partition(|index| {
+                let is_far = |entry: &CatalogRow| {
+                    entry
+                        .sort_keys()
+                        .is_some_and(|sort_keys| !sort_keys.is_linked())
+                        && !noted.speaks_of(dialect(entry), &entry.location.id)
+                };
+                session_index.entries.get(*index).is_some_and(is_far)
+            });
+        let mut near = read_rows(cx, session_index, &close)?;
+        let links: HashSet<(&str, String)> = (near.values())
+            .filter_map(|(store, summary)| Some((cx.stores.get(*store)?, summary)))
+            .flat_map(|(store, summary)| {
+                store
+                    .dialect()
+                    .linked_sessions(&summary.meta, &summary.location.id)
+            })
+            .map(|link| (link.dialect, link.id))
+            .collect();
+        if !links.is_empty() {
+            let is_side = |entry: &CatalogRow| {
+                entry
+                    .sort_keys()
+                    .is_some_and(|sort_keys| sort_keys.is_renamed())
+                    || links.contains(&(dialect(entry), entry.location.id.clone()))
+            };
+            (close, far) = far
+                .into_iter()
+                .partition(|index| session_index.entries.get(*index).is_some_and(is_side));
+            near.append(&mut read_rows(cx, session_index, &close)?);
+        }
+        Ok(Sorted { far, near })
+    }
+}
+
+/// Whether lists leave out a session that was only glanced at.
+pub fn is_hidden(dialect: &str, entry: &CatalogRow, sort_keys: &SortKeys) -> bool {
+    let location = &entry.location;
+    let is_empty = || {
+        let (records, talk) = (
+            sort_keys.has_records(),
+            sort_keys.is_conversation() || sort_keys.is_titled(),
+        );
+        Summary::holds_nothing(dialect, location.framing, records, talk)
+    };
+    location.hidden.is_some() || sort_keys.is_hidden() || (entry.is_current() && is_empty())
+}
+
+/// Everything that is known of some sessions, in their order; those that cannot
+/// be read are left out.
+fn read_rows(
+    cx: &RequestContext,
+    session_index: &mut SessionIndex,
+    indexes: &[usize],
+) -> Result<BTreeMap<usize, (StoreId, Summary)>> {
+    session_index.load_many(indexes.len())?;
+    let mut seen = BTreeMap::new();
+    for index in indexes {
+        if let Some(session) = session_index.summary(cx, *index)? {
+            seen.insert(*index, session);
+        }
+    }
+    Ok(seen)
+}
+
+/// When something last happened in any place of the conversation.
+pub fn last_active(conversation: &Conversation) -> Option<Instant> {
+    conversation.last_active()
+}
+
+pub fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
+    conversation.sides()
+}
+
+/// The messages of a session, where somebody counted them.
+pub fn messages(summary: &Summary) -> Option<u64> {
+    // A document speaks of a conversation that is kept elsewhere; that it holds no
+    // message says nothing.
+    let counted = summary.complete
+        && summary.location.key.is_some()
+        && summary.location.framing != Framing::Document;
+    counted
+        .then_some(summary.meta.messages)
+        .or(summary.meta.stated.messages)
+}
+
+/// Whether a text occurs in what a side is called and asked.
+pub fn matches(side: &Summary, text: &str) -> bool {
+    let meta = &side.meta;
+    let texts = [
+        &meta.title,
+        &meta.summary,
+        &meta.first_prompt,
+        &meta.last_prompt,
+        &meta.project,
+    ];
+    let reference = side.reference.to_string();
+    let mut all = texts
+        .into_iter()
+        .flatten()
+        .chain(&meta.tags)
+        .chain([&reference]);
+    all.any(|t| t.to_lowercase().contains(text))
+}

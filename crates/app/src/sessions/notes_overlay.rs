@@ -1,0 +1,70 @@
+//! What notes say of sessions, laid over what their logs say.
+
+use std::collections::BTreeMap;
+
+use boswell_model::{Result, SessionMeta, SessionRef};
+use boswell_store::{SessionNotes, Summary};
+
+use crate::RequestContext;
+
+/// Notes by the session that they speak of.
+#[derive(Debug, Default)]
+pub struct NotesOverlay(BTreeMap<SessionRef, SessionNotes>);
+
+impl NotesOverlay {
+    /// All notes there are.
+    pub fn read(cx: &RequestContext) -> Result<NotesOverlay> {
+        let is_there = cx
+            .home
+            .as_ref()
+            .is_some_and(|home| home.join("notes.jsonl").is_file());
+        if is_there {
+            Ok(NotesOverlay(cx.notes()?.all()))
+        } else {
+            Ok(NotesOverlay::default())
+        }
+    }
+
+    /// Whether any note speaks of a session.
+    pub fn speaks_of(&self, dialect: &str, id: &str) -> bool {
+        !self.0.is_empty() && self.0.contains_key(&SessionRef::new(dialect, id))
+    }
+
+    /// Adds what they say.
+    pub fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
+        for summary in summaries.take_while(|_| !self.0.is_empty()) {
+            if let Some(notes) = self.0.get(&summary.reference) {
+                overlay(&mut summary.meta, notes);
+            }
+        }
+    }
+}
+
+/// What the user said of a session comes before what its log says.
+fn overlay(meta: &mut SessionMeta, notes: &SessionNotes) {
+    for tag in &notes.tags {
+        if !meta.tags.contains(tag) {
+            meta.tags.push(tag.clone());
+        }
+    }
+    if let Some((status, message)) = &notes.status {
+        meta.status = Some(status.clone());
+        meta.error.clone_from(message);
+    }
+    if let Some(title) = &notes.title {
+        meta.title = Some(title.clone());
+        meta.title_source = Some("note".to_owned());
+    } else if let (None, Some(title)) = (&meta.title, &notes.proposed) {
+        meta.title = Some(title.clone());
+        meta.title_source = Some("summary".to_owned());
+    }
+    if let Some(summary) = &notes.summary {
+        meta.summary = Some(summary.clone());
+    }
+    meta.labels.extend(
+        notes
+            .labels
+            .iter()
+            .map(|(entry, label)| (entry.clone(), Some(label.clone()))),
+    );
+}

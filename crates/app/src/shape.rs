@@ -1,0 +1,230 @@
+//! The JSON contract: what every face hands out to programs, each shape defined once.
+//!
+//! A shape is a struct made by [`shape!`]: its members are the members of the JSON object, in that
+//! order. The value, the table in `docs/cli.md` and the JSON Schema in `docs/schema.json` all come
+//! from that one definition. Answers are written as [`Json`] and never through a general value
+//! tree, so that number tokens, doubled keys and lone surrogates of a session survive.
+
+mod all;
+mod entry;
+mod page;
+mod render;
+mod schema;
+mod session;
+
+pub use all::all;
+pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
+pub use page::Page;
+pub use render::{json_schema, markdown};
+pub use schema::{Field, Schema, ShapeDefinition};
+pub use session::{LinkShape, ResumeShape, SessionShape, TokensShape, conversation, session};
+
+use boswell_model::Instant;
+use boswell_model::json::Json;
+
+/// A value of the contract: it knows its schema and becomes JSON.
+pub trait ToJson {
+    /// What readers may rely on.
+    fn schema() -> Schema;
+
+    /// The value itself; none where the member is left out.
+    fn to_json(self) -> Option<Json>;
+}
+
+/// A shape of the contract: an object with a fixed list of members.
+pub trait Shape: ToJson + Sized {
+    /// Its definition.
+    fn definition() -> ShapeDefinition;
+
+    /// The object, for a line of `--json` or an element of another one.
+    fn object(self) -> Json {
+        self.to_json().unwrap_or(Json::Null)
+    }
+}
+
+/// A member that some answers have and others leave out, where `null` would say something else.
+#[derive(Debug, Clone, Default)]
+pub enum Maybe<T> {
+    /// The member is there.
+    Given(T),
+    /// It is left out.
+    #[default]
+    Absent,
+}
+
+impl<T> From<Option<T>> for Maybe<T> {
+    fn from(value: Option<T>) -> Maybe<T> {
+        value.map_or(Maybe::Absent, Maybe::Given)
+    }
+}
+
+/// Defines shapes: structs whose members are those of a JSON object.
+///
+/// `Name: "word"` is a shape that stands on a line of its own, with `v` and `type` before its
+/// members; `Name` alone is a part of another shape. `member as "name"` gives a member a name that
+/// is a keyword of Rust.
+macro_rules! shape {
+    ($(
+        $(#[doc = $doc:literal])+
+        $name:ident $(: $word:literal)? {
+            $(
+                $(#[doc = $member_doc:literal])*
+                $member:ident $(as $renamed:literal)? : $type:ty,
+            )*
+        }
+    )+) => {$(
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone)]
+        pub struct $name {
+            $(
+                $(#[doc = $member_doc])*
+                pub $member: $type,
+            )*
+        }
+
+        impl $crate::shape::Shape for $name {
+            fn definition() -> $crate::shape::ShapeDefinition {
+                $crate::shape::ShapeDefinition {
+                    name: stringify!($name),
+                    word: $crate::shape::first(&[$($word)?]),
+                    doc: &[$($doc),+],
+                    fields: vec![$($crate::shape::Field {
+                        name: $crate::shape::first(&[$($renamed,)? stringify!($member)])
+                            .unwrap_or_default(),
+                        doc: &[$($member_doc),*],
+                        schema: <$type as $crate::shape::ToJson>::schema(),
+                    }),*],
+                }
+            }
+        }
+
+        impl $crate::shape::ToJson for $name {
+            fn schema() -> $crate::shape::Schema {
+                $crate::shape::Schema::Object(Box::new(
+                    <$name as $crate::shape::Shape>::definition(),
+                ))
+            }
+
+            fn to_json(self) -> Option<boswell_model::json::Json> {
+                let word: Option<&str> = $crate::shape::first(&[$($word)?]);
+                let mut members = Vec::new();
+                if let Some(word) = word {
+                    members.push(("v".to_owned(), boswell_model::json::Json::Int(1)));
+                    members.push(("type".to_owned(), word.into()));
+                }
+                $(
+                    if let Some(value) = $crate::shape::ToJson::to_json(self.$member) {
+                        let name = $crate::shape::first(&[$($renamed,)? stringify!($member)]);
+                        members.push((name.unwrap_or_default().to_owned(), value));
+                    }
+                )*
+                Some(boswell_model::json::Json::Object(members))
+            }
+        }
+    )+};
+}
+pub(crate) use shape;
+
+/// The first of some words: macros choose with it.
+pub(crate) fn first(words: &[&'static str]) -> Option<&'static str> {
+    words.first().copied()
+}
+
+macro_rules! plain {
+    ($($type:ty => $schema:expr;)*) => {$(
+        impl ToJson for $type {
+            fn schema() -> Schema {
+                $schema
+            }
+
+            fn to_json(self) -> Option<Json> {
+                Some(self.into())
+            }
+        }
+    )*};
+}
+
+plain! {
+    String => Schema::Text;
+    &'static str => Schema::Text;
+    bool => Schema::Bool;
+    u32 => Schema::Integer;
+    u64 => Schema::Integer;
+    usize => Schema::Integer;
+    i64 => Schema::Integer;
+    f64 => Schema::Number;
+    Json => Schema::Any;
+}
+
+impl ToJson for Instant {
+    fn schema() -> Schema {
+        Schema::Time
+    }
+
+    fn to_json(self) -> Option<Json> {
+        Some(self.to_rfc3339().into())
+    }
+}
+
+impl<T: ToJson> ToJson for Option<T> {
+    fn schema() -> Schema {
+        Schema::Nullable(Box::new(T::schema()))
+    }
+
+    fn to_json(self) -> Option<Json> {
+        Some(self.and_then(T::to_json).unwrap_or(Json::Null))
+    }
+}
+
+impl<T: ToJson> ToJson for Maybe<T> {
+    fn schema() -> Schema {
+        Schema::Optional(Box::new(T::schema()))
+    }
+
+    fn to_json(self) -> Option<Json> {
+        match self {
+            Maybe::Given(value) => value.to_json(),
+            Maybe::Absent => None,
+        }
+    }
+}
+
+impl<T: ToJson> ToJson for Vec<T> {
+    fn schema() -> Schema {
+        Schema::List(Box::new(T::schema()))
+    }
+
+    fn to_json(self) -> Option<Json> {
+        Some(Json::Array(
+            self.into_iter().filter_map(T::to_json).collect(),
+        ))
+    }
+}
+
+/// An object whose keys are data, in the order in which they were given.
+#[derive(Debug, Clone, Default)]
+pub struct Map<T>(pub Vec<(String, T)>);
+
+impl<T> FromIterator<(String, T)> for Map<T> {
+    fn from_iter<I: IntoIterator<Item = (String, T)>>(members: I) -> Map<T> {
+        Map(members.into_iter().collect())
+    }
+}
+
+impl<T: ToJson> ToJson for Map<T> {
+    fn schema() -> Schema {
+        Schema::Map(Box::new(T::schema()))
+    }
+
+    fn to_json(self) -> Option<Json> {
+        let members = self.0.into_iter();
+        Some(Json::Object(
+            members
+                .filter_map(|(key, value)| Some((key, value.to_json()?)))
+                .collect(),
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

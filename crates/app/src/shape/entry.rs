@@ -1,0 +1,233 @@
+//! An entry of a session.
+
+use std::borrow::Cow;
+
+use boswell_model::json::Json;
+use boswell_model::{Block, EntryKind, Flags, Instant, MediaSource, SessionRef, Slot, View};
+use boswell_store::{NewEntry, Session};
+
+use super::{Maybe, TokensShape, shape};
+
+shape! {
+    /// An entry of a session.
+    EntryShape: "entry" {
+        /// the session that it belongs to
+        session: String,
+        /// its id, else its line
+        id: Option<String>,
+        /// the entry that it follows
+        parent: Option<String>,
+        /// the type that its agent gave it
+        kind: String,
+        /// whose message it is
+        role: Option<&'static str>,
+        /// when it was written
+        at: Option<Instant>,
+        /// its line in the log
+        line: Option<u64>,
+        /// its text, or a remark about it
+        text: Option<String>,
+        /// parts: `text`, `thinking`, `tool_call`, `tool_result`, `media`, `other`
+        content: Vec<Json>,
+        /// the model that answered
+        model: Option<String>,
+        /// tokens of the message
+        usage: Option<TokensShape>,
+        /// why the model stopped, in the agent's own word
+        stop_reason: Option<String>,
+        /// the first tool call or result in it
+        tool: Option<ToolShape>,
+        /// whether it is on the current branch
+        on_branch: bool,
+        /// whether the conversation goes on from it
+        leaf: bool,
+        /// whether agents show it
+        hidden: bool,
+        /// with `--raw`: the record
+        raw: Maybe<String>,
+        /// with `--raw`: the record, where it is not UTF-8
+        raw_base64: Maybe<String>,
+    }
+
+    /// A tool call or its result.
+    ToolShape {
+        /// the tool
+        name: Option<String>,
+        /// id of the call
+        call: Option<String>,
+        /// whether it failed; `null` for a call
+        is_error: Option<bool>,
+    }
+}
+
+/// The parts of a message, in words that all dialects share.
+pub fn content(view: &View) -> Vec<Json> {
+    view.blocks.iter().map(block).collect()
+}
+
+fn block(block: &Block) -> Json {
+    let typed = |word: &str| Json::object().with("type", word);
+    match block {
+        Block::Text(text) => typed("text").with("text", text),
+        Block::Thinking(text) => typed("thinking").with("text", text),
+        Block::Call { id, name, input } => {
+            let parsed = boswell_model::json::Raw::parse(input.as_bytes()).map(Json::from);
+            typed("tool_call")
+                .with("call", id)
+                .with("name", name)
+                .with("input", parsed.unwrap_or_else(|_| Json::from(input)))
+        }
+        Block::Result {
+            call,
+            text,
+            is_error,
+        } => typed("tool_result")
+            .with("call", call)
+            .with("text", text)
+            .with("is_error", *is_error),
+        Block::Media { mime, source } => {
+            let (bytes, reference) = match source {
+                MediaSource::Inline(base64) => (Some(base64.len() / 4 * 3), None),
+                MediaSource::Reference(name) => (None, Some(name.as_str())),
+            };
+            typed("media")
+                .with("mime", mime.as_deref())
+                .with("bytes", bytes)
+                .with("reference", reference)
+        }
+        Block::Other { word, json } => {
+            let parsed = boswell_model::json::Raw::parse(json.as_bytes()).map(Json::from);
+            typed("other")
+                .with("word", word)
+                .with("json", parsed.unwrap_or_else(|_| Json::from(json)))
+        }
+        _ => typed("other"),
+    }
+}
+
+/// What the `entry` shape needs to know beside the record itself.
+#[derive(Debug)]
+pub struct EntryPlace {
+    pub on_branch: bool,
+    pub leaf: bool,
+}
+
+/// What is said of an entry, whether it is one of a session that was read or one that a
+/// follower handed out.
+#[derive(Debug)]
+pub struct EntryParts<'e> {
+    pub session: &'e SessionRef,
+    /// How people name it.
+    label: Option<Cow<'e, str>>,
+    parent: Option<Cow<'e, str>>,
+    pub kind: EntryKind,
+    /// The type word that its agent gave it.
+    pub word: &'e str,
+    time: Option<Instant>,
+    line: Option<u64>,
+    hidden: bool,
+    on_branch: bool,
+    leaf: bool,
+    bytes: &'e [u8],
+    pub view: Option<&'e View>,
+}
+
+impl<'e> EntryParts<'e> {
+    /// An entry of a session that was read; none if there is no such entry.
+    pub fn of_slot(
+        session: &'e Session,
+        reference: &'e SessionRef,
+        slot: Slot,
+        bytes: &'e [u8],
+        view: Option<&'e View>,
+        place: &EntryPlace,
+    ) -> Option<EntryParts<'e>> {
+        let log = session.log();
+        let head = log.head(slot)?;
+        Some(EntryParts {
+            session: reference,
+            label: Some(log.label(slot)),
+            parent: session.tree().parent(slot).map(|parent| log.label(parent)),
+            kind: head.kind,
+            word: log.word(slot),
+            time: head.instant(),
+            line: Some(u64::from(head.line)),
+            hidden: head.flags.has(Flags::HIDDEN),
+            on_branch: place.on_branch,
+            leaf: place.leaf,
+            bytes,
+            view,
+        })
+    }
+
+    /// An entry that was written just now, and so to the branch that is current.
+    pub fn of_new(session: &'e SessionRef, entry: &'e NewEntry) -> EntryParts<'e> {
+        EntryParts {
+            session,
+            label: entry.label.as_deref().map(Cow::Borrowed),
+            parent: entry.parent.as_deref().map(Cow::Borrowed),
+            kind: entry.kind,
+            word: &entry.word,
+            time: entry.time,
+            line: entry.line,
+            hidden: entry.hidden,
+            on_branch: true,
+            leaf: entry.leaf,
+            bytes: &entry.bytes,
+            view: Some(&entry.view),
+        }
+    }
+
+    /// The shape, with the record itself if that is asked for.
+    pub fn shape(&self, raw: bool) -> EntryShape {
+        let view = self.view;
+        let text = view.map(View::text).filter(|text| !text.is_empty());
+        let record = std::str::from_utf8(self.bytes);
+        EntryShape {
+            session: self.session.to_string(),
+            id: self.label.as_deref().map(str::to_owned),
+            parent: self.parent.as_deref().map(str::to_owned),
+            kind: self.word.to_owned(),
+            role: self.kind.role(),
+            at: self.time,
+            line: self.line,
+            text: text.or_else(|| view.and_then(|view| view.remark.clone())),
+            content: view.map(content).unwrap_or_default(),
+            model: view.and_then(|view| view.model.clone()),
+            usage: view
+                .and_then(|view| view.usage.as_ref())
+                .map(TokensShape::from),
+            stop_reason: view.and_then(|view| view.stop.clone()),
+            tool: view.and_then(tool),
+            on_branch: self.on_branch,
+            leaf: self.leaf,
+            hidden: self.hidden || view.is_some_and(|view| view.hidden),
+            raw: record.ok().filter(|_| raw).map(str::to_owned).into(),
+            raw_base64: record
+                .is_err()
+                .then(|| crate::base64::encode(self.bytes))
+                .filter(|_| raw)
+                .into(),
+        }
+    }
+}
+
+/// The first call or result of an entry.
+fn tool(view: &View) -> Option<ToolShape> {
+    if let Some((id, name, _)) = view.calls().next() {
+        return Some(ToolShape {
+            name: Some(name.to_owned()),
+            call: Some(id.to_owned()),
+            is_error: None,
+        });
+    }
+    let result = view.blocks.iter().find_map(|block| match block {
+        Block::Result { call, is_error, .. } => Some((call, *is_error)),
+        _ => None,
+    });
+    result.map(|(call, is_error)| ToolShape {
+        name: view.tool.clone(),
+        call: Some(call.clone()),
+        is_error: Some(is_error),
+    })
+}

@@ -1,0 +1,279 @@
+//! A session as lists show it.
+
+use boswell_model::{Framing, Instant, Usage};
+use boswell_store::{Conversation, Store, Summary, drift};
+
+use super::{Map, shape};
+use crate::sessions::expiry::Fates;
+use crate::sessions::list::messages;
+use crate::{RequestContext, resume};
+
+shape! {
+    /// A session. Of a long log `list` reads the two ends only; then the counts are `null`.
+    SessionShape: "session" {
+        /// its name in every command: DIALECT:ID
+        reference as "ref": String,
+        /// the id that its agent gave it
+        id: String,
+        /// the agent that wrote it
+        agent: Option<String>,
+        /// the format of its store
+        dialect: String,
+        /// what the settings call its store
+        store_label: Option<String>,
+        /// title, else summary, else first prompt, cut to 50 columns, else the short id
+        name: String,
+        /// its title, where it has one
+        title: Option<String>,
+        /// who gave it its title
+        title_source: Option<String>,
+        /// a summary, where there is one
+        summary: Option<String>,
+        /// what was asked first
+        first_prompt: Option<String>,
+        /// the folder it was held in
+        project: Option<String>,
+        /// whether it is active, paused, ended
+        status: Option<String>,
+        /// why it ended, if it failed
+        error: Option<String>,
+        /// tags, of its log and of notes
+        tags: Vec<String>,
+        /// what its agent keeps with it
+        metadata: Map<String>,
+        /// when it was made
+        created: Option<Instant>,
+        /// when something was last written to it
+        last_active: Option<Instant>,
+        /// opaque; changes with the log
+        revision: Option<String>,
+        /// where the conversation goes on
+        leaf: Option<String>,
+        /// of user and model, on all branches
+        messages: Option<u64>,
+        /// prompts of the user
+        turns: Option<u64>,
+        /// as many as `show --records` shows
+        entries: Option<u64>,
+        /// calls of tools
+        tool_calls: Option<u64>,
+        /// how long it was worked on
+        duration_ms: Option<u64>,
+        /// records by kind
+        kinds: Option<Map<u64>>,
+        /// tokens of all messages
+        tokens: TokensShape,
+        /// what it cost, where its agent says so
+        cost_usd: Option<f64>,
+        /// what a plan counts instead of tokens; may be a fraction
+        premium_requests: Option<f64>,
+        /// models that answered
+        models: Vec<String>,
+        /// branch of the project's repository
+        git_branch: Option<String>,
+        /// what the agent was last allowed to do
+        permission_mode: Option<String>,
+        /// version of the agent that wrote it last
+        agent_version: Option<String>,
+        /// the session that it was forked from, or that started it
+        parent: Option<String>,
+        /// its ids in other systems
+        external_ids: Map<String>,
+        /// other places of the same conversation
+        links: Vec<LinkShape>,
+        /// its log
+        path: Option<String>,
+        /// size of its log
+        bytes: u64,
+        /// how many parts of the log are not valid records
+        problems: Option<u64>,
+        /// processes of the agent that work on it, as far as its registry names them
+        live: Option<Vec<u32>>,
+        /// whether it is pinned
+        pinned: bool,
+        /// whether a copy of it as it is now is in the vault
+        kept: Option<bool>,
+        /// whether it is archived
+        archived: bool,
+        /// when its agent deletes it if it is not used
+        expires: Option<Instant>,
+        /// always `null` in a list
+        subagents: Option<u64>,
+        /// always `null` in a list
+        attachments: Option<u64>,
+        /// why lists leave it out
+        hidden: Option<&'static str>,
+        /// how it is taken up again with its agent
+        resume: Option<ResumeShape>,
+    }
+
+    /// Tokens of a message or of several.
+    TokensShape {
+        /// tokens that were sent
+        input: Option<u64>,
+        /// tokens that were answered
+        output: Option<u64>,
+        /// tokens that were read from the cache
+        cache_read: Option<u64>,
+        /// tokens that were written to the cache, all of them
+        cache_write: Option<u64>,
+        /// of these, what was written for an hour, where that is known
+        cache_write_1h: Option<u64>,
+        /// tokens of thinking
+        reasoning: Option<u64>,
+    }
+
+    /// Another place of the same conversation.
+    LinkShape {
+        /// the session there
+        reference as "ref": String,
+        /// its log
+        path: Option<String>,
+        /// in what the two differ: `turns`, `last_active`, `tokens`; `null` if not counted
+        drift: Option<Vec<&'static str>>,
+    }
+
+    /// How a conversation is taken up again.
+    ResumeShape {
+        /// the command
+        argv: Vec<String>,
+        /// where it is run
+        cwd: Option<String>,
+        /// variables to set; `null` for one to unset
+        env: Map<Option<String>>,
+    }
+}
+
+impl From<&Usage> for TokensShape {
+    fn from(usage: &Usage) -> TokensShape {
+        TokensShape {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+            cache_write_1h: usage.cache_write_1h,
+            reasoning: usage.reasoning,
+        }
+    }
+}
+
+impl From<resume::Starting> for ResumeShape {
+    fn from((command, env): resume::Starting) -> ResumeShape {
+        let text = |path: std::path::PathBuf| path.display().to_string();
+        ResumeShape {
+            argv: command.argv,
+            cwd: command.cwd,
+            env: env
+                .into_iter()
+                .map(|(name, path)| (name.to_owned(), path.map(text)))
+                .collect(),
+        }
+    }
+}
+
+/// A session of which only its summary is known.
+pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
+    let meta = &summary.meta;
+    let known = |count: u64| summary.complete.then_some(count);
+    let usage = usage_of(summary);
+    let has_log = summary.location.key.is_some();
+    let has_messages = summary.location.framing != Framing::Document;
+    let counted_turns = known(meta.turns).filter(|_| has_log && meta.stated.turns.is_none());
+    let live = store.map(|store| store.was_live(&summary.reference.id));
+    let agent = meta.agent.as_deref();
+    SessionShape {
+        reference: summary.reference.to_string(),
+        id: meta.id.as_ref().unwrap_or(&summary.reference.id).clone(),
+        agent: agent
+            .or(store.map(|store| store.dialect().facts().agent))
+            .map(str::to_owned),
+        dialect: summary.reference.dialect.clone(),
+        store_label: store.and_then(Store::label).map(str::to_owned),
+        name: crate::text::cut(&summary.name(), 50),
+        title: meta.title.clone(),
+        title_source: meta.title_source.clone(),
+        summary: meta.summary.clone(),
+        first_prompt: meta.first_prompt.clone(),
+        project: meta.project.clone().filter(|project| !project.is_empty()),
+        status: meta.status.clone(),
+        error: meta.error.clone(),
+        tags: meta.tags.clone(),
+        metadata: meta.metadata.clone().into_iter().collect(),
+        created: meta.created,
+        last_active: summary.last_active(),
+        revision: has_log.then(|| summary.location.size.to_string()),
+        leaf: summary.leaf.clone(),
+        messages: messages(summary),
+        turns: counted_turns.or(meta.stated.turns),
+        entries: known(summary.records).filter(|_| has_log),
+        tool_calls: known(meta.tool_calls).filter(|_| has_log && has_messages),
+        duration_ms: meta.duration_ms.filter(|_| summary.complete),
+        kinds: summary
+            .complete
+            .then(|| meta.kinds.clone().into_iter().collect()),
+        tokens: TokensShape::from(&usage),
+        cost_usd: usage.cost,
+        premium_requests: usage.premium_requests,
+        models: meta.models.clone(),
+        git_branch: meta.git_branch.clone(),
+        permission_mode: meta.permission_mode.clone(),
+        agent_version: meta.agent_version.clone(),
+        parent: meta
+            .parent
+            .clone()
+            .or_else(|| summary.location.owner.clone()),
+        external_ids: meta.external_ids.clone().into_iter().collect(),
+        links: Vec::new(),
+        path: summary.path.clone(),
+        bytes: summary.location.size,
+        problems: summary.complete.then_some(summary.gaps),
+        live: live.filter(|pids| !pids.is_empty()),
+        pinned: meta.is_pinned(),
+        kept: None,
+        archived: meta.archived || summary.location.hidden == Some("archived"),
+        expires: None,
+        subagents: None,
+        attachments: None,
+        hidden: summary.hidden(),
+        resume: None,
+    }
+}
+
+/// What was counted, else what the agent states.
+fn usage_of(summary: &Summary) -> Usage {
+    let total = summary.meta.usage.total();
+    if total.is_unknown() || !summary.complete {
+        summary.meta.stated.usage
+    } else {
+        total
+    }
+}
+
+/// A conversation, with its other places, how it is taken up again and when it goes.
+pub fn conversation(
+    cx: &RequestContext,
+    conversation: &Conversation,
+    fates: &Fates,
+) -> SessionShape {
+    let (id, front) = &conversation.front;
+    let store = cx.stores.get(*id);
+    let links = conversation.linked.iter();
+    SessionShape {
+        links: links.map(|(_, other)| link(front, other)).collect(),
+        resume: resume::command_for(cx, conversation).map(ResumeShape::from),
+        kept: store.and_then(|store| fates.is_kept(*id, store, &front.location)),
+        expires: fates.expires(*id, &front.location),
+        ..session(front, store)
+    }
+}
+
+fn link(front: &Summary, other: &Summary) -> LinkShape {
+    // Of a long log only the ends are read here; then nothing is said of what was not counted.
+    let compared = front.complete && other.complete;
+    let words = || drift(front, other).into_iter().map(|it| it.word());
+    LinkShape {
+        reference: other.reference.to_string(),
+        path: other.path.clone(),
+        drift: compared.then(|| words().collect()),
+    }
+}

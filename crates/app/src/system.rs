@@ -1,0 +1,102 @@
+//! What is asked of the operating system outside the store: small files, processes, time spans.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "settings, scripts and reports of the user are not session files"
+)]
+
+use std::path::{Path, PathBuf};
+
+use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::disk::{ProcessState, process_state};
+
+/// Answers true until so much time has passed.
+pub fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
+    let start = std::time::Instant::now();
+    move || start.elapsed() < limit
+}
+
+/// Whether a process of that number runs, and began when it should; where the system tells no
+/// times, its number counts.
+pub fn runs_since(pid: u32, start: Option<&str>) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    match (stat, start) {
+        // The name of a program may hold anything: numbers are counted from behind it.
+        (Ok(stat), Some(start)) => {
+            let numbers = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+            numbers
+                .split_whitespace()
+                .nth(19)
+                .is_none_or(|began| began == start)
+        }
+        (Ok(_), None) => true,
+        (Err(_), _) => !cfg!(target_os = "linux") && process_state(pid) == ProcessState::Yes,
+    }
+}
+
+/// The path of this program.
+pub fn program() -> Result<PathBuf> {
+    std::env::current_exe().map_err(|error| Error::io("boswell", "find the program", error))
+}
+
+/// How many threads may read at once.
+pub fn workers() -> usize {
+    std::thread::available_parallelism().map_or(2, |n| n.get().min(8))
+}
+
+/// A small file of the user's, as text.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    std::fs::read_to_string(path)
+}
+
+/// A file that was not there before, for the owner's eyes alone.
+pub fn new_file(path: &Path) -> Result<std::fs::File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::AlreadyExists => Error::new(
+            ErrorKind::Invalid,
+            format!("there is a file `{}` already", path.display()),
+        )
+        .hinting("give another name, or remove it first"),
+        _ => Error::io(path.display(), "make the file", error),
+    })
+}
+
+/// A script that was not there before and that its owner may run.
+pub fn new_script(path: &Path, text: &str) -> Result<()> {
+    use std::io::Write;
+    let mut file = new_file(path)?;
+    let written = file.write_all(text.as_bytes());
+    #[cfg(unix)]
+    let written = written
+        .and_then(|()| file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700)));
+    written.map_err(|error| Error::io(path.display(), "write the script", error))
+}
+
+/// Bytes that may still be written where a path is, or would be; none where the
+/// system does not say.
+#[cfg(unix)]
+pub fn free_space(path: &Path) -> Option<u64> {
+    let there = path.ancestors().find(|it| it.exists())?;
+    let stat = rustix::fs::statvfs(there).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// Bytes that may still be written; other systems are not asked.
+#[cfg(not(unix))]
+pub fn free_space(_: &Path) -> Option<u64> {
+    None
+}
+
+/// Whether nothing is at a path yet, or a folder with nothing in it.
+pub fn is_new_or_empty(path: &Path) -> Result<bool> {
+    match std::fs::read_dir(path) {
+        Ok(mut inside) => Ok(inside.next().is_none()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(Error::io(path.display(), "look into the folder", error)),
+    }
+}
