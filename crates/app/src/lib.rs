@@ -9,12 +9,15 @@ mod app;
 mod cancel;
 mod request_context;
 
+pub mod agent_file_history;
 pub mod agent_history;
 pub mod agent_version;
 pub mod base64;
+pub mod checkpointed_files;
 pub mod config;
 pub mod config_edit;
 pub mod exclusion_purge;
+pub mod files;
 pub mod fork;
 pub mod git_repository;
 pub mod json_shape;

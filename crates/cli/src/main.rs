@@ -14,6 +14,7 @@ mod progress;
 mod summary;
 mod terminal;
 mod timer;
+mod words;
 
 use std::process::ExitCode;
 
