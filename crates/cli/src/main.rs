@@ -6,7 +6,6 @@ mod command;
 mod confirm;
 mod demo;
 mod error_report;
-mod export;
 mod output;
 mod pager;
 mod parse;

@@ -1,6 +1,10 @@
 //! Every shape that stands on a line of its own.
 
+use crate::attachments::AttachmentShape;
+use crate::context::{ContextShape, MessageShape};
+use crate::export::ExportShape;
 use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+use crate::tree::NodeShape;
 
 use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
 
@@ -11,10 +15,15 @@ pub fn all() -> Vec<ShapeDefinition> {
         SessionShape::definition(),
         Page::definition(),
         EntryShape::definition(),
+        NodeShape::definition(),
+        ContextShape::definition(),
+        MessageShape::definition(),
+        AttachmentShape::definition(),
         TouchedFile::definition(),
         FormerFile::definition(),
         FileDifference::definition(),
         CheckpointFile::definition(),
         RestoreStep::definition(),
+        ExportShape::definition(),
     ]
 }
