@@ -7,14 +7,21 @@
 mod answer;
 mod app;
 mod cancel;
+mod gaps;
 mod request_context;
 
+pub mod agent_file_history;
 pub mod agent_history;
 pub mod agent_version;
+pub mod attachments;
 pub mod base64;
+pub mod checkpointed_files;
 pub mod config;
 pub mod config_edit;
+pub mod context;
 pub mod exclusion_purge;
+pub mod export;
+pub mod files;
 pub mod fork;
 pub mod git_repository;
 pub mod json_shape;
@@ -26,9 +33,11 @@ pub mod purge_copies;
 pub mod resume;
 pub mod sessions;
 pub mod shape;
+pub mod show;
 pub mod system;
 pub mod text;
 pub mod time;
+pub mod tree;
 pub mod watch;
 
 pub use answer::{Answer, AppResult, Notice, Refusal};

@@ -6,7 +6,6 @@ mod command;
 mod confirm;
 mod demo;
 mod error_report;
-mod export;
 mod output;
 mod pager;
 mod parse;
@@ -14,6 +13,7 @@ mod progress;
 mod summary;
 mod terminal;
 mod timer;
+mod words;
 
 use std::process::ExitCode;
 

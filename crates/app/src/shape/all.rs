@@ -1,5 +1,11 @@
 //! Every shape that stands on a line of its own.
 
+use crate::attachments::AttachmentShape;
+use crate::context::{ContextShape, MessageShape};
+use crate::export::ExportShape;
+use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+use crate::tree::NodeShape;
+
 use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
 
 /// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
@@ -9,5 +15,15 @@ pub fn all() -> Vec<ShapeDefinition> {
         SessionShape::definition(),
         Page::definition(),
         EntryShape::definition(),
+        NodeShape::definition(),
+        ContextShape::definition(),
+        MessageShape::definition(),
+        AttachmentShape::definition(),
+        TouchedFile::definition(),
+        FormerFile::definition(),
+        FileDifference::definition(),
+        CheckpointFile::definition(),
+        RestoreStep::definition(),
+        ExportShape::definition(),
     ]
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::terminal::one_line;
+use crate::text::one_line;
 
 /// Languages that renderers do not show as code but draw, run or send elsewhere.
 const LIVE: [&str; 12] = [

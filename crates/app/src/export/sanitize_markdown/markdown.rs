@@ -5,7 +5,7 @@ use pulldown_cmark::Alignment;
 use super::inline::{InlineCursor, code_span, fenced, push_words};
 use super::piece::{Headings, Kind, Piece, parse};
 use super::shape::shape;
-use crate::terminal::escape;
+use crate::text::escape;
 
 /// The largest number that an item of a list may have.
 const LARGEST_NUMBER: u64 = 999_999_999;

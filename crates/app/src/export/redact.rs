@@ -15,13 +15,13 @@ struct Stretch {
 /// What a dialect hides in headers, in records that may be one in disguise, and in what
 /// is left of torn ones.
 #[derive(Debug, Default)]
-pub(crate) struct Redactor {
+pub(super) struct Redactor {
     stretches: Vec<Stretch>,
 }
 
 impl Redactor {
     /// Looks for them.
-    pub(crate) fn of(session: &Session) -> Result<Redactor> {
+    pub(super) fn of(session: &Session) -> Result<Redactor> {
         let suspicious = |kind| matches!(kind, EntryKind::Header | EntryKind::Unknown);
         let heads = session
             .log()
@@ -49,7 +49,7 @@ impl Redactor {
     }
 
     /// Counts them; the dialect replaces the keys of a header as one.
-    pub(crate) fn count(&self) -> SecretCount {
+    pub(super) fn count(&self) -> SecretCount {
         let mut count = SecretCount::default();
         self.stretches
             .iter()
@@ -58,7 +58,7 @@ impl Redactor {
     }
 
     /// Hands over the log in pieces, with what stands in the place of what is hidden.
-    pub(crate) fn export(
+    pub(super) fn export(
         &self,
         session: &Session,
         sink: &mut dyn FnMut(&[u8]) -> Result<()>,

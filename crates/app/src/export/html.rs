@@ -5,12 +5,12 @@ use boswell_model::json::Json;
 use boswell_model::{Block, MediaSource, Result, Slot, View};
 use boswell_store::Session;
 
+use super::output::ExportOutput;
 use super::sanitize_markdown::push_text;
 use super::{Part, Transcript, sanitize_markdown};
-use crate::output::Output;
-use crate::terminal::one_line;
+use crate::base64;
+use crate::text::one_line;
 use crate::time;
-use boswell_app::base64;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -19,7 +19,7 @@ const SCRIPT: &str = include_str!("page.js");
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// Writes the page.
-pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
+pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     let title = text(&transcript.label(name));
     // Only our own script runs, whatever should get past the escapes; and nothing is
     // fetched from anywhere.
@@ -91,7 +91,12 @@ fn contents(transcript: &Transcript) -> String {
     )
 }
 
-fn write_part(transcript: &Transcript, number: usize, part: &Part, out: &mut Output) -> Result<()> {
+fn write_part(
+    transcript: &Transcript,
+    number: usize,
+    part: &Part,
+    out: &mut ExportOutput<'_>,
+) -> Result<()> {
     let session = transcript.session_of(part);
     out.line(&format!(
         "<section id=\"part-{number}\"><h2>{}</h2>",
@@ -104,7 +109,7 @@ fn write_part(transcript: &Transcript, number: usize, part: &Part, out: &mut Out
         ))?;
     }
     for slot in &part.slots {
-        if out.gone() {
+        if out.is_ended() {
             return Ok(());
         }
         if let Some(view) = transcript.visible(session, *slot)? {
@@ -136,7 +141,7 @@ fn write_entry(
     session: &Session,
     (part, slot): (usize, Slot),
     view: &View,
-    out: &mut Output,
+    out: &mut ExportOutput<'_>,
 ) -> Result<()> {
     let who = transcript.who(session, slot);
     let at = session
@@ -214,7 +219,7 @@ fn first_line(text: &str) -> String {
         .find(|line| !line.trim().is_empty())
         .unwrap_or("");
     let some: String = line.chars().take(200).collect();
-    crate::terminal::cut(&one_line(&some), 100)
+    crate::text::cut(&one_line(&some), 100)
 }
 
 /// Arguments with a line for each, where they are an object.

@@ -6,7 +6,7 @@ use pulldown_cmark::{Alignment, CodeBlockKind, CowStr, Event, LinkType, Options,
 
 use super::inline::{language, target};
 use super::linkify::linkify;
-use crate::terminal::{escape, one_line};
+use crate::text::{escape, one_line};
 
 /// A line that opens more quotes and lists than this is no text for people, and parsers look at all
 /// of them on every line.

@@ -3,13 +3,13 @@
 use boswell_model::{Block, Result, Slot};
 use boswell_store::Session;
 
+use super::output::ExportOutput;
 use super::sanitize_markdown::Tail;
 use super::{Part, Transcript, sanitize_markdown};
-use crate::output::Output;
 use crate::time;
 
 /// Writes the page.
-pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Result<()> {
+pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     let meta = transcript.session.meta();
     out.line(&format!(
         "# {}\n",
@@ -40,7 +40,7 @@ pub(crate) fn write(transcript: &Transcript, name: &str, out: &mut Output) -> Re
     Ok(())
 }
 
-fn write_part(transcript: &Transcript, part: &Part, out: &mut Output) -> Result<()> {
+fn write_part(transcript: &Transcript, part: &Part, out: &mut ExportOutput<'_>) -> Result<()> {
     let session = transcript.session_of(part);
     let leaves = part.from.map(|slot| {
         format!(
@@ -54,7 +54,7 @@ fn write_part(transcript: &Transcript, part: &Part, out: &mut Output) -> Result<
         leaves.unwrap_or_default()
     ))?;
     for slot in &part.slots {
-        if out.gone() {
+        if out.is_ended() {
             return Ok(());
         }
         if let Some(view) = transcript.visible(session, *slot)? {
@@ -69,7 +69,7 @@ fn write_entry(
     session: &Session,
     slot: Slot,
     view: &boswell_model::View,
-    out: &mut Output,
+    out: &mut ExportOutput<'_>,
 ) -> Result<()> {
     let at = session
         .log()
@@ -135,7 +135,7 @@ fn write_entry(
 }
 
 /// A short text between marks, as a paragraph.
-fn marked(marks: &str, text: &str, out: &mut Output) -> Result<()> {
+fn marked(marks: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     match sanitize_markdown::plain(text) {
         words if words.is_empty() => Ok(()),
         words => out.line(&format!("{marks}{words}{marks}\n")),
@@ -143,7 +143,7 @@ fn marked(marks: &str, text: &str, out: &mut Output) -> Result<()> {
 }
 
 /// A text that is shown as it is, below a lead.
-fn fenced(lead: &str, text: &str, out: &mut Output) -> Result<()> {
+fn fenced(lead: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
     marked("**", lead, out)?;
     out.line(&format!("{}\n", sanitize_markdown::fenced("", text)))
 }

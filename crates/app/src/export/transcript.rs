@@ -10,20 +10,20 @@ use boswell_find::{SecretCount, Secrets};
 use boswell_model::{EntryKind, Flags, Result, Slot, View};
 use boswell_store::{Resolved, Session};
 
-use crate::terminal::{escape, one_line};
+use crate::text::{escape, one_line};
 
 /// A block of text longer than this is cut on a page: no reader scrolls through
 /// it, and browsers choke.
 const LONGEST: usize = 1 << 20;
 
 /// A session made ready for a page.
-pub(crate) struct Transcript {
+pub(super) struct Transcript {
     /// The session itself.
-    pub(crate) session: Session,
+    pub(super) session: Session,
     /// Its subagents, each a session of its own.
-    pub(crate) subagents: Vec<(String, Session)>,
+    pub(super) subagents: Vec<(String, Session)>,
     /// Stretches of conversation, the current branch first.
-    pub(crate) parts: Vec<Part>,
+    pub(super) parts: Vec<Part>,
     secrets: Secrets,
     redact: bool,
     /// What was removed, or is left in if nothing is redacted.
@@ -32,20 +32,20 @@ pub(crate) struct Transcript {
 
 /// A stretch of conversation.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(super) struct Part {
     /// What it is, for its heading.
-    pub(crate) title: String,
+    pub(super) title: String,
     /// Which of the subagents it is of; none for the session itself.
-    pub(crate) subagent: Option<usize>,
+    pub(super) subagent: Option<usize>,
     /// The entry of the current branch that it leaves from.
-    pub(crate) from: Option<Slot>,
+    pub(super) from: Option<Slot>,
     /// Its entries.
-    pub(crate) slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
 }
 
 impl Transcript {
     /// Reads a session and its subagents. Secrets are blackened unless `redact` is false.
-    pub(crate) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
+    pub(super) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
         let session = found.store.read(&found.location, Depth::Facts)?;
         let branch = session.branch(session.tip()?)?;
         let on_branch: HashSet<Slot> = branch.iter().copied().collect();
@@ -92,19 +92,19 @@ impl Transcript {
     }
 
     /// What was removed so far; what is left in, if nothing is redacted.
-    pub(crate) fn count(&self) -> SecretCount {
+    pub(super) fn count(&self) -> SecretCount {
         self.count.borrow().clone()
     }
 
     /// The session that a part is of.
-    pub(crate) fn session_of(&self, part: &Part) -> &Session {
+    pub(super) fn session_of(&self, part: &Part) -> &Session {
         part.subagent
             .and_then(|index| self.subagents.get(index))
             .map_or(&self.session, |(_, session)| session)
     }
 
     /// What people see of an entry; none for what agents keep from them and for bare metadata.
-    pub(crate) fn visible(&self, session: &Session, slot: Slot) -> Result<Option<View>> {
+    pub(super) fn visible(&self, session: &Session, slot: Slot) -> Result<Option<View>> {
         let Some(head) = session.log().head(slot) else {
             return Ok(None);
         };
@@ -118,7 +118,7 @@ impl Transcript {
     }
 
     /// A text as it may stand on a page: cut, harmless, without secrets.
-    pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut end = text.len().min(LONGEST);
         while !text.is_char_boundary(end) {
             end -= 1;
@@ -141,7 +141,7 @@ impl Transcript {
 
     /// A title, a path or another short text on one line. It may be the beginning of a longer one,
     /// so that the beginning of a key at its end counts as one.
-    pub(crate) fn label(&self, text: &str) -> String {
+    pub(super) fn label(&self, text: &str) -> String {
         let kept = text.strip_suffix('…').unwrap_or(text);
         one_line(&self.without_secrets(kept, true)) + text.get(kept.len()..).unwrap_or("")
     }
@@ -158,7 +158,7 @@ impl Transcript {
     }
 
     /// Who speaks.
-    pub(crate) fn who(&self, session: &Session, slot: Slot) -> String {
+    pub(super) fn who(&self, session: &Session, slot: Slot) -> String {
         match session.log().kind(slot) {
             EntryKind::User => "User".to_owned(),
             EntryKind::Assistant => "Assistant".to_owned(),
