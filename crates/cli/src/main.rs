@@ -11,9 +11,9 @@ mod output;
 mod pager;
 mod parse;
 mod progress;
-mod summary;
 mod terminal;
 mod timer;
+mod words;
 
 use std::process::ExitCode;
 

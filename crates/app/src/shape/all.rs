@@ -9,5 +9,10 @@ pub fn all() -> Vec<ShapeDefinition> {
         SessionShape::definition(),
         Page::definition(),
         EntryShape::definition(),
+        crate::acknowledgement::ReceiptShape::definition(),
+        crate::acknowledgement::NoteShape::definition(),
+        crate::summarize::SummaryShape::definition(),
+        crate::planned_change::PlanStep::definition(),
+        crate::planned_change::OperationShape::definition(),
     ]
 }

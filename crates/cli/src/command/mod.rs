@@ -35,7 +35,6 @@ pub(crate) mod memory_check;
 pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
-pub(crate) mod note;
 pub(crate) mod ops;
 pub(crate) mod planned_change;
 pub(crate) mod projects;

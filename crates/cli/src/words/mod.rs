@@ -1,0 +1,4 @@
+//! How answers that several commands give are printed.
+
+pub(crate) mod acknowledgement;
+pub(crate) mod planned_change;
