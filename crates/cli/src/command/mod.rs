@@ -40,7 +40,6 @@ pub(crate) mod planned_change;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod purge;
-pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod resume;
