@@ -11,15 +11,18 @@ mod request_context;
 mod summary;
 
 pub mod acknowledgement;
+pub mod agent_file_history;
 pub mod agent_history;
 pub mod agent_version;
 pub mod annotate;
 pub mod append;
 pub mod base64;
 pub mod branch;
+pub mod checkpointed_files;
 pub mod config;
 pub mod config_edit;
 pub mod exclusion_purge;
+pub mod files;
 pub mod fork;
 pub mod git_repository;
 pub mod json_shape;

@@ -1,5 +1,7 @@
 //! Every shape that stands on a line of its own.
 
+use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+
 use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
 
 /// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
@@ -14,5 +16,10 @@ pub fn all() -> Vec<ShapeDefinition> {
         crate::summarize::SummaryShape::definition(),
         crate::planned_change::PlanStep::definition(),
         crate::planned_change::OperationShape::definition(),
+        TouchedFile::definition(),
+        FormerFile::definition(),
+        FileDifference::definition(),
+        CheckpointFile::definition(),
+        RestoreStep::definition(),
     ]
 }

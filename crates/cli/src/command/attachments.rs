@@ -8,12 +8,12 @@ use boswell_model::json::Json;
 use boswell_model::{Block, Error, ErrorKind, MediaSource, Result, shell_quote};
 use clap::Args;
 
-use super::stores::size;
 use boswell_app::base64;
 
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{fit, one_line};
+use crate::words::size;
 
 /// The largest attachment that is read into memory.
 const LARGEST: u64 = 1 << 30;
