@@ -12,6 +12,7 @@ pub fn all() -> Vec<ShapeDefinition> {
         Page::definition(),
         EntryShape::definition(),
         crate::acknowledgement::ReceiptShape::definition(),
+        crate::rewind::RewoundShape::definition(),
         crate::acknowledgement::NoteShape::definition(),
         crate::summarize::SummaryShape::definition(),
         crate::planned_change::PlanStep::definition(),

@@ -1,6 +1,5 @@
 //! One file per verb.
 
-pub(crate) mod agent_file_history;
 pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod attachments;
