@@ -10,7 +10,6 @@ mod output;
 mod pager;
 mod parse;
 mod progress;
-mod summary;
 mod terminal;
 mod timer;
 mod words;

@@ -1,6 +1,5 @@
 //! One file per verb.
 
-pub(crate) mod agent_file_history;
 pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod attachments;
@@ -35,13 +34,11 @@ pub(crate) mod memory_check;
 pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
-pub(crate) mod note;
 pub(crate) mod ops;
 pub(crate) mod planned_change;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod purge;
-pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod resume;

@@ -1,6 +1,8 @@
 //! Wording that several commands share.
 
+pub(crate) mod acknowledgement;
 pub(crate) mod files;
+pub(crate) mod planned_change;
 mod size;
 
 pub(crate) use size::size;

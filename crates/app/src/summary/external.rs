@@ -12,8 +12,8 @@ use boswell_model::{Error, ErrorKind, Result};
 
 use super::extract::limited;
 use super::{SummaryInput, Summed};
-use crate::app::until;
 use crate::config::Config;
+use crate::system::until;
 
 /// What a program is handed at most.
 const INPUT: usize = 64 << 10;
