@@ -1,5 +1,14 @@
 //! Every shape that stands on a line of its own.
 
+use crate::index::IndexShape;
+use crate::projects::ProjectShape;
+use crate::prompts::PromptShape;
+use crate::resume::ResumeLine;
+use crate::search::HitShape;
+use crate::secrets::SecretShape;
+use crate::stats::StatShape;
+use crate::stores::{PairsShape, StoreShape};
+
 use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
 
 use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
@@ -10,6 +19,15 @@ pub fn all() -> Vec<ShapeDefinition> {
     vec![
         SessionShape::definition(),
         Page::definition(),
+        HitShape::definition(),
+        PromptShape::definition(),
+        StatShape::definition(),
+        IndexShape::definition(),
+        StoreShape::definition(),
+        PairsShape::definition(),
+        ProjectShape::definition(),
+        ResumeLine::definition(),
+        SecretShape::definition(),
         EntryShape::definition(),
         TouchedFile::definition(),
         FormerFile::definition(),
