@@ -6,8 +6,9 @@ use std::time::SystemTime;
 
 use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Clock, Exclusion, Owner, Runner, Store, Stores, SystemIds};
+use boswell_store::{Clock, Exclusion, IdSource, Owner, Runner, Store, Stores, SystemIds};
 
 use crate::config::{AddedStore, Config, expanded};
 use crate::request_context::RequestContext;
@@ -155,6 +156,10 @@ impl App {
         self.state.named_stores
     }
 
+    pub(crate) fn state(&self) -> &AppState {
+        &self.state
+    }
+
     /// Starts a request: finds the stores, and notes the time.
     pub fn request(&self) -> Result<RequestContext> {
         self.request_with(Cancel::new())
@@ -191,6 +196,19 @@ impl App {
 }
 
 impl AppState {
+    /// Notes that this terminal is used for the session with this log, where the agent runs in
+    /// `cwd`. What cannot be written is left out.
+    pub(crate) fn note_terminal(&self, log: &Path, cwd: &Path) {
+        let (Some(terminal), Some(home)) = (TerminalId::of(&self.env), &self.home) else {
+            return;
+        };
+        if !self.read_only {
+            let folder = home.join("terminal-sessions");
+            let unique = SystemIds.hex16();
+            let _ = breadcrumb::write(&RealDisk, &folder, &terminal, cwd, log, &unique);
+        }
+    }
+
     /// The stores as they are now.
     fn stores(&self) -> Result<Stores> {
         let named = match &self.stores {

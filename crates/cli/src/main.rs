@@ -1,5 +1,6 @@
 //! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
 
+mod agent_command;
 mod app;
 mod args;
 mod command;
@@ -16,7 +17,7 @@ mod words;
 
 use std::process::ExitCode;
 
-use boswell_app::sessions::{expiry, index as session_index, linked_transcript, notes_overlay};
+use boswell_app::sessions::{expiry, index as session_index, linked_transcript};
 use boswell_app::{
     agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
     keep_config, profiles, purge_copies, time,

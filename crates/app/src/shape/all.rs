@@ -3,6 +3,15 @@
 use crate::attachments::AttachmentShape;
 use crate::context::{ContextShape, MessageShape};
 use crate::export::ExportShape;
+use crate::index::IndexShape;
+use crate::projects::ProjectShape;
+use crate::prompts::PromptShape;
+use crate::resume::ResumeLine;
+use crate::search::HitShape;
+use crate::secrets::SecretShape;
+use crate::stats::StatShape;
+use crate::stores::{PairsShape, StoreShape};
+
 use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
 use crate::tree::NodeShape;
 
@@ -14,6 +23,15 @@ pub fn all() -> Vec<ShapeDefinition> {
     vec![
         SessionShape::definition(),
         Page::definition(),
+        HitShape::definition(),
+        PromptShape::definition(),
+        StatShape::definition(),
+        IndexShape::definition(),
+        StoreShape::definition(),
+        PairsShape::definition(),
+        ProjectShape::definition(),
+        ResumeLine::definition(),
+        SecretShape::definition(),
         EntryShape::definition(),
         NodeShape::definition(),
         ContextShape::definition(),
