@@ -63,9 +63,9 @@
 //! * Keeping order: [`Notes`] say what a format cannot hold, the [`Vault`] keeps copies, a
 //!   [`Runner`] changes several files as one [`Operation`] that can be undone, [`locks`] are those
 //!   that other agents know.
-//! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that
-//!   fails; [`IdSource`] is time ([`Clock`]) and randomness; a [`LogBackend`] is where lines land when they
-//!   do not land in files.
+//! * Underneath: [`disk`] is the seam to the operating system, where tests put a disk that fails;
+//!   [`IdSource`] is time ([`Clock`]) and randomness; a [`LogBackend`] is where lines land when
+//!   they do not land in files.
 
 mod agent_activity;
 #[cfg(feature = "tokio")]
