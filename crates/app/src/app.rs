@@ -9,6 +9,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Clock, Exclusion, Owner, Runner, Store, Stores, SystemIds};
 
+use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
 use crate::request_context::RequestContext;
 use crate::{Answer, AppResult, Cancel, Refusal};
@@ -84,6 +85,7 @@ pub struct AppState {
     pub(crate) exits_soon: bool,
     stores: StoreChoice,
     archived: Mutex<Option<Archived>>,
+    looks: Looks,
 }
 
 /// Which stores requests look at.
@@ -124,6 +126,7 @@ impl App {
             exits_soon: config.exits_soon,
             stores: StoreChoice::Configured(config.stores),
             archived: Mutex::default(),
+            looks: Looks::default(),
         };
         Ok(App {
             state: Arc::new(state),
@@ -153,6 +156,11 @@ impl App {
     /// Whether stores were named, so that those of the environment are not seen.
     pub fn has_named_stores(&self) -> bool {
         self.state.named_stores
+    }
+
+    /// What every change feed shares.
+    pub(crate) fn looks(&self) -> &Looks {
+        &self.state.looks
     }
 
     /// Starts a request: finds the stores, and notes the time.
@@ -299,6 +307,7 @@ impl App {
                 exits_soon: false,
                 stores: StoreChoice::Fixed(stores),
                 archived: Mutex::default(),
+                looks: Looks::default(),
             }),
         }
     }

@@ -12,6 +12,7 @@ mod request_context;
 pub mod agent_history;
 pub mod agent_version;
 pub mod base64;
+pub mod changes;
 pub mod config;
 pub mod config_edit;
 pub mod exclusion_purge;
