@@ -34,7 +34,7 @@ impl From<&Receipt> for ReceiptShape {
         ReceiptShape {
             session: receipt.session.to_string(),
             entry: receipt.entry.clone(),
-            revision: receipt.revision.clone(),
+            revision: receipt.revision.to_string(),
             deduplicated: receipt.deduplicated,
             durable: receipt.durable.word(),
         }

@@ -10,6 +10,7 @@ use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::{Clock, Exclusion, IdSource, Owner, Runner, Store, Stores, SystemIds};
 
+use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
 use crate::request_context::RequestContext;
 use crate::{Answer, AppResult, Cancel, Refusal};
@@ -85,6 +86,7 @@ pub struct AppState {
     pub(crate) exits_soon: bool,
     stores: StoreChoice,
     archived: Mutex<Option<Archived>>,
+    looks: Looks,
 }
 
 /// Which stores requests look at.
@@ -125,6 +127,7 @@ impl App {
             exits_soon: config.exits_soon,
             stores: StoreChoice::Configured(config.stores),
             archived: Mutex::default(),
+            looks: Looks::default(),
         };
         Ok(App {
             state: Arc::new(state),
@@ -158,6 +161,11 @@ impl App {
 
     pub(crate) fn state(&self) -> &AppState {
         &self.state
+    }
+
+    /// What every change feed shares.
+    pub(crate) fn looks(&self) -> &Looks {
+        &self.state.looks
     }
 
     /// Starts a request: finds the stores, and notes the time.
@@ -317,6 +325,7 @@ impl App {
                 exits_soon: false,
                 stores: StoreChoice::Fixed(stores),
                 archived: Mutex::default(),
+                looks: Looks::default(),
             }),
         }
     }

@@ -245,7 +245,7 @@ impl PlanAppender {
             ReceiptShape::from(&Receipt {
                 session: Arc::clone(&session),
                 entry: entry.clone(),
-                revision: self.found.location.size.to_string(),
+                revision: self.found.location.revision(),
                 deduplicated: number < done.planned.already,
                 durable: Durability::Fsync,
             })

@@ -20,6 +20,7 @@ pub mod append;
 pub mod attachments;
 pub mod base64;
 pub mod branch;
+pub mod changes;
 pub mod checkout;
 pub mod checkpointed_files;
 pub mod config;

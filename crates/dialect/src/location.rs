@@ -1,7 +1,7 @@
 //! What a listing finds, and how it tells whose a file is.
 
 use boswell_model::json::Object;
-use boswell_model::{Framing, Instant, Problem};
+use boswell_model::{Framing, Instant, Problem, Revision};
 
 use crate::{FileIdentity, FileInfo, RowLayout, RowStamp};
 
@@ -60,6 +60,15 @@ impl SessionLocation {
     /// A session whose log is at `key`.
     pub fn at(id: impl Into<String>, info: &FileInfo, framing: Framing) -> Self {
         SessionLocation::of_file(id, info.clone(), framing)
+    }
+
+    /// The state that the log is in, as far as the listing can tell.
+    pub fn revision(&self) -> Revision {
+        let file = self.identity.map(|identity| identity.file);
+        match (self.framing, self.identity) {
+            (Framing::Lines, _) | (_, None) => Revision::of_log(file, self.size),
+            (_, Some(identity)) => Revision::of_document(file, identity.modified, self.size),
+        }
     }
 
     /// The same, with what a listing gave and nobody else needs.

@@ -62,7 +62,7 @@ impl AppendArgs {
             session: self.session.clone(),
             parent: self.parent.clone(),
             expect: match (&self.expect_revision, &self.expect_leaf) {
-                (Some(revision), _) => Expect::Revision(revision.clone()),
+                (Some(revision), _) => Expect::Revision(revision.parse()?),
                 (None, Some(leaf)) => Expect::Leaf(leaf.clone()),
                 (None, None) => Expect::Any,
             },

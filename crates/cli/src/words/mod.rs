@@ -2,8 +2,8 @@
 
 pub(crate) mod acknowledgement;
 pub(crate) mod files;
-pub(crate) mod planned_change;
 mod folder;
+pub(crate) mod planned_change;
 mod size;
 
 pub(crate) use folder::short_path;
