@@ -194,7 +194,14 @@ impl<'e> EntryParts<'e> {
     pub fn shape(&self, raw: bool) -> EntryShape {
         let view = self.view;
         let text = view.map(View::text).filter(|text| !text.is_empty());
-        let record = std::str::from_utf8(self.bytes);
+        let (record, base64) = match std::str::from_utf8(self.bytes) {
+            _ if !raw => (Maybe::Absent, Maybe::Absent),
+            Ok(record) => (Maybe::Given(record.to_owned()), Maybe::Absent),
+            Err(_) => (
+                Maybe::Absent,
+                Maybe::Given(crate::base64::encode(self.bytes)),
+            ),
+        };
         EntryShape {
             session: self.session.to_string(),
             id: self.label.as_deref().map(str::to_owned),
@@ -214,12 +221,8 @@ impl<'e> EntryParts<'e> {
             on_branch: self.on_branch,
             leaf: self.leaf,
             hidden: self.is_hidden(),
-            raw: record.ok().filter(|_| raw).map(str::to_owned).into(),
-            raw_base64: record
-                .is_err()
-                .then(|| crate::base64::encode(self.bytes))
-                .filter(|_| raw)
-                .into(),
+            raw: record,
+            raw_base64: base64,
         }
     }
 }
