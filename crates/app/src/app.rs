@@ -10,8 +10,9 @@ use boswell_store::disk::RealDisk;
 use boswell_store::{Clock, Exclusion, Owner, Runner, Store, Stores, SystemIds};
 
 use crate::config::{AddedStore, Config, expanded};
+use crate::outside_links::OutsideLinks;
 use crate::request_context::RequestContext;
-use crate::{Answer, AppResult, Cancel, Refusal};
+use crate::{Answer, AppResult, Cancel, Notice, Refusal};
 
 /// What an [`App`] is opened with. A face reads the environment and the settings; the library
 /// reads neither.
@@ -84,6 +85,7 @@ pub struct AppState {
     pub(crate) exits_soon: bool,
     stores: StoreChoice,
     archived: Mutex<Option<Archived>>,
+    pub(crate) outside_links: OutsideLinks,
 }
 
 /// Which stores requests look at.
@@ -124,6 +126,7 @@ impl App {
             exits_soon: config.exits_soon,
             stores: StoreChoice::Configured(config.stores),
             archived: Mutex::default(),
+            outside_links: OutsideLinks::default(),
         };
         Ok(App {
             state: Arc::new(state),
@@ -153,6 +156,23 @@ impl App {
     /// Whether stores were named, so that those of the environment are not seen.
     pub fn has_named_stores(&self) -> bool {
         self.state.named_stores
+    }
+
+    /// Symbolic links that lead out of their stores, which requests met since the last call: what
+    /// is behind them is missing from their answers. One warning for all of them, or none.
+    ///
+    /// A request is counted once it is over, so that a face which makes several for one
+    /// question reports each link once.
+    pub fn take_outside_links(&self) -> Option<Notice> {
+        self.state.outside_links.take().map(Notice::Warning)
+    }
+
+    /// Purges and replacements of secrets that an earlier run did not finish, for faces that only
+    /// read: a request that writes finishes them.
+    pub fn unfinished_purges(&self) -> Vec<Notice> {
+        let remarks = self.home().map(crate::purge_copies::unfinished);
+        let remarks = remarks.unwrap_or_default().into_iter();
+        remarks.map(Notice::Remark).collect()
     }
 
     /// Starts a request: finds the stores, and notes the time.
@@ -299,6 +319,7 @@ impl App {
                 exits_soon: false,
                 stores: StoreChoice::Fixed(stores),
                 archived: Mutex::default(),
+                outside_links: OutsideLinks::default(),
             }),
         }
     }

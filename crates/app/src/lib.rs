@@ -7,11 +7,13 @@
 mod answer;
 mod app;
 mod cancel;
+mod outside_links;
 mod request_context;
 
 pub mod agent_history;
 pub mod agent_version;
 pub mod base64;
+pub mod check;
 pub mod config;
 pub mod config_edit;
 pub mod exclusion_purge;

@@ -9,5 +9,7 @@ pub fn all() -> Vec<ShapeDefinition> {
         SessionShape::definition(),
         Page::definition(),
         EntryShape::definition(),
+        crate::check::DamageShape::definition(),
+        crate::check::WarningShape::definition(),
     ]
 }
