@@ -11,5 +11,9 @@ pub fn all() -> Vec<ShapeDefinition> {
         EntryShape::definition(),
         crate::check::DamageShape::definition(),
         crate::check::WarningShape::definition(),
+        crate::repair::RepairStepShape::definition(),
+        crate::repair::LossShape::definition(),
+        crate::repair::RepairOperation::definition(),
+        crate::operations::LoggedOperation::definition(),
     ]
 }
