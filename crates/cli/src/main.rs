@@ -20,8 +20,8 @@ use std::process::ExitCode;
 
 use boswell_app::sessions::{expiry, index as session_index, linked_transcript, notes_overlay};
 use boswell_app::{
-    agent_history, config, config_edit, exclusion_purge, git_repository, json_shape, keep_config,
-    profiles, purge_copies, time,
+    agent_history, config, exclusion_purge, git_repository, json_shape, keep_config, purge_copies,
+    time,
 };
 
 fn main() -> ExitCode {

@@ -15,5 +15,7 @@ pub fn all() -> Vec<ShapeDefinition> {
         crate::repair::LossShape::definition(),
         crate::repair::RepairOperation::definition(),
         crate::operations::LoggedOperation::definition(),
+        crate::doctor::ReportShape::definition(),
+        crate::settings::SettingShape::definition(),
     ]
 }
