@@ -14,6 +14,7 @@ pub mod agent_history;
 pub mod agent_version;
 pub mod base64;
 pub mod check;
+pub mod clean;
 pub mod config;
 pub mod config_edit;
 pub mod doctor;

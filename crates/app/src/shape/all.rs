@@ -15,6 +15,10 @@ pub fn all() -> Vec<ShapeDefinition> {
         crate::repair::LossShape::definition(),
         crate::repair::RepairOperation::definition(),
         crate::operations::LoggedOperation::definition(),
+        crate::clean::CleanStep::definition(),
+        crate::clean::VaultStep::definition(),
+        crate::clean::LockStep::definition(),
+        crate::clean::CleanOperation::definition(),
         crate::doctor::ReportShape::definition(),
         crate::settings::SettingShape::definition(),
     ]

@@ -8,7 +8,6 @@ pub(crate) mod branch;
 pub(crate) mod check;
 pub(crate) mod checkout;
 pub(crate) mod clean;
-mod clean_leftovers;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
@@ -57,6 +56,7 @@ pub(crate) mod summarize;
 pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
+mod would;
 
 use std::process::ExitCode;
 
