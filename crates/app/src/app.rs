@@ -12,8 +12,9 @@ use boswell_store::{Clock, Exclusion, IdSource, Owner, Runner, Store, Stores, Sy
 
 use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
+use crate::outside_links::OutsideLinks;
 use crate::request_context::RequestContext;
-use crate::{Answer, AppResult, Cancel, Refusal};
+use crate::{Answer, AppResult, Cancel, Notice, Refusal};
 
 /// What an [`App`] is opened with. A face reads the environment and the settings; the library
 /// reads neither.
@@ -87,6 +88,7 @@ pub struct AppState {
     stores: StoreChoice,
     archived: Mutex<Option<Archived>>,
     looks: Looks,
+    pub(crate) outside_links: OutsideLinks,
 }
 
 /// Which stores requests look at.
@@ -128,6 +130,7 @@ impl App {
             stores: StoreChoice::Configured(config.stores),
             archived: Mutex::default(),
             looks: Looks::default(),
+            outside_links: OutsideLinks::default(),
         };
         Ok(App {
             state: Arc::new(state),
@@ -166,6 +169,23 @@ impl App {
     /// What every change feed shares.
     pub(crate) fn looks(&self) -> &Looks {
         &self.state.looks
+    }
+
+    /// Symbolic links that lead out of their stores, which requests met since the last call: what
+    /// is behind them is missing from their answers. One warning for all of them, or none.
+    ///
+    /// A request is counted once it is over, so that a face which makes several for one
+    /// question reports each link once.
+    pub fn take_outside_links(&self) -> Option<Notice> {
+        self.state.outside_links.take().map(Notice::Warning)
+    }
+
+    /// Purges and replacements of secrets that an earlier run did not finish, for faces that only
+    /// read: a request that writes finishes them.
+    pub fn unfinished_purges(&self) -> Vec<Notice> {
+        let remarks = self.home().map(crate::purge_copies::unfinished);
+        let remarks = remarks.unwrap_or_default().into_iter();
+        remarks.map(Notice::Remark).collect()
     }
 
     /// Starts a request: finds the stores, and notes the time.
@@ -326,6 +346,7 @@ impl App {
                 stores: StoreChoice::Fixed(stores),
                 archived: Mutex::default(),
                 looks: Looks::default(),
+                outside_links: OutsideLinks::default(),
             }),
         }
     }

@@ -42,6 +42,12 @@ impl Deref for RequestContext {
     }
 }
 
+impl Drop for RequestContext {
+    fn drop(&mut self) {
+        self.remember_outside_links();
+    }
+}
+
 impl RequestContext {
     pub(crate) fn new(state: Arc<AppState>, stores: Stores, cancel: Cancel) -> RequestContext {
         RequestContext {
@@ -51,6 +57,11 @@ impl RequestContext {
             cancel,
             notices: Mutex::default(),
         }
+    }
+
+    /// Remembers which links were met that lead out of their stores.
+    pub fn remember_outside_links(&self) {
+        self.outside_links.remember(&self.stores);
     }
 
     /// Notes what was done or passed over on the way.

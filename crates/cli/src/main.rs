@@ -13,14 +13,15 @@ mod parse;
 mod progress;
 mod terminal;
 mod timer;
+mod way_back;
 mod words;
 
 use std::process::ExitCode;
 
 use boswell_app::sessions::{expiry, index as session_index, linked_transcript};
 use boswell_app::{
-    agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
-    keep_config, profiles, purge_copies, time,
+    agent_history, config, exclusion_purge, git_repository, json_shape, keep_config, purge_copies,
+    time,
 };
 
 fn main() -> ExitCode {

@@ -49,5 +49,17 @@ pub fn all() -> Vec<ShapeDefinition> {
         CheckpointFile::definition(),
         RestoreStep::definition(),
         ExportShape::definition(),
+        crate::check::DamageShape::definition(),
+        crate::check::WarningShape::definition(),
+        crate::repair::RepairStepShape::definition(),
+        crate::repair::LossShape::definition(),
+        crate::repair::RepairOperation::definition(),
+        crate::operations::LoggedOperation::definition(),
+        crate::clean::CleanStep::definition(),
+        crate::clean::VaultStep::definition(),
+        crate::clean::LockStep::definition(),
+        crate::clean::CleanOperation::definition(),
+        crate::doctor::ReportShape::definition(),
+        crate::settings::SettingShape::definition(),
     ]
 }
