@@ -51,6 +51,7 @@ Usage: cargo xtask <command>
   dist                                  build what is handed to people, into target/dist
   baseline split PATH...                what the bench compares with: read, split at newlines
   baseline parse PATH...                the same, and every line scanned as JSON
+  known-page HOME ROOT                  what the bench measures: the first page that a catalog knows
 
 Examples:
   cargo xtask test
@@ -82,6 +83,7 @@ fn dispatch(arguments: &[String]) -> Outcome<ExitCode> {
         "prose" => prose::run(rest),
         "dist" => dist::run(rest),
         "baseline" => baseline::run(rest).map(|()| ExitCode::SUCCESS),
+        "known-page" => bench::known_page(rest).map(|()| ExitCode::SUCCESS),
         "help" | "--help" | "-h" => {
             print!("{HELP}");
             Ok(ExitCode::SUCCESS)

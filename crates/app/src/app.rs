@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use boswell_dialect::Environment;
+use boswell_dialect::{Dialect, Environment};
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
@@ -207,6 +207,16 @@ impl App {
         self.answer_with(Cancel::new(), work)
     }
 
+    /// As [`answer`](App::answer), for a request that looks at no store.
+    pub(crate) fn answer_unlooked<T>(
+        &self,
+        work: impl FnOnce(&RequestContext) -> Result<T>,
+    ) -> AppResult<T> {
+        let state = Arc::clone(&self.state);
+        let cx = RequestContext::new(state, Stores::default(), Cancel::new());
+        finish(&cx, work)
+    }
+
     /// As [`answer`](App::answer), for a request that can be cancelled.
     pub(crate) fn answer_with<T>(
         &self,
@@ -214,12 +224,17 @@ impl App {
         work: impl FnOnce(&RequestContext) -> Result<T>,
     ) -> AppResult<T> {
         let cx = self.request_with(cancel)?;
-        let done = work(&cx);
-        let notices = cx.take_notices();
-        match done {
-            Ok(value) => Ok(Answer { value, notices }),
-            Err(error) => Err(Refusal { error, notices }),
-        }
+        finish(&cx, work)
+    }
+}
+
+/// Answers a request with what was noticed on the way.
+fn finish<T>(cx: &RequestContext, work: impl FnOnce(&RequestContext) -> Result<T>) -> AppResult<T> {
+    let done = work(cx);
+    let notices = cx.take_notices();
+    match done {
+        Ok(value) => Ok(Answer { value, notices }),
+        Err(error) => Err(Refusal { error, notices }),
     }
 }
 
@@ -282,6 +297,40 @@ impl AppState {
             }
         }
         Ok(stores)
+    }
+
+    /// A name for the stores and settings that conversations of the catalog were worked out for: a
+    /// hash, so that the catalog has no names in it that the user removed from the settings.
+    pub(crate) fn conversation_scope(&self) -> String {
+        let mut parts: Vec<String> = match &self.stores {
+            StoreChoice::Configured(named) if named.is_empty() => {
+                let roots = |dialect: &&dyn Dialect| {
+                    let name = dialect.name();
+                    let roots = dialect.roots(&self.env).into_iter();
+                    roots
+                        .map(|root| format!("found {name} {}", root.display()))
+                        .collect::<Vec<_>>()
+                };
+                boswell_dialect::all()
+                    .iter()
+                    .flat_map(|it| roots(&&**it))
+                    .collect()
+            }
+            StoreChoice::Configured(named) => (named.iter())
+                .map(|(dialect, path)| {
+                    format!("named {dialect} {}", self.env.cwd.join(path).display())
+                })
+                .collect(),
+            #[cfg(test)]
+            StoreChoice::Fixed(stores) => (stores.iter())
+                .map(|(_, store)| format!("{} {}", store.dialect().name(), store.root().display()))
+                .collect(),
+        };
+        let added = self.config.stores().into_iter();
+        parts.extend(added.map(|it| format!("added {it:?}")));
+        let excluded = self.config.words("exclude").into_iter();
+        parts.extend(excluded.map(|it| format!("excluded {it}")));
+        boswell_store::Digest::of(parts.join("\n").as_bytes()).to_string()
     }
 
     fn archived_stores(&self, home: &Path) -> Vec<Store> {

@@ -4,7 +4,7 @@ use boswell_find::WantedRows;
 use boswell_model::{Error, Result};
 use boswell_store::disk::{Disk, RealDisk};
 
-use crate::sessions::index::SessionIndex;
+use crate::sessions::index::{LogsRead, SessionIndex};
 use crate::shape::shape;
 use crate::{App, AppResult, Cancel, RequestContext};
 
@@ -77,6 +77,7 @@ fn index(
     }
     let go_on = || !cx.cancel.is_cancelled();
     session_index.read(cx, WantedRows::Whole, &go_on)?;
+    session_index.keep_conversations(cx, LogsRead::now(cx));
     let sources = session_index.sources_by_filter_keys(cx, None)?;
     let index = session_index.index();
     let blocks: u64 = sources

@@ -38,6 +38,7 @@ pub mod git_repository;
 pub mod index;
 pub mod json_shape;
 pub mod keep_config;
+pub mod known_sessions;
 pub mod list;
 pub mod migrate;
 pub mod new_session;

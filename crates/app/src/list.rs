@@ -3,9 +3,10 @@
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{Conversation, Summaries, Summary};
 
+use crate::sessions::cursor::cursor_of;
 use crate::sessions::expiry::Fates;
 use crate::sessions::filter::{Filter, SessionFilter};
-use crate::sessions::list::{Look, SessionList, Sort, cursor_of, matches, sides};
+use crate::sessions::list::{Look, SessionList, Sort, matches, sides};
 use crate::shape::{self, Maybe, Page, SessionShape};
 use crate::{App, AppResult, RequestContext};
 
@@ -104,6 +105,7 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     let more = sessions.len().saturating_sub(request.offset) > limit;
     let conversations = sessions.page(request.offset, limit)?;
     warn_about(cx, sessions.take_rest());
+    sessions.keep_conversations();
     sessions.leave();
     let last = conversations.last().filter(|_| more);
     let page = Page {
@@ -152,7 +154,7 @@ pub(crate) fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
 }
 
 /// The agents of a conversation in a few characters: `claude`, `myagents+claude`, `claude@work`.
-fn agents_of(cx: &RequestContext, conversation: &Conversation) -> String {
+pub(crate) fn agents_of(cx: &RequestContext, conversation: &Conversation) -> String {
     let (store, summary) = &conversation.front;
     let dialect = &summary.reference.dialect;
     let own = cx

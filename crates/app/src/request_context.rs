@@ -216,9 +216,20 @@ impl RequestContext {
     /// Says how a session of our own stands.
     pub fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
-        if facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own) {
-            summary.meta.status = Some(own_status(summary, self.now, self.config.span("idle")));
+        if has_open_status(summary) {
+            summary.meta.status = Some(self.open_status(summary.last_active()));
         }
+    }
+
+    /// The status of a session of our own that was not ended: active, and paused once nothing
+    /// happened for that long.
+    pub(crate) fn open_status(&self, last_active: Option<Instant>) -> String {
+        let idle = self.config.span("idle");
+        let idle = idle
+            .and_then(|idle| i64::try_from(idle.as_millis()).ok())
+            .unwrap_or(i64::MAX);
+        let is_idle = last_active.is_some_and(|at| self.now.millis() - at.millis() > idle);
+        if is_idle { "paused" } else { "active" }.to_owned()
     }
 
     /// Adds what notes say of sessions, before they are joined.
@@ -339,20 +350,9 @@ impl RequestContext {
     }
 }
 
-/// The status of one of our own sessions: active unless it was ended, and paused once nothing
-/// happened for that long.
-fn own_status(summary: &Summary, now: Instant, idle: Option<std::time::Duration>) -> String {
-    let idle = idle
-        .and_then(|idle| i64::try_from(idle.as_millis()).ok())
-        .unwrap_or(i64::MAX);
-    match summary.meta.status.as_deref() {
-        Some(status) if status != "active" => status.to_owned(),
-        _ if summary
-            .last_active()
-            .is_some_and(|at| now.millis() - at.millis() > idle) =>
-        {
-            "paused".to_owned()
-        }
-        _ => "active".to_owned(),
-    }
+/// Whether how a session stands follows from the time that passed: it is one of our own, and was
+/// not ended.
+pub(crate) fn has_open_status(summary: &Summary) -> bool {
+    facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own)
+        && (summary.meta.status.as_deref()).is_none_or(|status| status == "active")
 }

@@ -12,7 +12,7 @@ use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::{StoreId, Summary};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
-use crate::sessions::index::SessionIndex;
+use crate::sessions::index::{LogsRead, SessionIndex};
 use crate::shape::{Maybe, Page, Schema, ToJson, shape};
 use crate::system::workers;
 use crate::{App, AppResult, Cancel, RequestContext, text, time};
@@ -198,6 +198,12 @@ fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
     let page = page(cx, &results);
     let hits = results.hits.into_iter();
     let hits = hits.map(|hit| scope.shape(cx, &sessions, hit)).collect();
+    let read = if chosen {
+        LogsRead::now(cx)
+    } else {
+        LogsRead::Partly
+    };
+    session_index.keep_conversations(cx, read);
     session_index.note_rest(cx);
     Ok(Found {
         hits,

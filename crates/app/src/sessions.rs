@@ -1,5 +1,6 @@
 //! Which sessions there are: catalog, order, filters, and what notes and agents add.
 
+pub mod cursor;
 pub mod deleted;
 pub mod expiry;
 pub mod filter;

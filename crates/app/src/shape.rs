@@ -17,6 +17,7 @@ pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
 pub use page::Page;
 pub use render::{json_schema, markdown};
 pub use schema::{Field, Schema, ShapeDefinition};
+pub(crate) use session::usage_of;
 pub use session::{LinkShape, ResumeShape, SessionShape, TokensShape, conversation, session};
 
 use boswell_model::Instant;

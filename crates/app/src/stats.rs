@@ -9,7 +9,7 @@ use boswell_model::{Instant, Result};
 use boswell_store::{Conversation, Resolved};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
-use crate::sessions::index::{IsMeant, SessionIndex};
+use crate::sessions::index::{IsMeant, LogsRead, SessionIndex};
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::shape::{Map, TokensShape, shape};
 use crate::{App, AppResult, Cancel, Config, RequestContext};
@@ -102,6 +102,7 @@ fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Vec<StatShape>> 
         None => narrowed(cx, session_index, &filter),
     })?;
     let mut sums = tally.sums(&prices);
+    session_index.keep_conversations(cx, LogsRead::now(cx));
     session_index.note_rest(cx);
     if request.by == By::Total {
         let total = sums.remove("").unwrap_or_default();

@@ -28,7 +28,10 @@ mod varint;
 mod tests;
 
 pub use catalog::{
-    Catalog, CatalogRow, DeletedSession, FilterKeys, ReadLogs, Refreshed, SortKeys, WantedRows,
+    Catalog, CatalogRow, ConversationChanges, ConversationCursor, ConversationOrder,
+    ConversationPage, ConversationQuery, ConversationRow, ConversationScope, ConversationSide,
+    ConversationTouches, ConversationUpdate, DeletedSession, FilterKeys, NewConversation,
+    NotesState, ReadLogs, Refreshed, SideName, SortKeys, WantedRows,
 };
 pub use extract::{Field, extract};
 pub use index::{Backlog, Index, Progress, Size};

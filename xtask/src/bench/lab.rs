@@ -98,6 +98,13 @@ impl Lab {
         }
     }
 
+    /// A chore of this program.
+    pub(crate) fn chore(&self, arguments: &[&str]) -> Job {
+        let mut job = self.split(Path::new(""));
+        job.arguments = arguments.iter().map(|&it| it.to_owned()).collect();
+        job
+    }
+
     /// Read of a file, and scan of every line as JSON.
     pub(crate) fn parse(&self, path: &Path) -> Job {
         let mut job = self.split(path);

@@ -26,3 +26,4 @@ mod startup;
 mod table;
 
 pub(crate) use command::run;
+pub(crate) use find::known_page;

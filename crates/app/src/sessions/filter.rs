@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::Path;
 
-use boswell_find::FilterKeys;
+use boswell_find::{ConversationSide, FilterKeys};
 use boswell_model::{Instant, Result};
 use boswell_store::{Conversation, Summary};
 
@@ -56,6 +56,19 @@ impl<'s> Side<'s> {
             branch: meta.git_branch.as_deref(),
             tags: &meta.tags,
             models: &meta.models,
+        }
+    }
+
+    /// Of a conversation of the catalog, with how it stands now.
+    pub fn known(side: &'s ConversationSide, status: Option<&'s str>) -> Side<'s> {
+        Side {
+            dialect: &side.reference.dialect,
+            agent: side.agent.as_deref(),
+            project: side.project.as_deref(),
+            status,
+            branch: side.git_branch.as_deref(),
+            tags: &side.tags,
+            models: &side.models,
         }
     }
 

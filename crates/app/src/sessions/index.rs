@@ -1,5 +1,6 @@
 //! Catalog and index in boswell's own folder, and what to do where they cannot be kept.
 
+mod conversations;
 mod sources;
 
 use std::collections::HashSet;
@@ -14,6 +15,10 @@ use boswell_store::{Conversation, StoreId, Summaries, Summary};
 use crate::RequestContext;
 use crate::exclusion_purge;
 use crate::system::{until, workers};
+pub use conversations::LogsRead;
+pub(crate) use conversations::join;
+#[cfg(test)]
+pub(crate) use conversations::row;
 
 /// How long a list may read logs for counts before it answers without.
 const LISTING: Duration = Duration::from_millis(300);
@@ -35,6 +40,8 @@ type Choose<'c> = &'c dyn Fn(&mut SessionIndex) -> Result<IsMeant<'c>>;
 pub struct SessionIndex {
     catalog: Catalog,
     pub entries: Vec<CatalogRow>,
+    /// Stores that could be listed.
+    listed: Vec<StoreId>,
     store_errors: Vec<(StoreId, Error)>,
     session_errors: Vec<(usize, Error)>,
     /// Why nothing is kept for the next time.
@@ -78,6 +85,7 @@ impl SessionIndex {
         Ok(Some(SessionIndex {
             catalog,
             entries: refreshed.entries,
+            listed: refreshed.listed,
             store_errors: refreshed.store_errors,
             session_errors: Vec::new(),
             unkept,
@@ -153,7 +161,7 @@ impl SessionIndex {
     /// Damage may show only where a page is read: then nothing of the file is relied on any more.
     fn recreate(&mut self, cx: &RequestContext) -> Result<()> {
         let refreshed = self.catalog.rebuild(&cx.stores, cx.now)?;
-        self.entries = refreshed.entries;
+        (self.entries, self.listed) = (refreshed.entries, refreshed.listed);
         self.session_errors.clear();
         Ok(())
     }
@@ -239,6 +247,7 @@ impl SessionIndex {
             .into_iter()
             .map(|(_, store, summary)| (store, summary))
             .collect();
+        self.keep_conversations(cx, LogsRead::AsTheyAre);
         Ok((cx.stores.joined(sessions), self.rest()))
     }
 

@@ -7,13 +7,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
 use boswell_find::{CatalogRow, SortKeys};
-use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
+use boswell_model::{Framing, Instant, Result, SessionRef};
 use boswell_store::{Conversation, StoreId, Summaries, Summary};
 
 use crate::RequestContext;
+use crate::sessions::cursor::{Key, key_of, parse_cursor, wrong_cursor};
 use crate::sessions::deleted;
 use crate::sessions::filter::Side;
-use crate::sessions::index::{Create, SessionIndex};
+use crate::sessions::index::{Create, LogsRead, SessionIndex};
 use crate::sessions::notes_overlay::NotesOverlay;
 
 /// How much has to be known of every session.
@@ -46,14 +47,6 @@ pub enum Sort {
 enum Row {
     Whole(Box<Conversation>),
     SortKeyed(usize),
-}
-
-/// What a list is ordered by; the smallest comes first.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    Time(Reverse<Option<Instant>>),
-    Number(Reverse<Option<u64>>),
-    Name(String),
 }
 
 /// The sessions of a list.
@@ -143,6 +136,13 @@ impl<'m> SessionList<'m> {
         self.rows = rows;
     }
 
+    /// Writes down what changed of what lists show.
+    pub fn keep_conversations(&mut self) {
+        if let Some(session_index) = &mut self.session_index {
+            session_index.keep_conversations(self.cx, LogsRead::AsTheyAre);
+        }
+    }
+
     /// Ends with the process.
     pub fn leave(self) {
         if let Some(index) = self.session_index {
@@ -188,13 +188,7 @@ impl<'m> SessionList<'m> {
             }
         };
         let Some(place) = place else {
-            let what = format!(
-                "the cursor `{}` fits no session of this list",
-                cursor.escape_debug()
-            );
-            return Err(Error::new(ErrorKind::Invalid, what)
-                .because("the session that it names is gone, or the filters are others than before")
-                .hinting("start again without --cursor"));
+            return Err(wrong_cursor(cursor));
         };
         self.rows.drain(..place);
         Ok(())
@@ -304,41 +298,6 @@ impl<'m> SessionList<'m> {
             },
         }
     }
-}
-
-fn key_of(conversation: &Conversation, by: Sort) -> Key {
-    let front = &conversation.front.1;
-    match by {
-        Sort::Active => Key::Time(Reverse(last_active(conversation))),
-        Sort::Created => Key::Time(Reverse(front.meta.created)),
-        Sort::Messages => Key::Number(Reverse(messages(front))),
-        Sort::Size => Key::Number(Reverse(Some(front.location.size))),
-        Sort::Name => Key::Name(front.name().to_lowercase()),
-    }
-}
-
-/// What to ask with for what comes after a conversation.
-pub fn cursor_of(conversation: &Conversation, by: Sort) -> String {
-    let reference = &conversation.front.1.reference;
-    match key_of(conversation, by) {
-        Key::Time(Reverse(Some(time))) => format!("{reference}@{}", time.to_rfc3339()),
-        Key::Number(Reverse(Some(number))) => format!("{reference}@{number}"),
-        // Names do not move when something is appended.
-        Key::Time(Reverse(None)) | Key::Number(Reverse(None)) | Key::Name(_) => {
-            reference.to_string()
-        }
-    }
-}
-
-fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {
-    let (session, at) = cursor.rsplit_once('@')?;
-    let (dialect, id) = session.split_once(':')?;
-    let key = match by {
-        Sort::Active | Sort::Created => Key::Time(Reverse(Some(Instant::parse(at)?))),
-        Sort::Messages | Sort::Size => Key::Number(Reverse(Some(at.parse().ok()?))),
-        Sort::Name => return None,
-    };
-    Some((SessionRef::new(dialect, id), key))
 }
 
 /// Every session, by its sort keys where they suffice.
@@ -468,11 +427,21 @@ pub fn matches(side: &Summary, text: &str) -> bool {
         &meta.last_prompt,
         &meta.project,
     ];
-    let reference = side.reference.to_string();
-    let mut all = texts
-        .into_iter()
-        .flatten()
-        .chain(&meta.tags)
-        .chain([&reference]);
-    all.any(|t| t.to_lowercase().contains(text))
+    has_text(
+        texts.into_iter().flatten(),
+        &meta.tags,
+        &side.reference,
+        text,
+    )
+}
+
+/// Whether a text in lower case occurs in one of several, in a tag or in a ref.
+pub(crate) fn has_text<'t>(
+    texts: impl Iterator<Item = &'t String>,
+    tags: &'t [String],
+    reference: &SessionRef,
+    text: &str,
+) -> bool {
+    let has = |it: &str| it.to_lowercase().contains(text);
+    texts.chain(tags).any(|it| has(it)) || has(&reference.to_string())
 }

@@ -1,9 +1,9 @@
 //! What notes say of sessions, laid over what their logs say.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use boswell_model::{Result, SessionMeta, SessionRef};
-use boswell_store::{SessionNotes, Summary};
+use boswell_store::{Digest, SessionNotes, Summary};
 
 use crate::RequestContext;
 
@@ -30,6 +30,21 @@ impl NotesOverlay {
         !self.0.is_empty() && self.0.contains_key(&SessionRef::new(dialect, id))
     }
 
+    /// Whether a note says how a session stands.
+    pub fn has_status(&self, session: &SessionRef) -> bool {
+        self.0
+            .get(session)
+            .is_some_and(|notes| notes.status.is_some())
+    }
+
+    /// By session a number that changes with what is noted of it.
+    pub fn sums(&self) -> HashMap<SessionRef, i64> {
+        let sum = |notes: &SessionNotes| sum_of(&format!("{notes:?}"));
+        (self.0.iter())
+            .map(|(session, notes)| (session.clone(), sum(notes)))
+            .collect()
+    }
+
     /// Adds what they say.
     pub fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
         for summary in summaries.take_while(|_| !self.0.is_empty()) {
@@ -38,6 +53,13 @@ impl NotesOverlay {
             }
         }
     }
+}
+
+/// A number that stands for a text; never 0.
+pub(crate) fn sum_of(text: &str) -> i64 {
+    let digest = Digest::of(text.as_bytes());
+    let first = digest.as_bytes().first_chunk::<8>();
+    first.map_or(1, |bytes| i64::from_le_bytes(*bytes) | 1)
 }
 
 /// What the user said of a session comes before what its log says.

@@ -240,7 +240,7 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
 }
 
 /// What was counted, else what the agent states.
-fn usage_of(summary: &Summary) -> Usage {
+pub(crate) fn usage_of(summary: &Summary) -> Usage {
     let total = summary.meta.usage.total();
     if total.is_unknown() || !summary.complete {
         summary.meta.stated.usage

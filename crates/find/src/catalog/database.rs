@@ -7,7 +7,7 @@ use boswell_model::{Error, ErrorKind, Result};
 use rusqlite::Connection;
 
 /// Another number here and every catalog is made anew.
-const VERSION: i64 = 7;
+const VERSION: i64 = 8;
 /// How long another process may hold the file before we do without.
 pub(super) const PATIENCE: Duration = Duration::from_millis(1500);
 
@@ -39,6 +39,42 @@ CREATE TABLE usage(session INTEGER PRIMARY KEY, items BLOB NOT NULL);
 CREATE TABLE account(session INTEGER PRIMARY KEY, state INTEGER NOT NULL, head BLOB NOT NULL, sums BLOB NOT NULL);
 CREATE TABLE claim(session INTEGER PRIMARY KEY, keys BLOB NOT NULL);
 CREATE TABLE shared(key INTEGER NOT NULL, session INTEGER NOT NULL, item BLOB NOT NULL, PRIMARY KEY(key, session)) WITHOUT ROWID;
+CREATE TABLE scope(
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  rev INTEGER NOT NULL, notes INTEGER NOT NULL, as_of INTEGER, used INTEGER NOT NULL,
+  shown INTEGER NOT NULL DEFAULT 0, hidden INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE scope_store(scope INTEGER NOT NULL, store INTEGER NOT NULL, PRIMARY KEY(scope, store)) WITHOUT ROWID;
+CREATE TABLE conversation(
+  id INTEGER PRIMARY KEY,
+  scope INTEGER NOT NULL,
+  dialect TEXT NOT NULL, session TEXT NOT NULL,
+  active INTEGER NOT NULL, created INTEGER NOT NULL, messages INTEGER NOT NULL, size INTEGER NOT NULL,
+  name TEXT NOT NULL, rest TEXT NOT NULL,
+  hidden INTEGER NOT NULL,
+  notes INTEGER NOT NULL,
+  facts BLOB NOT NULL
+);
+CREATE INDEX conversation_by_active ON conversation(scope, active DESC, hidden);
+CREATE INDEX conversation_by_created ON conversation(scope, created DESC, hidden);
+CREATE INDEX conversation_by_messages ON conversation(scope, messages DESC, hidden);
+CREATE INDEX conversation_by_size ON conversation(scope, size DESC, hidden);
+CREATE INDEX conversation_by_name ON conversation(scope, name, hidden);
+CREATE INDEX conversation_by_session ON conversation(session);
+CREATE INDEX conversation_by_notes ON conversation(id) WHERE notes<>0;
+CREATE TRIGGER conversation_comes AFTER INSERT ON conversation BEGIN
+  UPDATE scope SET shown=shown+(NEW.hidden=0), hidden=hidden+(NEW.hidden<>0) WHERE id=NEW.scope;
+END;
+CREATE TRIGGER conversation_goes AFTER DELETE ON conversation BEGIN
+  UPDATE scope SET shown=shown-(OLD.hidden=0), hidden=hidden-(OLD.hidden<>0) WHERE id=OLD.scope;
+END;
+CREATE TABLE side(id INTEGER PRIMARY KEY, conversation INTEGER NOT NULL);
+CREATE INDEX side_by_conversation ON side(conversation);
+CREATE TABLE link(id INTEGER NOT NULL, alias INTEGER NOT NULL, dialect TEXT NOT NULL, name TEXT NOT NULL);
+CREATE INDEX link_by_id ON link(id);
+CREATE INDEX link_by_name ON link(name);
+CREATE TABLE beside(id INTEGER PRIMARY KEY, sum INTEGER NOT NULL);
 ";
 
 /// Opens the file, or makes it. One that is damaged or of another version is deleted first.

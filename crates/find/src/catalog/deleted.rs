@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use boswell_model::{Error, ErrorKind, Result, SessionMeta, SessionRef};
 
 use super::Catalog;
+use super::conversation::forget_sessions;
 use super::packed_meta::Packed;
 
 /// A session whose log is gone.
@@ -93,7 +94,9 @@ impl Catalog {
             .db
             .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
             .map_err(fault)?;
-        for id in ids(&tx).map_err(fault)? {
+        let ids = ids(&tx).map_err(fault)?;
+        forget_sessions(&tx, &ids).map_err(fault)?;
+        for id in ids {
             for table in ["usage", "kept", "account", "claim", "shared"] {
                 tx.execute(&format!("DELETE FROM {table} WHERE session=?1"), [id])
                     .map_err(fault)?;

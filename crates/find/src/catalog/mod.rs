@@ -6,6 +6,7 @@
 //! derived: a file that is damaged or of another version is made anew.
 
 mod codec;
+mod conversation;
 mod database;
 mod deleted;
 mod file_state;
@@ -30,6 +31,11 @@ use std::path::{Path, PathBuf};
 use boswell_model::{Error, Result};
 use rusqlite::Connection;
 
+pub use conversation::{
+    ConversationChanges, ConversationCursor, ConversationOrder, ConversationPage,
+    ConversationQuery, ConversationRow, ConversationScope, ConversationSide, ConversationTouches,
+    ConversationUpdate, NewConversation, NotesState, SideName,
+};
 pub use deleted::DeletedSession;
 pub use filter_keys::FilterKeys;
 pub(crate) use fork_families::Family;
@@ -54,6 +60,10 @@ pub struct Catalog {
     db: Connection,
     path: PathBuf,
     in_memory: bool,
+    /// The revision of what the last refresh compared with the files.
+    base_rev: i64,
+    /// How many revisions were made by this process since.
+    own_revs: i64,
 }
 
 impl Catalog {
@@ -63,6 +73,8 @@ impl Catalog {
             db: database::open(path)?,
             path: path.to_owned(),
             in_memory: false,
+            base_rev: 0,
+            own_revs: 0,
         })
     }
 
@@ -72,6 +84,8 @@ impl Catalog {
             db: database::in_memory()?,
             path: PathBuf::from("catalog in memory"),
             in_memory: true,
+            base_rev: 0,
+            own_revs: 0,
         })
     }
 

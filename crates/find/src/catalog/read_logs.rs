@@ -204,6 +204,7 @@ impl Catalog {
             }
         }
         tx.commit().map_err(fault)?;
+        self.own_revs += 1;
         Ok(written)
     }
 }

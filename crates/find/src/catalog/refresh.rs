@@ -26,6 +26,8 @@ const MOST_LATER: usize = 64;
 pub struct Refreshed {
     /// Every session of every store, in the order of the stores.
     pub entries: Vec<CatalogRow>,
+    /// Stores that could be listed.
+    pub listed: Vec<StoreId>,
     /// Stores that could not be listed, and folders of others.
     pub store_errors: Vec<(StoreId, Error)>,
     /// Why what was seen could not be written down; the answer is right all the same.
@@ -72,7 +74,7 @@ struct Compared {
 type Places = HashMap<String, Listed>;
 
 /// How a store is written down.
-fn store_name(store: &Store) -> String {
+pub(super) fn store_name(store: &Store) -> String {
     format!("{}\n{}", store.dialect().name(), store.root().display())
 }
 
@@ -107,6 +109,7 @@ impl Catalog {
                         .extend(unseen.into_iter().map(|error| (id, error)));
                     let folders = Arc::new(folders);
                     let first = refreshed.entries.len();
+                    refreshed.listed.push(id);
                     let mut side_files = folders.side_files();
                     let new = found
                         .sessions
@@ -123,6 +126,7 @@ impl Catalog {
             }
         }
         let compared = self.compare(&mut refreshed.entries, places)?;
+        (self.base_rev, self.own_revs) = (compared.rev, 0);
         let is_quiet = compared.changed.is_empty() && compared.gone.is_empty();
         let written = if is_quiet {
             Ok(())
@@ -311,7 +315,9 @@ impl Catalog {
                 .and_then(|mut s| s.execute([*row, rev]))
                 .map_err(fault)?;
         }
-        tx.commit().map_err(fault)
+        tx.commit().map_err(fault)?;
+        self.own_revs += 1;
+        Ok(())
     }
 }
 

@@ -1,9 +1,9 @@
 //! A session of the catalog.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use boswell_dialect::{Files, SessionLocation};
-use boswell_model::{Result, SessionRef};
+use boswell_model::{Result, SessionMeta, SessionRef};
 use boswell_store::{Store, StoreId, Summary};
 
 use super::filter_keys::FilterKeys;
@@ -14,6 +14,8 @@ use super::sort_keys::SortKeys;
 
 /// The generation of what could not be written down: the index must not rely on it.
 pub(super) const UNSETTLED: u64 = u64::MAX >> 1;
+/// Stands for files beside a log that cannot be read.
+const UNREADABLE: i64 = -1;
 
 /// A session that a listing found, with what the catalog knows of it.
 #[derive(Debug, Clone)]
@@ -37,6 +39,10 @@ pub struct CatalogRow {
     pub(super) items: Vec<Item>,
     /// Whether its log is all that says something of it.
     alone: bool,
+    /// Whether a folder is beside its log, in which the agent may say more of it.
+    folder: bool,
+    /// A sum of what the files in that folder were found to say.
+    side_sum: OnceLock<i64>,
     /// The folders that the listing saw.
     pub(super) folders: Arc<SeenFolders>,
 }
@@ -50,8 +56,8 @@ impl CatalogRow {
         side_files: &mut dyn FnMut(&str) -> bool,
     ) -> CatalogRow {
         let folders = Arc::clone(folders);
-        let key = location.key.as_deref().filter(|_| location.row.is_none());
-        let alone = key.is_some_and(|key| !side_files(key));
+        let folder = location.key.as_deref().is_some_and(&mut *side_files);
+        let alone = location.key.is_some() && location.row.is_none() && !folder;
         CatalogRow {
             store,
             location,
@@ -63,6 +69,8 @@ impl CatalogRow {
             upto: None,
             items: Vec::new(),
             alone,
+            folder,
+            side_sum: OnceLock::new(),
             folders,
         }
     }
@@ -117,6 +125,13 @@ impl CatalogRow {
         (self.sort_keys, self.filter_keys, self.kept, self.upto) = (None, None, None, None);
     }
 
+    /// Takes what was loaded of it out of memory; it can be loaded again.
+    pub fn let_go(&mut self) {
+        if self.row != 0 {
+            self.kept = None;
+        }
+    }
+
     /// Forgets all that is written down of it.
     pub(super) fn unsettle(&mut self) {
         self.forget();
@@ -133,6 +148,48 @@ impl CatalogRow {
         self.upto.is_some() && self.sort_keys.is_some()
     }
 
+    /// Whether a folder is beside its log, in which the agent may say more of it.
+    pub(super) fn has_folder(&self) -> bool {
+        self.folder
+    }
+
+    /// A sum of what files beside the log say; 0 if nothing. They have no revision, so only their
+    /// contents tell whether they changed.
+    pub(super) fn side_sum(&self, store: &Store) -> i64 {
+        if let Some(sum) = self.side_sum.get() {
+            return *sum;
+        }
+        let mut meta = SessionMeta::default();
+        // What the log states is not looked for beside it.
+        if self.sort_keys.is_some_and(|keys| keys.is_titled()) {
+            meta.title = Some(String::new());
+        }
+        match self.add_side_meta(store, &mut meta) {
+            Ok(()) => self.side_sum.get().copied().unwrap_or(0),
+            Err(_) => UNREADABLE,
+        }
+    }
+
+    fn add_side_meta(&self, store: &Store, meta: &mut SessionMeta) -> Result<()> {
+        let (was_titled, was_archived) = (meta.title.is_some(), meta.archived);
+        store
+            .dialect()
+            .add_side_meta(&self.files(store), &self.location, meta)?;
+        if self.folder {
+            let title = meta.title.as_deref().filter(|_| !was_titled);
+            let archived = meta.archived && !was_archived;
+            let mut sum = crc32fast::Hasher::new();
+            title
+                .into_iter()
+                .for_each(|title| sum.update(title.as_bytes()));
+            sum.update(&[u8::from(title.is_some()), u8::from(archived)]);
+            let says = title.is_some() || archived;
+            let sum = if says { i64::from(sum.finalize()) } else { 0 };
+            let _ = self.side_sum.set(sum);
+        }
+        Ok(())
+    }
+
     /// What a list shows of it, once that was [loaded](super::Catalog::load).
     ///
     /// Counts are left out unless the whole log was read as it is now. What stands in
@@ -141,9 +198,7 @@ impl CatalogRow {
         let kept = self.kept.as_ref().map(Packed::unpack).unwrap_or_default();
         let complete = self.is_current();
         let mut meta = kept.meta;
-        store
-            .dialect()
-            .add_side_meta(&self.files(store), &self.location, &mut meta)?;
+        self.add_side_meta(store, &mut meta)?;
         Ok(Summary {
             reference: SessionRef::new(store.dialect().name(), &self.location.id),
             location: self.location.clone(),

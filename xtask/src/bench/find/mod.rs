@@ -5,12 +5,14 @@
 
 mod bed;
 mod first_index;
+mod known_page;
 mod refresh;
 mod scan;
 mod search;
 mod usage;
 
 pub(crate) use first_index::FirstIndex;
+pub(crate) use known_page::{KnownFirstPage, run as known_page};
 pub(crate) use refresh::Refresh;
 pub(crate) use scan::Scan;
 pub(crate) use search::Search;

@@ -1,0 +1,242 @@
+//! Sessions as the catalog knows them, before any file is looked at.
+//!
+//! A face shows this page at once and calls [`App::refresh`] behind it. The page is what
+//! [`App::list`] would have given when the files were last looked at, by the settings of now.
+
+use std::collections::HashSet;
+
+use boswell_find::{
+    Catalog, ConversationChanges, ConversationCursor, ConversationOrder, ConversationQuery,
+    WantedRows,
+};
+use boswell_model::{ErrorKind, Instant, Result, SessionRef};
+
+pub use boswell_find::{ConversationRow, ConversationSide};
+
+use crate::list::ListRequest;
+use crate::sessions::cursor::{parse_cursor, wrong_cursor};
+use crate::sessions::filter::{Filter, Side};
+use crate::sessions::index::{self, LogsRead, SessionIndex};
+use crate::sessions::list::{Sort, has_text};
+use crate::{App, AppResult, Cancel, RequestContext};
+
+/// A page of sessions, as they were when the files were last looked at.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct KnownPage {
+    /// In order.
+    pub rows: Vec<ConversationRow>,
+    /// Ask with this for what follows; none at the end.
+    pub cursor: Option<String>,
+    /// How many sessions there are in all; none if that takes a look at every row.
+    pub total: Option<u64>,
+    /// When the files were last looked at; none if nothing is known yet.
+    pub as_of: Option<Instant>,
+}
+
+/// What a look at every file changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RefreshedSessions {
+    /// Sessions that were not there before.
+    pub added: Vec<SessionRef>,
+    /// Sessions of which a list shows something new.
+    pub changed: Vec<SessionRef>,
+    /// Sessions that are not there any more.
+    pub gone: Vec<SessionRef>,
+    /// Whether every log was read as a whole, so that all counts are known.
+    pub complete: bool,
+    /// Whether what was found is kept for [`App::known_sessions`].
+    pub kept: bool,
+}
+
+impl App {
+    /// Lists sessions from the catalog alone: no file of an agent is listed, opened or asked for.
+    ///
+    /// All of the request but `with_shapes` counts. With `hidden`, sessions that are gone are left
+    /// out: agents' prompt histories would have to be read for them. Sessions of projects that were
+    /// excluded since are left out.
+    ///
+    /// # Errors
+    ///
+    /// Invalid for a time or a cursor that is not valid.
+    pub fn known_sessions(&self, request: &ListRequest) -> AppResult<KnownPage> {
+        self.answer_unlooked(|cx| known(cx, request))
+    }
+
+    /// Looks at every file, reads what changed and brings what
+    /// [`known_sessions`](App::known_sessions) returns up to date. Counts of large logs come last;
+    /// a cancelled refresh leaves them out.
+    ///
+    /// # Errors
+    ///
+    /// As a request that finds the stores.
+    pub fn refresh(&self, cancel: &Cancel) -> AppResult<RefreshedSessions> {
+        self.answer_with(cancel.clone(), refresh)
+    }
+}
+
+impl RefreshedSessions {
+    fn take(&mut self, changes: ConversationChanges) {
+        // A log that was moved leaves one place and comes to another.
+        let gone: HashSet<SessionRef> = changes.gone.into_iter().collect();
+        let (moved, added): (Vec<_>, Vec<_>) =
+            changes.added.into_iter().partition(|it| gone.contains(it));
+        let is_moved = |session: &SessionRef| moved.contains(session);
+        self.gone = gone.into_iter().filter(|it| !is_moved(it)).collect();
+        self.gone.sort();
+        self.added = added;
+        self.changed = changes.changed.into_iter().chain(moved).collect();
+    }
+}
+
+fn known(cx: &RequestContext, request: &ListRequest) -> Result<KnownPage> {
+    let filter = Filter::new(cx, &request.filter)?;
+    let after = request.cursor.as_deref();
+    let after = after.map(|text| cursor(request.sort, text)).transpose()?;
+    let path = cx.home.as_ref().map(|home| home.join("catalog.db"));
+    // A catalog cannot be opened without writing beside it.
+    let Some(path) = path.filter(|path| !cx.is_read_only() && path.is_file()) else {
+        return Ok(KnownPage::default());
+    };
+    let matching = request.matching.as_ref().map(|text| text.to_lowercase());
+    let takes = |row: &ConversationRow| {
+        let is_shown = row.sides().all(|side| cx.shows(side.project.as_deref()));
+        let front_status = status(cx, row);
+        let takes_side = |(at, side): (usize, &ConversationSide)| {
+            let status = if at == 0 {
+                front_status.as_deref()
+            } else {
+                side.status.as_deref()
+            };
+            filter.takes_side(&Side::known(side, status))
+        };
+        is_shown
+            && row.sides().enumerate().any(takes_side)
+            && matching
+                .as_deref()
+                .is_none_or(|text| row.sides().any(|side| is_match(side, text)))
+    };
+    let takes_all = filter.takes_all() && matching.is_none();
+    let query = ConversationQuery {
+        order: order(request.sort),
+        hidden: request.hidden,
+        since: filter.since,
+        until: filter.until,
+        after,
+        offset: request.offset,
+        limit: request.limit.unwrap_or(usize::MAX),
+        takes: (!takes_all || cx.exclusion.is_some()).then_some(&takes),
+    };
+    let mut catalog = Catalog::open(&path)?;
+    let page = match catalog.conversation_page(&cx.conversation_scope(), &query) {
+        Err(error) if error.kind() == ErrorKind::Damaged => {
+            // Nothing that it says is relied on; the next refresh makes it again.
+            catalog.drop_conversations()?;
+            None
+        }
+        Err(error) if error.is_not_found() => {
+            return Err(wrong_cursor(request.cursor.as_deref().unwrap_or_default()));
+        }
+        page => page?,
+    };
+    let Some(mut page) = page else {
+        return Ok(KnownPage::default());
+    };
+    for row in page.rows.iter_mut().filter(|row| row.open_status) {
+        row.front.status = status(cx, row);
+        row.open_status = false;
+    }
+    let all = page.scope.shown + if request.hidden { page.scope.hidden } else { 0 };
+    let last = page.rows.last().filter(|_| page.more);
+    Ok(KnownPage {
+        cursor: last.map(|row| cursor_behind(row, request.sort)),
+        total: filter
+            .takes_everything()
+            .then_some(all)
+            .filter(|_| takes_all),
+        as_of: Some(page.scope.as_of),
+        rows: page.rows,
+    })
+}
+
+/// How the session that is shown stands now.
+fn status(cx: &RequestContext, row: &ConversationRow) -> Option<String> {
+    if row.open_status {
+        Some(cx.open_status(row.front_active))
+    } else {
+        row.front.status.clone()
+    }
+}
+
+fn order(sort: Sort) -> ConversationOrder {
+    match sort {
+        Sort::Active => ConversationOrder::Active,
+        Sort::Created => ConversationOrder::Created,
+        Sort::Messages => ConversationOrder::Messages,
+        Sort::Size => ConversationOrder::Size,
+        Sort::Name => ConversationOrder::Name,
+    }
+}
+
+/// Cursors are those of a list: a page of one can be followed by a page of the other.
+fn cursor(sort: Sort, text: &str) -> Result<ConversationCursor> {
+    if let Some((session, key)) = parse_cursor(sort, text) {
+        return Ok(ConversationCursor::Behind(key.number(), session));
+    }
+    let (dialect, id) = text.split_once(':').ok_or_else(|| wrong_cursor(text))?;
+    Ok(ConversationCursor::Session(SessionRef::new(dialect, id)))
+}
+
+fn cursor_behind(row: &ConversationRow, sort: Sort) -> String {
+    let session = &row.front.reference;
+    let key = match sort {
+        Sort::Active => row.last_active.map(Instant::to_rfc3339),
+        Sort::Created => row.created.map(Instant::to_rfc3339),
+        Sort::Messages => row.messages.map(|count| count.to_string()),
+        Sort::Size => Some(row.bytes.to_string()),
+        Sort::Name => None,
+    };
+    key.map_or_else(|| session.to_string(), |key| format!("{session}@{key}"))
+}
+
+/// Whether a text occurs in what a side is called and asked.
+fn is_match(side: &ConversationSide, text: &str) -> bool {
+    let texts = [
+        &side.title,
+        &side.summary,
+        &side.first_prompt,
+        &side.last_prompt,
+        &side.project,
+    ];
+    has_text(
+        texts.into_iter().flatten(),
+        &side.tags,
+        &side.reference,
+        text,
+    )
+}
+
+fn refresh(cx: &RequestContext) -> Result<RefreshedSessions> {
+    let mut session_index = SessionIndex::create(cx)?;
+    let mut refreshed = RefreshedSessions {
+        kept: session_index.unkept.is_none(),
+        ..RefreshedSessions::default()
+    };
+    if refreshed.kept {
+        session_index.read_for_list(cx)?;
+        let mut changes = session_index.keep_conversations(cx, LogsRead::AsTheyAre);
+        let go_on = || !cx.cancel.is_cancelled();
+        let read = session_index.read(cx, WantedRows::Whole, &go_on)?;
+        if read.read > 0 {
+            let more = session_index.keep_conversations(cx, LogsRead::AsTheyAre);
+            index::join(&mut changes, more);
+        }
+        refreshed.complete = read.complete;
+        refreshed.take(changes);
+    }
+    session_index.note_rest(cx);
+    session_index.leave();
+    Ok(refreshed)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,326 @@
+//! Brings the conversations that the catalog keeps up to date, after a look at the files.
+//!
+//! What changed since the last time is found out by the catalog; here those conversations are
+//! worked out as a list would, and written down. All of this is derived: what fails costs the next
+//! face its first page, and no request its answer.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::SystemTime;
+
+use boswell_find::{
+    ConversationChanges, ConversationRow, ConversationSide, ConversationTouches,
+    ConversationUpdate, NewConversation, NotesState, SideName,
+};
+use boswell_model::{ErrorKind, Result, SessionRef};
+use boswell_store::{Conversation, StoreId, Summary};
+
+use super::SessionIndex;
+use crate::RequestContext;
+use crate::sessions::list::{Sorted, messages};
+use crate::sessions::notes_overlay::NotesOverlay;
+
+/// How many conversations are written in one transaction.
+const BATCH: usize = 512;
+
+/// How much was read before conversations are written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogsRead {
+    /// Every log as it is now.
+    AsTheyAre,
+    /// Some only as they were earlier.
+    Partly,
+}
+
+impl LogsRead {
+    /// Every log, unless the request was cancelled.
+    pub fn now(cx: &RequestContext) -> LogsRead {
+        if cx.cancel.is_cancelled() {
+            LogsRead::Partly
+        } else {
+            LogsRead::AsTheyAre
+        }
+    }
+}
+
+/// What notes say, and whether that is what they said before.
+struct Noted {
+    overlay: NotesOverlay,
+    state: NotesState,
+}
+
+impl SessionIndex {
+    /// Writes down what lists show of conversations that changed, for the next face that wants to
+    /// show them before it looks at any file. What fails is left to the next request.
+    pub fn keep_conversations(
+        &mut self,
+        cx: &RequestContext,
+        read: LogsRead,
+    ) -> ConversationChanges {
+        if self.unkept.is_some() || self.catalog.is_in_memory() {
+            return ConversationChanges::default();
+        }
+        self.try_to_keep(cx, read).unwrap_or_else(|error| {
+            if error.kind() == ErrorKind::Damaged {
+                // They are worked out again by the next request.
+                let _ = self.catalog.drop_conversations();
+            }
+            ConversationChanges::default()
+        })
+    }
+
+    fn try_to_keep(&mut self, cx: &RequestContext, read: LogsRead) -> Result<ConversationChanges> {
+        let scope = cx.conversation_scope();
+        let as_of = (read == LogsRead::AsTheyAre).then_some(cx.now);
+        let mark = notes_mark(cx);
+        let is_noted = self.catalog.notes_mark(&scope)? == Some(mark);
+        let mut noted = if is_noted {
+            None
+        } else {
+            Some(Noted::read(cx, mark)?)
+        };
+        let unread = NotesState {
+            mark,
+            ..NotesState::default()
+        };
+        let state = noted.as_ref().map_or(&unread, |noted| &noted.state);
+        let mut touches = self.catalog.conversation_touches(
+            &cx.stores,
+            &mut self.entries,
+            &scope,
+            (&self.listed, state),
+        )?;
+        if touches.is_current(as_of.unwrap_or(cx.now)) {
+            return Ok(ConversationChanges::default());
+        }
+        if noted.is_none() && !touches.entries.is_empty() {
+            noted = Some(Noted::read(cx, mark)?);
+        }
+        let noted = noted.unwrap_or_else(|| Noted {
+            overlay: NotesOverlay::default(),
+            state: unread,
+        });
+        let mut changes = ConversationChanges::default();
+        let mut new = Vec::new();
+        for places in self.far(cx, &mut touches, &noted)?.chunks(BATCH) {
+            for place in places {
+                if let Some(front) = self.summary(cx, *place)? {
+                    let alone = BTreeMap::from([(*place, front)]);
+                    new.append(&mut worked_out(cx, alone, &noted));
+                }
+                if let Some(entry) = self.entries.get_mut(*place) {
+                    entry.let_go();
+                }
+            }
+            self.put(cx, &mut touches, &mut new, &mut changes)?;
+        }
+        let near = self.near(cx, &touches)?;
+        for part in worked_out(cx, near, &noted) {
+            new.push(part);
+            if new.len() == BATCH {
+                self.put(cx, &mut touches, &mut new, &mut changes)?;
+            }
+        }
+        let last = (ConversationUpdate::Last(as_of), cx.now);
+        let done = self
+            .catalog
+            .put_conversations(&mut touches, &self.entries, &new, last)?;
+        join(&mut changes, done);
+        Ok(changes)
+    }
+
+    fn put(
+        &mut self,
+        cx: &RequestContext,
+        touches: &mut ConversationTouches,
+        new: &mut Vec<NewConversation>,
+        changes: &mut ConversationChanges,
+    ) -> Result<()> {
+        let part = (ConversationUpdate::Part, cx.now);
+        let done = self
+            .catalog
+            .put_conversations(touches, &self.entries, new, part)?;
+        new.clear();
+        join(changes, done);
+        Ok(())
+    }
+
+    /// Of all sessions those that are conversations of their own: they need not be in memory
+    /// together. The others are left among the touched.
+    fn far(
+        &mut self,
+        cx: &RequestContext,
+        touches: &mut ConversationTouches,
+        noted: &Noted,
+    ) -> Result<Vec<usize>> {
+        if !touches.all {
+            return Ok(Vec::new());
+        }
+        let Sorted { far, near } = Sorted::of(cx, self, &noted.overlay)?;
+        touches.entries = near.into_keys().collect();
+        Ok(far)
+    }
+
+    fn near(
+        &mut self,
+        cx: &RequestContext,
+        touches: &ConversationTouches,
+    ) -> Result<BTreeMap<usize, (StoreId, Summary)>> {
+        let mut near = BTreeMap::new();
+        for place in &touches.entries {
+            if let Some(session) = self.summary(cx, *place)? {
+                near.insert(*place, session);
+            }
+        }
+        Ok(near)
+    }
+}
+
+impl Noted {
+    fn read(cx: &RequestContext, mark: i64) -> Result<Noted> {
+        let overlay = NotesOverlay::read(cx)?;
+        let sums = overlay.sums();
+        Ok(Noted {
+            overlay,
+            state: NotesState { mark, sums },
+        })
+    }
+}
+
+/// A number that changes with the file of the notes; 0 if there is none.
+fn notes_mark(cx: &RequestContext) -> i64 {
+    let path = cx.home.as_ref().map(|home| home.join("notes.jsonl"));
+    let Some(file) = path.and_then(|path| std::fs::metadata(path).ok()) else {
+        return 0;
+    };
+    let modified = file.modified().ok();
+    let age = modified.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
+    #[cfg(unix)]
+    let number = std::os::unix::fs::MetadataExt::ino(&file);
+    #[cfg(not(unix))]
+    let number = 0u64;
+    let text = format!("{} {age:?} {number}", file.len());
+    crate::sessions::notes_overlay::sum_of(&text)
+}
+
+/// Joins sessions into conversations, and says of each what a list would.
+fn worked_out(
+    cx: &RequestContext,
+    near: BTreeMap<usize, (StoreId, Summary)>,
+    noted: &Noted,
+) -> Vec<NewConversation> {
+    let name = |store: StoreId, summary: &Summary| {
+        let location = &summary.location;
+        (store, location.key.clone(), location.id.clone())
+    };
+    let places: HashMap<_, usize> = (near.iter())
+        .map(|(place, (store, summary))| (name(*store, summary), *place))
+        .collect();
+    let joined = cx.stores.joined(near.into_values().collect());
+    let finish = |conversation: Conversation| {
+        let sides = std::iter::once(&conversation.front).chain(&conversation.linked);
+        let sides: Vec<usize> = sides
+            .filter_map(|(store, summary)| places.get(&name(*store, summary)).copied())
+            .collect();
+        let sums = &noted.state.sums;
+        let notes = conversation
+            .sides()
+            .filter_map(|side| sums.get(&side.reference))
+            .fold(0i64, |all, sum| all.wrapping_add(*sum));
+        NewConversation {
+            names: names(cx, &conversation, &sides),
+            row: row(cx, conversation, &noted.overlay),
+            sides,
+            notes,
+        }
+    };
+    joined.into_iter().map(finish).collect()
+}
+
+/// What the sessions of a conversation call others, and themselves.
+fn names(cx: &RequestContext, conversation: &Conversation, places: &[usize]) -> Vec<SideName> {
+    let mut names = Vec::new();
+    let sides = std::iter::once(&conversation.front).chain(&conversation.linked);
+    for ((store, summary), side) in sides.zip(places.iter().copied()) {
+        let Some(store) = cx.stores.get(*store) else {
+            continue;
+        };
+        let (dialect, id) = (store.dialect(), &summary.location.id);
+        let links = dialect.linked_sessions(&summary.meta, id).into_iter();
+        names.extend(links.map(|link| SideName {
+            side,
+            means: SessionRef::new(link.dialect, link.id),
+            is_alias: false,
+        }));
+        let own = summary.meta.id.as_ref().filter(|own| *own != id);
+        names.extend(own.map(|own| SideName {
+            side,
+            means: SessionRef::new(dialect.name(), own),
+            is_alias: true,
+        }));
+    }
+    names
+}
+
+/// A conversation as lists show it. The status of our own sessions follows from the time at which
+/// it is shown, so it is worked out then.
+pub(crate) fn row(
+    cx: &RequestContext,
+    mut conversation: Conversation,
+    notes: &NotesOverlay,
+) -> ConversationRow {
+    let open_status = crate::request_context::has_open_status(&conversation.front.1)
+        && !notes.has_status(&conversation.front.1.reference);
+    let sides = std::iter::once(&mut conversation.front).chain(&mut conversation.linked);
+    notes.add_to(sides.map(|(_, summary)| summary));
+    let front = &conversation.front.1;
+    let meta = &front.meta;
+    ConversationRow {
+        agents: crate::list::agents_of(cx, &conversation),
+        front: side(front),
+        linked: conversation.sides().skip(1).map(side).collect(),
+        name: front.name(),
+        title_source: meta.title_source.clone(),
+        open_status,
+        pinned: meta.is_pinned(),
+        archived: meta.archived || front.location.hidden == Some("archived"),
+        hidden: front.hidden().map(str::to_owned),
+        created: meta.created,
+        last_active: conversation.last_active(),
+        front_active: front.last_active(),
+        messages: messages(front),
+        bytes: front.location.size,
+        cost: crate::shape::usage_of(front).cost,
+        revision: (front.location.key.is_some()).then(|| front.location.revision().to_string()),
+    }
+}
+
+fn side(summary: &Summary) -> ConversationSide {
+    let meta = &summary.meta;
+    ConversationSide {
+        reference: summary.reference.clone(),
+        agent: meta.agent.clone(),
+        project: meta.project.clone(),
+        status: meta.status.clone(),
+        git_branch: meta.git_branch.clone(),
+        tags: meta.tags.clone(),
+        models: meta.models.clone(),
+        title: meta.title.clone(),
+        summary: meta.summary.clone(),
+        first_prompt: meta.first_prompt.clone(),
+        last_prompt: meta.last_prompt.clone(),
+    }
+}
+
+/// Adds what a later step did to what earlier ones did.
+pub(crate) fn join(all: &mut ConversationChanges, mut more: ConversationChanges) {
+    if !more.changed.is_empty() {
+        let added: HashSet<&SessionRef> = all.added.iter().collect();
+        let known = all.changed.iter().collect::<HashSet<_>>();
+        more.changed
+            .retain(|session| !added.contains(session) && !known.contains(session));
+    }
+    all.added.append(&mut more.added);
+    all.changed.append(&mut more.changed);
+    all.gone.append(&mut more.gone);
+    all.writes += more.writes;
+}

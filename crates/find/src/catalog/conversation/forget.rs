@@ -1,0 +1,88 @@
+//! Removes what conversations say of sessions that are forgotten.
+
+use std::collections::BTreeSet;
+
+use boswell_model::Result;
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior};
+
+use super::scope::drop_scope;
+use super::{key, session_of};
+use crate::catalog::{Catalog, database, listing_snapshot};
+
+/// Removes every conversation that has one of these sessions, in every scope.
+///
+/// Its other sessions stay. What is noted of them may repeat what the forgotten session said, so
+/// their rows go as well, and are made again by the next refresh.
+pub(in crate::catalog) fn forget_sessions(
+    tx: &Transaction<'_>,
+    sessions: &[i64],
+) -> rusqlite::Result<()> {
+    let scopes: Vec<i64> = tx
+        .prepare("SELECT id FROM scope")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    let mut all: BTreeSet<i64> = sessions.iter().copied().collect();
+    for scope in &scopes {
+        for session in sessions {
+            all.extend(family(tx, key(*scope, *session))?);
+        }
+    }
+    let rev = listing_snapshot::next_rev(tx)?;
+    for session in &all {
+        for scope in &scopes {
+            let id = key(*scope, *session);
+            for sql in [
+                "DELETE FROM conversation WHERE id=?1 OR id=(SELECT conversation FROM side WHERE id=?1)",
+                "DELETE FROM side WHERE id=?1 OR conversation=?1",
+                "DELETE FROM link WHERE id=?1",
+                "DELETE FROM beside WHERE id=?1",
+            ] {
+                tx.prepare_cached(sql)?.execute([id])?;
+            }
+        }
+        tx.prepare_cached("UPDATE session SET rev=?2 WHERE id=?1")?
+            .execute([*session, rev])?;
+    }
+    Ok(())
+}
+
+/// The sessions of the conversation that one is in.
+fn family(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<Vec<i64>> {
+    let led: Option<i64> = tx
+        .prepare_cached("SELECT conversation FROM side WHERE id=?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    let conversation = led.unwrap_or(id);
+    let mut family = vec![session_of(conversation)];
+    let mut sides = tx.prepare_cached("SELECT id FROM side WHERE conversation=?1")?;
+    let mut sides = sides.query([conversation])?;
+    while let Some(row) = sides.next()? {
+        family.push(session_of(row.get(0)?));
+    }
+    Ok(family)
+}
+
+impl Catalog {
+    /// Forgets all conversations, where one turned out to be damaged. The next refresh works
+    /// them out again.
+    ///
+    /// # Errors
+    ///
+    /// As far as the catalog cannot be written.
+    pub fn drop_conversations(&mut self) -> Result<()> {
+        let path = self.path.clone();
+        let fault = |error| database::fault(&path, error);
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(fault)?;
+        let scopes: Vec<i64> = tx
+            .prepare("SELECT id FROM scope")
+            .and_then(|mut all| all.query_map([], |row| row.get(0))?.collect())
+            .map_err(fault)?;
+        for scope in scopes {
+            drop_scope(&tx, scope).map_err(fault)?;
+        }
+        tx.commit().map_err(fault)
+    }
+}

@@ -1,0 +1,142 @@
+//! The scopes that conversations are kept for.
+
+use boswell_model::{Instant, Result};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use super::SCOPES;
+use crate::catalog::Catalog;
+
+/// A scope as it was written down last.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    pub(super) id: i64,
+    /// Changes up to this revision of the catalog are in its rows.
+    pub(super) rev: i64,
+    /// The state of the notes that are in its rows.
+    pub(super) notes: i64,
+    /// When every file was last looked at; none while the rows are not complete.
+    pub(super) as_of: Option<Instant>,
+    /// Names of the stores whose sessions are in its rows.
+    pub(super) stores: Vec<String>,
+    pub(super) shown: u64,
+    pub(super) hidden: u64,
+}
+
+/// What is known of the conversations of a scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConversationScope {
+    /// When every file was last looked at.
+    pub as_of: Instant,
+    /// How many conversations lists show.
+    pub shown: u64,
+    /// How many they leave out unless asked.
+    pub hidden: u64,
+}
+
+impl Catalog {
+    /// What is known of a scope; none if its conversations were never all worked out.
+    pub fn conversation_scope(&self, name: &str) -> Result<Option<ConversationScope>> {
+        let scope = Scope::read(&self.db, name).map_err(|error| self.fault(error))?;
+        Ok(scope.and_then(|scope| scope.known()))
+    }
+
+    /// The state of the notes that are in the rows of a scope.
+    pub fn notes_mark(&self, name: &str) -> Result<Option<i64>> {
+        let scope = Scope::read(&self.db, name).map_err(|error| self.fault(error))?;
+        Ok(scope.map(|scope| scope.notes))
+    }
+}
+
+impl Scope {
+    pub(super) fn read(db: &Connection, name: &str) -> rusqlite::Result<Option<Scope>> {
+        let found = db
+            .prepare_cached("SELECT id, rev, notes, as_of, shown, hidden FROM scope WHERE name=?1")?
+            .query_row([name], |row| {
+                Ok(Scope {
+                    id: row.get(0)?,
+                    rev: row.get(1)?,
+                    notes: row.get(2)?,
+                    as_of: row.get::<_, Option<i64>>(3)?.map(Instant::from_millis),
+                    stores: Vec::new(),
+                    shown: row.get::<_, i64>(4)?.cast_unsigned(),
+                    hidden: row.get::<_, i64>(5)?.cast_unsigned(),
+                })
+            })
+            .optional()?;
+        let Some(mut scope) = found else {
+            return Ok(None);
+        };
+        scope.stores = db
+            .prepare_cached(
+                "SELECT store.name FROM scope_store JOIN store ON store.id=scope_store.store
+                 WHERE scope=?1",
+            )?
+            .query_map([scope.id], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(Some(scope))
+    }
+
+    pub(super) fn known(&self) -> Option<ConversationScope> {
+        Some(ConversationScope {
+            as_of: self.as_of?,
+            shown: self.shown,
+            hidden: self.hidden,
+        })
+    }
+
+    /// Makes a scope, in the place of the one that was used longest ago if there are too many.
+    pub(super) fn make(tx: &Transaction<'_>, name: &str, now: Instant) -> rusqlite::Result<i64> {
+        let used: Vec<i64> = tx
+            .prepare("SELECT id FROM scope ORDER BY used")?
+            .query_map([], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        for id in used.iter().take((used.len() + 1).saturating_sub(SCOPES)) {
+            drop_scope(tx, *id)?;
+        }
+        tx.execute(
+            "INSERT INTO scope(name, rev, notes, used) VALUES(?1, -1, 0, ?2)",
+            params![name, now.millis()],
+        )?;
+        Ok(tx.last_insert_rowid())
+    }
+
+    /// Notes up to where the rows are complete.
+    pub(super) fn complete(
+        &self,
+        tx: &Transaction<'_>,
+        as_of: Option<Instant>,
+    ) -> rusqlite::Result<()> {
+        tx.prepare_cached(
+            "UPDATE scope SET rev=?2, notes=?3, as_of=COALESCE(?4, as_of), used=COALESCE(?4, used)
+             WHERE id=?1",
+        )?
+        .execute(params![
+            self.id,
+            self.rev,
+            self.notes,
+            as_of.map(Instant::millis)
+        ])?;
+        tx.execute("DELETE FROM scope_store WHERE scope=?1", [self.id])?;
+        for store in &self.stores {
+            tx.prepare_cached(
+                "INSERT OR IGNORE INTO scope_store SELECT ?1, id FROM store WHERE name=?2",
+            )?
+            .execute(params![self.id, store])?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a scope with all of its rows.
+pub(super) fn drop_scope(tx: &Transaction<'_>, id: i64) -> rusqlite::Result<()> {
+    let (from, to) = (super::key(id, 0), super::key(id + 1, 0));
+    for table in ["conversation", "side", "link", "beside"] {
+        tx.execute(
+            &format!("DELETE FROM {table} WHERE id>=?1 AND id<?2"),
+            [from, to],
+        )?;
+    }
+    tx.execute("DELETE FROM scope_store WHERE scope=?1", [id])?;
+    tx.execute("DELETE FROM scope WHERE id=?1", [id])?;
+    Ok(())
+}

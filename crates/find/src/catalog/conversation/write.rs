@@ -1,0 +1,239 @@
+//! Writes down what conversations are now.
+
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+
+use super::packed::Columns;
+use super::scope::Scope;
+use super::{ConversationRow, ConversationTouches, key};
+use crate::catalog::{Catalog, CatalogRow, database, listing_snapshot};
+
+/// A conversation that was worked out.
+#[derive(Debug, Default)]
+pub struct NewConversation {
+    /// As lists show it.
+    pub row: ConversationRow,
+    /// Its sessions by their places among the entries, the front first.
+    pub sides: Vec<usize>,
+    /// The sum of what is noted of its sessions.
+    pub notes: i64,
+    /// What its sessions call others and themselves.
+    pub names: Vec<SideName>,
+}
+
+/// What the log of a session calls another session or itself.
+#[derive(Debug)]
+pub struct SideName {
+    /// The session by its place among the entries.
+    pub side: usize,
+    /// The session that is meant.
+    pub means: SessionRef,
+    /// Whether it means itself.
+    pub is_alias: bool,
+}
+
+/// Whether more conversations follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConversationUpdate {
+    /// These are some of them.
+    Part,
+    /// These are the last ones: what was touched and not put is gone. With the time at which
+    /// every file was looked at, if every log was read as it was then.
+    Last(Option<Instant>),
+}
+
+/// What became of conversations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConversationChanges {
+    /// Conversations that were not there before.
+    pub added: Vec<SessionRef>,
+    /// Those of which something is shown that was not.
+    pub changed: Vec<SessionRef>,
+    /// Those that are not there any more.
+    pub gone: Vec<SessionRef>,
+    /// How many rows were written or deleted.
+    pub writes: u64,
+}
+
+impl Catalog {
+    /// Writes down conversations that were touched. Rows that stay as they are, are not written.
+    ///
+    /// # Errors
+    ///
+    /// Conflict if another process did so meanwhile: its rows are as good.
+    pub fn put_conversations(
+        &mut self,
+        touches: &mut ConversationTouches,
+        entries: &[CatalogRow],
+        new: &[NewConversation],
+        (update, now): (ConversationUpdate, Instant),
+    ) -> Result<ConversationChanges> {
+        let path = self.path.clone();
+        let fault = |error| database::fault(&path, error);
+        let (base, own) = (self.base_rev, self.own_revs);
+        let tx = self
+            .db
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(fault)?;
+        let here = Scope::read(&tx, &touches.scope).map_err(fault)?;
+        if here.as_ref().map(|scope| scope.rev) != touches.before {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "another process brought the conversations of the catalog up to date",
+            ));
+        }
+        let id = match here {
+            Some(scope) => scope.id,
+            None => Scope::make(&tx, &touches.scope, now).map_err(fault)?,
+        };
+        touches.next.id = id;
+        let mut writer = Writer {
+            tx: &tx,
+            scope: id,
+            changes: ConversationChanges::default(),
+        };
+        for conversation in new {
+            writer.put(touches, entries, conversation).map_err(fault)?;
+        }
+        if let ConversationUpdate::Last(as_of) = update {
+            writer.drop_old(touches).map_err(fault)?;
+            // Only where no other process wrote since the refresh, its rows were seen.
+            let clock = listing_snapshot::rev(&tx).map_err(fault)?;
+            touches.next.rev = if clock == base + own { clock } else { base };
+            touches.next.complete(&tx, as_of).map_err(fault)?;
+        }
+        let changes = writer.changes;
+        tx.commit().map_err(fault)?;
+        touches.before = Some(match update {
+            ConversationUpdate::Part => touches.before.unwrap_or(-1),
+            ConversationUpdate::Last(_) => touches.next.rev,
+        });
+        Ok(changes)
+    }
+}
+
+struct Writer<'t> {
+    tx: &'t Transaction<'t>,
+    scope: i64,
+    changes: ConversationChanges,
+}
+
+impl Writer<'_> {
+    fn put(
+        &mut self,
+        touches: &mut ConversationTouches,
+        entries: &[CatalogRow],
+        new: &NewConversation,
+    ) -> rusqlite::Result<()> {
+        let session = |place: usize| entries.get(place).map_or(0, |entry| entry.row);
+        let keys: Vec<i64> = new
+            .sides
+            .iter()
+            .map(|place| key(self.scope, session(*place)))
+            .collect();
+        let Some((front, linked)) = keys.split_first() else {
+            return Ok(());
+        };
+        touches.old.remove(front);
+        for key in &keys {
+            touches.loose.remove(key);
+            self.execute("DELETE FROM link WHERE id=?1", *key)?;
+        }
+        self.execute("DELETE FROM side WHERE id=?1", *front)?;
+        self.execute("DELETE FROM side WHERE conversation=?1", *front)?;
+        for side in linked {
+            self.tx
+                .prepare_cached("INSERT OR REPLACE INTO side VALUES(?1,?2)")?
+                .execute([*side, *front])?;
+        }
+        for name in &new.names {
+            self.tx
+                .prepare_cached("INSERT INTO link VALUES(?1,?2,?3,?4)")?
+                .execute(params![
+                    key(self.scope, session(name.side)),
+                    name.is_alias,
+                    name.means.dialect,
+                    name.means.id
+                ])?;
+        }
+        self.row(*front, new)
+    }
+
+    fn row(&mut self, id: i64, new: &NewConversation) -> rusqlite::Result<()> {
+        let facts = new.row.pack();
+        let before: Option<(Vec<u8>, i64)> = self
+            .tx
+            .prepare_cached("SELECT facts, notes FROM conversation WHERE id=?1")?
+            .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        let is_new = before.is_none();
+        if let Some((bytes, notes)) = before {
+            if bytes == facts {
+                // Another note need not change what is shown.
+                if notes != new.notes {
+                    self.tx
+                        .prepare_cached("UPDATE conversation SET notes=?2 WHERE id=?1")?
+                        .execute([id, new.notes])?;
+                }
+                return Ok(());
+            }
+            self.execute("DELETE FROM conversation WHERE id=?1", id)?;
+        }
+        let at = Columns::of(&new.row);
+        self.tx
+            .prepare_cached(
+                "INSERT INTO conversation(id, scope, dialect, session, active, created, messages,
+                 size, name, rest, hidden, notes, facts) VALUES(?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
+            )?
+            .execute(params![
+                id, self.scope, at.dialect, at.session, at.active, at.created, at.messages,
+                at.size, at.name, at.rest, at.hidden, new.notes, facts
+            ])?;
+        self.changes.writes += 1;
+        let list = if is_new {
+            &mut self.changes.added
+        } else {
+            &mut self.changes.changed
+        };
+        list.push(new.row.front.reference.clone());
+        Ok(())
+    }
+
+    /// Removes what was touched and is in no conversation any more.
+    fn drop_old(&mut self, touches: &mut ConversationTouches) -> rusqlite::Result<()> {
+        for id in std::mem::take(&mut touches.old) {
+            let gone = self
+                .tx
+                .prepare_cached("DELETE FROM conversation WHERE id=?1 RETURNING dialect, session")?
+                .query_row([id], |row| {
+                    Ok(SessionRef::new(
+                        row.get::<_, String>(0)?,
+                        row.get::<_, String>(1)?,
+                    ))
+                })
+                .optional()?;
+            self.execute("DELETE FROM side WHERE conversation=?1", id)?;
+            self.changes.writes += u64::from(gone.is_some());
+            self.changes.gone.extend(gone);
+        }
+        for id in std::mem::take(&mut touches.loose) {
+            self.execute("DELETE FROM side WHERE id=?1", id)?;
+            self.execute("DELETE FROM link WHERE id=?1", id)?;
+        }
+        for (session, sum) in std::mem::take(&mut touches.beside) {
+            let id = key(self.scope, session);
+            if sum == 0 {
+                self.execute("DELETE FROM beside WHERE id=?1", id)?;
+            } else {
+                self.tx
+                    .prepare_cached("INSERT OR REPLACE INTO beside VALUES(?1,?2)")?
+                    .execute([id, sum])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&self, sql: &str, id: i64) -> rusqlite::Result<()> {
+        self.tx.prepare_cached(sql)?.execute([id]).map(drop)
+    }
+}
