@@ -324,3 +324,76 @@ pub(crate) fn join(all: &mut ConversationChanges, mut more: ConversationChanges)
     all.gone.append(&mut more.gone);
     all.writes += more.writes;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use boswell_store::Stores;
+    use boswell_testkit::disk;
+
+    use super::*;
+    use crate::App;
+    use crate::sessions::index::Create;
+
+    fn line(number: usize, text: &str) -> String {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"{text}\",\"cwd\":\"/p/{number}\",\"timestamp\":\"2026-01-01T00:00:00Z\",\"message\":{{\"content\":\"{text}\"}}}}\n"
+        )
+    }
+
+    fn log(root: &Path, number: usize) -> std::path::PathBuf {
+        root.join(format!(
+            "claude/projects/-p/{number:08x}-0000-4000-8000-000000000000.jsonl"
+        ))
+    }
+
+    /// How many conversations are worked out again after a look at all files.
+    fn touched(app: &App) -> (bool, usize) {
+        let cx = app.request().unwrap();
+        let mut index = SessionIndex::open(&cx, Create::Yes).unwrap().unwrap();
+        index.read_for_list(&cx).unwrap();
+        let state = NotesState {
+            mark: notes_mark(&cx),
+            ..NotesState::default()
+        };
+        let scope = cx.conversation_scope();
+        let touches = index
+            .catalog
+            .conversation_touches(
+                &cx.stores,
+                &mut index.entries,
+                &scope,
+                (&index.listed, &state),
+            )
+            .unwrap();
+        let found = (touches.all, touches.entries.len());
+        index.keep_conversations(&cx, LogsRead::AsTheyAre);
+        found
+    }
+
+    #[test]
+    fn one_changed_session_among_many_is_worked_out_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut stores = Stores::default();
+        stores.add("claude", temp.path().join("claude")).unwrap();
+        let home = temp.path().join("boswell");
+        for number in 0..600 {
+            let path = log(temp.path(), number);
+            disk::write(&path, line(number, "first").as_bytes());
+        }
+        let app = App::of_test(stores, Some(home), temp.path().to_path_buf());
+        assert_eq!(touched(&app), (true, 600));
+        assert_eq!(touched(&app), (false, 0));
+        let changed = [line(7, "first"), line(7, "second")].concat();
+        disk::write(&log(temp.path(), 7), changed.as_bytes());
+        assert_eq!(touched(&app), (false, 1));
+        std::fs::remove_file(log(temp.path(), 8)).unwrap();
+        assert_eq!(touched(&app), (false, 0));
+        assert_eq!(touched(&app), (false, 0));
+        let folder = log(temp.path(), 9).with_extension("");
+        disk::write(&folder.join("archived.json"), b"{\"archived\":true}");
+        assert_eq!(touched(&app), (false, 1));
+        assert_eq!(touched(&app), (false, 0));
+    }
+}
