@@ -1,6 +1,12 @@
 //! Every shape that stands on a line of its own.
 
 use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
+use crate::archive::ArchiveStep;
+use crate::delete::{DeleteStep, SessionOp};
+use crate::import::ImportStep;
+use crate::purge::PurgeOp;
+use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
+use crate::store_change::{ChangeStep, StoreChangeOp};
 
 /// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
 /// not listed here is not documented: a test compares the list with the source.
@@ -9,5 +15,15 @@ pub fn all() -> Vec<ShapeDefinition> {
         SessionShape::definition(),
         Page::definition(),
         EntryShape::definition(),
+        DeleteStep::definition(),
+        SessionOp::definition(),
+        PurgeOp::definition(),
+        ArchiveStep::definition(),
+        ImportStep::definition(),
+        ChangeStep::definition(),
+        StoreChangeOp::definition(),
+        ScrubFileStep::definition(),
+        ScrubCopiesStep::definition(),
+        ScrubbedStep::definition(),
     ]
 }

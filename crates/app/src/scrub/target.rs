@@ -1,0 +1,418 @@
+//! What replacing secrets comes to for one session: every place that is looked at, and
+//! what is found there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use boswell_dialect::{BlobPolicy, Capability, EditRequest, SharedFiles, Step};
+use boswell_find::{Removal, Secrets, is_text, removals, replaced};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::disk::RealDisk;
+use boswell_store::{
+    BlobId, Blobs, Digest, IdSource, Resolved, Scrubbed, Scrubbing, Store, SystemIds, blobs,
+    is_packed,
+};
+
+use crate::delete::{files_of, reference};
+use crate::plan_token::PlanToken;
+use crate::{RequestContext, purge_copies};
+
+/// A file that is larger is not held in memory, and left alone.
+const LARGEST: u64 = 4 << 30;
+
+/// What is done to a file.
+#[derive(Debug)]
+pub(super) struct FileScrub {
+    pub(super) key: String,
+    pub(super) bytes: Vec<u8>,
+    pub(super) found: Vec<Removal>,
+    /// Blobs that are replaced, and by which.
+    pub(super) blobs: BTreeMap<BlobId, BlobId>,
+    /// Lines that are replaced as a whole, with what was found in them.
+    pub(super) lines: Vec<(std::ops::Range<usize>, Vec<u8>, Vec<Removal>)>,
+}
+
+impl FileScrub {
+    fn new(key: String, bytes: Vec<u8>, found: Vec<Removal>) -> FileScrub {
+        FileScrub {
+            key,
+            bytes,
+            found,
+            blobs: BTreeMap::new(),
+            lines: Vec::new(),
+        }
+    }
+
+    /// All that was found.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Removal> {
+        self.found
+            .iter()
+            .chain(self.lines.iter().flat_map(|(.., found)| found))
+    }
+}
+
+/// A record that boswell keeps whole because its agent's way of writing cuts it.
+#[derive(Debug)]
+pub(super) struct WholeScrub {
+    /// Name of the small file that leads to it, and the blob.
+    pub(super) name: String,
+    pub(super) blob: BlobId,
+    /// The record as it will be written, and as it will be kept.
+    pub(super) written: Vec<u8>,
+    pub(super) whole: Vec<u8>,
+}
+
+/// What is done about a session.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) found: Resolved,
+    /// The session, and those of its subagents.
+    pub(super) sessions: Vec<SessionRef>,
+    pub(super) files: Vec<FileScrub>,
+    /// Bytes of new blobs, and the blobs whose place they take.
+    pub(super) fresh: Vec<Vec<u8>>,
+    pub(super) stale: BTreeSet<BlobId>,
+    pub(super) wholes: Vec<WholeScrub>,
+    pub(super) elsewhere: Scrubbed,
+    /// What holds secrets and is not changed, with the reason.
+    pub(super) unreached: Vec<String>,
+    /// Whether an earlier run was interrupted.
+    pub(super) interrupted: bool,
+}
+
+impl Target {
+    pub(super) fn session(&self) -> SessionRef {
+        reference(&self.found)
+    }
+
+    /// What ties replacing to the plan that was shown: the session's own files as they are now.
+    /// Files that speak of several sessions are left out, because replacing secrets of one session
+    /// changes them for the next one.
+    pub(super) fn token(&self) -> PlanToken {
+        let store = &self.found.store;
+        let own = self
+            .files
+            .iter()
+            .filter(|file| shared_file(store, &file.key).is_none());
+        let mut parts = vec![store.root().display().to_string()];
+        parts.extend(own.map(|file| format!("{} {}", file.key, Digest::of(&file.bytes))));
+        PlanToken::new(self.session(), &parts)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+            && self.wholes.is_empty()
+            && self.elsewhere == Scrubbed::default()
+            && !self.interrupted
+    }
+}
+
+/// Looks at everything that belongs to a session.
+pub(super) fn target(cx: &RequestContext, secrets: &Secrets, found: Resolved) -> Result<Target> {
+    let session = reference(&found);
+    refuse_live(&found)?;
+    let subagents = purge_copies::subagents(&found.store, &found.location.id)?;
+    let mut sessions = vec![session.clone()];
+    sessions.extend(
+        subagents
+            .iter()
+            .map(|it| SessionRef::new(&session.dialect, &it.id)),
+    );
+    let mut target = Target {
+        found,
+        sessions,
+        files: Vec::new(),
+        fresh: Vec::new(),
+        stale: BTreeSet::new(),
+        wholes: Vec::new(),
+        elsewhere: Scrubbed::default(),
+        unreached: Vec::new(),
+        interrupted: false,
+    };
+    for key in own_files(cx, &target.found)? {
+        look_at_wholes(cx, secrets, &mut target, &key)?;
+        look_at(secrets, &mut target, key)?;
+    }
+    look_at_shared(secrets, &mut target)?;
+    look_at_blobs(secrets, &mut target)?;
+    if cx.home.as_ref().is_some_and(|home| home.is_dir()) {
+        let runner = cx.reading_runner()?;
+        target.interrupted = runner.scrubs()?.contains(&session);
+        target.elsewhere =
+            with_scrubbing(secrets, &target, |scrubbing| runner.would_scrub(scrubbing))?;
+    }
+    Ok(target)
+}
+
+/// An agent at work would write from memory what was replaced, or lose what it wrote meanwhile.
+pub(super) fn refuse_live(found: &Resolved) -> Result<()> {
+    if let Some(archived) = found.store.archived() {
+        return Err(
+            Error::new(ErrorKind::Conflict, format!("{archived} is archived"))
+                .because("secrets are replaced in sessions that are in their place")
+                .hinting(format!(
+                    "put it back first with `boswell restore {archived}`"
+                )),
+        );
+    }
+    match found.store.live(&found.location)?.first() {
+        None => Ok(()),
+        Some(pid) => Err(Error::new(
+            ErrorKind::Busy,
+            format!("{} is open in its agent (pid {pid})", reference(found)),
+        )
+        .because("an agent that is at work would write again what was replaced")
+        .hinting("end the agent first")),
+    }
+}
+
+/// Every file of the session: what deleting it would remove.
+fn own_files(cx: &RequestContext, found: &Resolved) -> Result<Vec<String>> {
+    if !found.store.dialect().powers().plans(Capability::Delete) {
+        return files_of(found);
+    }
+    let planned = cx
+        .planning(found.store.clone())
+        .plan(&found.location, &EditRequest::Delete)?;
+    let key = |step: Step| {
+        if let Step::Remove { key } = step {
+            Some(key)
+        } else {
+            None
+        }
+    };
+    Ok(planned.plan.steps.into_iter().filter_map(key).collect())
+}
+
+fn look_at(secrets: &Secrets, target: &mut Target, key: String) -> Result<()> {
+    let path = target.found.store.backend().describe(&key);
+    if is_packed(&key) {
+        target.unreached.push(format!(
+            "`{path}` is compressed by its agent and is not changed"
+        ));
+        return Ok(());
+    }
+    let Some(bytes) = target.found.store.file(&key, LARGEST)? else {
+        return Ok(());
+    };
+    if !is_text(&bytes) {
+        target
+            .unreached
+            .push(format!("`{path}` is not text and is not looked into"));
+        return Ok(());
+    }
+    let found = removals(secrets, &bytes);
+    let names_blobs = !blobs::references(&bytes).is_empty();
+    if !found.is_empty() || names_blobs {
+        target.files.push(FileScrub::new(key, bytes, found));
+    }
+    Ok(())
+}
+
+/// Records of a log that boswell keeps whole in its own home.
+fn look_at_wholes(
+    cx: &RequestContext,
+    secrets: &Secrets,
+    target: &mut Target,
+    key: &str,
+) -> Result<()> {
+    let blobs = target.found.store.dialect().facts().blobs;
+    let agent = matches!(blobs, BlobPolicy::Xcsh | BlobPolicy::Omp);
+    let home = cx
+        .home
+        .as_ref()
+        .filter(|home| agent && home.join("blobs/whole").is_dir());
+    let Some(kept) = home
+        .filter(|_| key.ends_with(".jsonl"))
+        .map(|home| blobs_of(home))
+    else {
+        return Ok(());
+    };
+    let bytes = target.found.store.file(key, LARGEST)?.unwrap_or_default();
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let Some((name, blob)) = kept.kept_whole(line)? else {
+            continue;
+        };
+        let old = kept.get(&blob)?;
+        let (in_line, in_whole) = (removals(secrets, line), removals(secrets, &old));
+        if !in_line.is_empty() || !in_whole.is_empty() {
+            let (written, whole) = (replaced(line, &in_line), replaced(&old, &in_whole));
+            target.wholes.push(WholeScrub {
+                name,
+                blob,
+                written,
+                whole,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Files that speak of several sessions: only what is said of this one is replaced.
+fn look_at_shared(secrets: &Secrets, target: &mut Target) -> Result<()> {
+    let store = &target.found.store;
+    let Some(shared) = store.dialect().powers().shared_files else {
+        return Ok(());
+    };
+    for key in store.shared_files()? {
+        let Some(bytes) = store.file(&key, LARGEST)? else {
+            continue;
+        };
+        let found = of_session(shared, secrets, target, &key, &bytes);
+        if !found.is_empty() {
+            target.files.push(FileScrub::new(key, bytes, found));
+        }
+    }
+    Ok(())
+}
+
+/// What knows how to read a file that speaks of several sessions; none if this one does not.
+fn shared_file<'s>(store: &'s Store, key: &str) -> Option<&'s dyn SharedFiles> {
+    let shared = store.dialect().powers().shared_files;
+    shared.filter(|shared| shared.is_shared(key))
+}
+
+/// Secrets that a shared file would not hold without the session.
+fn of_session(
+    shared: &dyn SharedFiles,
+    secrets: &Secrets,
+    target: &Target,
+    key: &str,
+    bytes: &[u8],
+) -> Vec<Removal> {
+    let mut found = removals(secrets, bytes);
+    if found.is_empty() {
+        return found;
+    }
+    let ids: Vec<String> = target
+        .sessions
+        .iter()
+        .map(|session| session.id.clone())
+        .collect();
+    let Some(others) = shared.without(key, bytes, &ids) else {
+        return Vec::new();
+    };
+    let theirs: BTreeSet<Vec<u8>> = removals(secrets, &others)
+        .into_iter()
+        .map(|it| it.value)
+        .collect();
+    let own: BTreeSet<&[u8]> = target
+        .files
+        .iter()
+        .flat_map(FileScrub::all)
+        .map(|it| it.value.as_slice())
+        .collect();
+    found.retain(|it| own.contains(it.value.as_slice()) || !theirs.contains(&it.value));
+    found
+}
+
+/// Blobs that the session's files name.
+fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
+    let kept = blobs_of(target.found.store.root());
+    let cuts_text = target.found.store.dialect().facts().is_own;
+    for file in &mut target.files {
+        for id in blobs::references(&file.bytes) {
+            // What is not there is reported by `check`.
+            let Some(bytes) = kept.has(&id)?.then(|| kept.get(&id)).transpose()? else {
+                continue;
+            };
+            let found = removals(secrets, &bytes);
+            if !found.is_empty() && !cuts_text {
+                let new = replaced(&bytes, &found);
+                file.blobs.insert(id, BlobId::of(&new));
+                target.stale.insert(id);
+                target.fresh.push(new);
+            }
+        }
+        if cuts_text {
+            whole_lines(secrets, &kept, file, &mut target.fresh, &mut target.stale)?;
+        }
+    }
+    target
+        .files
+        .retain(|file| !file.found.is_empty() || !file.blobs.is_empty() || !file.lines.is_empty());
+    Ok(())
+}
+
+/// Records of boswell's own whose long texts continue in blobs: the notice in them counts what
+/// follows, so that they are put together, changed and cut again.
+fn whole_lines(
+    secrets: &Secrets,
+    kept: &Blobs,
+    file: &mut FileScrub,
+    fresh: &mut Vec<Vec<u8>>,
+    stale: &mut BTreeSet<BlobId>,
+) -> Result<()> {
+    let mut at = 0;
+    for line in file.bytes.split(|byte| *byte == b'\n') {
+        let place = at..at + line.len();
+        at = place.end + 1;
+        let named = blobs::references(line);
+        let whole = if named.is_empty() {
+            Vec::new()
+        } else {
+            kept.internalise(line)?.record
+        };
+        let found = removals(secrets, &whole);
+        if found.is_empty() {
+            continue;
+        }
+        let cut = blobs::externalise(&replaced(&whole, &found), blobs::LARGE_TEXT)?;
+        let still = blobs::references(&cut.record);
+        stale.extend(named.into_iter().filter(|id| !still.contains(id)));
+        fresh.extend(cut.blobs.into_iter().map(|(_, bytes)| bytes));
+        file.lines.push((place, cut.record, found));
+    }
+    let inside = |it: &Removal| {
+        file.lines
+            .iter()
+            .any(|(place, ..)| place.contains(&it.range.start))
+    };
+    file.found.retain(|it| !inside(it));
+    Ok(())
+}
+
+pub(super) fn blobs_of(root: &Path) -> Blobs {
+    Blobs::new(Arc::new(RealDisk), root, &SystemIds.hex16())
+}
+
+/// Says what is replaced in copies and lines, and hands that over.
+pub(super) fn with_scrubbing<T>(
+    secrets: &Secrets,
+    target: &Target,
+    act: impl FnOnce(&Scrubbing<'_>) -> Result<T>,
+) -> Result<T> {
+    let (store, session) = (&target.found.store, target.session());
+    let log = target.found.location.key.clone().unwrap_or_default();
+    let side_files = log.strip_suffix(".jsonl").map(|stem| format!("{stem}/"));
+    let is_meant = |of: &SessionRef, root: &Path, key: &str| {
+        let own = key == log
+            || side_files
+                .as_ref()
+                .is_some_and(|side_files| key.starts_with(side_files.as_str()));
+        let here = of.dialect == session.dialect && root == store.root();
+        target.sessions.contains(of) || (here && (own || shared_file(store, key).is_some()))
+    };
+    let copy = |key: &str, bytes: &[u8]| {
+        let found = match shared_file(store, key) {
+            Some(shared) => of_session(shared, secrets, target, key, bytes),
+            None => removals(secrets, bytes),
+        };
+        (!found.is_empty()).then(|| replaced(bytes, &found))
+    };
+    let line = |of: Option<&SessionRef>, bytes: &[u8]| {
+        let own = of.is_some_and(|of| target.sessions.contains(of));
+        let found = if own {
+            removals(secrets, bytes)
+        } else {
+            Vec::new()
+        };
+        (!found.is_empty()).then(|| replaced(bytes, &found))
+    };
+    act(&Scrubbing {
+        is_meant: &is_meant,
+        copy: &copy,
+        line: &line,
+    })
+}
