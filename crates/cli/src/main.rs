@@ -10,6 +10,7 @@ mod export;
 mod output;
 mod pager;
 mod parse;
+mod plan_lines;
 mod progress;
 mod summary;
 mod terminal;
@@ -20,7 +21,7 @@ use std::process::ExitCode;
 use boswell_app::sessions::{expiry, index as session_index, linked_transcript, notes_overlay};
 use boswell_app::{
     agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
-    keep_config, profiles, purge_copies, time,
+    keep_config, profiles, time,
 };
 
 fn main() -> ExitCode {

@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use boswell_app::scrub::ScrubScope;
 use boswell_dialect::Depth;
 use boswell_find::Secrets;
 use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result, Slot};
+use boswell_model::{Result, Slot};
 use boswell_store::{Resolved, Session};
 use clap::Args;
 
@@ -43,14 +44,14 @@ pub(crate) struct SecretsArgs {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     let secrets = Secrets::new()?;
-    if args.scrub && !args.all && args.sessions.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            "no session is named whose secrets are to be replaced",
-        )
-        .hinting(
-            "name sessions, or replace them everywhere with `boswell secrets --scrub --all`",
-        ));
+    if args.scrub {
+        let scope = if args.all {
+            ScrubScope::All
+        } else {
+            ScrubScope::Named(args.sessions.clone())
+        };
+        let apply = args.apply;
+        return super::scrub::run(app, super::scrub::Wanted { scope, apply });
     }
     let found: Vec<Resolved> = if args.sessions.is_empty() {
         let (held, errors) = app.stores.held();
@@ -73,14 +74,6 @@ pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
             .map(|session| app.resolve(session))
             .collect::<Result<_>>()?
     };
-    if args.scrub {
-        // Subagents go with the session that they belong to.
-        let owners = found
-            .into_iter()
-            .filter(|it| !args.all || it.location.owner.is_none())
-            .collect();
-        return super::scrub::run(app, &secrets, owners, args.all, args.apply);
-    }
     let mut out = Output::paged(app);
     let mut progress = Progress::new("looking for secrets, session", found.len(), app.quiet);
     let mut total = 0;
