@@ -1,7 +1,6 @@
 //! Old sessions into the vault, old copies out of it, and what agents left behind.
 
 mod leftovers;
-mod take_away;
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ pub use self::leftovers::{
     ClearedLeftovers, LeftoverEvent, LeftoverPlan, LeftoverSink, LeftoverSummary, LockStep,
 };
 
-use self::take_away::{can_remove, take_away};
+use crate::delete::{can_remove, remove};
 use crate::list::warn_about;
 use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext};
@@ -167,7 +166,7 @@ fn clean(
             store: cx.writable(found.store)?,
             location: found.location,
         };
-        match take_away(cx, &found) {
+        match remove(cx, &found) {
             Ok(operation) => sink(CleanedSession::new(&summary.reference, operation)),
             Err(error) => {
                 pass_over(cx, error, &mut first);

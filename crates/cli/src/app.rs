@@ -14,9 +14,7 @@ use std::sync::Arc;
 use boswell_app::{Access, AppConfig, Config, Environment, Notice, RequestContext, SystemClock};
 use boswell_model::{Error, ErrorKind, Result};
 
-pub(crate) use boswell_app::system::{
-    is_new_or_empty, new_file, new_script, program, runs_since, until,
-};
+pub(crate) use boswell_app::system::{is_new_or_empty, new_file, new_script, program, until};
 
 use crate::args::{Color, Global};
 use crate::error_report;

@@ -10,18 +10,18 @@ mod error_report;
 mod output;
 mod pager;
 mod parse;
+mod plan_lines;
 mod progress;
 mod terminal;
 mod timer;
-mod way_back;
 mod words;
 
 use std::process::ExitCode;
 
 use boswell_app::sessions::{expiry, index as session_index, linked_transcript};
 use boswell_app::{
-    agent_history, config, exclusion_purge, git_repository, json_shape, keep_config, purge_copies,
-    time,
+    agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
+    keep_config, profiles, purge_copies, time,
 };
 
 fn main() -> ExitCode {

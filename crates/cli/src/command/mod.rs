@@ -32,7 +32,6 @@ pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
 pub(crate) mod ops;
-pub(crate) mod planned_change;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod purge;
@@ -41,7 +40,6 @@ pub(crate) mod repair;
 pub(crate) mod resume;
 pub(crate) mod rewind;
 pub(crate) mod scrub;
-mod scrub_plan;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod show;
@@ -53,7 +51,6 @@ pub(crate) mod summarize;
 pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
-mod would;
 
 use std::process::ExitCode;
 
