@@ -18,7 +18,7 @@ pub mod exclusion_purge;
 pub mod fork;
 pub mod git_repository;
 pub mod json_shape;
-pub mod keep_config;
+pub mod keep;
 pub mod list;
 pub mod planned_change;
 pub mod profiles;

@@ -13,14 +13,14 @@ mod parse;
 mod progress;
 mod summary;
 mod terminal;
-mod timer;
+mod words;
 
 use std::process::ExitCode;
 
 use boswell_app::sessions::{expiry, index as session_index, linked_transcript, notes_overlay};
 use boswell_app::{
     agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
-    keep_config, profiles, purge_copies, time,
+    profiles, purge_copies, time,
 };
 
 fn main() -> ExitCode {

@@ -9,5 +9,8 @@ pub fn all() -> Vec<ShapeDefinition> {
         SessionShape::definition(),
         Page::definition(),
         EntryShape::definition(),
+        crate::keep::KeepStep::definition(),
+        crate::keep::KeepShape::definition(),
+        crate::keep::KeptShape::definition(),
     ]
 }

@@ -13,6 +13,7 @@ use crate::error_report;
 use crate::expiry::{AHEAD, Fates};
 use crate::output::Output;
 use crate::terminal::{Style, escape, fit, one_line};
+pub(crate) use crate::words::size::size;
 
 /// List the stores found: dialect, place, sessions, bytes, what each can
 #[derive(Debug, Args)]
@@ -211,14 +212,4 @@ fn pairs(app: &App) -> Result<ExitCode> {
     out.finish()?;
     boswell_app::list::warn_about(app, rest);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Bytes for people.
-pub(crate) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{:.1} kB", bytes as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
-        _ => format!("{:.1} GB", bytes as f64 / 1e9),
-    }
 }

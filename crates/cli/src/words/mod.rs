@@ -1,0 +1,3 @@
+//! How answers that several commands give are printed.
+
+pub(crate) mod size;
