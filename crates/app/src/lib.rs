@@ -20,6 +20,7 @@ pub mod git_repository;
 pub mod json_shape;
 pub mod keep;
 pub mod list;
+pub mod memory;
 pub mod planned_change;
 pub mod profiles;
 pub mod purge_copies;

@@ -12,5 +12,9 @@ pub fn all() -> Vec<ShapeDefinition> {
         crate::keep::KeepStep::definition(),
         crate::keep::KeepShape::definition(),
         crate::keep::KeptShape::definition(),
+        crate::memory::MemoryShape::definition(),
+        crate::memory::MemoryChanged::definition(),
+        crate::memory::MemoryHit::definition(),
+        crate::memory::MemoryProblemShape::definition(),
     ]
 }

@@ -30,8 +30,6 @@ pub(crate) mod label;
 pub(crate) mod list;
 pub(crate) mod man;
 pub(crate) mod memory;
-pub(crate) mod memory_change;
-pub(crate) mod memory_check;
 pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
