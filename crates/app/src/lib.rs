@@ -14,6 +14,7 @@ pub mod agent_version;
 pub mod base64;
 pub mod config;
 pub mod config_edit;
+pub mod demo;
 pub mod exclusion_purge;
 pub mod fork;
 pub mod git_repository;

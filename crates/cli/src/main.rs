@@ -4,7 +4,6 @@ mod app;
 mod args;
 mod command;
 mod confirm;
-mod demo;
 mod error_report;
 mod export;
 mod output;

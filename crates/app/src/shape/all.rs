@@ -16,5 +16,6 @@ pub fn all() -> Vec<ShapeDefinition> {
         crate::memory::MemoryChanged::definition(),
         crate::memory::MemoryHit::definition(),
         crate::memory::MemoryProblemShape::definition(),
+        crate::demo::DemoShape::definition(),
     ]
 }
