@@ -9,6 +9,7 @@ pub fn all() -> Vec<ShapeDefinition> {
         SessionShape::definition(),
         Page::definition(),
         EntryShape::definition(),
+        crate::planned_change::PlanStep::definition(),
         crate::keep::KeepStep::definition(),
         crate::keep::KeepShape::definition(),
         crate::keep::KeptShape::definition(),
