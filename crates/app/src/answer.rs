@@ -37,6 +37,18 @@ pub struct Refusal {
     pub notices: Vec<Notice>,
 }
 
+impl std::fmt::Display for Refusal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for Refusal {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
 impl From<Error> for Refusal {
     fn from(error: Error) -> Refusal {
         Refusal {

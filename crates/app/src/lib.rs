@@ -1,4 +1,89 @@
 //! Everything that a face of boswell can ask for: typed requests, typed answers.
+//!
+//! Boswell finds, reads, repairs and keeps the sessions of coding agents. Its command line, screen,
+//! server and bindings are faces of this crate: each turns what its users want into a request, asks
+//! an [`App`], and shows the [`Answer`].
+//!
+//! # What it is
+//!
+//! * An [`App`] is opened once with an [`AppConfig`]. It is cheap to clone, `Send + Sync`, and
+//!   looks at the stores again for each request.
+//! * A request is a plain struct such as [`list::ListRequest`], with no lifetimes, and is answered
+//!   by the method of the same name, here [`App::list`].
+//! * An answer holds plain data, and [`Notice`]s: what was noticed on the way. So does a
+//!   [`Refusal`].
+//! * Long answers are handed out piece by piece to a closure, so that memory does not grow with
+//!   them. Long work takes a [`Cancel`].
+//! * The [`shape`]s of the JSON contract are defined here, once for all faces.
+//!
+//! # What it is not
+//!
+//! It prints nothing, asks nothing, and reads neither environment nor arguments. It has no runtime:
+//! calls block, and a server runs them on threads of its own. Formats of agents are the business of
+//! `boswell-dialect`, files and operations that of `boswell-store`, and indexes that of
+//! `boswell-find`.
+//!
+//! # Example
+//!
+//! ```
+//! use boswell_app::fork::ForkRequest;
+//! use boswell_app::list::ListRequest;
+//! use boswell_app::{App, AppConfig, Environment};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // A home folder with one session of Claude Code.
+//! let folder = std::env::temp_dir().join(format!("boswell-example-{}", std::process::id()));
+//! let project = folder.join(".claude/projects/-w");
+//! std::fs::create_dir_all(&project)?;
+//! std::fs::write(
+//!     project.join("aaaaaaaa-0001-4001-8001-000000000001.jsonl"),
+//!     concat!(
+//!         r#"{"type":"user","uuid":"bbbbbbbb-0001-4001-8001-000000000001","parentUuid":null,"#,
+//!         r#""sessionId":"aaaaaaaa-0001-4001-8001-000000000001","isSidechain":false,"#,
+//!         r#""timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","#,
+//!         r#""message":{"role":"user","content":"Why is the build red?"}}"#,
+//!         "\n",
+//!     ),
+//! )?;
+//!
+//! // Nothing is read from the process: the face says where to look.
+//! let env = Environment {
+//!     home: Some(folder.clone()),
+//!     cwd: folder.clone(),
+//!     tmp: std::env::temp_dir(),
+//!     ..Environment::default()
+//! };
+//! let app = App::open(AppConfig::new(env, Some(folder.join("boswell"))))?;
+//!
+//! // List.
+//! let listed = app.list(&ListRequest::default())?;
+//! assert!(listed.notices.is_empty());
+//! let row = &listed.value.rows[0];
+//! assert_eq!(row.agents, "claude");
+//! let (_, summary) = &row.conversation.front;
+//! assert_eq!(summary.name(), "Why is the build red?");
+//!
+//! // Change: a new session from the branch of another one.
+//! let forked = app.fork(&ForkRequest {
+//!     session: summary.reference.to_string(),
+//!     title: Some("A second try".to_owned()),
+//!     ..ForkRequest::default()
+//! })?;
+//! assert_eq!(forked.value.session.title.as_deref(), Some("A second try"));
+//! assert_eq!(app.list(&ListRequest::default())?.value.rows.len(), 2);
+//!
+//! // What is wrong is an error with a reason and a hint, for people.
+//! let nothing = ForkRequest {
+//!     session: "claude:none".to_owned(),
+//!     ..ForkRequest::default()
+//! };
+//! let refusal = app.fork(&nothing).err().ok_or("it was forked")?;
+//! assert_eq!(refusal.error.kind().word(), "not_found");
+//! # // Search, read, repair and undo follow here, once this crate answers them.
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok(())
+//! # }
+//! ```
 #![expect(
     missing_docs,
     reason = "modules are being moved here; their fields get docs as they settle"
@@ -33,6 +118,7 @@ pub mod config;
 pub mod config_edit;
 pub mod context;
 pub mod delete;
+pub mod demo;
 pub mod doctor;
 pub mod exclusion_purge;
 pub mod export;
@@ -42,10 +128,12 @@ pub mod git_repository;
 pub mod import;
 pub mod index;
 pub mod json_shape;
-pub mod keep_config;
+pub mod keep;
 pub mod list;
+pub mod memory;
 pub mod migrate;
 pub mod move_project;
+pub mod native_index;
 pub mod new_session;
 pub mod operations;
 pub mod plan_text;

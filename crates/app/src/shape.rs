@@ -15,7 +15,7 @@ mod session;
 pub use all::all;
 pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
 pub use page::Page;
-pub use render::{json_schema, markdown};
+pub use render::{json_schema, markdown, pretty};
 pub use schema::{Field, Schema, ShapeDefinition};
 pub use session::{
     ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, conversation,

@@ -5,7 +5,6 @@ mod app;
 mod args;
 mod command;
 mod confirm;
-mod demo;
 mod error_report;
 mod output;
 mod pager;
@@ -13,16 +12,11 @@ mod parse;
 mod plan_lines;
 mod progress;
 mod terminal;
-mod timer;
 mod words;
 
 use std::process::ExitCode;
 
-use boswell_app::sessions::{expiry, index as session_index, linked_transcript};
-use boswell_app::{
-    agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
-    keep_config, profiles, purge_copies, time,
-};
+use boswell_app::time;
 
 fn main() -> ExitCode {
     let line: Vec<_> = std::env::args_os().collect();

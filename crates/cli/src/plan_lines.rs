@@ -9,11 +9,6 @@ use boswell_model::Result;
 use crate::output::Output;
 use crate::terminal::one_line;
 
-/// A line of the `step` shape.
-pub(crate) fn step(out: &mut Output, does: &str) -> Result<()> {
-    change_step(out, ChangeStep::new(does))
-}
-
 /// Something that was or would be done.
 pub(crate) fn change_step(out: &mut Output, step: ChangeStep) -> Result<()> {
     if out.json {

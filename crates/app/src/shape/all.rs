@@ -77,5 +77,14 @@ pub fn all() -> Vec<ShapeDefinition> {
         ScrubFileStep::definition(),
         ScrubCopiesStep::definition(),
         ScrubbedStep::definition(),
+        crate::planned_change::PlanStep::definition(),
+        crate::keep::KeepStep::definition(),
+        crate::keep::KeepShape::definition(),
+        crate::keep::KeptShape::definition(),
+        crate::memory::MemoryShape::definition(),
+        crate::memory::MemoryChanged::definition(),
+        crate::memory::MemoryHit::definition(),
+        crate::memory::MemoryProblemShape::definition(),
+        crate::demo::DemoShape::definition(),
     ]
 }

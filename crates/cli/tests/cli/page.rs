@@ -152,12 +152,19 @@ fn the_page_names_every_field_that_commands_print() {
     }
 }
 
-/// The row of the table of shapes.
-fn shape(kind: &str) -> &'static str {
-    let row = section("## JSON shapes")
+/// What the page says of a shape: its generated tables, and its row of the older table of all.
+fn shape(kind: &str) -> String {
+    let shapes = section("## JSON shapes");
+    let mut text: Vec<&str> = shapes
         .lines()
-        .find(|line| line.starts_with(&format!("| `{kind}` |")));
-    row.unwrap_or_else(|| panic!("docs/cli.md has no shape `{kind}`"))
+        .filter(|line| line.starts_with(&format!("| `{kind}` |")))
+        .collect();
+    if let Some((_, rest)) = shapes.split_once(&format!("### `{kind}`\n")) {
+        text.push("`v`, `type`");
+        text.extend(rest.split("\n### ").next());
+    }
+    assert!(!text.is_empty(), "docs/cli.md has no shape `{kind}`");
+    text.join("\n")
 }
 
 #[test]
