@@ -292,7 +292,7 @@ impl Config {
     }
 
     /// What the file says of a setting.
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
             Some((table, key)) => self.table.get(table)?.get(key),
             None => self.table.get(key),

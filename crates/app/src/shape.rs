@@ -16,10 +16,10 @@ pub use all::all;
 pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
 pub use page::Page;
 pub use render::{json_schema, markdown, pretty};
-pub use schema::{Field, Schema, ShapeDefinition};
+pub use schema::{Schema, ShapeDefinition, ShapeField};
+pub(crate) use session::conversation;
 pub use session::{
-    ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, conversation,
-    session,
+    ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, session,
 };
 
 use boswell_model::Instant;
@@ -91,7 +91,7 @@ macro_rules! shape {
                     name: stringify!($name),
                     word: $crate::shape::first(&[$($word)?]),
                     doc: &[$($doc),+],
-                    fields: vec![$($crate::shape::Field {
+                    fields: vec![$($crate::shape::ShapeField {
                         name: $crate::shape::first(&[$($renamed,)? stringify!($member)])
                             .unwrap_or_default(),
                         doc: &[$($member_doc),*],

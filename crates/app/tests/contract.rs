@@ -10,7 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use boswell_app::shape::{self, Field, Schema, ShapeDefinition};
+use boswell_app::shape::{self, Schema, ShapeDefinition, ShapeField};
 
 const BEGIN: &str = "<!-- generated: shapes -->\n";
 const END: &str = "<!-- /generated: shapes -->\n";
@@ -131,7 +131,7 @@ fn object_in(schema: &Schema) -> Option<(&ShapeDefinition, &'static str)> {
 }
 
 /// Every member of a shape, with those of objects in it: `links`, `links[].ref`.
-fn members(shape: &ShapeDefinition, above: &str, visit: &mut dyn FnMut(String, &Field)) {
+fn members(shape: &ShapeDefinition, above: &str, visit: &mut dyn FnMut(String, &ShapeField)) {
     for field in &shape.fields {
         let name = format!("{above}{}", field.name);
         visit(name.clone(), field);
