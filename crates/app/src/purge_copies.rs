@@ -11,7 +11,8 @@ use boswell_store::{
     BlobId, Blobs, IdSource, Purged, Purging, Runner, Store, SystemIds, Wait, blobs,
 };
 
-use crate::RequestContext;
+use crate::app::runner;
+use crate::{App, Notice, RequestContext};
 
 /// Held while a purge is under way: a marker that is found without it was left by a
 /// process that was killed.
@@ -38,8 +39,8 @@ pub fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result
     Ok(purged)
 }
 
-/// Finishes purges that were interrupted; what cannot be finished is told and
-/// stays for the next time.
+/// Finishes purges that were interrupted; what cannot be finished is noted, and tried again the next
+/// time.
 pub fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());
@@ -67,33 +68,37 @@ pub fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     Ok(())
 }
 
-/// Tells of interrupted purges, for commands that only read.
-pub fn tell(cx: &RequestContext) {
-    let Some(home) = cx.home.as_ref() else {
-        return;
-    };
-    if !home.join("ops").is_dir() {
-        return;
+impl App {
+    /// What requests that remove something left unfinished, for faces that only read: copies or
+    /// notes may be left of what should be gone.
+    pub fn interrupted(&self) -> Vec<Notice> {
+        let home = self.home().filter(|home| home.join("ops").is_dir());
+        home.and_then(|home| interrupted(&runner(home)).ok())
+            .unwrap_or_default()
     }
-    let Ok(runner) = cx.reading_runner() else {
-        return;
-    };
-    let Ok(purges) = runner.purges() else { return };
-    for session in runner.scrubs().unwrap_or_default() {
-        cx.remark(format!(
-            "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
-        ));
+}
+
+fn interrupted(runner: &Runner) -> Result<Vec<Notice>> {
+    let purges = runner.purges()?;
+    let scrubs = runner.scrubs().unwrap_or_default();
+    let mut notices: Vec<Notice> = scrubs.iter().map(interrupted_scrub).collect();
+    // The process that holds the lock is about to finish it.
+    if !purges.is_empty() && !runner.is_purging().unwrap_or(true) {
+        notices.extend(purges.iter().map(|it| interrupted_purge(&it.session())));
     }
-    // Whoever holds the lock is about to finish it.
-    if purges.is_empty() || runner.is_purging().unwrap_or(true) {
-        return;
-    }
-    for purging in purges {
-        cx.remark(format!(
-            "the purge of {} was interrupted and is not finished: copies or notes of it may be left; any command that writes finishes it",
-            purging.session()
-        ));
-    }
+    Ok(notices)
+}
+
+fn interrupted_scrub(session: &SessionRef) -> Notice {
+    Notice::Remark(format!(
+        "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
+    ))
+}
+
+fn interrupted_purge(session: &SessionRef) -> Notice {
+    Notice::Remark(format!(
+        "the purge of {session} was interrupted and is not finished: copies or notes of it may be left; any command that writes finishes it"
+    ))
 }
 
 /// Whether the session is still in its store.

@@ -17,7 +17,10 @@ pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
 pub use page::Page;
 pub use render::{json_schema, markdown};
 pub use schema::{Field, Schema, ShapeDefinition};
-pub use session::{LinkShape, ResumeShape, SessionShape, TokensShape, conversation, session};
+pub use session::{
+    ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, conversation,
+    session,
+};
 
 use boswell_model::Instant;
 use boswell_model::json::Json;

@@ -15,7 +15,7 @@ use boswell_app::{Access, AppConfig, Config, Environment, Notice, RequestContext
 use boswell_model::{Error, ErrorKind, Result};
 
 pub(crate) use boswell_app::system::{
-    free_space, is_new_or_empty, new_file, new_script, program, runs_since, until,
+    free_space, is_new_or_empty, new_file, new_script, program, until,
 };
 
 use crate::args::{Color, Global};

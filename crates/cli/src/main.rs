@@ -11,6 +11,7 @@ mod export;
 mod output;
 mod pager;
 mod parse;
+mod plan_lines;
 mod progress;
 mod summary;
 mod terminal;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 use boswell_app::sessions::{expiry, index as session_index, linked_transcript};
 use boswell_app::{
     agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
-    keep_config, profiles, purge_copies, time,
+    keep_config, profiles, time,
 };
 
 fn main() -> ExitCode {

@@ -12,6 +12,12 @@ use crate::stores::{PairsShape, StoreShape};
 use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
 
 use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
+use crate::archive::ArchiveStep;
+use crate::delete::{DeleteStep, SessionOp};
+use crate::import::ImportStep;
+use crate::purge::PurgeOp;
+use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
+use crate::store_change::{ChangeStep, StoreChangeOp};
 
 /// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
 /// not listed here is not documented: a test compares the list with the source.
@@ -34,5 +40,15 @@ pub fn all() -> Vec<ShapeDefinition> {
         FileDifference::definition(),
         CheckpointFile::definition(),
         RestoreStep::definition(),
+        DeleteStep::definition(),
+        SessionOp::definition(),
+        PurgeOp::definition(),
+        ArchiveStep::definition(),
+        ImportStep::definition(),
+        ChangeStep::definition(),
+        StoreChangeOp::definition(),
+        ScrubFileStep::definition(),
+        ScrubCopiesStep::definition(),
+        ScrubbedStep::definition(),
     ]
 }

@@ -2,12 +2,13 @@
 
 use std::process::ExitCode;
 
+use boswell_app::delete::{can_remove, remove_session};
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
 use boswell_store::{Resolved, Retention, Summary};
 use clap::Args;
 
-use super::delete::{can_remove, remove_session};
+use super::delete::report;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
@@ -81,8 +82,8 @@ pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
                 store: app.writable(found.store)?,
                 location: found.location,
             };
-            match remove_session(app, &found, &mut out) {
-                Ok(()) => {}
+            match remove_session(app, &found) {
+                Ok(deleted) => report(deleted, &mut out)?,
                 Err(error) => crate::error_report::pass_over(error, &mut failed),
             }
         } else {

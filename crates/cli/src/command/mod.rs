@@ -47,7 +47,6 @@ pub(crate) mod repair;
 pub(crate) mod resume;
 pub(crate) mod rewind;
 pub(crate) mod scrub;
-mod scrub_plan;
 pub(crate) mod search;
 pub(crate) mod secrets;
 pub(crate) mod show;
@@ -123,10 +122,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => move_project::run(&app, args),
         Some(Command::Keep(args)) => keep::run(&app, args),
     };
-    if !matches!(args.command, Some(Command::Offer(_))) {
-        crate::purge_copies::tell(&app);
-    }
     app.show(app.take_notices());
+    if !matches!(args.command, Some(Command::Offer(_))) {
+        app.show(app.requests.interrupted());
+    }
     // `config` may have excluded a project since the settings of this machine were read.
     let keeps_nothing = matches!(
         args.command,

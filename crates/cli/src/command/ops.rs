@@ -9,6 +9,7 @@ use clap::Args;
 
 use crate::app::App;
 use crate::output::Output;
+pub(crate) use crate::plan_lines::way_back;
 use crate::terminal::{Style, fit, one_line};
 use crate::time;
 
@@ -260,16 +261,4 @@ fn short<'i>(id: &'i str, listed: &[ListedOperation]) -> &'i str {
         .find(is_unique)
         .and_then(|len| id.get(..len))
         .unwrap_or(id)
-}
-
-/// How to take back what a command did, as it is told afterwards: bare `undo` is the
-/// last operation alone.
-pub(crate) fn way_back(operations: &[String]) -> String {
-    match operations {
-        [] | [_] => "`boswell undo` takes it back".to_owned(),
-        several => {
-            let ids: Vec<&str> = several.iter().map(|id| id.get(..8).unwrap_or(id)).collect();
-            format!("`boswell undo {}` takes all of it back", ids.join(" "))
-        }
-    }
 }
