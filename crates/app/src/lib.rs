@@ -26,6 +26,7 @@ pub mod fork;
 pub mod git_repository;
 pub mod import;
 pub mod index;
+pub mod index_native;
 pub mod json_shape;
 pub mod keep_config;
 pub mod list;

@@ -20,7 +20,7 @@ mod words;
 
 use std::process::ExitCode;
 
-use boswell_app::sessions::{expiry, index as session_index, linked_transcript};
+use boswell_app::sessions::{expiry, linked_transcript};
 use boswell_app::{
     agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
     keep_config, profiles, time,
