@@ -15,7 +15,7 @@ use boswell_store::Exclusion;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-pub use self::setting::{SETTINGS, Setting};
+pub(crate) use self::setting::{SETTINGS, Setting};
 
 use self::setting::{Kind, example};
 use crate::time;
@@ -55,7 +55,7 @@ impl Config {
         }
     }
 
-    pub fn parse(path: PathBuf, text: &str) -> Result<Config> {
+    pub(crate) fn parse(path: PathBuf, text: &str) -> Result<Config> {
         let wrong = |why: String| {
             Error::new(ErrorKind::Invalid, format!("the settings in `{}` cannot be used", path.display()))
                 .because(why)
@@ -246,7 +246,7 @@ impl Config {
     }
 
     /// A setting as it is shown, and whether the file sets it.
-    pub fn shown(&self, setting: &Setting) -> (String, bool) {
+    pub(crate) fn shown(&self, setting: &Setting) -> (String, bool) {
         match self.get(setting.key) {
             Some(Value::String(text)) => (text.clone(), true),
             Some(value) => (value.to_string(), true),
@@ -338,7 +338,7 @@ fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
 }
 
 /// A path of the settings with its `~` expanded.
-pub fn expanded(path: &str, env: &Environment) -> PathBuf {
+pub(crate) fn expanded(path: &str, env: &Environment) -> PathBuf {
     match (path.strip_prefix("~/"), path, &env.home) {
         (Some(rest), _, Some(home)) => home.join(rest),
         (None, "~", Some(home)) => home.clone(),

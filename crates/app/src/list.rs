@@ -88,7 +88,7 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
         _ => Look::Close,
     };
     let mut sessions = SessionList::open(cx, look)?;
-    let found_any = sessions.len() > 0;
+    let found_any = !sessions.is_empty();
     if !request.hidden {
         sessions.without_hidden();
     }

@@ -2,13 +2,13 @@
 
 /// A setting that there is.
 #[derive(Debug)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// Its name, tables before it separated by dots.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// What holds without it.
-    pub default: &'static str,
+    pub(crate) default: &'static str,
     /// What it is for.
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     pub(super) kind: Kind,
 }
 
@@ -49,7 +49,7 @@ impl Setting {
 }
 
 /// Every setting.
-pub const SETTINGS: &[Setting] = &[
+pub(crate) const SETTINGS: &[Setting] = &[
     setting(
         "color",
         "auto",

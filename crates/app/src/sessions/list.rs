@@ -110,6 +110,11 @@ impl<'m> SessionList<'m> {
         self.rows.len()
     }
 
+    /// Whether there is none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Leaves out those that lists do not show unless asked.
     pub(crate) fn without_hidden(&mut self) {
         let mut rows = std::mem::take(&mut self.rows);
