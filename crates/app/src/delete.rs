@@ -64,7 +64,7 @@ pub enum RemovalPlan {
 
 /// A session that was deleted.
 #[derive(Debug, Clone)]
-pub struct DeletedSession {
+pub struct RemovedSession {
     /// The session.
     pub session: SessionRef,
     /// The operation.
@@ -109,7 +109,7 @@ impl App {
     pub fn delete(
         &self,
         request: &DeleteRequest,
-        sink: &mut dyn FnMut(DeletedSession) -> Result<()>,
+        sink: &mut dyn FnMut(RemovedSession) -> Result<()>,
     ) -> AppResult<()> {
         self.answer(|cx| delete(cx, request, sink))
     }
@@ -155,7 +155,7 @@ fn plan_delete(
 fn delete(
     cx: &RequestContext,
     request: &DeleteRequest,
-    sink: &mut dyn FnMut(DeletedSession) -> Result<()>,
+    sink: &mut dyn FnMut(RemovedSession) -> Result<()>,
 ) -> Result<()> {
     let names = request.sessions.iter();
     let found = names
@@ -165,7 +165,7 @@ fn delete(
         // Links are read from the session, so before it is gone.
         let staying = transcripts(cx, it, &found);
         let deleted = remove_session(cx, it)?;
-        sink(DeletedSession { staying, ..deleted })?;
+        sink(RemovedSession { staying, ..deleted })?;
     }
     Ok(())
 }
@@ -217,14 +217,14 @@ pub(crate) fn reference(found: &Resolved) -> SessionRef {
 /// # Errors
 ///
 /// Unsupported where boswell cannot delete sessions, Busy if a program is at work on it.
-pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<DeletedSession> {
+pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<RemovedSession> {
     let session = reference(found);
     let op = SessionOp {
         op: remove(cx, found)?,
         kind: "delete",
         session: session.to_string(),
     };
-    Ok(DeletedSession {
+    Ok(RemovedSession {
         session,
         op,
         staying: Vec::new(),

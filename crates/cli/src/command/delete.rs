@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_app::delete::{DeleteRequest, DeletedSession, RestoreRequest, RestoredSession};
+use boswell_app::delete::{DeleteRequest, RemovedSession, RestoreRequest, RestoredSession};
 use boswell_app::shape::Shape as _;
 use boswell_model::{Result, SessionRef};
 use clap::Args;
@@ -90,7 +90,7 @@ fn say_staying(app: &App, transcripts: &[SessionRef]) {
 }
 
 /// Acknowledges a session that was deleted.
-pub(crate) fn report(deleted: DeletedSession, out: &mut Output) -> Result<()> {
+pub(crate) fn report(deleted: RemovedSession, out: &mut Output) -> Result<()> {
     if out.json {
         return out.object(&deleted.op.object());
     }

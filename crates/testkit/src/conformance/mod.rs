@@ -46,7 +46,7 @@ mod writing;
 
 use boswell_model::Error;
 
-pub use dialect::{DialectRule, DialectSample, DialectSuite, Finding};
+pub use dialect::{DialectRule, DialectSample, DialectSuite, RuleFinding};
 pub use place::{Failure, MakePlace, WritePlace};
 pub use reading::{
     Make, backend_reads, exports, names_and_objects, positions, revisions, sessions, summaries,

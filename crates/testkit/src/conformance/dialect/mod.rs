@@ -68,7 +68,7 @@ pub enum DialectRule {
 
 /// A broken rule, and where.
 #[derive(Clone, Debug)]
-pub struct Finding {
+pub struct RuleFinding {
     /// The rule.
     pub rule: DialectRule,
     /// What was found instead.
@@ -87,7 +87,7 @@ pub struct DialectSuite {
 /// What a run found so far.
 #[derive(Debug, Default)]
 struct Findings {
-    list: Vec<Finding>,
+    list: Vec<RuleFinding>,
 }
 
 /// What is asked of one sample.
@@ -105,7 +105,7 @@ impl Findings {
         let known = self.list.iter().filter(|finding| finding.rule == rule);
         if !holds && known.count() < KEPT {
             let detail = detail();
-            self.list.push(Finding { rule, detail });
+            self.list.push(RuleFinding { rule, detail });
         }
     }
 
@@ -164,7 +164,7 @@ impl DialectSuite {
     }
 
     /// Runs every rule.
-    pub fn findings(&self) -> Vec<Finding> {
+    pub fn findings(&self) -> Vec<RuleFinding> {
         let mut findings = Findings::default();
         findings.part("facts and powers", |findings| facts::run(self, findings));
         for (nth, sample) in self.samples.iter().enumerate() {
