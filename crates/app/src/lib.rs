@@ -25,26 +25,37 @@
 //!
 //! # Example
 //!
+//! List, search, repair, read and undo, on a session of Claude Code that a crash left damaged.
+//!
 //! ```
-//! use boswell_app::fork::ForkRequest;
 //! use boswell_app::list::ListRequest;
-//! use boswell_app::{App, AppConfig, Environment};
+//! use boswell_app::operations::UndoRequest;
+//! use boswell_app::repair::SessionRepairRequest;
+//! use boswell_app::search::SearchRequest;
+//! use boswell_app::show::{ShowRequest, ShownItem};
+//! use boswell_app::{App, AppConfig, Cancel, Environment};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! // A home folder with one session of Claude Code.
-//! let folder = std::env::temp_dir().join(format!("boswell-example-{}", std::process::id()));
-//! let project = folder.join(".claude/projects/-w");
-//! std::fs::create_dir_all(&project)?;
-//! std::fs::write(
-//!     project.join("aaaaaaaa-0001-4001-8001-000000000001.jsonl"),
-//!     concat!(
-//!         r#"{"type":"user","uuid":"bbbbbbbb-0001-4001-8001-000000000001","parentUuid":null,"#,
-//!         r#""sessionId":"aaaaaaaa-0001-4001-8001-000000000001","isSidechain":false,"#,
-//!         r#""timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","#,
-//!         r#""message":{"role":"user","content":"Why is the build red?"}}"#,
-//!         "\n",
-//!     ),
-//! )?;
+//! # let folder = std::env::temp_dir().join(format!("boswell-example-{}", std::process::id()));
+//! # let project = folder.join(".claude/projects/-w");
+//! # std::fs::create_dir_all(&project)?;
+//! # let log = project.join("aaaaaaaa-0001-4001-8001-000000000001.jsonl");
+//! # let record = |id: u32, parent: &str, text: &str| {
+//! #     format!(
+//! #         concat!(
+//! #             r#"{{"type":"user","uuid":"bbbbbbbb-0001-4001-8001-00000000000{}","#,
+//! #             r#""parentUuid":{},"sessionId":"aaaaaaaa-0001-4001-8001-000000000001","#,
+//! #             r#""isSidechain":false,"timestamp":"2026-01-01T00:00:00.000Z","cwd":"/w","#,
+//! #             r#""message":{{"role":"user","content":"{}"}}}}"#,
+//! #         ),
+//! #         id, parent, text
+//! #     )
+//! # };
+//! # let first = record(1, "null", "Why is the build red?");
+//! # let second = record(2, r#""bbbbbbbb-0001-4001-8001-000000000001""#, "Look at the log.");
+//! // Two records share a line: the line end between them was lost.
+//! let damaged = format!("{first}{second}\n");
+//! std::fs::write(&log, &damaged)?;
 //!
 //! // Nothing is read from the process: the face says where to look.
 //! let env = Environment {
@@ -56,30 +67,48 @@
 //! let app = App::open(AppConfig::new(env, Some(folder.join("boswell"))))?;
 //!
 //! // List.
-//! let listed = app.list(&ListRequest::default())?;
-//! assert!(listed.notices.is_empty());
-//! let row = &listed.value.rows[0];
-//! assert_eq!(row.agents, "claude");
-//! let (_, summary) = &row.conversation.front;
+//! let page = app.list(&ListRequest::default())?.value;
+//! let (_, summary) = &page.rows[0].conversation.front;
 //! assert_eq!(summary.name(), "Why is the build red?");
+//! let session = summary.reference.to_string();
 //!
-//! // Change: a new session from the branch of another one.
-//! let forked = app.fork(&ForkRequest {
-//!     session: summary.reference.to_string(),
-//!     title: Some("A second try".to_owned()),
-//!     ..ForkRequest::default()
-//! })?;
-//! assert_eq!(forked.value.session.title.as_deref(), Some("A second try"));
-//! assert_eq!(app.list(&ListRequest::default())?.value.rows.len(), 2);
-//!
-//! // What is wrong is an error with a reason and a hint, for people.
-//! let nothing = ForkRequest {
-//!     session: "claude:none".to_owned(),
-//!     ..ForkRequest::default()
+//! // Search: any part of any word.
+//! let query = SearchRequest {
+//!     query: "uild re".to_owned(),
+//!     ..SearchRequest::default()
 //! };
-//! let refusal = app.fork(&nothing).err().ok_or("it was forked")?;
-//! assert_eq!(refusal.error.kind().word(), "not_found");
-//! # // Search, read, repair and undo follow here, once this crate answers them.
+//! let found = app.search(&query, &Cancel::new())?.value;
+//! assert_eq!(found.hits[0].session, session);
+//!
+//! // Repair: first the plan, then the change. Claude Code would not see the second record. The vault keeps the bytes as they were.
+//! let request = SessionRepairRequest {
+//!     session: session.clone(),
+//!     ..SessionRepairRequest::default()
+//! };
+//! let plan = app.plan_repair(&request)?.value;
+//! assert!(!plan.steps.is_empty());
+//! let _ = app.repair(&request)?;
+//! assert_eq!(std::fs::read_to_string(&log)?, format!("{first}\n{second}\n"));
+//!
+//! // Read: entries come one by one, however long the session is.
+//! let mut texts = Vec::new();
+//! let request = ShowRequest {
+//!     session,
+//!     ..ShowRequest::default()
+//! };
+//! let shown = app.show(&request, &mut |item| {
+//!     if let ShownItem::Entry { entry, .. } = item {
+//!         texts.extend(entry.view.map(|view| view.text()));
+//!     }
+//!     Ok(true)
+//! });
+//! let _ = shown?;
+//! assert_eq!(texts, ["Why is the build red?", "Look at the log."]);
+//!
+//! // Undo.
+//! let undone = app.undo(&UndoRequest::default(), &mut |_| Ok(()));
+//! let _ = undone?;
+//! assert_eq!(std::fs::read_to_string(&log)?, damaged);
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok(())
 //! # }
