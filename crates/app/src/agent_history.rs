@@ -82,15 +82,14 @@ pub fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>> {
 /// The history that xcsh keeps of what its user asks: prompts that we write into a session go there
 /// too, as if they had been typed. That of today's oh-my-pi has rules of its own and is left alone.
 #[derive(Debug)]
-pub struct AgentHistory<'m> {
-    cx: &'m RequestContext,
+pub struct AgentHistory {
     database: PathBuf,
     project: Option<String>,
 }
 
-impl<'m> AgentHistory<'m> {
+impl AgentHistory {
     /// The history of the store that a session is in; none where its agent keeps none.
-    pub fn of(cx: &'m RequestContext, found: &Resolved) -> Result<Option<AgentHistory<'m>>> {
+    pub fn of(found: &Resolved) -> Result<Option<AgentHistory>> {
         let database = found.store.root().join("history.db");
         let takes_prompts = HistoryKind::Database {
             takes_prompts: true,
@@ -101,26 +100,24 @@ impl<'m> AgentHistory<'m> {
             return Ok(None);
         }
         let project = found.store.summary(&found.location)?.meta.project;
-        Ok(Some(AgentHistory {
-            cx,
-            database,
-            project,
-        }))
+        Ok(Some(AgentHistory { database, project }))
     }
 
-    /// Adds prompts. They stand in the session already, so a history that cannot take them is
-    /// told and no failure.
-    pub fn remember(&self, prompts: &[String]) {
+    /// Adds prompts.
+    ///
+    /// # Errors
+    ///
+    /// What the database says. The prompts are in the session already: it is a matter of a
+    /// warning, and no failure of the append.
+    pub fn remember(&self, prompts: &[String]) -> Result<()> {
         let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
-        let added = boswell_find::remember_all(
+        boswell_find::remember_all(
             &self.database,
             &prompts,
             self.project.as_deref(),
             SystemIds.now(),
-        );
-        if let Err(error) = added {
-            self.cx.warn(error);
-        }
+        )
+        .map(drop)
     }
 }
 

@@ -6,12 +6,15 @@ use std::time::SystemTime;
 
 use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Clock, Exclusion, Owner, Runner, Store, Stores, SystemIds};
+use boswell_store::{Clock, Exclusion, IdSource, Owner, Runner, Store, Stores, SystemIds};
 
+use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
+use crate::outside_links::OutsideLinks;
 use crate::request_context::RequestContext;
-use crate::{Answer, AppResult, Cancel, Refusal};
+use crate::{Answer, AppResult, Cancel, Notice, Refusal};
 
 /// What an [`App`] is opened with. A face reads the environment and the settings; the library
 /// reads neither.
@@ -84,6 +87,8 @@ pub struct AppState {
     pub(crate) exits_soon: bool,
     stores: StoreChoice,
     archived: Mutex<Option<Archived>>,
+    looks: Looks,
+    pub(crate) outside_links: OutsideLinks,
 }
 
 /// Which stores requests look at.
@@ -124,6 +129,8 @@ impl App {
             exits_soon: config.exits_soon,
             stores: StoreChoice::Configured(config.stores),
             archived: Mutex::default(),
+            looks: Looks::default(),
+            outside_links: OutsideLinks::default(),
         };
         Ok(App {
             state: Arc::new(state),
@@ -153,6 +160,32 @@ impl App {
     /// Whether stores were named, so that those of the environment are not seen.
     pub fn has_named_stores(&self) -> bool {
         self.state.named_stores
+    }
+
+    pub(crate) fn state(&self) -> &AppState {
+        &self.state
+    }
+
+    /// What every change feed shares.
+    pub(crate) fn looks(&self) -> &Looks {
+        &self.state.looks
+    }
+
+    /// Symbolic links that lead out of their stores, which requests met since the last call: what
+    /// is behind them is missing from their answers. One warning for all of them, or none.
+    ///
+    /// A request is counted once it is over, so that a face which makes several for one
+    /// question reports each link once.
+    pub fn take_outside_links(&self) -> Option<Notice> {
+        self.state.outside_links.take().map(Notice::Warning)
+    }
+
+    /// Purges and replacements of secrets that an earlier run did not finish, for faces that only
+    /// read: a request that writes finishes them.
+    pub fn unfinished_purges(&self) -> Vec<Notice> {
+        let remarks = self.home().map(crate::purge_copies::unfinished);
+        let remarks = remarks.unwrap_or_default().into_iter();
+        remarks.map(Notice::Remark).collect()
     }
 
     /// Starts a request: finds the stores, and notes the time.
@@ -191,6 +224,19 @@ impl App {
 }
 
 impl AppState {
+    /// Notes that this terminal is used for the session with this log, where the agent runs in
+    /// `cwd`. What cannot be written is left out.
+    pub(crate) fn note_terminal(&self, log: &Path, cwd: &Path) {
+        let (Some(terminal), Some(home)) = (TerminalId::of(&self.env), &self.home) else {
+            return;
+        };
+        if !self.read_only {
+            let folder = home.join("terminal-sessions");
+            let unique = SystemIds.hex16();
+            let _ = breadcrumb::write(&RealDisk, &folder, &terminal, cwd, log, &unique);
+        }
+    }
+
     /// The stores as they are now.
     fn stores(&self) -> Result<Stores> {
         let named = match &self.stores {
@@ -299,6 +345,8 @@ impl App {
                 exits_soon: false,
                 stores: StoreChoice::Fixed(stores),
                 archived: Mutex::default(),
+                looks: Looks::default(),
+                outside_links: OutsideLinks::default(),
             }),
         }
     }

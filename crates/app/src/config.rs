@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use boswell_dialect::Environment;
+use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::Exclusion;
 use toml::de::{DeTable, DeValue};
@@ -63,6 +64,16 @@ const fn setting(
     }
 }
 
+impl Setting {
+    /// Which projects are excluded.
+    pub(crate) const EXCLUDE: Setting = setting(
+        "exclude",
+        "",
+        "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
+        Kind::Globs,
+    );
+}
+
 /// Every setting.
 pub const SETTINGS: &[Setting] = &[
     setting(
@@ -77,12 +88,7 @@ pub const SETTINGS: &[Setting] = &[
         "stores to add to those that are found: a table [[stores]] each, with dialect, path and label",
         Kind::Stores,
     ),
-    setting(
-        "exclude",
-        "",
-        "projects that are never listed, searched, kept or exported: folders, `*` and `**` allowed",
-        Kind::Globs,
-    ),
+    Setting::EXCLUDE,
     setting(
         "read_only",
         "false",
@@ -280,6 +286,11 @@ impl Config {
         }
     }
 
+    /// Whether the file sets it.
+    pub fn is_set(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
     /// What the file says of a setting.
     pub fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
@@ -296,6 +307,22 @@ impl Config {
     /// Yes or no; no if nothing is said.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// Dollars for a million tokens that the user set, by model: an object of objects of numbers.
+    /// What is not a number is `null`.
+    pub fn prices(&self) -> Option<Json> {
+        let number = |value: &Value| {
+            let whole = || value.as_integer().map(|whole| whole as f64);
+            Json::from(value.as_float().or_else(whole))
+        };
+        let model = |(name, parts): (&String, &Value)| {
+            let parts = parts.as_table().into_iter().flatten();
+            let parts = parts.map(|(key, value)| (key.clone(), number(value)));
+            (name.clone(), Json::Object(parts.collect()))
+        };
+        let set = self.get("prices")?.as_table()?;
+        Some(Json::Object(set.iter().map(model).collect()))
     }
 
     /// Several words; none if nothing is said.

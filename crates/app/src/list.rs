@@ -108,7 +108,7 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
     let last = conversations.last().filter(|_| more);
     let page = Page {
         shown: conversations.len(),
-        total,
+        total: u64::try_from(total).ok(),
         sessions: Maybe::Absent,
         cursor: last.map(|last| cursor_of(last, request.sort)),
         complete: true,
@@ -139,7 +139,8 @@ fn rows(
     Ok(conversations.into_iter().map(row).collect())
 }
 
-fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
+/// Folders that were looked at for stores.
+pub(crate) fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
     let folders = cx.stores.locations().iter();
     folders
         .map(|folder| LookedAt {

@@ -1,11 +1,11 @@
 //! Changes that go by a plan: carried out by the runner, and can be undone.
 
 use boswell_dialect::{EditRequest, Planned};
-use boswell_model::{Result, SessionMeta};
+use boswell_model::{Result, SessionMeta, SessionRef};
 use boswell_store::{Executed, Resolved};
 
 use crate::RequestContext;
-use crate::shape::shape;
+use crate::shape::{Maybe, shape};
 
 shape! {
     /// A step of a plan that was or would be carried out.
@@ -14,6 +14,56 @@ shape! {
         does: String,
         /// the files that it changes
         keys: Vec<String>,
+    }
+
+    /// A change that was carried out; `undo` takes it back.
+    OperationShape: "op" {
+        /// its id
+        op: String,
+        /// what sort of change it is
+        kind: String,
+        /// the session that was changed
+        session: String,
+        /// of a change to a session: the last entry that it added
+        entry: Maybe<Option<String>>,
+    }
+}
+
+impl OperationShape {
+    /// An operation on a session.
+    pub fn new(id: &str, kind: &str, session: &SessionRef) -> OperationShape {
+        OperationShape {
+            op: id.to_owned(),
+            kind: kind.to_owned(),
+            session: session.to_string(),
+            entry: Maybe::Absent,
+        }
+    }
+
+    /// An operation that followed a plan.
+    pub fn of(done: &Executed, session: &SessionRef) -> OperationShape {
+        OperationShape {
+            entry: Maybe::Given(done.planned.entries.last().cloned()),
+            ..OperationShape::new(&done.operation.id, &done.operation.kind, session)
+        }
+    }
+}
+
+/// What a plan would do, shown before it is carried out.
+#[derive(Debug, Clone)]
+pub struct PlanPreview {
+    /// Its title, the locks that it takes, its preconditions and steps, a line each.
+    pub text: String,
+    /// Its steps; none where there is nothing to do.
+    pub steps: Vec<PlanStep>,
+}
+
+impl From<&Planned> for PlanPreview {
+    fn from(planned: &Planned) -> PlanPreview {
+        PlanPreview {
+            text: planned.plan.to_string(),
+            steps: steps(planned),
+        }
     }
 }
 

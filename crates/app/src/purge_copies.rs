@@ -67,33 +67,35 @@ pub fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     Ok(())
 }
 
-/// Tells of interrupted purges, for commands that only read.
-pub fn tell(cx: &RequestContext) {
-    let Some(home) = cx.home.as_ref() else {
-        return;
-    };
+/// What interrupted purges and replacements of secrets may have left, a sentence each, for faces
+/// that only read.
+pub(crate) fn unfinished(home: &Path) -> Vec<String> {
     if !home.join("ops").is_dir() {
-        return;
+        return Vec::new();
     }
-    let Ok(runner) = cx.reading_runner() else {
-        return;
+    let runner = crate::app::runner(home);
+    let Ok(purges) = runner.purges() else {
+        return Vec::new();
     };
-    let Ok(purges) = runner.purges() else { return };
-    for session in runner.scrubs().unwrap_or_default() {
-        cx.remark(format!(
-            "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
-        ));
-    }
-    // Whoever holds the lock is about to finish it.
+    let scrubs = runner.scrubs().unwrap_or_default().into_iter();
+    let mut unfinished: Vec<String> = scrubs
+        .map(|session| {
+            format!(
+                "replacing secrets in {session} was interrupted: copies or notes may still hold them; `boswell secrets --scrub {session} --apply` goes on"
+            )
+        })
+        .collect();
+    // The process that holds the lock is about to finish it.
     if purges.is_empty() || runner.is_purging().unwrap_or(true) {
-        return;
+        return unfinished;
     }
-    for purging in purges {
-        cx.remark(format!(
+    unfinished.extend(purges.iter().map(|purging| {
+        format!(
             "the purge of {} was interrupted and is not finished: copies or notes of it may be left; any command that writes finishes it",
             purging.session()
-        ));
-    }
+        )
+    }));
+    unfinished
 }
 
 /// Whether the session is still in its store.

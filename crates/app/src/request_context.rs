@@ -10,8 +10,8 @@ use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
 use boswell_store::locks::Locks;
 use boswell_store::{
-    Conversation, IdSource, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store,
-    Stores, Summaries, Summary, SystemIds,
+    Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores,
+    Summaries, Summary, SystemIds,
 };
 
 use crate::app::{AppState, no_home};
@@ -42,6 +42,12 @@ impl Deref for RequestContext {
     }
 }
 
+impl Drop for RequestContext {
+    fn drop(&mut self) {
+        self.remember_outside_links();
+    }
+}
+
 impl RequestContext {
     pub(crate) fn new(state: Arc<AppState>, stores: Stores, cancel: Cancel) -> RequestContext {
         RequestContext {
@@ -51,6 +57,11 @@ impl RequestContext {
             cancel,
             notices: Mutex::default(),
         }
+    }
+
+    /// Remembers which links were met that lead out of their stores.
+    pub fn remember_outside_links(&self) {
+        self.outside_links.remember(&self.stores);
     }
 
     /// Notes what was done or passed over on the way.
@@ -325,30 +336,6 @@ impl RequestContext {
             }
         }
         None
-    }
-
-    /// Notes that this terminal is used for a session from now on: in boswell's own
-    /// folder, for `continue`.
-    ///
-    /// Best effort: a session is taken up whether or not it can be noted.
-    pub fn note_terminal(&self, found: &Resolved, cwd: &Path) {
-        let (Some(terminal), Some(home), Some(key)) =
-            (TerminalId::of(&self.env), &self.home, &found.location.key)
-        else {
-            return;
-        };
-        if !self.read_only {
-            let path = PathBuf::from(found.store.backend().describe(key));
-            let unique = SystemIds.hex16();
-            let _ = breadcrumb::write(
-                &RealDisk,
-                &home.join("terminal-sessions"),
-                &terminal,
-                cwd,
-                &path,
-                &unique,
-            );
-        }
     }
 }
 

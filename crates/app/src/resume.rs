@@ -3,17 +3,133 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
+pub use boswell_dialect::Permissions;
 use boswell_dialect::resume_decision::Probe;
 use boswell_dialect::{
-    Depth, Permissions, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment,
-    store_environment,
+    Depth, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment, store_environment,
 };
-use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Problem, Result};
+use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef};
 use boswell_store::{Conversation, Resolved, Selector, Session, Side, Store};
 
-use crate::RequestContext;
+use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::sessions::list::last_active;
+use crate::shape::{Map, ResumeShape, shape};
+use crate::{App, AppResult, RequestContext};
+
+/// Which conversation to take up again.
+#[derive(Debug, Clone)]
+pub struct ResumeRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// What the agent may do without asking.
+    pub permissions: Permissions,
+}
+
+impl Default for ResumeRequest {
+    fn default() -> ResumeRequest {
+        ResumeRequest {
+            session: "@last".to_owned(),
+            permissions: Permissions::default(),
+        }
+    }
+}
+
+/// The command that takes a conversation up again.
+#[derive(Debug, Clone)]
+pub struct ResumePlan {
+    /// The session that it takes up.
+    pub session: SessionRef,
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Where it is run; else in the current folder.
+    pub cwd: Option<String>,
+    /// Variables to set; none for one to unset.
+    pub env: StoreEnvironment,
+    /// The log, if the session has one.
+    log: Option<PathBuf>,
+}
+
+shape! {
+    /// The command that takes a conversation up again.
+    ResumeLine: "resume" {
+        /// program and arguments
+        argv: Vec<String>,
+        /// where it is run
+        cwd: Option<String>,
+        /// variables to set; `null` for one to unset
+        env: Map<Option<String>>,
+    }
+}
+
+impl ResumePlan {
+    /// Its JSON shape.
+    pub fn shape(&self) -> ResumeLine {
+        let command = ResumeCommand {
+            argv: self.argv.clone(),
+            cwd: self.cwd.clone(),
+        };
+        let ResumeShape { argv, cwd, env } = (command, self.env.clone()).into();
+        ResumeLine { argv, cwd, env }
+    }
+}
+
+impl App {
+    /// How a conversation is taken up again with the agent's own command. Nothing is started.
+    ///
+    /// `@last` passes over a session that no agent would take up.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session, Conflict if it is archived, Unsupported if its agent
+    /// has no command for it.
+    pub fn resume(&self, request: &ResumeRequest) -> AppResult<ResumePlan> {
+        self.answer(|cx| resume(cx, request))
+    }
+
+    /// Notes that this terminal is used for a session from now on, for `@last`. A face calls it
+    /// just before it runs the command.
+    ///
+    /// Best effort: a session is taken up whether or not it can be noted.
+    pub fn note_terminal(&self, plan: &ResumePlan) {
+        let here = self.environment().cwd.as_path();
+        if let Some(log) = &plan.log {
+            let cwd = plan.cwd.as_deref().map_or(here, Path::new);
+            self.state().note_terminal(log, cwd);
+        }
+    }
+}
+
+fn resume(cx: &RequestContext, request: &ResumeRequest) -> Result<ResumePlan> {
+    let found = cx.resolve(&request.session)?;
+    cx.refuse_archived(&found.store)?;
+    let (found, (command, env)) = match command_of(cx, &found, request.permissions) {
+        Err(error) if request.session == "@last" && error.kind() == ErrorKind::Unsupported => {
+            let other = last_that_resumes(cx).ok_or(error)?;
+            let command = command_of(cx, &other, request.permissions)?;
+            let passed = reference(&found);
+            cx.remark(format!(
+                "passed over {passed}, which no agent would take up"
+            ));
+            (other, command)
+        }
+        command => (found, command?),
+    };
+    if let LinkedTranscript::Gone(other) = linked_transcript::of(cx, &found)? {
+        cx.remark(linked_transcript::gone(&found.location.id, &other));
+    }
+    let key = found.location.key.as_deref();
+    Ok(ResumePlan {
+        session: reference(&found),
+        argv: command.argv,
+        cwd: command.cwd,
+        env,
+        log: key.map(|key| PathBuf::from(found.store.backend().describe(key))),
+    })
+}
+
+fn reference(found: &Resolved) -> SessionRef {
+    SessionRef::new(found.store.dialect().name(), &found.location.id)
+}
 
 /// A command, and what has to be in its environment.
 pub type Starting = (ResumeCommand, StoreEnvironment);
@@ -33,17 +149,6 @@ pub fn environment_of(
         &cx.env,
         (store.root(), location.key.as_deref()),
         &same,
-    )
-}
-
-/// As an object; `null` is for a variable that must not be set.
-pub fn env_shape(env: &StoreEnvironment) -> Json {
-    let value =
-        |value: &Option<PathBuf>| Json::from(value.as_ref().map(|path| path.display().to_string()));
-    Json::Object(
-        env.iter()
-            .map(|(name, path)| ((*name).to_owned(), value(path)))
-            .collect(),
     )
 }
 

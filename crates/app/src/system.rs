@@ -10,6 +10,22 @@ use std::path::{Path, PathBuf};
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::disk::{ProcessState, RealDisk, durable, process_state};
 
+/// Measures how long something takes.
+#[derive(Debug)]
+pub struct Stopwatch(std::time::Instant);
+
+impl Stopwatch {
+    /// Starts to measure.
+    pub fn start() -> Stopwatch {
+        Stopwatch(std::time::Instant::now())
+    }
+
+    /// The time since it was started.
+    pub fn elapsed(&self) -> std::time::Duration {
+        self.0.elapsed()
+    }
+}
+
 /// Answers true until so much time has passed.
 pub fn until(limit: std::time::Duration) -> impl Fn() -> bool + Sync {
     let start = std::time::Instant::now();

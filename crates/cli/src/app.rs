@@ -14,7 +14,7 @@ use std::sync::Arc;
 use boswell_app::{Access, AppConfig, Config, Environment, Notice, RequestContext, SystemClock};
 use boswell_model::{Error, ErrorKind, Result};
 
-pub(crate) use boswell_app::system::{free_space, new_file, program, runs_since, until, workers};
+pub(crate) use boswell_app::system::{new_file, program, runs_since, until};
 
 use crate::args::{Color, Global};
 use crate::error_report;

@@ -1,26 +1,23 @@
 //! The `boswell` command: finds, reads, repairs and keeps the sessions of your coding agents.
 
+mod agent_command;
 mod app;
 mod args;
 mod command;
 mod confirm;
 mod error_report;
-mod export;
 mod output;
 mod pager;
 mod parse;
 mod progress;
-mod summary;
 mod terminal;
+mod way_back;
 mod words;
 
 use std::process::ExitCode;
 
-use boswell_app::sessions::{expiry, index as session_index, linked_transcript, notes_overlay};
-use boswell_app::{
-    agent_history, agent_version, config, config_edit, exclusion_purge, git_repository, json_shape,
-    profiles, purge_copies, time,
-};
+use boswell_app::sessions::index as session_index;
+use boswell_app::{json_shape, purge_copies, time};
 
 fn main() -> ExitCode {
     let line: Vec<_> = std::env::args_os().collect();

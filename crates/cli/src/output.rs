@@ -124,3 +124,46 @@ impl Output {
         }
     }
 }
+
+/// An answer that is opened when there is something to write: a request that is refused starts no
+/// pager and leaves no file.
+pub(crate) struct LateOutput<'a> {
+    app: &'a App,
+    file: Option<&'a std::path::Path>,
+    opened: Option<Output>,
+}
+
+impl<'a> LateOutput<'a> {
+    /// An answer that a person may page through.
+    pub(crate) fn paged(app: &'a App) -> LateOutput<'a> {
+        LateOutput::to(app, None)
+    }
+
+    /// An answer that goes to a new file, or else may be paged through.
+    pub(crate) fn to(app: &'a App, file: Option<&'a std::path::Path>) -> LateOutput<'a> {
+        LateOutput {
+            app,
+            file,
+            opened: None,
+        }
+    }
+
+    /// The answer, ready to be written.
+    pub(crate) fn open(&mut self) -> Result<&mut Output> {
+        let opened = match (self.opened.take(), self.file) {
+            (Some(opened), _) => opened,
+            (None, Some(path)) => Output::to_file(self.app, path)?,
+            (None, None) => Output::paged(self.app),
+        };
+        Ok(self.opened.insert(opened))
+    }
+
+    /// Ends it, and then shows what was noticed: a pager would hide that.
+    pub(crate) fn shown<T>(mut self, answer: boswell_app::AppResult<T>) -> Result<T> {
+        if answer.is_ok() {
+            self.open()?.flush()?;
+        }
+        drop(self.opened);
+        self.app.shown(answer)
+    }
+}

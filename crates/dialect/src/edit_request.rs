@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_model::{SessionMeta, SessionView, Tip};
+use boswell_model::{Revision, SessionMeta, SessionView, Tip};
 
 use crate::{Capability, Draft, Files, IdSource, LockSpec, NewSession, Plan, SessionLocation};
 
@@ -118,7 +118,7 @@ impl EditRequest {
 #[non_exhaustive]
 pub enum Expected {
     /// Its log is at this revision.
-    Revision(String),
+    Revision(Revision),
     /// The conversation stands at this entry.
     Leaf(String),
 }

@@ -1,6 +1,6 @@
 //! Facts about a dialect as data, so that no other crate decides by its name.
 
-use crate::{Capabilities, Capability, Depth, KnownReader, Support};
+use crate::{Capabilities, Capability, Depth, KnownReader, RowLayout, Support};
 
 /// What is always true of a dialect.
 ///
@@ -58,6 +58,8 @@ pub struct DialectFacts {
     /// Files that may hold text of any session, with what they are: nothing ties that text to a
     /// session, so neither purge nor scrub reaches it.
     pub untied_files: &'static [UntiedFile],
+    /// How rows of a database make up a session; none where sessions are files.
+    pub rows: Option<RowLayout>,
 }
 
 /// Where large values of records are kept.
@@ -145,6 +147,7 @@ impl DialectFacts {
             prompt_history: HistoryKind::Sessions,
             memory: MemoryPolicy::ReadOnly,
             untied_files: &[],
+            rows: None,
         }
     }
 

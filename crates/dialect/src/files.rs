@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
+use crate::RowSource;
+
 /// What stands at a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileKind {
@@ -88,6 +90,12 @@ pub trait Files {
         self.read_whole(key, limit)
     }
 
+    /// Opens the database at a key for reading; none if it is not there, or if databases cannot be
+    /// read in this place.
+    fn rows(&self, _key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        Ok(None)
+    }
+
     /// How a person, or an index of the agent's own, names the file: its path, where it has one.
     fn describe(&self, key: &str) -> String {
         key.to_owned()
@@ -157,6 +165,10 @@ impl Files for Skipping<'_> {
 
     fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         self.files.settings(key, limit)
+    }
+
+    fn rows(&self, key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        self.files.rows(key)
     }
 
     fn describe(&self, key: &str) -> String {

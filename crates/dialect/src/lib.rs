@@ -2,8 +2,8 @@
 //!
 //! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`; an
 //! intention becomes a plan. It does no I/O and reads no clock or environment: files come
-//! through [`Files`], the environment is an argument. One folder per agent family; [`all`]
-//! lists what there is.
+//! through [`Files`], rows of a database through [`RowSource`], the environment is an argument. One
+//! folder per agent family; [`all`] lists what there is.
 
 mod capabilities;
 mod dialect;
@@ -24,6 +24,7 @@ mod reader;
 mod registry;
 mod repair;
 mod resume;
+mod row_source;
 mod side_files;
 mod text_piece;
 mod uuid;
@@ -66,6 +67,9 @@ pub use repair::{Confidence, Fix, ForkPlace, KnownReader, Patch, PatchPiece, Rep
 pub use resume::{
     ActiveProcess, LinkKind, Permissions, ResumeCommand, SessionLink, StoreEnvironment,
     store_environment,
+};
+pub use row_source::{
+    Cell, Column, RowKey, RowLayout, RowSelect, RowSource, RowStamp, RowTable, TABLE as ROW_TABLE,
 };
 pub use side_files::{FilesAtEntry, MemoryFile, SideFile, SideKind, Subagent};
 pub use text_piece::TextPiece;

@@ -1,9 +1,9 @@
 //! What a listing finds, and how it tells whose a file is.
 
 use boswell_model::json::Object;
-use boswell_model::{Framing, Instant, Problem};
+use boswell_model::{Framing, Instant, Problem, Revision};
 
-use crate::{FileIdentity, FileInfo};
+use crate::{FileIdentity, FileInfo, RowLayout, RowStamp};
 
 /// What a listing found.
 #[derive(Debug, Default)]
@@ -22,11 +22,12 @@ pub struct Discovered {
 pub struct SessionLocation {
     /// Its id.
     pub id: String,
-    /// Key of its log or document; none when only an index speaks of it.
+    /// Key of its log or document, or [`RowLayout::key`] where it is rows of a database; none when
+    /// only an index speaks of it.
     pub key: Option<String>,
     /// How records stand there.
     pub framing: Framing,
-    /// Length of the log.
+    /// Length of the log; for rows of a database their number.
     pub size: u64,
     /// When the log was last changed.
     pub modified: Option<Instant>,
@@ -61,6 +62,15 @@ impl SessionLocation {
         SessionLocation::of_file(id, info.clone(), framing)
     }
 
+    /// The state that the log is in, as far as the listing can tell.
+    pub fn revision(&self) -> Revision {
+        let file = self.identity.map(|identity| identity.file);
+        match (self.framing, self.identity) {
+            (Framing::Lines, _) | (_, None) => Revision::of_log(file, self.size),
+            (_, Some(identity)) => Revision::of_document(file, identity.modified, self.size),
+        }
+    }
+
     /// The same, with what a listing gave and nobody else needs.
     pub fn of_file(id: impl Into<String>, info: FileInfo, framing: Framing) -> Self {
         SessionLocation {
@@ -68,6 +78,29 @@ impl SessionLocation {
             modified: info.modified,
             identity: info.identity,
             ..SessionLocation::of(id, framing, info.size)
+        }
+    }
+
+    /// A session that is rows of the database at a key: its size is their number.
+    pub fn of_rows(
+        id: impl Into<String>,
+        database: &str,
+        stamp: RowStamp,
+        modified: Option<Instant>,
+    ) -> Self {
+        let id = id.into();
+        // Rows are changed in place, so each state counts as another file: no reader may go on
+        // where the rows of an earlier state ended.
+        let identity = FileIdentity {
+            file: (0, stamp.state),
+            modified: modified.map_or(0, |at| i128::from(at.millis()) * 1_000_000),
+            changed: 0,
+        };
+        SessionLocation {
+            key: Some(RowLayout::key(database, &id)),
+            modified,
+            identity: Some(identity),
+            ..SessionLocation::of(id, Framing::Lines, stamp.rows)
         }
     }
 }

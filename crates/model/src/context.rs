@@ -17,6 +17,17 @@ pub struct Context {
     pub settings: Settings,
 }
 
+impl Context {
+    /// A context whose messages are entries as they are stored, with no settings.
+    pub fn stored(tip: Tip, slots: impl IntoIterator<Item = Slot>) -> Self {
+        Context {
+            tip,
+            items: slots.into_iter().map(ContextItem::stored).collect(),
+            settings: Settings::default(),
+        }
+    }
+}
+
 /// One message of a context: the entries it is made of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ContextItem {
@@ -84,6 +95,17 @@ pub struct Message {
     pub content: Vec<Json>,
     /// The whole message in the dialect's own shape, where that says more than role and content.
     pub native: Option<Json>,
+}
+
+impl Message {
+    /// A message of these parts.
+    pub fn new(role: impl Into<String>, content: impl IntoIterator<Item = Json>) -> Self {
+        Message {
+            role: role.into(),
+            content: content.into_iter().collect(),
+            native: None,
+        }
+    }
 }
 
 /// Settings in force at a tip. Absent means that nothing on the way states it.

@@ -74,6 +74,32 @@ impl EntryKind {
         )
     }
 
+    /// Its name, in the words of the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            EntryKind::Header => "header",
+            EntryKind::User => "user",
+            EntryKind::Assistant => "assistant",
+            EntryKind::ToolResult => "tool_result",
+            EntryKind::Shell => "shell",
+            EntryKind::System => "system",
+            EntryKind::CustomMessage => "custom_message",
+            EntryKind::Attachment => "attachment",
+            EntryKind::Compaction => "compaction",
+            EntryKind::BranchSummary => "branch_summary",
+            EntryKind::Setting => "setting",
+            EntryKind::Label => "label",
+            EntryKind::Title => "title",
+            EntryKind::Tag => "tag",
+            EntryKind::Leaf => "leaf",
+            EntryKind::FileSnapshot => "file_snapshot",
+            EntryKind::Progress => "progress",
+            EntryKind::Custom => "custom",
+            EntryKind::Meta => "meta",
+            EntryKind::Unknown => "unknown",
+        }
+    }
+
     /// Who speaks, in the words of the command line.
     pub fn role(self) -> Option<&'static str> {
         match self {

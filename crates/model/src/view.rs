@@ -73,12 +73,17 @@ pub struct View {
 }
 
 impl View {
-    /// A view that is one text.
-    pub fn text_only(text: impl Into<String>) -> Self {
+    /// A view of these parts.
+    pub fn of(blocks: impl IntoIterator<Item = Block>) -> Self {
         View {
-            blocks: vec![Block::Text(text.into())],
+            blocks: blocks.into_iter().collect(),
             ..View::default()
         }
+    }
+
+    /// A view that is one text.
+    pub fn text_only(text: impl Into<String>) -> Self {
+        View::of([Block::Text(text.into())])
     }
 
     /// A view that is one line about the entry.

@@ -34,7 +34,10 @@ pub fn check(session: &Session) -> Result<Report> {
     if let Some(repair) = session.dialect().powers().repair {
         repair.check(&session.view(), session.meta(), &mut problems)?;
     }
-    problems.sort_by_key(|problem| (problem.line, problem.kind));
+    // Calls are gathered in a map: without the detail, two of one line would come in any order.
+    problems.sort_by(|a, b| {
+        (a.line, a.kind, a.slot, &a.detail).cmp(&(b.line, b.kind, b.slot, &b.detail))
+    });
     let (reachable, total) = crate::repair::reach(session)?;
     Ok(Report {
         problems,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{
-    EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, View,
+    EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, Revision, View,
 };
 
 use crate::blobs::Blobs;
@@ -103,6 +103,9 @@ pub struct NewEntry {
     pub time: Option<Instant>,
     /// Position in the log.
     pub at: u64,
+    /// The log with everything up to this entry. [`Follower::since`] goes on behind it; where
+    /// several records share a line, it hands out those again that came before the last.
+    pub revision: Revision,
     /// Its line, from 1; none where the follower did not read the lines before.
     pub line: Option<u64>,
     /// Whether the agent does not show it to people.
@@ -134,6 +137,28 @@ impl Follower {
         if let Some(object) = follower.open()? {
             let end = object.end()?;
             follower.skip(object.as_ref(), end)?;
+        }
+        Ok(follower)
+    }
+
+    /// Follows a session from a revision on: that of a snapshot, a receipt, or an entry that was
+    /// handed out. If another file took the log's place since, or it was cut, everything is handed
+    /// out, in generation 1.
+    pub fn since(store: &Store, id: &str, revision: &Revision) -> Result<Follower> {
+        let mut follower = Follower::new(store, id)?;
+        let Some(object) = follower.open()? else {
+            return Ok(follower);
+        };
+        let (file, end) = (object.identity()?, object.end()?);
+        let grew = revision.is_same_file(&Revision::of_log(file, end)) && revision.end() <= end;
+        match file {
+            _ if !grew => follower.generation = 1,
+            Some(_) => follower.skip(object.as_ref(), revision.end())?,
+            // A backend without files takes its own positions back.
+            None => {
+                follower.seen.end = revision.end();
+                follower.seen.lines_before = (revision.end() == 0).then_some(0);
+            }
         }
         Ok(follower)
     }
@@ -207,7 +232,9 @@ impl Follower {
             self.generation += u64::from(was_read);
         }
         let dialect = self.store.dialect();
+        let before = Revision::of_log(identity, self.seen.end);
         let mut batch = Batch::new(dialect, self.blobs.as_ref(), self.seen.last.clone());
+        batch.file = identity;
         let read = if identity.is_some() {
             self.seen
                 .read_file(object.as_ref(), end, &mut |line| batch.line(line))
@@ -221,8 +248,17 @@ impl Follower {
             // Where this fails the entries have no name, and the next poll tries again.
             self.seen.lines_before = count_lines(object.as_ref(), self.seen.start).ok();
         }
-        let (entries, last) = batch.finish(object.as_ref(), self.seen.lines_before);
+        let (mut entries, last) = batch.finish(object.as_ref(), self.seen.lines_before);
         self.seen.last = last;
+        if identity.is_none() {
+            // Only the end of what was read is a position of such a backend.
+            let (last, others) = entries
+                .split_last_mut()
+                .map_or((None, [].as_mut_slice()), |(last, rest)| (Some(last), rest));
+            others.iter_mut().for_each(|it| it.revision = before);
+            last.into_iter()
+                .for_each(|it| it.revision = Revision::at_end(self.seen.end));
+        }
         let more = identity.is_some() && self.seen.end < end;
         Ok(News {
             entries,

@@ -9,7 +9,7 @@ use boswell_dialect::{Depth, Dialect, ReadSession, Reader, SessionLocation, Tool
 use boswell_model::json::{Object, Scanned};
 use boswell_model::{
     Context, ContextItem, EntryKind, Error, ErrorKind, Framing, Log, Message, Payloads, Result,
-    SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
+    Revision, SessionMeta, SessionRef, SessionView, Slot, Tip, Tree, View,
 };
 
 use crate::backend::{Backend, BackendFiles, ObjectReader};
@@ -30,6 +30,8 @@ pub struct Session {
     path: Option<String>,
     read: ReadSession,
     object: Records,
+    /// Device and number of the file that was read, where there is one.
+    file: Option<(u64, u64)>,
     /// The position that reading reached.
     end: u64,
     /// Where its large values are.
@@ -127,7 +129,9 @@ impl Session {
             dialect.add_side_meta(&BackendFiles(backend), location, &mut read.meta)?;
         }
         let path = location.key.as_deref().map(|key| backend.describe(key));
+        let file = object.as_ref().map_or(Ok(None), |it| it.identity())?;
         Ok(Session {
+            file,
             dialect,
             location: location.clone(),
             path,
@@ -156,6 +160,7 @@ impl Session {
             if let Some(enough) = context_reader::enough_of(dialect, object.as_ref(), location, at)?
             {
                 let EnoughRead { read, tip, end } = enough;
+                let file = object.identity()?;
                 let (path, object) = (
                     Some(backend.describe(key)),
                     Records(Mutex::new(Some(object))),
@@ -163,6 +168,7 @@ impl Session {
                 let location = location.clone();
                 let (blobs, naming, scratch) = (None, None, Scratch::default());
                 let session = Session {
+                    file,
                     dialect,
                     location,
                     path,
@@ -214,6 +220,7 @@ impl Session {
         let end = object.lines(from, next, &mut |line| reader.line(line))?;
         let (path, read, blobs) = (self.path.clone(), reader.finish(), self.blobs.clone());
         Ok(Session {
+            file: object.identity()?,
             dialect: self.dialect,
             location,
             path,
@@ -277,9 +284,13 @@ impl Session {
         self.read.view(&self.object)
     }
 
-    /// A revision: an opaque token that grows with the log.
-    pub fn revision(&self) -> String {
-        self.end.to_string()
+    /// The state that the log was in when it was read.
+    pub fn revision(&self) -> Revision {
+        match self.location.framing {
+            Framing::Lines => Revision::of_log(self.file, self.end),
+            // A document is rewritten as a whole, so when that was is a part of its revision.
+            _ => self.location.revision().with_end(self.end),
+        }
     }
 
     /// Where the conversation stands.

@@ -10,7 +10,7 @@ use boswell_dialect::{
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Slot};
 
-use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend};
+use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend, with_sessions_of_rows};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
 use crate::exclusion::Exclusion;
@@ -67,17 +67,7 @@ impl Store {
     /// The sessions that an agent keeps below a folder.
     pub fn in_folder(dialect: &'static dyn Dialect, root: impl Into<PathBuf>) -> Store {
         let root = root.into();
-        Store {
-            dialect,
-            backend: Arc::new(FsBackend::new(&root)),
-            root,
-            writing: None,
-            at_work: Arc::default(),
-            home: None,
-            archived: None,
-            label: None,
-            exclusion: None,
-        }
+        Store::on(dialect, Arc::new(FsBackend::new(&root)), root)
     }
 
     /// The sessions of a dialect on any backend; `root` is how people name the place.
@@ -88,7 +78,7 @@ impl Store {
     ) -> Store {
         Store {
             dialect,
-            backend,
+            backend: with_sessions_of_rows(dialect, backend),
             root: root.into(),
             writing: None,
             at_work: Arc::default(),

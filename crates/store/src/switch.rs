@@ -4,7 +4,7 @@
 //! nothing: the old writer still writes. After it, the old session is durable and its lease free;
 //! its status stays as it was.
 
-use boswell_model::{EntryKind, Result};
+use boswell_model::{EntryKind, Result, Revision};
 
 use crate::launch::{Launch, SessionId};
 use crate::{Outcome, Session, SessionWriter, Store, Wait};
@@ -24,7 +24,7 @@ pub struct Switched {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     /// The revision, for [`Expect::Revision`](crate::Expect::Revision).
-    pub revision: String,
+    pub revision: Revision,
     /// How many entries, the header aside.
     pub entries: u64,
     /// The entry that the conversation stands at.

@@ -46,6 +46,7 @@ pub mod hooked_disk;
 pub mod ids;
 pub mod jsonl;
 pub mod make;
+pub mod memory_rows;
 pub mod oracle;
 pub mod peer;
 pub mod phrase;
@@ -55,6 +56,7 @@ pub mod scanner;
 pub mod scripted_model;
 pub mod sha256;
 pub mod snapshot;
+pub mod toys;
 
 pub use files::{Batch, FileList, FileSpec, Made};
 pub use home::{Home, Planted};

@@ -12,4 +12,5 @@ mod paths;
 mod retired_words;
 mod seeds_page;
 mod silence;
+mod toys;
 mod weight;

@@ -1,24 +1,22 @@
 //! Catalog and index in boswell's own folder, and what to do where they cannot be kept.
 
+mod sources;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, StoreSources, Tally, WantedRows};
+use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, Tally, WantedRows};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, Sleep, durable};
-use boswell_store::{Conversation, Store, StoreId, Summaries, Summary};
+use boswell_store::{Conversation, StoreId, Summaries, Summary};
 
 use crate::RequestContext;
 use crate::exclusion_purge;
-use crate::sessions::filter::Side;
-use crate::sessions::notes_overlay::NotesOverlay;
 use crate::system::{until, workers};
 
 /// How long a list may read logs for counts before it answers without.
 const LISTING: Duration = Duration::from_millis(300);
-/// How long a command goes on with the index after it has answered.
-const AFTERWARDS: Duration = Duration::from_secs(1);
 
 /// Whether boswell's folder is made where it is not there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,8 +29,6 @@ pub enum Create {
 pub type IsMeant<'c> = Box<dyn Fn(&[usize]) -> bool + 'c>;
 /// Finds out which conversations are meant.
 type Choose<'c> = &'c dyn Fn(&mut SessionIndex) -> Result<IsMeant<'c>>;
-/// Told of every session by its place among the entries what it can be chosen by.
-pub type Look<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
 
 /// Every session, as the catalog has it.
 #[derive(Debug)]
@@ -44,9 +40,21 @@ pub struct SessionIndex {
     /// Why nothing is kept for the next time.
     pub unkept: Option<Error>,
     index: PathBuf,
+    /// Whether sessions of stores that were not named may be missing.
+    stores_are_named: bool,
+    exits_soon: bool,
 }
 
 impl SessionIndex {
+    /// Opens the catalog, in memory where none can be kept, and looks at every log.
+    pub fn create(cx: &RequestContext) -> Result<SessionIndex> {
+        let opened = SessionIndex::open(cx, Create::Yes)?;
+        opened.ok_or_else(|| {
+            let what = "the catalog was neither opened nor refused";
+            Error::new(ErrorKind::Internal, what)
+        })
+    }
+
     /// Opens the catalog and looks at every log. Without [`Create::Yes`] none where there is no
     /// place for a catalog.
     pub fn open(cx: &RequestContext, create: Create) -> Result<Option<SessionIndex>> {
@@ -74,6 +82,8 @@ impl SessionIndex {
             session_errors: Vec::new(),
             unkept,
             index,
+            stores_are_named: cx.named_stores,
+            exits_soon: cx.exits_soon,
         }))
     }
 
@@ -126,7 +136,7 @@ impl SessionIndex {
     }
 
     /// The sums over the conversations that are meant. `choose` says which, by the places of their
-    /// sides among the entries; it is asked again if the catalog has to be made anew.
+    /// sides among the entries; it is asked again if the catalog has to be rebuilt.
     pub fn tally(&mut self, cx: &RequestContext, by: By, choose: Choose<'_>) -> Result<Tally> {
         let meant = choose(self)?;
         match self.catalog.tally(&cx.stores, &self.entries, by, &meant) {
@@ -171,7 +181,7 @@ impl SessionIndex {
         // A look for one row costs as much as passing by some thirty.
         if wanted > self.entries.len() / 32 {
             match self.catalog.load_all(&mut self.entries) {
-                // Each is asked for again when it is shown, and read anew if need be.
+                // Each is asked for again when it is shown, and its log read if need be.
                 Err(error) if error.kind() == ErrorKind::Damaged => {}
                 done => done?,
             }
@@ -266,6 +276,12 @@ impl SessionIndex {
         }
     }
 
+    /// Notes why nothing was kept, and what could not be looked at.
+    pub fn note_rest(&mut self, cx: &RequestContext) {
+        say_unkept(cx, self.unkept.as_ref());
+        crate::list::warn_about(cx, self.rest());
+    }
+
     /// What could not be looked at.
     pub fn rest(&mut self) -> Summaries {
         let mut rest = Summaries {
@@ -289,162 +305,13 @@ impl SessionIndex {
         &self.catalog
     }
 
-    /// The search index; an empty one where none can be kept.
-    pub fn index(&self) -> Index {
-        Index::open(&self.index)
-    }
-
-    /// Goes on with the index for a moment, after the answer was given. What fails here is
-    /// tried again next time.
-    pub fn index_a_little(&self, cx: &RequestContext, index: &Index, sources: &StoreSources) {
-        let time = until(AFTERWARDS);
-        let _ = self.index_until(cx, index, sources, &mut || time());
-    }
-
-    /// Brings the index up to date, until `go_on` answers false.
-    pub fn index_until(
-        &self,
-        cx: &RequestContext,
-        index: &Index,
-        sources: &StoreSources,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> Result<boswell_find::Progress> {
-        if self.unkept.is_some() {
-            return Ok(boswell_find::Progress::default());
-        }
-        let backlog = index.backlog(sources.settled());
-        // With stores named on the command line the others are not seen, and so
-        // not known to be gone.
-        if backlog.strangers && !cx.named_stores {
-            let here: HashSet<_> = sources
-                .sources()
-                .iter()
-                .map(|source| &source.reference)
-                .collect();
-            index.retain(&|reference| here.contains(reference))?;
-        }
-        if backlog.behind.is_empty() {
-            return Ok(boswell_find::Progress {
-                complete: true,
-                ..boswell_find::Progress::default()
-            });
-        }
-        durable::make_folders(&RealDisk, &self.index)?;
-        index.update(&mut backlog.behind.into_iter().cloned(), sources, go_on)
-    }
-
-    /// Everything that can be searched: `summaries` in order, then memory.
-    pub fn sources(
-        &self,
-        cx: &RequestContext,
-        summaries: &[(usize, StoreId, Summary)],
-    ) -> Result<StoreSources> {
-        let mut sources = StoreSources::with_capacity(summaries.len());
-        for (place, (index, store, summary)) in summaries.iter().enumerate() {
-            let Some((store, entry)) = cx.stores.get(*store).zip(self.entries.get(*index)) else {
-                continue;
-            };
-            sources.add_session(place, store, summary, entry);
-        }
-        self.with_memory(cx, sources)
-    }
-
-    /// The same by their places among the entries. Few need a closer look; what the others say is
-    /// told to who chooses among them.
-    pub fn sources_by_filter_keys(
-        &mut self,
-        cx: &RequestContext,
-        mut look: Option<Look<'_>>,
-    ) -> Result<StoreSources> {
-        let noted = NotesOverlay::read(cx)?;
-        let failed: HashSet<usize> = self
-            .session_errors
-            .iter()
-            .map(|(index, _)| *index)
-            .collect();
-        let mut sources = StoreSources::with_capacity(self.entries.len());
-        for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
-            let Some(entry) = self.entries.get(index) else {
-                continue;
-            };
-            let Some(store) = cx.stores.get(entry.store) else {
-                continue;
-            };
-            let dialect = store.dialect().name();
-            // A title may stand in an index, in a file beside the log, or in a note.
-            if entry.stands_alone() && !noted.speaks_of(dialect, &entry.location.id) {
-                match (&mut look, entry.filter_keys()) {
-                    (None, _) => {
-                        sources.add_log(index, store, entry);
-                        continue;
-                    }
-                    (Some(look), Some(filter_keys)) => {
-                        look(index, &Side::alone(dialect, filter_keys));
-                        sources.add_alone(index, store, filter_keys, entry);
-                        continue;
-                    }
-                    _ => {}
-                }
-            }
-            let Some((_, mut summary)) = self.summary(cx, index)? else {
-                continue;
-            };
-            noted.add_to(std::iter::once(&mut summary));
-            if let Some(look) = &mut look {
-                look(index, &Side::of(&summary));
-            }
-            if let Some(entry) = self.entries.get(index) {
-                sources.add_session(index, store, &summary, entry);
-            }
-        }
-        self.with_memory(cx, sources)
-    }
-
     /// Drops the rows. Freeing each on its own takes longer than many a list, so a process that
     /// ends soon leaves them to the operating system.
-    pub fn leave(mut self, cx: &RequestContext) {
-        if cx.exits_soon {
+    pub fn leave(mut self) {
+        if self.exits_soon {
             std::mem::forget(std::mem::take(&mut self.entries));
         }
     }
-
-    fn with_memory(&self, cx: &RequestContext, mut sources: StoreSources) -> Result<StoreSources> {
-        for (id, store) in cx.stores.iter() {
-            let entry = self.entries.partition_point(|entry| entry.store < id);
-            let entry = self.entries.get(entry).filter(|entry| entry.store == id);
-            // A store whose memory cannot be listed is warned about when its sessions are.
-            let _ = sources.add_memory(store, entry);
-        }
-        if let Some((home, own)) = cx.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
-            own_memory(cx, &Store::in_folder(own, home), &mut sources)?;
-        }
-        Ok(sources)
-    }
-}
-
-/// Boswell's own pages of every project.
-fn own_memory(cx: &RequestContext, store: &Store, sources: &mut StoreSources) -> Result<()> {
-    for project in store
-        .backend()
-        .list("memory")?
-        .iter()
-        .filter(|info| info.is_folder())
-    {
-        if cx.exclusion.is_some() {
-            let folder = store
-                .file(&format!("{}/.project", project.key), 64 << 10)?
-                .unwrap_or_default();
-            if !cx.shows(Some(String::from_utf8_lossy(&folder).trim())) {
-                continue;
-            }
-        }
-        for page in store.backend().list(&project.key)? {
-            if page.is_file() && page.name().ends_with(".md") {
-                sources.add_text(store, &page, project.name().to_owned());
-            }
-        }
-    }
-    Ok(())
 }
 
 fn kept_catalog(cx: &RequestContext, create: Create) -> Result<Option<Catalog>> {

@@ -123,8 +123,8 @@ impl<'m> SessionList<'m> {
         self.rows = rows;
     }
 
-    /// Leaves out conversations that are not asked for; of what was only glanced at, what
-    /// its log says has to do.
+    /// Leaves out conversations that are not asked for. Of sessions that are known by their sort
+    /// keys only, `takes_side` decides by what their log says.
     pub fn retain(
         &mut self,
         takes: impl Fn(&Conversation) -> bool,
@@ -146,7 +146,7 @@ impl<'m> SessionList<'m> {
     /// Ends with the process.
     pub fn leave(self) {
         if let Some(index) = self.session_index {
-            index.leave(self.cx);
+            index.leave();
         }
     }
 
@@ -299,7 +299,7 @@ impl<'m> SessionList<'m> {
                 Sort::Size => {
                     Key::Number(Reverse(self.entry(*index).map(|entry| entry.location.size)))
                 }
-                // A name is not known at a glance, and so such lists are looked at closely.
+                // Sort keys hold no name, so a list by name is opened with `Look::Close`.
                 Sort::Name => Key::Name(String::new()),
             },
         }
@@ -341,7 +341,7 @@ fn parse_cursor(by: Sort, cursor: &str) -> Option<(SessionRef, Key)> {
     Some((SessionRef::new(dialect, id), key))
 }
 
-/// Every session, at a glance where that will do.
+/// Every session, by its sort keys where they suffice.
 fn from_sort_keys(cx: &RequestContext, session_index: &mut SessionIndex) -> Result<Vec<Row>> {
     session_index.read_for_list(cx)?;
     let Sorted { far, near } = Sorted::of(cx, session_index, &NotesOverlay::read(cx)?)?;
@@ -353,7 +353,7 @@ fn from_sort_keys(cx: &RequestContext, session_index: &mut SessionIndex) -> Resu
 
 /// Sessions by how closely they must be looked at, by their places among the entries.
 pub struct Sorted {
-    /// Of these a glance will do.
+    /// Of these the sort keys suffice.
     pub far: Vec<usize>,
     /// Sides of conversations that are kept in several places, because only a summary can join
     /// them, and what notes or side files speak of. Those that cannot be read are left out.
@@ -407,7 +407,7 @@ impl Sorted {
     }
 }
 
-/// Whether lists leave out a session that was only glanced at.
+/// Whether lists leave out a session of which only the sort keys are known.
 pub fn is_hidden(dialect: &str, entry: &CatalogRow, sort_keys: &SortKeys) -> bool {
     let location = &entry.location;
     let is_empty = || {
@@ -446,7 +446,7 @@ pub fn sides(conversation: &Conversation) -> impl Iterator<Item = &Summary> {
     conversation.sides()
 }
 
-/// The messages of a session, where somebody counted them.
+/// The messages of a session, where they were counted.
 pub fn messages(summary: &Summary) -> Option<u64> {
     // A document speaks of a conversation that is kept elsewhere; that it holds no
     // message says nothing.

@@ -153,7 +153,7 @@ impl Newest {
                 .find(|entry| entry.location.id == id && is_of(entry))?;
             Some((found.store, found.location.clone()))
         });
-        session_index.leave(cx);
+        session_index.leave();
         found
     }
 }

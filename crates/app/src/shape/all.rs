@@ -1,5 +1,20 @@
 //! Every shape that stands on a line of its own.
 
+use crate::attachments::AttachmentShape;
+use crate::context::{ContextShape, MessageShape};
+use crate::export::ExportShape;
+use crate::index::IndexShape;
+use crate::projects::ProjectShape;
+use crate::prompts::PromptShape;
+use crate::resume::ResumeLine;
+use crate::search::HitShape;
+use crate::secrets::SecretShape;
+use crate::stats::StatShape;
+use crate::stores::{PairsShape, StoreShape};
+
+use crate::files::{CheckpointFile, FileDifference, FormerFile, RestoreStep, TouchedFile};
+use crate::tree::NodeShape;
+
 use super::{EntryShape, Page, SessionShape, Shape as _, ShapeDefinition};
 
 /// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
@@ -8,8 +23,16 @@ pub fn all() -> Vec<ShapeDefinition> {
     vec![
         SessionShape::definition(),
         Page::definition(),
+        HitShape::definition(),
+        PromptShape::definition(),
+        StatShape::definition(),
+        IndexShape::definition(),
+        StoreShape::definition(),
+        PairsShape::definition(),
+        ProjectShape::definition(),
+        ResumeLine::definition(),
+        SecretShape::definition(),
         EntryShape::definition(),
-        crate::planned_change::PlanStep::definition(),
         crate::keep::KeepStep::definition(),
         crate::keep::KeepShape::definition(),
         crate::keep::KeptShape::definition(),
@@ -18,5 +41,33 @@ pub fn all() -> Vec<ShapeDefinition> {
         crate::memory::MemoryHit::definition(),
         crate::memory::MemoryProblemShape::definition(),
         crate::demo::DemoShape::definition(),
+        NodeShape::definition(),
+        ContextShape::definition(),
+        MessageShape::definition(),
+        AttachmentShape::definition(),
+        crate::acknowledgement::ReceiptShape::definition(),
+        crate::rewind::RewoundShape::definition(),
+        crate::acknowledgement::NoteShape::definition(),
+        crate::summarize::SummaryShape::definition(),
+        crate::planned_change::PlanStep::definition(),
+        crate::planned_change::OperationShape::definition(),
+        TouchedFile::definition(),
+        FormerFile::definition(),
+        FileDifference::definition(),
+        CheckpointFile::definition(),
+        RestoreStep::definition(),
+        ExportShape::definition(),
+        crate::check::DamageShape::definition(),
+        crate::check::WarningShape::definition(),
+        crate::repair::RepairStepShape::definition(),
+        crate::repair::LossShape::definition(),
+        crate::repair::RepairOperation::definition(),
+        crate::operations::LoggedOperation::definition(),
+        crate::clean::CleanStep::definition(),
+        crate::clean::VaultStep::definition(),
+        crate::clean::LockStep::definition(),
+        crate::clean::CleanOperation::definition(),
+        crate::doctor::ReportShape::definition(),
+        crate::settings::SettingShape::definition(),
     ]
 }

@@ -108,7 +108,9 @@ fn block(block: &Block) -> Json {
 /// What the `entry` shape needs to know beside the record itself.
 #[derive(Debug)]
 pub struct EntryPlace {
+    /// Whether it is on the current branch.
     pub on_branch: bool,
+    /// Whether the conversation goes on from it.
     pub leaf: bool,
 }
 
@@ -116,19 +118,24 @@ pub struct EntryPlace {
 /// follower handed out.
 #[derive(Debug)]
 pub struct EntryParts<'e> {
+    /// The session that it belongs to.
     pub session: &'e SessionRef,
     /// How people name it.
-    label: Option<Cow<'e, str>>,
+    pub label: Option<Cow<'e, str>>,
     parent: Option<Cow<'e, str>>,
+    /// What it is, in words that all dialects share.
     pub kind: EntryKind,
     /// The type word that its agent gave it.
     pub word: &'e str,
-    time: Option<Instant>,
+    /// When it was written.
+    pub time: Option<Instant>,
     line: Option<u64>,
     hidden: bool,
     on_branch: bool,
     leaf: bool,
-    bytes: &'e [u8],
+    /// The record.
+    pub bytes: &'e [u8],
+    /// What it says; none if it changed while it was read.
     pub view: Option<&'e View>,
 }
 
@@ -178,11 +185,23 @@ impl<'e> EntryParts<'e> {
         }
     }
 
+    /// Whether agents keep it from their users.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden || self.view.is_some_and(|view| view.hidden)
+    }
+
     /// The shape, with the record itself if that is asked for.
     pub fn shape(&self, raw: bool) -> EntryShape {
         let view = self.view;
         let text = view.map(View::text).filter(|text| !text.is_empty());
-        let record = std::str::from_utf8(self.bytes);
+        let (record, base64) = match std::str::from_utf8(self.bytes) {
+            _ if !raw => (Maybe::Absent, Maybe::Absent),
+            Ok(record) => (Maybe::Given(record.to_owned()), Maybe::Absent),
+            Err(_) => (
+                Maybe::Absent,
+                Maybe::Given(crate::base64::encode(self.bytes)),
+            ),
+        };
         EntryShape {
             session: self.session.to_string(),
             id: self.label.as_deref().map(str::to_owned),
@@ -201,13 +220,9 @@ impl<'e> EntryParts<'e> {
             tool: view.and_then(tool),
             on_branch: self.on_branch,
             leaf: self.leaf,
-            hidden: self.hidden || view.is_some_and(|view| view.hidden),
-            raw: record.ok().filter(|_| raw).map(str::to_owned).into(),
-            raw_base64: record
-                .is_err()
-                .then(|| crate::base64::encode(self.bytes))
-                .filter(|_| raw)
-                .into(),
+            hidden: self.is_hidden(),
+            raw: record,
+            raw_base64: base64,
         }
     }
 }

@@ -9,10 +9,10 @@ shape! {
     Page: "page" {
         /// how many lines came before this one
         shown: usize,
-        /// how many there are in all pages
-        total: usize,
-        /// of `search`: how many sessions hold hits
-        sessions: Maybe<usize>,
+        /// how many there are in all pages; `null` if not all were counted
+        total: Option<u64>,
+        /// of `search`: how many sessions hold hits; `null` if not all were counted
+        sessions: Maybe<Option<u64>>,
         /// what to ask with for the next page; `null` at the end
         cursor: Option<String>,
         /// whether everything was looked at

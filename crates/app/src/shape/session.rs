@@ -201,7 +201,7 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
         metadata: meta.metadata.clone().into_iter().collect(),
         created: meta.created,
         last_active: summary.last_active(),
-        revision: has_log.then(|| summary.location.size.to_string()),
+        revision: has_log.then(|| summary.location.revision().to_string()),
         leaf: summary.leaf.clone(),
         messages: messages(summary),
         turns: counted_turns.or(meta.stated.turns),

@@ -2,16 +2,21 @@
 
 use std::process::ExitCode;
 
-use boswell_model::json::Json;
-use boswell_model::{Instant, Result};
-use boswell_store::{Resolved, Retention, Summary};
+use boswell_app::clean::{
+    CleanRequest, CleanedSession, LeftoverEvent, LeftoverSummary, OldSession,
+};
+use boswell_app::shape::Shape as _;
+use boswell_model::Result;
 use clap::Args;
 
-use super::delete::{can_remove, remove_session};
+// Commands that are not yet converted look for it here.
+pub(crate) use super::would::would;
 use crate::app::App;
+use crate::error_report::say;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
 use crate::time;
+use crate::way_back::way_back;
 
 /// Delete sessions that were not used for long; shows what it would do unless --apply
 #[derive(Debug, Args)]
@@ -41,135 +46,144 @@ pub(crate) struct CleanArgs {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &CleanArgs) -> Result<ExitCode> {
     if args.leftovers {
-        return super::clean_leftovers::run(app, &args.dialect, args.apply);
+        return leftovers(app, args);
     }
     let Some(older_than) = args.older_than.as_ref().filter(|_| !args.vault) else {
         return vault(app, args.apply);
     };
-    let span = time::span(older_than)?;
-    let before = Instant::from_millis(
-        app.now
-            .millis()
-            .saturating_sub(i64::try_from(span.as_millis()).unwrap_or(i64::MAX)),
-    );
-    if args.apply {
-        app.may_write()?;
-    }
-    let (conversations, rest) = app.conversations()?;
+    let request = CleanRequest {
+        older_than: time::span(older_than)?,
+        dialect: args.dialect.clone(),
+    };
     let mut out = Output::paged(app);
-    let mut count = 0;
-    let mut failed = None;
-    for conversation in &conversations {
-        let (store, summary) = &conversation.front;
-        if summary.reference.dialect != args.dialect || !is_old(summary, before) {
-            continue;
-        }
-        let Some(store) = app
-            .stores
-            .get(*store)
-            .filter(|store| store.archived().is_none())
-        else {
-            continue;
-        };
-        count += 1;
-        let found = Resolved {
-            store: store.clone(),
-            location: summary.location.clone(),
-        };
-        if args.apply {
-            let found = Resolved {
-                store: app.writable(found.store)?,
-                location: found.location,
-            };
-            match remove_session(app, &found, &mut out) {
-                Ok(()) => {}
-                Err(error) => crate::error_report::pass_over(error, &mut failed),
+    if args.apply {
+        let cleaned = app
+            .requests
+            .clean(&request, &mut |it| cleaned(it, &mut out));
+        app.shown(cleaned)?;
+        out.finish()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let planned = app
+        .requests
+        .plan_clean(&request, &mut |it| old(it, &mut out));
+    // What could not be read is no reason to look past the plan: it is said after it.
+    let notices = match planned {
+        Err(refusal) => return app.shown(Err(refusal)),
+        Ok(answer) => {
+            out.finish()?;
+            if !app.quiet {
+                let count = answer.value;
+                say(&format!(
+                    "{count} sessions; `--apply` moves them into the vault"
+                ));
             }
-        } else {
-            can_remove(&found)?;
-            would(app, "delete", summary, &mut out)?;
+            answer.notices
         }
+    };
+    app.show(notices);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says that a session would be moved.
+fn old(it: OldSession, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(&it.step.object());
     }
-    out.finish()?;
-    if !args.apply && !app.quiet {
-        crate::error_report::say(&format!(
-            "{count} sessions; `--apply` moves them into the vault"
-        ));
+    let active = it.step.last_active;
+    let ago = active.map(|at| time::ago(at, it.as_of)).unwrap_or_default();
+    out.line(&format!(
+        "{} {}  {ago}  {}",
+        it.step.done,
+        it.step.session,
+        cut(&one_line(&it.name), 60)
+    ))
+}
+
+/// Acknowledges a session that was moved.
+fn cleaned(it: CleanedSession, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(&it.operation.object());
     }
-    boswell_app::list::warn_about(app, rest);
-    failed.map_or(Ok(ExitCode::SUCCESS), Err)
+    out.line(&format!(
+        "{} is in the vault; `boswell restore {}` puts it back",
+        it.reference,
+        it.reference.to_argument()
+    ))
 }
 
 /// Drops copies that were kept long enough.
 fn vault(app: &App, apply: bool) -> Result<ExitCode> {
-    let days = |key: &str| {
-        let span = app.config.span(&format!("retention.{key}"))?;
-        u32::try_from(span.as_secs() / 86_400).ok()
-    };
-    let keep = Retention {
-        before: days("before"),
-        deleted: days("deleted"),
-        archived: days("archived"),
-        kept: days("kept"),
-    };
+    let step = app.shown(if apply {
+        app.requests.clean_vault()
+    } else {
+        app.requests.plan_clean_vault()
+    })?;
     let mut out = Output::paged(app);
-    let runner = app.reading_runner()?;
-    let (records, objects, bytes) = if apply {
-        app.may_write()?;
-        let gone = runner.vault().expire(app.now, &keep)?;
-        (gone.records, Some(gone.objects), Some(gone.bytes))
-    } else {
-        (runner.vault().expiring(app.now, &keep)?.len(), None, None)
-    };
     if out.json {
-        out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "step")
-                .with("done", if apply { "dropped" } else { "would drop" })
-                .with("records", records)
-                .with("objects", objects)
-                .with("bytes", bytes),
-        )?;
+        out.object(&step.object())?;
     } else {
-        let verb = if apply { "dropped" } else { "would drop" };
         out.line(&format!(
-            "{verb} {records} copies of changed and deleted files"
+            "{} {} copies of changed and deleted files",
+            step.done, step.records
         ))?;
     }
     out.finish()?;
     if !apply && !app.quiet {
-        crate::error_report::say(
+        say(
             "`--apply` does it; how long copies are kept is set under `retention`: `boswell config`",
         );
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Old, and neither active nor pinned. A session that somebody writes holds its lease
-/// and is refused later.
-fn is_old(summary: &Summary, before: Instant) -> bool {
-    let kept = summary.meta.is_pinned() || summary.meta.status.as_deref() == Some("active");
-    !kept && summary.last_active().is_some_and(|at| at < before)
+/// Clears what agents left behind.
+fn leftovers(app: &App, args: &CleanArgs) -> Result<ExitCode> {
+    let mut out = Output::paged(app);
+    let mut sink = |event| leftover(event, &mut out);
+    let found = app.shown(if args.apply {
+        app.requests.clean_leftovers(&args.dialect, &mut sink)
+    } else {
+        app.requests.plan_clean_leftovers(&args.dialect, &mut sink)
+    })?;
+    if found.count == 0 && !out.json {
+        out.line("nothing is left behind")?;
+    }
+    out.finish()?;
+    if found.count > 0 && !app.quiet {
+        say(&next(&found, args.apply));
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
-/// Says what would be done to a session.
-pub(crate) fn would(app: &App, what: &str, summary: &Summary, out: &mut Output) -> Result<()> {
-    let active = summary.last_active();
-    if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "step")
-                .with("done", format!("would {what}"))
-                .with("session", summary.reference.to_string())
-                .with("last_active", active.map(|at| at.to_rfc3339())),
-        );
+fn leftover(event: LeftoverEvent, out: &mut Output) -> Result<()> {
+    match event {
+        LeftoverEvent::Plan(plan) if out.json => plan
+            .steps
+            .into_iter()
+            .try_for_each(|step| out.object(&step.object())),
+        LeftoverEvent::Plan(plan) => {
+            let mut lines = plan.text.lines();
+            lines.try_for_each(|line| out.line(&one_line(line)))
+        }
+        LeftoverEvent::Cleared(done) if out.json => out.object(&done.operation.object()),
+        LeftoverEvent::Cleared(done) => out.line(&format!(
+            "{}: {} ({} files)",
+            done.dialect,
+            one_line(&done.title),
+            done.files
+        )),
+        LeftoverEvent::Lock(lock) if out.json => out.object(&lock.object()),
+        LeftoverEvent::Lock(lock) => {
+            out.line(&format!("{} the lock {}", lock.done, one_line(&lock.path)))
+        }
     }
-    let ago = active.map(|at| time::ago(at, app.now)).unwrap_or_default();
-    out.line(&format!(
-        "would {what} {}  {ago}  {}",
-        summary.reference,
-        cut(&one_line(&summary.name()), 60)
-    ))
+}
+
+fn next(found: &LeftoverSummary, apply: bool) -> String {
+    match (apply, found.operations.is_empty()) {
+        (true, false) => way_back(&found.operations),
+        (true, true) => "locks leave nothing that could be put back".to_owned(),
+        (false, _) => "`--apply` moves the files into the vault and breaks the locks".to_owned(),
+    }
 }

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
+use boswell_app::list::ListRequest;
 use boswell_model::Result;
 use clap::Args;
 use clap_complete::Shell;
 
-use super::list::last_active;
 use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{cut, one_line};
@@ -82,14 +82,17 @@ fn live(shell: Known, script: String) -> String {
     }
 }
 
-/// Runs the hidden command behind the scripts: an id and a name a line, last active first.
+/// Runs the hidden command behind the scripts: an id and a name a line, last active first. What
+/// could not be looked at is not reported, for it would appear on the line that is being typed.
 pub(crate) fn offer(app: &App) -> Result<ExitCode> {
-    let (mut conversations, _) = app.conversations()?;
-    conversations.retain(|conversation| conversation.front.1.hidden().is_none());
-    conversations.sort_by_key(|conversation| std::cmp::Reverse(last_active(conversation)));
+    let request = ListRequest {
+        limit: Some(OFFERED),
+        ..ListRequest::default()
+    };
+    let page = app.requests.list(&request).map_err(|it| it.error)?.value;
     let mut out = Output::paged(app);
-    for conversation in conversations.iter().take(OFFERED) {
-        let summary = &conversation.front.1;
+    for row in &page.rows {
+        let summary = &row.conversation.front.1;
         out.line(&format!(
             "{}\t{}",
             one_line(&summary.reference.id),

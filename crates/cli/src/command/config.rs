@@ -1,16 +1,13 @@
 //! `config`: what is set, and where.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
+use boswell_app::settings::{ExcludeRequest, SettingOrigin, SettingShape, SettingValue};
+use boswell_app::shape::Shape as _;
 use boswell_model::Result;
-use boswell_model::json::Json;
 use clap::Args;
 
 use crate::app::App;
-use crate::config::SETTINGS;
-use crate::config_edit;
-use crate::exclusion_purge::Purge;
 use crate::output::Output;
 use crate::terminal::{Style, fit, one_line};
 
@@ -42,11 +39,8 @@ pub(crate) fn run(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
         return exclude(app, args);
     }
     let mut out = Output::paged(app);
-    let place = app
-        .config
-        .path
-        .as_ref()
-        .map(|path| path.display().to_string());
+    let place = app.requests.settings().path.as_ref();
+    let place = place.map(|path| path.display().to_string());
     if args.path {
         out.line(&one_line(
             place
@@ -56,25 +50,16 @@ pub(crate) fn run(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
         out.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
-    let home = app.home.as_ref().map(|home| home.display().to_string());
-    let home_origin = app.home_origin();
-    print(
-        &mut out,
-        "home",
-        home.as_deref().unwrap_or(""),
-        home_origin,
-        "boswell's own folder",
-    )?;
-    for setting in SETTINGS {
-        let (value, set) = app.config.shown(setting);
-        let (value, origin) = match (setting.key, set) {
-            ("read_only", _) if app.is_read_only() && !app.config.is_on("read_only") => {
-                ("true".to_owned(), "option or BOSWELL_READ_ONLY")
-            }
-            (_, true) => (value, place.as_deref().unwrap_or("file")),
-            (_, false) => (value, "built in"),
-        };
-        print(&mut out, setting.key, &value, origin, setting.what)?;
+    let home = app.requests.home().map(|home| home.display().to_string());
+    let home = SettingShape {
+        key: "home",
+        value: home.unwrap_or_default(),
+        origin: app.home_origin().to_owned(),
+        what: "boswell's own folder",
+    };
+    print(home, &mut out)?;
+    for setting in app.requests.list_settings() {
+        print(shape(setting, place.as_deref()), &mut out)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -82,60 +67,53 @@ pub(crate) fn run(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
 
 /// Changes what is excluded, and removes what was derived of it.
 fn exclude(app: &App, args: &ConfigArgs) -> Result<ExitCode> {
-    let config = config_edit::exclude(app, &args.exclude, &args.include)?;
-    let exclusion = config.exclusion(&app.env)?.map(Arc::new);
-    let mut hidden = 0;
-    if let Some(exclusion) = &exclusion {
-        let stores = app.stores.whole().excluding(Some(exclusion));
-        Purge {
-            cx: app,
-            exclusion,
-            stores: &stores,
-        }
-        .run(&config.words("exclude"))?;
-        hidden = stores.excluded().len();
-    }
+    let done = app.shown(app.requests.exclude(&ExcludeRequest {
+        add: args.exclude.clone(),
+        remove: args.include.clone(),
+    }))?;
     let mut out = Output::paged(app);
-    let place = config
-        .path
-        .as_ref()
-        .map(|path| path.display().to_string())
-        .unwrap_or_default();
-    for setting in SETTINGS.iter().filter(|setting| setting.key == "exclude") {
-        print(
-            &mut out,
-            setting.key,
-            &config.shown(setting).0,
-            &place,
-            setting.what,
-        )?;
-    }
+    let place = done.file.map(|path| path.display().to_string());
+    let setting = SettingShape {
+        origin: place.unwrap_or_default(),
+        ..shape(done.setting, None)
+    };
+    print(setting, &mut out)?;
     out.finish()?;
     if !app.quiet {
         crate::error_report::say(&format!(
-            "{hidden} sessions are excluded; what boswell had derived of them is removed"
+            "{} sessions are excluded; what boswell had derived of them is removed",
+            done.sessions
         ));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn print(out: &mut Output, key: &str, value: &str, origin: &str, what: &str) -> Result<()> {
-    if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "setting")
-                .with("key", key)
-                .with("value", value)
-                .with("origin", origin)
-                .with("what", what),
-        );
+fn shape(setting: SettingValue, file: Option<&str>) -> SettingShape {
+    let origin = match setting.origin {
+        SettingOrigin::BuiltIn => "built in",
+        SettingOrigin::File => file.unwrap_or("file"),
+        SettingOrigin::Caller => "option or BOSWELL_READ_ONLY",
+    };
+    SettingShape {
+        key: setting.key,
+        value: setting.value,
+        origin: origin.to_owned(),
+        what: setting.what,
     }
-    let value = if value.is_empty() { "-" } else { value };
+}
+
+fn print(setting: SettingShape, out: &mut Output) -> Result<()> {
+    if out.json {
+        return out.object(&setting.object());
+    }
+    let value = match setting.value.as_str() {
+        "" => "-",
+        value => value,
+    };
     out.line(&format!(
         "{} {}  {}",
-        fit(key, 20),
+        fit(setting.key, 20),
         fit(&one_line(value), 28),
-        out.paint(Style::Faint, &one_line(origin))
+        out.paint(Style::Faint, &one_line(&setting.origin))
     ))
 }

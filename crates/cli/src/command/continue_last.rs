@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use boswell_app::resume::ResumeRequest;
 use boswell_model::Result;
 use clap::Args;
 
-use super::resume;
+use crate::agent_command;
 use crate::app::App;
 
 /// Take up the last conversation: this terminal's, else this project's, else any
@@ -21,5 +22,5 @@ pub(crate) struct ContinueArgs {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &ContinueArgs) -> Result<ExitCode> {
-    resume::run(app, &resume::ResumeArgs::last(args.print))
+    agent_command::run(app, &ResumeRequest::default(), args.print)
 }

@@ -1,6 +1,6 @@
 //! Which sessions are meant: options that `list`, `search` and `stats` share.
 
-pub(crate) use boswell_app::sessions::filter::{Filter, SessionFilter, Side};
+use boswell_app::sessions::filter::SessionFilter;
 use clap::Args;
 
 /// Options that leave sessions out.

@@ -12,7 +12,7 @@ use crate::app::{App, program};
 use crate::error_report;
 use crate::output::Output;
 use crate::terminal::one_line;
-use crate::words::size::size;
+use crate::words::size;
 
 /// How long a command goes on keeping after it has answered.
 const AFTERWARDS: Duration = Duration::from_millis(200);

@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{Depth, EditRequest};
+use boswell_app::annotate::{AnnotateRequest, Annotation};
 use boswell_model::Result;
-use boswell_store::NoteKind;
 use clap::Args;
 
-use super::note::annotate_or_note;
 use crate::app::App;
+use crate::words::acknowledgement;
 
 /// Name an entry, or take its name away
 #[derive(Debug, Args)]
@@ -30,16 +29,13 @@ pub(crate) struct LabelArgs {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &LabelArgs) -> Result<ExitCode> {
-    let found = app.resolve_for_writing(&args.session)?;
-    let session = found.store.read(&found.location, Depth::Heads)?;
-    let target = session.log().label(session.find(&args.entry)?).into_owned();
-    let request = EditRequest::Label {
-        entry: target.clone(),
-        label: args.label.clone(),
+    let request = AnnotateRequest {
+        session: args.session.clone(),
+        annotation: Annotation::Label {
+            entry: args.entry.clone(),
+            label: args.label.clone(),
+        },
     };
-    let note = NoteKind::Label {
-        entry: target,
-        label: args.label.clone(),
-    };
-    annotate_or_note(app, &found, &request, vec![note])
+    let done = app.shown(app.requests.annotate(&request))?;
+    acknowledgement::answer(app, done)
 }

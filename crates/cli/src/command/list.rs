@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::output::Output;
 use crate::terminal::{Style, cut, fit, one_line};
 use crate::time;
+use crate::words::short_path;
 
 /// List sessions, last active first
 #[derive(Debug, Args, Default)]
@@ -98,15 +99,16 @@ pub(crate) fn run(app: &App, args: &ListArgs) -> Result<ExitCode> {
     } else if page.rows.is_empty() {
         nothing(app, &page);
     } else {
-        table(app, &page.rows, &mut out)?;
+        table(app, &page, &mut out)?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn table(app: &App, page: &[SessionRow], out: &mut Output) -> Result<()> {
-    let id_width = unique_width(page);
+fn table(app: &App, page: &SessionPage, out: &mut Output) -> Result<()> {
+    let id_width = unique_width(&page.rows);
     let agent_width = page
+        .rows
         .iter()
         .map(|row| one_line(&row.agents).len())
         .max()
@@ -129,11 +131,11 @@ fn table(app: &App, page: &[SessionRow], out: &mut Output) -> Result<()> {
         "NAME"
     );
     out.line(&out.paint(Style::Faint, heading.trim_end()))?;
-    for row in page {
+    for row in &page.rows {
         let conversation = &row.conversation;
         let summary = &conversation.front.1;
-        let active =
-            last_active(conversation).map_or_else(|| "-".to_owned(), |at| time::ago(at, app.now));
+        let active = last_active(conversation)
+            .map_or_else(|| "-".to_owned(), |at| time::ago(at, page.page.as_of));
         let count = sides(conversation)
             .filter(|s| s.complete && s.location.key.is_some())
             .map(|s| s.meta.messages)
@@ -178,24 +180,6 @@ fn unique_width(page: &[SessionRow]) -> usize {
     ids.windows(2).map(alike).max().unwrap_or(8).clamp(8, 20)
 }
 
-/// A path with the home folder as `~`.
-pub(crate) fn short_path(app: &App, path: &str) -> String {
-    let home = app
-        .env
-        .home
-        .as_ref()
-        .map(|h| h.display().to_string())
-        .filter(|h| h.len() > 1);
-    match home.and_then(|home| {
-        path.strip_prefix(&home)
-            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-            .map(str::to_owned)
-    }) {
-        Some(rest) => format!("~{rest}"),
-        None => path.to_owned(),
-    }
-}
-
 /// Cuts at the left: the end of a path tells more than its beginning.
 fn cut_left(text: &str, width: usize) -> String {
     let total = crate::terminal::columns(text);
@@ -227,7 +211,7 @@ fn nothing(app: &App, page: &SessionPage) {
             crate::terminal::escape(&place.root)
         );
     }
-    if app.named_stores {
+    if app.requests.has_named_stores() {
         eprintln!(
             "hint: PATH in `--store DIALECT=PATH` is the agent's own folder, such as `claude=/home/me/.claude`"
         );

@@ -2,13 +2,13 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::EditRequest;
-use boswell_model::{Result, SessionRef};
+use boswell_app::migrate::MigrateRequest;
+use boswell_model::Result;
 use clap::Args;
 
-use super::planned_change;
 use crate::app::App;
 use crate::output::Output;
+use crate::words::planned_change;
 
 /// Bring a session to the newest version of its format
 #[derive(Debug, Args)]
@@ -25,22 +25,18 @@ pub(crate) struct MigrateArgs {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &MigrateArgs) -> Result<ExitCode> {
+    let request = MigrateRequest {
+        session: args.session.clone(),
+    };
     let mut out = Output::paged(app);
     if args.apply {
-        let found = app.resolve_for_writing(&args.session)?;
-        let done = planned_change::execute(app, &found, &EditRequest::Migrate)?;
-        let reference = SessionRef::new(found.store.dialect().name(), &found.location.id);
-        if !done.planned.plan.steps.is_empty() {
-            planned_change::report(&done, &reference, &mut out)?;
+        if let Some(done) = app.shown(app.requests.migrate(&request))? {
+            planned_change::print(done, &mut out)?;
         }
     } else {
-        let found = app.resolve(&args.session)?;
-        let planned = app
-            .planning(found.store)
-            .plan(&found.location, &EditRequest::Migrate)?;
-        planned_change::remark(app, &planned);
-        if !planned.plan.steps.is_empty() {
-            planned_change::show(&planned, &mut out)?;
+        let plan = app.shown(app.requests.plan_migrate(&request))?;
+        if !plan.steps.is_empty() {
+            planned_change::show(plan, &mut out)?;
             if !app.quiet {
                 crate::error_report::say("nothing was changed; `--apply` does it");
             }

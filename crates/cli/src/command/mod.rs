@@ -1,16 +1,12 @@
 //! One file per verb.
 
-pub(crate) mod agent_file_history;
 pub(crate) mod append;
 pub(crate) mod archive;
 pub(crate) mod attachments;
 pub(crate) mod branch;
 pub(crate) mod check;
-mod check_session;
-mod check_store;
 pub(crate) mod checkout;
 pub(crate) mod clean;
-mod clean_leftovers;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod context;
@@ -33,13 +29,11 @@ pub(crate) mod memory;
 pub(crate) mod migrate;
 pub(crate) mod move_project;
 pub(crate) mod new;
-pub(crate) mod note;
 pub(crate) mod ops;
 pub(crate) mod planned_change;
 pub(crate) mod projects;
 pub(crate) mod prompts;
 pub(crate) mod purge;
-pub(crate) mod receipt;
 pub(crate) mod rename;
 pub(crate) mod repair;
 pub(crate) mod resume;
@@ -57,11 +51,11 @@ pub(crate) mod summarize;
 pub(crate) mod tag;
 pub(crate) mod tree;
 pub(crate) mod watch;
+mod would;
 
 use std::process::ExitCode;
 
-use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::StoreId;
+use boswell_model::Result;
 
 use crate::app::App;
 use crate::args::{Args, Command};
@@ -121,10 +115,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         Some(Command::Move(args)) => move_project::run(&app, args),
         Some(Command::Keep(args)) => keep::run(&app, args),
     };
-    if !matches!(args.command, Some(Command::Offer(_))) {
-        crate::purge_copies::tell(&app);
-    }
     app.show(app.take_notices());
+    if !matches!(args.command, Some(Command::Offer(_))) {
+        app.show(app.requests.unfinished_purges());
+    }
     // `config` may have excluded a project since the settings of this machine were read.
     let keeps_nothing = matches!(
         args.command,
@@ -139,31 +133,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if done.is_ok() && !keeps_nothing {
         keep::afterwards(&app);
     }
-    if !app.quiet && !matches!(args.command, Some(Command::Check(_) | Command::Offer(_))) {
-        warn_of_links(&app);
+    if !matches!(args.command, Some(Command::Check(_) | Command::Offer(_))) {
+        // Of commands that work with the stores of the command line itself.
+        app.remember_outside_links();
+        app.show(app.requests.take_outside_links().into_iter().collect());
     }
     done
-}
-
-/// Says once which links of the stores were met and not followed: what is behind them is
-/// missing from the answer.
-fn warn_of_links(app: &App) {
-    let links = app.stores.outside_links();
-    let named = |(id, key): &(StoreId, String)| Some(app.stores.get(*id)?.backend().describe(key));
-    let Some(first) = links.first().and_then(named) else {
-        return;
-    };
-    let what = match links.len() {
-        1 => format!("`{first}` was not followed"),
-        count => format!(
-            "`{first}` and {} other symbolic links were not followed",
-            count - 1
-        ),
-    };
-    let because = "a link that leads out of a store could put any file into a session";
-    crate::error_report::warn(
-        &Error::new(ErrorKind::Denied, what)
-            .because(because)
-            .hinting("`boswell check` names them all"),
-    );
 }

@@ -2,14 +2,13 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::{NewSession, StoreRequest, Surroundings, facts_of};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Outcome, Store};
+use boswell_app::new_session::NewSessionRequest;
+pub(crate) use boswell_app::new_session::store_for;
+use boswell_app::shape::Shape as _;
+use boswell_model::Result;
 use clap::Args;
 
-use super::planned_change;
 use crate::app::App;
-use crate::json_shape;
 use crate::output::Output;
 
 /// Make a session and print its ref
@@ -35,77 +34,27 @@ pub(crate) struct NewArgs {
     backend: Option<String>,
 }
 
+impl From<&NewArgs> for NewSessionRequest {
+    fn from(args: &NewArgs) -> NewSessionRequest {
+        NewSessionRequest {
+            dialect: args.dialect.clone(),
+            project: args.project.clone().into(),
+            title: args.title.clone(),
+            id: args.id.clone(),
+            backend: args.backend.clone(),
+        }
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &NewArgs) -> Result<ExitCode> {
-    app.may_write()?;
-    let store = store_for(app, &args.dialect)?;
-    let project = app.env.cwd.join(&args.project);
-    let project = project
-        .canonicalize()
-        .unwrap_or(project)
-        .display()
-        .to_string();
-    let new = NewSession {
-        project,
-        id: args.id.clone(),
-        title: args.title.clone(),
-        backend: args.backend.clone(),
-        around: Surroundings::of(&app.env),
-        ..NewSession::default()
-    };
-    let reference = if store.dialect().facts().creates_by_plan {
-        by_plan(app, &store, new)?
-    } else {
-        let writer = store.create(new)?;
-        let reference = writer.reference().clone();
-        writer.close(Outcome::Open)?;
-        reference
-    };
+    let made = app.shown(app.requests.new_session(&args.into()))?;
     let mut out = Output::paged(app);
     if out.json {
-        let summary = store.summary(&store.find(&reference.id)?)?;
-        out.object(&json_shape::session(&summary, Some(&store)))?;
+        out.object(&made.session.object())?;
     } else {
-        out.line(&reference.to_string())?;
+        out.line(&made.reference.to_string())?;
     }
     out.finish()?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn by_plan(app: &App, store: &Store, new: NewSession) -> Result<SessionRef> {
-    let done = app
-        .runner()?
-        .execute_store(store, &StoreRequest::Create(new))?;
-    planned_change::remark(app, &done.planned);
-    Ok(SessionRef::new(
-        store.dialect().name(),
-        done.planned.session.unwrap_or_default(),
-    ))
-}
-
-/// The store of a dialect that a new session goes to: the one named or found; for
-/// boswell's own, its home.
-pub(crate) fn store_for(app: &App, dialect: &str) -> Result<Store> {
-    if let Some((_, store)) = app
-        .stores
-        .iter()
-        .find(|(_, store)| store.dialect().name() == dialect)
-    {
-        return app.writable(store.clone());
-    }
-    if facts_of(dialect).is_some_and(|facts| facts.is_own) {
-        return Store::open(app.home()?);
-    }
-    if boswell_dialect::by_name(dialect).is_none() {
-        return Err(Error::new(
-            ErrorKind::Invalid,
-            format!("there is no dialect `{}`", dialect.escape_debug()),
-        )
-        .hinting("see those that there are with `boswell stores`"));
-    }
-    Err(Error::new(
-        ErrorKind::NotFound,
-        format!("no store of the dialect `{dialect}` was found"),
-    )
-    .hinting(format!("say where it is with `--store {dialect}=PATH`")))
 }

@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::EditRequest;
+use boswell_app::annotate::{AnnotateRequest, Annotation};
 use boswell_model::Result;
-use boswell_store::NoteKind;
 use clap::Args;
 
-use super::note::annotate_or_note;
 use crate::app::App;
+use crate::words::acknowledgement;
 
 /// Give a session a title
 #[derive(Debug, Args)]
@@ -24,12 +23,10 @@ pub(crate) struct RenameArgs {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &RenameArgs) -> Result<ExitCode> {
-    let found = app.resolve_front_for_writing(&args.session)?;
-    let request = EditRequest::Title(args.title.clone());
-    annotate_or_note(
-        app,
-        &found,
-        &request,
-        vec![NoteKind::Title(Some(args.title.clone()))],
-    )
+    let request = AnnotateRequest {
+        session: args.session.clone(),
+        annotation: Annotation::Title(args.title.clone()),
+    };
+    let done = app.shown(app.requests.annotate(&request))?;
+    acknowledgement::answer(app, done)
 }

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::Depth;
+use boswell_app::Cancel;
+use boswell_app::secrets::{SecretShape, SecretsRequest, SecretsStep};
+use boswell_app::shape::Shape as _;
 use boswell_find::Secrets;
-use boswell_model::json::Json;
-use boswell_model::{Error, ErrorKind, Result, Slot};
-use boswell_store::{Resolved, Session};
+use boswell_model::{Error, ErrorKind, Result};
 use clap::Args;
 
 use crate::app::App;
@@ -42,8 +42,61 @@ pub(crate) struct SecretsArgs {
 
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
+    if args.scrub {
+        return scrub(app, args);
+    }
+    let request = SecretsRequest {
+        sessions: args.sessions.clone(),
+    };
+    let mut out = Output::paged(app);
+    let mut progress = None;
+    let mut headed = false;
+    let mut print = |step| {
+        match step {
+            SecretsStep::Session(total) => {
+                headed = false;
+                let start = || Progress::new("looking for secrets, session", total, app.quiet);
+                progress.get_or_insert_with(start).tick();
+            }
+            SecretsStep::Secret(secret) if app.json => out.object(&secret.object())?,
+            SecretsStep::Secret(secret) => {
+                if !std::mem::replace(&mut headed, true) {
+                    let name = secret.path.as_deref().map(one_line);
+                    let name = name.unwrap_or_else(|| secret.session.clone());
+                    out.line(&out.paint(Style::Strong, &name))?;
+                }
+                out.line(&line(&secret))?;
+            }
+        }
+        Ok(!out.gone())
+    };
+    let found = app.requests.secrets(&request, &Cancel::new(), &mut print);
+    drop(progress);
+    let found = app.shown(found)?;
+    if !app.json && found.secrets == 0 {
+        out.line(&format!("no secrets in {} sessions", found.sessions))?;
+    }
+    out.finish()?;
+    Ok(if found.secrets > 0 {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn line(secret: &SecretShape) -> String {
+    format!(
+        "  line {:>6}  {}  {}  {}",
+        secret.line.unwrap_or(0),
+        fit(secret.kind, 20),
+        fit(&one_line(&secret.shown), 20),
+        one_line(&secret.entry)
+    )
+}
+
+fn scrub(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     let secrets = Secrets::new()?;
-    if args.scrub && !args.all && args.sessions.is_empty() {
+    if !args.all && args.sessions.is_empty() {
         return Err(Error::new(
             ErrorKind::Invalid,
             "no session is named whose secrets are to be replaced",
@@ -52,105 +105,10 @@ pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
             "name sessions, or replace them everywhere with `boswell secrets --scrub --all`",
         ));
     }
-    let found: Vec<Resolved> = if args.sessions.is_empty() {
-        let (held, errors) = app.stores.held();
-        errors
-            .iter()
-            .for_each(|(_, error)| crate::error_report::warn(error));
-        let with_store = |held: boswell_store::StoredSession| {
-            Some(Resolved {
-                store: app.stores.get(held.store)?.clone(),
-                location: held.location,
-            })
-        };
-        held.into_iter()
-            .filter(|held| held.location.key.is_some())
-            .filter_map(with_store)
-            .collect()
-    } else {
-        args.sessions
-            .iter()
-            .map(|session| app.resolve(session))
-            .collect::<Result<_>>()?
-    };
-    if args.scrub {
-        // Subagents go with the session that they belong to.
-        let owners = found
-            .into_iter()
-            .filter(|it| !args.all || it.location.owner.is_none())
-            .collect();
-        return super::scrub::run(app, &secrets, owners, args.all, args.apply);
-    }
-    let mut out = Output::paged(app);
-    let mut progress = Progress::new("looking for secrets, session", found.len(), app.quiet);
-    let mut total = 0;
-    for it in &found {
-        progress.tick();
-        if out.gone() {
-            break;
-        }
-        match it.store.read(&it.location, Depth::Heads) {
-            Ok(session) => total += look(&secrets, &session, &mut out)?,
-            Err(error) => crate::error_report::warn(&error),
-        }
-    }
-    drop(progress);
-    if !out.json && total == 0 {
-        out.line(&format!("no secrets in {} sessions", found.len()))?;
-    }
-    out.finish()?;
-    Ok(if total > 0 {
-        ExitCode::from(1)
-    } else {
-        ExitCode::SUCCESS
-    })
-}
-
-fn look(secrets: &Secrets, session: &Session, out: &mut Output) -> Result<usize> {
-    let mut count = 0;
-    for slot in session.log().slots() {
-        let bytes = session.view().payload(slot)?;
-        for secret in secrets.find(&bytes) {
-            if bytes
-                .get(secret.range.clone())
-                .is_some_and(boswell_find::is_removed)
-            {
-                continue;
-            }
-            if count == 0 && !out.json {
-                let name = session
-                    .path()
-                    .map_or_else(|| session.reference().to_string(), one_line);
-                out.line(&out.paint(Style::Strong, &name))?;
-            }
-            count += 1;
-            print(session, slot, secret.kind, &secret.masked(&bytes), out)?;
-        }
-    }
-    Ok(count)
-}
-
-fn print(session: &Session, slot: Slot, kind: &str, shown: &str, out: &mut Output) -> Result<()> {
-    let log = session.log();
-    let line = log.head(slot).map(|head| u64::from(head.line));
-    if out.json {
-        return out.object(
-            &Json::object()
-                .with("v", 1)
-                .with("type", "secret")
-                .with("session", session.reference().to_string())
-                .with("path", session.path())
-                .with("entry", log.label(slot))
-                .with("line", line)
-                .with("kind", kind)
-                .with("shown", shown),
-        );
-    }
-    out.line(&format!(
-        "  line {:>6}  {}  {}  {}",
-        line.unwrap_or(0),
-        fit(kind, 20),
-        fit(&one_line(shown), 20),
-        one_line(&log.label(slot))
-    ))
+    // Subagents go with the session that they belong to.
+    let owners = boswell_app::secrets::sessions(app, &args.sessions)?
+        .into_iter()
+        .filter(|it| !args.all || it.location.owner.is_none())
+        .collect();
+    super::scrub::run(app, &secrets, owners, args.all, args.apply)
 }

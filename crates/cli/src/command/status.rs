@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::EditRequest;
+use boswell_app::annotate::{AnnotateRequest, Annotation, SessionStatus};
 use boswell_model::Result;
-use boswell_store::NoteKind;
 use clap::{Args, ValueEnum};
 
-use super::note::annotate_or_note;
 use crate::app::App;
+use crate::words::acknowledgement;
 
 /// Set the status of a session
 #[derive(Debug, Args)]
@@ -20,7 +19,7 @@ pub(crate) struct StatusArgs {
     session: String,
     /// The status
     #[arg(value_enum)]
-    status: Status,
+    status: StatusArg,
     /// What went wrong, for `error`
     #[arg(long)]
     message: Option<String>,
@@ -37,47 +36,43 @@ pub(crate) struct CloseArgs {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Status {
+enum StatusArg {
     Active,
     Paused,
     Completed,
     Error,
 }
 
-impl Status {
-    fn word(self) -> &'static str {
-        match self {
-            Status::Active => "active",
-            Status::Paused => "paused",
-            Status::Completed => "completed",
-            Status::Error => "error",
+impl From<StatusArg> for SessionStatus {
+    fn from(arg: StatusArg) -> SessionStatus {
+        match arg {
+            StatusArg::Active => SessionStatus::Active,
+            StatusArg::Paused => SessionStatus::Paused,
+            StatusArg::Completed => SessionStatus::Completed,
+            StatusArg::Error => SessionStatus::Error,
         }
     }
 }
 
 /// Runs `status`.
 pub(crate) fn run(app: &App, args: &StatusArgs) -> Result<ExitCode> {
-    set(app, &args.session, args.status, args.message.as_deref())
+    let annotation = Annotation::Status {
+        status: args.status.into(),
+        message: args.message.clone(),
+    };
+    set(app, &args.session, annotation)
 }
 
 /// Runs `close`.
 pub(crate) fn close(app: &App, args: &CloseArgs) -> Result<ExitCode> {
-    set(app, &args.session, Status::Completed, None)
+    set(app, &args.session, Annotation::CLOSE)
 }
 
-fn set(app: &App, session: &str, status: Status, message: Option<&str>) -> Result<ExitCode> {
-    let found = app.resolve_front_for_writing(session)?;
-    let request = EditRequest::Status {
-        status: status.word().to_owned(),
-        message: message.map(str::to_owned),
+fn set(app: &App, session: &str, annotation: Annotation) -> Result<ExitCode> {
+    let request = AnnotateRequest {
+        session: session.to_owned(),
+        annotation,
     };
-    let note = NoteKind::Status {
-        status: status.word().to_owned(),
-        message: message.map(str::to_owned),
-    };
-    let code = annotate_or_note(app, &found, &request, vec![note])?;
-    if matches!(status, Status::Completed) {
-        super::summarize::at_close(app, &found);
-    }
-    Ok(code)
+    let done = app.shown(app.requests.annotate(&request))?;
+    acknowledgement::answer(app, done)
 }

@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use boswell_dialect::EditRequest;
-use boswell_model::{Result, SessionMeta};
-use boswell_store::NoteKind;
+use boswell_app::annotate::{AnnotateRequest, Annotation};
+use boswell_model::Result;
 use clap::Args;
 
-use super::note::annotate_or_note_again;
 use crate::app::App;
+use crate::words::acknowledgement;
 
 /// Tag a session
 #[derive(Debug, Args)]
@@ -42,34 +41,27 @@ pub(crate) struct UntagArgs {
 
 /// Runs `tag`.
 pub(crate) fn tag(app: &App, args: &TagArgs) -> Result<ExitCode> {
-    change(app, &args.session, &args.tags, &[])
+    let annotation = Annotation::Tags {
+        add: args.tags.clone(),
+        remove: Vec::new(),
+    };
+    change(app, &args.session, annotation)
 }
 
 /// Runs `untag`.
 pub(crate) fn untag(app: &App, args: &UntagArgs) -> Result<ExitCode> {
-    change(app, &args.session, &[], &args.tags)
+    let annotation = Annotation::Tags {
+        add: Vec::new(),
+        remove: args.tags.clone(),
+    };
+    change(app, &args.session, annotation)
 }
 
-fn change(app: &App, session: &str, add: &[String], remove: &[String]) -> Result<ExitCode> {
-    let found = app.resolve_front_for_writing(session)?;
-    let retagged = |meta: &SessionMeta| {
-        let mut tags: Vec<String> = meta
-            .tags
-            .iter()
-            .filter(|tag| !remove.contains(tag))
-            .cloned()
-            .collect();
-        for tag in add {
-            if !tags.contains(tag) {
-                tags.push(tag.clone());
-            }
-        }
-        EditRequest::Tags(tags)
+fn change(app: &App, session: &str, annotation: Annotation) -> Result<ExitCode> {
+    let request = AnnotateRequest {
+        session: session.to_owned(),
+        annotation,
     };
-    let added = add.iter().cloned().map(NoteKind::Tag);
-    let notes = added
-        .chain(remove.iter().cloned().map(NoteKind::Untag))
-        .collect();
-    let annotate = || found.store.retag(&found.location.id, add, remove);
-    annotate_or_note_again(app, &found, &retagged, &annotate, notes)
+    let done = app.shown(app.requests.annotate(&request))?;
+    acknowledgement::answer(app, done)
 }

@@ -1,3 +1,10 @@
-//! How answers that several commands give are printed.
+//! Wording that several commands share.
 
-pub(crate) mod size;
+pub(crate) mod acknowledgement;
+pub(crate) mod files;
+mod folder;
+pub(crate) mod planned_change;
+mod size;
+
+pub(crate) use folder::short_path;
+pub(crate) use size::size;

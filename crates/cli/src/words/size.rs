@@ -1,6 +1,6 @@
-//! Numbers of bytes.
+//! Sizes in bytes, for people.
 
-/// Bytes for people.
+/// A size in the largest unit that leaves a whole part.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),

@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use boswell_dialect::{Discovered, FileInfo, Files};
+use boswell_dialect::{Discovered, FileInfo, Files, RowSource};
 use boswell_model::Result;
 use boswell_store::{Backend, Store};
 
@@ -97,6 +97,10 @@ impl Files for Walk<'_> {
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
         self.backend.open(key)?.read(at, len as u64)
     }
+
+    fn rows(&self, key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        self.backend.rows(key)
+    }
 }
 
 struct Known<'f> {
@@ -123,5 +127,9 @@ impl Files for Known<'_> {
 
     fn read(&self, key: &str, at: u64, len: usize) -> Result<Vec<u8>> {
         self.backend.open(key)?.read(at, len as u64)
+    }
+
+    fn rows(&self, key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        self.backend.rows(key)
     }
 }

@@ -303,6 +303,10 @@ impl LogAppender for FileAppender {
         &self.place.key
     }
 
+    fn file(&self) -> Option<(u64, u64)> {
+        Some(self.identity)
+    }
+
     fn publish(&mut self) -> Result<()> {
         let Some(visible) = self.visible.clone() else {
             return Ok(());

@@ -153,6 +153,12 @@ pub trait LogAppender: Send + fmt::Debug {
     /// Its key, which others may have changed by making it visible.
     fn key(&self) -> &str;
 
+    /// Device and number of the file that lines are added to; none where there are no files. It is
+    /// a part of each [`Revision`](boswell_model::Revision).
+    fn file(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Gives the log the key under which it is seen, if it has another one.
     fn publish(&mut self) -> Result<()>;
 

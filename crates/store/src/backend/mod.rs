@@ -12,8 +12,9 @@ mod fs;
 mod fs_logs;
 mod log_backend;
 mod memory;
+mod row_log;
 
-use boswell_dialect::{FileInfo, Files};
+use boswell_dialect::{FileInfo, Files, RowSource};
 use boswell_model::{Line, Lines, Result};
 
 pub(crate) use archived::VaultBackend;
@@ -25,6 +26,7 @@ pub use log_backend::{
     AppendError, AppendResult, Lease, LogAppender, LogBackend, LogClaim, LogName, OpenLog, SyncWork,
 };
 pub use memory::MemoryBackend;
+pub(crate) use row_log::with_sessions_of_rows;
 
 /// A place that keeps session logs and the files around them.
 pub trait Backend: Send + Sync + std::fmt::Debug {
@@ -51,6 +53,12 @@ pub trait Backend: Send + Sync + std::fmt::Debug {
             }
             _ => Ok(None),
         }
+    }
+
+    /// Opens the database at a key for reading; none if it is not there, or if databases cannot be
+    /// read in this place.
+    fn rows(&self, _key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        Ok(None)
     }
 
     /// Keys of symbolic links that were met so far and lead out of the place: nothing was
@@ -223,6 +231,10 @@ impl Files for BackendFiles<'_> {
 
     fn settings(&self, key: &str, limit: u64) -> Result<Option<Vec<u8>>> {
         self.0.settings(key, limit)
+    }
+
+    fn rows(&self, key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        self.0.rows(key)
     }
 
     fn describe(&self, key: &str) -> String {

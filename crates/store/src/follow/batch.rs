@@ -6,7 +6,8 @@ use std::sync::Arc;
 use boswell_dialect::Dialect;
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{
-    Flags, Head, Line, Log, Payloads, Result, SessionView, Slot, Splitter, Symbol, Tree, View,
+    Flags, Head, Line, Log, Payloads, Result, Revision, SessionView, Slot, Splitter, Symbol, Tree,
+    View,
 };
 
 use super::NewEntry;
@@ -23,6 +24,10 @@ pub(super) struct Batch<'f> {
     /// How many of them were.
     old: usize,
     records: Vec<(Arc<[u8]>, View)>,
+    /// Where the line of each record begins and ends.
+    lines: Vec<(u64, u64)>,
+    /// Device and number of the file that the lines come from, if it is one.
+    pub(super) file: Option<(u64, u64)>,
 }
 
 impl<'f> Batch<'f> {
@@ -40,6 +45,8 @@ impl<'f> Batch<'f> {
             log: last,
             old,
             records: Vec::new(),
+            lines: Vec::new(),
+            file: None,
         }
     }
 
@@ -51,8 +58,10 @@ impl<'f> Batch<'f> {
             splitter,
             log,
             records,
+            lines,
             ..
         } = self;
+        let place = (line.at, line.at + line.bytes.len() as u64);
         splitter.line(line, &|object| dialect.is_record(object), &mut |piece| {
             let Some(object) = &piece.object else { return };
             let mut head = Head::of(&piece.span);
@@ -61,6 +70,7 @@ impl<'f> Batch<'f> {
             let view =
                 whole_view(*dialect, *blobs, piece.bytes).unwrap_or_else(|| dialect.view(object));
             records.push((piece.bytes.into(), view));
+            lines.push(place);
         });
     }
 
@@ -85,6 +95,8 @@ impl<'f> Batch<'f> {
             log,
             old,
             records,
+            lines,
+            file,
             ..
         } = self;
         if records.is_empty() {
@@ -112,9 +124,17 @@ impl<'f> Batch<'f> {
             log: &log,
             lines_before,
         };
-        let entry = |(slot, (bytes, view)): (Slot, (Arc<[u8]>, View))| {
+        // A revision is at the end of a line, so a record that others follow on its line is at the
+        // line's start.
+        let revision = |nth: usize| {
+            let (start, end) = lines.get(nth).copied().unwrap_or_default();
+            let shared = lines.get(nth + 1).is_some_and(|next| next.0 == start);
+            Revision::of_log(file, if shared { start } else { end })
+        };
+        let entry = |(nth, (slot, (bytes, view))): (usize, (Slot, (Arc<[u8]>, View)))| {
             let head = log.head(slot)?;
             Some(NewEntry {
+                revision: revision(nth),
                 id: head.id.map(|id| log.names.text(id).to_owned()),
                 label: names.of(slot),
                 parent: names.of_parent(&tree, slot),
@@ -133,6 +153,7 @@ impl<'f> Batch<'f> {
             .slots()
             .skip(old)
             .zip(records)
+            .enumerate()
             .filter_map(entry)
             .collect();
         (entries, last_of(&log))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use boswell_dialect::{FileInfo, FileKind, Files};
+use boswell_dialect::{FileInfo, FileKind, Files, RowSource};
 use boswell_model::{Error, ErrorKind, Result};
 
 /// What stands there, with some files already as they become: their bytes, or none if they go.
@@ -59,5 +59,9 @@ impl Files for Overlay<'_> {
             )),
             None => self.files.read(key, at, len),
         }
+    }
+
+    fn rows(&self, key: &str) -> Result<Option<Box<dyn RowSource>>> {
+        self.files.rows(key)
     }
 }

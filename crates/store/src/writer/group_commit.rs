@@ -13,7 +13,7 @@
 use std::sync::{Arc, MutexGuard, OnceLock, PoisonError};
 
 use boswell_dialect::{Body, Draft, Parent};
-use boswell_model::{Error, ErrorKind, Result};
+use boswell_model::{Error, ErrorKind, Result, Revision};
 
 use super::Inner;
 use super::batch::{Batch, Drafts};
@@ -40,7 +40,7 @@ impl Queue {
 
 /// What became of a queue: the revision of each entry, or why none was written.
 #[derive(Debug, Default)]
-struct QueueOutcome(OnceLock<std::result::Result<Vec<u64>, (ErrorKind, String)>>);
+struct QueueOutcome(OnceLock<std::result::Result<Vec<Revision>, (ErrorKind, String)>>);
 
 /// The place of an entry in a queue, through which its ticket learns the entry's revision.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ pub(super) struct QueueSlot {
 
 impl QueueSlot {
     /// The revision of the log that includes the entry.
-    pub(super) fn revision(&self) -> Result<u64> {
+    pub(super) fn revision(&self) -> Result<Revision> {
         match self.outcome.0.get() {
             Some(Ok(revisions)) => revisions
                 .get(self.nth)

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use boswell_dialect::{Append, Depth, Draft, IdSource, SessionLocation};
-use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_model::{Error, ErrorKind, Result, Revision, SessionRef};
 
 use batch::Drafts;
 use encode::With;
@@ -323,7 +323,7 @@ impl Inner {
             Enqueued::Yes { entry, slot } => {
                 let written = Written {
                     entry,
-                    revision: 0,
+                    revision: Revision::at_end(0),
                     deduplicated: false,
                 };
                 Ok((vec![written], Some(slot)))

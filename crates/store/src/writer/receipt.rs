@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Body, Draft};
-use boswell_model::SessionRef;
 use boswell_model::json::Json;
+use boswell_model::{Revision, SessionRef};
 
 /// How durable an entry is when its receipt is given. There is no weaker one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,7 +33,7 @@ pub enum Expect {
     #[default]
     Any,
     /// The log is at this revision.
-    Revision(String),
+    Revision(Revision),
     /// The conversation stands at this entry.
     Leaf(String),
 }
@@ -46,7 +46,7 @@ pub struct Receipt {
     /// The entry.
     pub entry: String,
     /// The revision of the log with this entry in it.
-    pub revision: String,
+    pub revision: Revision,
     /// Whether the entry had been there before, all of it equal.
     pub deduplicated: bool,
     /// What it survives.
@@ -57,7 +57,7 @@ pub struct Receipt {
 #[derive(Debug)]
 pub(super) struct Written {
     pub(super) entry: Arc<str>,
-    pub(super) revision: u64,
+    pub(super) revision: Revision,
     pub(super) deduplicated: bool,
 }
 
@@ -66,7 +66,7 @@ impl Written {
         Receipt {
             session,
             entry: self.entry.as_ref().to_owned(),
-            revision: self.revision.to_string(),
+            revision: self.revision,
             deduplicated: self.deduplicated,
             durable,
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_dialect::{Append, Depth, Draft, Reader};
-use boswell_model::{Error, ErrorKind, Result, SessionMeta};
+use boswell_model::{Error, ErrorKind, Result, Revision, SessionMeta};
 
 use super::batch::Batch;
 use super::encode::With;
@@ -189,22 +189,23 @@ impl State {
             self.stands = Some((self.end, Some(Arc::clone(&last.id))));
             self.tail.tip = Some(Arc::clone(&last.id));
         }
+        let file = self.log.file();
         let mut written = Vec::with_capacity(batch.entries.len());
         let mut at = start;
         for entry in &batch.entries {
-            let mut revision = self.end;
+            let mut end = self.end;
             if !entry.deduplicated {
                 let line = batch.bytes.get(entry.line.clone()).unwrap_or(b"");
-                revision = self.log.position_after(at, line);
+                end = self.log.position_after(at, line);
                 if let Some(known) = &mut self.known {
                     known.note(&entry.id, at, (line.len() as u64).saturating_sub(1));
                 }
                 self.unsynced.push((number, Arc::clone(&entry.id)));
-                at = revision;
+                at = end;
             }
             written.push(Written {
                 entry: Arc::clone(&entry.id),
-                revision,
+                revision: Revision::of_log(file, end),
                 deduplicated: entry.deduplicated,
             });
         }
@@ -221,7 +222,13 @@ impl State {
     fn check(&mut self, dialect: &'static dyn Append, expect: &Expect) -> Result<()> {
         let (expected, actual) = match expect {
             Expect::Any => return Ok(()),
-            Expect::Revision(revision) => (revision.clone(), self.end.to_string()),
+            Expect::Revision(expected) => {
+                let actual = Revision::of_log(self.log.file(), self.end);
+                if expected.fits(&actual) {
+                    return Ok(());
+                }
+                (expected.to_string(), actual.to_string())
+            }
             Expect::Leaf(leaf)
                 if !dialect.facts().parent_needs_full_log
                     && self.tail.tip.as_deref() == Some(leaf.as_str()) =>

@@ -161,7 +161,7 @@ fn errors_come_back_and_do_not_hold_up_what_follows() {
         let writer = AsyncWriter::new(new(&store), Handle::current());
         let stale = writer.append_with(
             Draft::user("no"),
-            Expect::Revision("7".to_owned()),
+            Expect::Revision("7".parse().unwrap()),
             Durability::Fsync,
         );
         let fine = writer.append(Draft::user("yes"));

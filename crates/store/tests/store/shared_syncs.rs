@@ -197,11 +197,11 @@ fn entries_that_come_while_a_sync_runs_are_written_in_one_write() {
             .head(session.find(&receipt.entry).unwrap())
             .unwrap();
         assert_eq!(
-            receipt.revision,
-            (head.at + head.len + 1).to_string(),
+            receipt.revision.end(),
+            head.at + head.len + 1,
             "a revision is where the entry ends"
         );
-        revisions.push(receipt.revision);
+        revisions.push(receipt.revision.end());
     }
     revisions.sort_unstable();
     revisions.dedup();

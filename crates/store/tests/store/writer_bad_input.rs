@@ -216,7 +216,7 @@ fn an_append_that_cannot_be_right_writes_nothing_and_the_writer_goes_on() {
         (ErrorKind::Conflict, |w| {
             w.append_with(
                 Draft::user("x"),
-                Expect::Revision("1".to_owned()),
+                Expect::Revision("1".parse().unwrap()),
                 Durability::Os,
             )
             .map(drop)

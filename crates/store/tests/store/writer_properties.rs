@@ -14,6 +14,7 @@ use crate::counting::Counting;
 use crate::pi_lines::pi_lines;
 use crate::picture::Picture;
 use boswell_dialect::by_name;
+use boswell_model::Revision;
 use boswell_store::disk::{Disk, MemoryDisk};
 use boswell_store::{
     ErrorKind, NewSession, ObjectReader, Parent, Receipt, Result, SessionWriter, Store, Visibility,
@@ -204,8 +205,9 @@ impl Run {
     }
 
     /// The revision of the log as it is.
-    fn revision(&self) -> String {
-        self.log(&self.writer).end().unwrap().to_string()
+    fn revision(&self) -> Revision {
+        let log = self.log(&self.writer);
+        Revision::of_log(log.identity().unwrap(), log.end().unwrap())
     }
 
     fn appended(&mut self, receipt: &Receipt, parent: Option<String>, what: What) {

@@ -167,7 +167,7 @@ fn a_whole_line_between_our_look_and_our_write_is_counted_and_nothing_is_written
     let receipt = race.append("a1");
     assert_eq!(race.writer.races(), 1);
     assert_eq!(race.ids(), ["u1", "theirs", "a1"]);
-    assert_eq!(receipt.revision, race.text().len().to_string());
+    assert_eq!(receipt.revision.end(), race.text().len() as u64);
     // The id of the other is known from now on, and so is ours at its place.
     race.writer
         .append(Draft::user("below").below(boswell_store::Parent::Entry("theirs".to_owned())))
@@ -287,7 +287,7 @@ fn the_rest_of_a_half_line_that_we_saw_is_read_with_its_beginning() {
     race.foreign(HALF);
     // A refused append looks at the log and writes nothing, so that the other
     // can still end its line.
-    let stale = Expect::Revision("1".to_owned());
+    let stale = Expect::Revision("1".parse().unwrap());
     assert!(
         race.writer
             .append_with(Draft::user("x"), stale, Durability::Os)

@@ -1,4 +1,6 @@
-//! What every backend must do, as tests that a stranger's backend can run too.
+//! What every backend and every dialect must do, as tests that those of strangers can run too.
+//!
+//! [`DialectSuite`] is the suite for dialects; the rest of this page is about backends.
 //!
 //! Each function takes a way to make a backend and stops the test at the first broken
 //! promise. None of them assumes that a position is a byte offset, that a lease is a lock, or
@@ -35,17 +37,21 @@
 //! conformance::backend_writes(&|| Box::new(Place(RowBackend::default())));
 //! ```
 
+mod dialect;
 mod place;
 mod reading;
+mod row_source;
 mod words;
 mod writing;
 
 use boswell_model::Error;
 
+pub use dialect::{DialectRule, DialectSample, DialectSuite, Finding};
 pub use place::{Failure, MakePlace, WritePlace};
 pub use reading::{
     Make, backend_reads, exports, names_and_objects, positions, revisions, sessions, summaries,
 };
+pub use row_source::{MakeRows, row_source};
 pub use writing::{
     acknowledged_survives, backend_writes, batches, conversations, creation, expectations,
     failures, leases, lost_leases, many_writers, others_add, receipts, same_ids, visibility,

@@ -183,7 +183,7 @@ pub fn exports(make: &Make<'_>) {
     );
 }
 
-/// A revision grows with every line, as a number, and with nothing else.
+/// A revision grows with every line, and with nothing else.
 pub fn revisions(make: &Make<'_>) {
     let made = pi::file(
         pi::PiShape::Linear,
@@ -201,14 +201,14 @@ pub fn revisions(make: &Make<'_>) {
     for end in ends {
         let mut files = FileList::new();
         files.add(made.main.clone(), &made.bytes()[..end]);
-        let revision = read(make, &files).0.revision().parse::<u64>().ok();
-        assert!(revision > last, "{revision:?} follows {last:?}");
-        assert_eq!(
-            revision,
-            read(make, &files).0.revision().parse().ok(),
-            "and stays while the log does"
+        let session = read(make, &files).0;
+        let revision = session.revision();
+        assert!(
+            Some(revision.end()) > last,
+            "{revision} follows an end at {last:?}"
         );
-        last = revision;
+        assert_eq!(revision, session.revision(), "and stays while the log does");
+        last = Some(revision.end());
     }
 }
 

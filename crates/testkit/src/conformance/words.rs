@@ -33,16 +33,6 @@ pub(super) fn kind_of<T>(result: Result<T, Error>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
 }
 
-#[expect(
-    clippy::panic,
-    reason = "a conformance test stops at the first broken promise"
-)]
-pub(super) fn number(revision: &str) -> u64 {
-    revision
-        .parse()
-        .unwrap_or_else(|_| panic!("`{revision}` is no revision"))
-}
-
 /// The ids of all entries as they stand in the log, also those that stand there twice.
 pub(super) fn entries(session: &Session) -> Vec<String> {
     ids(session, |kind| kind != EntryKind::Header)

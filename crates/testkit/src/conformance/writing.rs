@@ -6,7 +6,7 @@ mod sharing;
 use boswell_model::ErrorKind;
 use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Parent, Wait};
 
-use super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages, number};
+use super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::{MakePlace, ok};
 
 pub use durability::{acknowledged_survives, failures, visibility};
@@ -86,7 +86,7 @@ pub fn receipts(make: &MakePlace<'_>) {
     let place = make();
     let writer = created(place.as_ref(), "s-1");
     let before = ok(writer.session());
-    let mut last = number(&before.revision());
+    let mut last = before.revision().end();
     for (count, durability) in [Durability::Os, Durability::Fsync, Durability::Fsync]
         .into_iter()
         .enumerate()
@@ -105,10 +105,10 @@ pub fn receipts(make: &MakePlace<'_>) {
             (durability, false, "s-1")
         );
         assert!(
-            number(&receipt.revision) > last,
+            receipt.revision.end() > last,
             "a revision grows with every entry"
         );
-        last = number(&receipt.revision);
+        last = receipt.revision.end();
         let session = ok(place.store().session("s-1"));
         assert_eq!(
             session.revision(),
@@ -200,7 +200,7 @@ pub fn batches(make: &MakePlace<'_>) {
     );
     let revisions: Vec<u64> = receipts
         .iter()
-        .map(|receipt| number(&receipt.revision))
+        .map(|receipt| receipt.revision.end())
         .collect();
     assert!(
         revisions.windows(2).all(|two| two[0] < two[1]),

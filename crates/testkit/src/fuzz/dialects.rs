@@ -35,6 +35,12 @@ const KEYS: [&str; 16] = [
 /// Reads the bytes as the dialect of that name; does nothing if it is not there.
 pub(super) fn named(name: &str, bytes: &[u8]) {
     let Some(dialect) = by_name(name) else { return };
+    of(dialect, bytes);
+    whose(bytes);
+}
+
+/// Reads the bytes as sessions, indexes and side files of a dialect.
+pub(super) fn of(dialect: &'static dyn Dialect, bytes: &[u8]) {
     let mut framings = vec![Framing::Lines, Framing::Document, Framing::Rows("messages")];
     for key in ["x.jsonl", "x.json"] {
         let own = dialect.framing(key);
@@ -47,7 +53,6 @@ pub(super) fn named(name: &str, bytes: &[u8]) {
     }
     through_the_store(dialect, bytes);
     files(dialect, bytes);
-    whose(bytes);
 }
 
 fn location(framing: Framing, bytes: &[u8]) -> SessionLocation {

@@ -36,6 +36,11 @@ pub fn named(name: &str) -> Option<Target> {
     TARGETS.iter().find(|(known, _)| *known == name).copied()
 }
 
+/// Reads any bytes as a dialect, also one that is not in the registry.
+pub fn dialect(dialect: &'static dyn boswell_dialect::Dialect, bytes: &[u8]) {
+    dialects::of(dialect, bytes);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

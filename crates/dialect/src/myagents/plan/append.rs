@@ -2,7 +2,7 @@
 //! rows are passed over.
 
 use boswell_model::json::{Object, scan_object};
-use boswell_model::{EntryKind, Error, ErrorKind, Instant, Result, Slot};
+use boswell_model::{EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};
 
 use crate::{Draft, Expected, Parent, Planned, Step, unsupported};
 
@@ -86,7 +86,7 @@ struct Known {
 fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Result<Known> {
     let log = work.view().log;
     match expect {
-        Some(Expected::Revision(revision)) if *revision != log.bytes.to_string() => {
+        Some(Expected::Revision(revision)) if !revision.fits(&work.revision()) => {
             since_revision(work, drafts, revision)
         }
         Some(Expected::Leaf(leaf)) => {
@@ -103,14 +103,14 @@ fn already(work: &Work<'_>, drafts: &[Draft], expect: Option<&Expected>) -> Resu
 }
 
 /// How much of the drafts was added since a revision. Anything else that was added is a conflict.
-fn since_revision(work: &Work<'_>, drafts: &[Draft], revision: &str) -> Result<Known> {
+fn since_revision(work: &Work<'_>, drafts: &[Draft], revision: &Revision) -> Result<Known> {
     let log = work.view().log;
-    let stale = || stale(work, revision, &log.bytes.to_string());
-    let from = revision
-        .parse::<u64>()
-        .ok()
-        .filter(|at| *at < log.bytes && !work.is_document())
-        .ok_or_else(stale)?;
+    let actual = work.revision();
+    let stale = || stale(work, &revision.to_string(), &actual.to_string());
+    let from = revision.end();
+    if from >= log.bytes || work.is_document() || !revision.is_same_file(&actual) {
+        return Err(stale());
+    }
     let since: Vec<Slot> = log
         .entries()
         .filter(|(_, head)| head.at >= from)

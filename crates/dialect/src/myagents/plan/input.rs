@@ -1,7 +1,7 @@
 //! A change of one session while it is planned.
 
 use boswell_model::{
-    Error, ErrorKind, Flags, Framing, Gap, Instant, Result, SessionView, Span, SpanKind,
+    Error, ErrorKind, Flags, Framing, Gap, Instant, Result, Revision, SessionView, Span, SpanKind,
 };
 
 use crate::{Plan, PlanInput, Planned, Step};
@@ -50,6 +50,12 @@ impl<'a> Work<'a> {
 
     pub(super) fn view(&self) -> SessionView<'a> {
         self.asked.view
+    }
+
+    /// The state that the transcript is in.
+    pub(super) fn revision(&self) -> Revision {
+        let end = self.view().log.bytes;
+        self.asked.location.revision().with_end(end)
     }
 
     pub(super) fn now(&self) -> Instant {

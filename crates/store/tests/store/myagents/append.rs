@@ -1,7 +1,7 @@
 //! Appending: compare, then append; the index hears of it under its own lock.
 
 use boswell_dialect::{Body, Draft, EditRequest, Expected, Parent};
-use boswell_model::Instant;
+use boswell_model::{Instant, Revision};
 use boswell_store::{ErrorKind, Part};
 use boswell_testkit::make::myagents::MyAgentsShape;
 use serde_json::json;
@@ -81,8 +81,8 @@ fn refuses_a_stale_short_owner_after_another_writer_advances_the_durable_transcr
         .append("sessions/s.jsonl", &line("4", "user", "theirs", ""));
     let before = shop.place.tree();
     for expect in [
-        Expected::Revision(end.to_string()),
-        Expected::Revision("7".into()),
+        Expected::Revision(Revision::at_end(end)),
+        Expected::Revision(Revision::at_end(7)),
         Expected::Leaf("3".into()),
     ] {
         let error = shop

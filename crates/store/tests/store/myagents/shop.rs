@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use boswell_dialect::myagents::MyAgents;
 use boswell_dialect::{Draft, EditRequest, Expected, SessionLocation, StoreRequest};
-use boswell_model::{Slot, Tip};
+use boswell_model::{Revision, Slot, Tip};
 use boswell_store::disk::{Disk, RealDisk};
 use boswell_store::disk::{ProcessState, Processes};
 use boswell_store::{Error, Executed, NewSession, Runner, Store};
@@ -112,7 +112,7 @@ impl Shop {
 
     pub(crate) fn append_at(&self, revision: u64, drafts: Vec<Draft>) -> Result<Executed, Error> {
         self.wants(&EditRequest::AppendAfter {
-            expect: Expected::Revision(revision.to_string()),
+            expect: Expected::Revision(Revision::at_end(revision)),
             drafts,
         })
     }

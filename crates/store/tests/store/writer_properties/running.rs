@@ -124,8 +124,7 @@ impl Run {
                         what,
                     );
                 } else {
-                    let stale =
-                        Expect::Revision((revision.parse::<u64>().unwrap() - 1).to_string());
+                    let stale = Expect::Revision(revision.with_end(revision.end() - 1));
                     let result =
                         self.writer
                             .append_with(Draft::new(body), stale, Durability::Fsync);

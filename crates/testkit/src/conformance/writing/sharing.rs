@@ -7,9 +7,7 @@ use boswell_store::{
     Body, Draft, Durability, Expect, Follower, NewSession, Outcome, Receipt, Wait,
 };
 
-use super::super::words::{
-    branch, created, drafts, entries, kind_of, label, leaf, messages, number,
-};
+use super::super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::super::{MakePlace, ok};
 
 /// One drives at a time; titles, tags and labels need no lease.
@@ -115,12 +113,12 @@ pub fn others_add(make: &MakePlace<'_>) {
             .store()
             .annotate("s-1", Draft::new(Body::Title(format!("title {turn}")))));
         assert!(
-            number(&titled.revision) > number(&last.revision),
+            titled.revision.end() > last.revision.end(),
             "a title stands behind the entry before it"
         );
         last = ok(writer.append(Draft::user(format!("turn {turn}")).with_id(format!("e{turn}"))));
         assert!(
-            number(&last.revision) > number(&titled.revision),
+            last.revision.end() > titled.revision.end(),
             "and before the one that comes next"
         );
         followed.extend(
@@ -183,7 +181,7 @@ pub fn many_writers(make: &MakePlace<'_>) {
     let there = entries(&session);
     let mut by_revision: Vec<(u64, &str)> = receipts
         .iter()
-        .map(|receipt| (number(&receipt.revision), receipt.entry.as_str()))
+        .map(|receipt| (receipt.revision.end(), receipt.entry.as_str()))
         .collect();
     by_revision.sort_unstable();
     assert!(

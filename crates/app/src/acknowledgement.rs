@@ -1,0 +1,53 @@
+//! What a change of a session is acknowledged with: a receipt, an operation, or a note.
+
+use boswell_store::Receipt;
+
+use crate::planned_change::OperationShape;
+use crate::shape::shape;
+
+shape! {
+    /// An entry that was written.
+    ReceiptShape: "receipt" {
+        /// the session
+        session: String,
+        /// the entry
+        entry: String,
+        /// opaque; the log with this entry in it
+        revision: String,
+        /// whether the entry had been there before
+        deduplicated: bool,
+        /// what it survives: `os` (the process), `fsync` (the machine)
+        durable: &'static str,
+    }
+
+    /// Something that a session's own format has no place for, kept by boswell.
+    NoteShape: "note" {
+        /// the session
+        session: String,
+        /// what was noted
+        what: Option<&'static str>,
+    }
+}
+
+impl From<&Receipt> for ReceiptShape {
+    fn from(receipt: &Receipt) -> ReceiptShape {
+        ReceiptShape {
+            session: receipt.session.to_string(),
+            entry: receipt.entry.clone(),
+            revision: receipt.revision.to_string(),
+            deduplicated: receipt.deduplicated,
+            durable: receipt.durable.word(),
+        }
+    }
+}
+
+/// How a change was made, which depends on the format of the session.
+#[derive(Debug, Clone)]
+pub enum Acknowledgement {
+    /// An entry was appended to its log.
+    Receipt(ReceiptShape),
+    /// A plan was carried out, which can be undone.
+    Operation(OperationShape),
+    /// Boswell keeps it; the agent does not see it.
+    Note(NoteShape),
+}

@@ -1,0 +1,265 @@
+//! Appends entries to a session, each acknowledged when it is as durable as asked.
+
+mod draft;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use boswell_dialect::{Body, Draft, Parent, Part};
+use boswell_dialect::{Capability, EditRequest, Expected};
+use boswell_model::{Result, SessionRef};
+pub use boswell_store::{Durability, Expect, Wait};
+use boswell_store::{Outcome, Receipt, Resolved, Runner};
+use boswell_store::{SessionWriter, Ticket};
+
+use crate::acknowledgement::ReceiptShape;
+use crate::agent_history::AgentHistory;
+use crate::planned_change;
+use crate::{Answer, App, AppResult, Refusal, RequestContext};
+pub use draft::{AttachedFile, draft_of_line, draft_of_user};
+
+/// Which session is appended to, and how.
+#[derive(Debug, Clone, Default)]
+pub struct AppendRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// The entry that the first new one follows; else the leaf.
+    pub parent: Option<String>,
+    /// What the session has to be like for the first entry to be written.
+    pub expect: Expect,
+    /// What an acknowledged entry survives.
+    pub durability: Durability,
+    /// How long to wait for a session that another process writes.
+    pub wait: Wait,
+}
+
+impl App {
+    /// Opens a session for appending. Until the appender is closed or dropped no other process can
+    /// append to a log; where an agent keeps more than a log, each batch is a change of its own.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session, Unsupported where its format cannot be written, Busy
+    /// if another process writes it, Denied if nothing may be written.
+    pub fn append(&self, request: &AppendRequest) -> AppResult<Appender> {
+        let cx = Arc::new(self.request()?);
+        let opened = Appender::open(&cx, request);
+        noticed(&cx, opened)
+    }
+}
+
+/// Is handed receipts, oldest first, a batch at a time.
+pub type ReceiptSink<'s> = &'s mut dyn FnMut(Vec<ReceiptShape>) -> Result<()>;
+
+/// A session that is appended to: drafts are submitted, then acknowledged together.
+///
+/// A face that gets entries one by one submits what is there and settles; the entries of one batch
+/// share a sync of the disk. An appender can be moved to another thread.
+#[derive(Debug)]
+pub struct Appender {
+    cx: Arc<RequestContext>,
+    parent: Option<Parent>,
+    to: Destination,
+}
+
+#[derive(Debug)]
+enum Destination {
+    Log(Box<LogAppender>),
+    Plans(Box<PlanAppender>),
+}
+
+impl Appender {
+    fn open(cx: &Arc<RequestContext>, request: &AppendRequest) -> Result<Appender> {
+        let found = cx.resolve_for_writing(&request.session)?;
+        let to = if found.store.dialect().powers().plans(Capability::Append) {
+            Destination::Plans(Box::new(PlanAppender::open(cx, request, found)?))
+        } else {
+            Destination::Log(Box::new(LogAppender::open(request, &found)?))
+        };
+        Ok(Appender {
+            cx: Arc::clone(cx),
+            parent: request.parent.clone().map(Parent::Entry),
+            to,
+        })
+    }
+
+    /// Takes an entry. It is written now, or with its batch, and acknowledged by
+    /// [`settle`](Appender::settle).
+    ///
+    /// # Errors
+    ///
+    /// Invalid for a draft that the format has no place for, Conflict where the session is not as
+    /// expected. What was submitted before stays valid and should be settled.
+    pub fn submit(&mut self, draft: Draft) -> Result<()> {
+        let draft = match self.parent.take() {
+            Some(parent) => draft.below(parent),
+            None => draft,
+        };
+        match &mut self.to {
+            Destination::Log(log) => log.submit(draft),
+            Destination::Plans(plans) => {
+                plans.drafts.push(draft);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until everything that was submitted is as durable as asked, and hands out a receipt
+    /// for each entry.
+    ///
+    /// # Errors
+    ///
+    /// What the disk says, or `sink`. Entries that were acknowledged are written.
+    pub fn settle(&mut self, sink: ReceiptSink<'_>) -> AppResult<()> {
+        let settled = match &mut self.to {
+            Destination::Log(log) => log.settle(&self.cx, sink),
+            Destination::Plans(plans) => plans.settle(&self.cx, sink),
+        };
+        noticed(&self.cx, settled)
+    }
+
+    /// Lets go of the session.
+    ///
+    /// # Errors
+    ///
+    /// What the disk says.
+    pub fn close(self) -> Result<()> {
+        match self.to {
+            Destination::Log(log) => log.writer.close(Outcome::Open),
+            Destination::Plans(_) => Ok(()),
+        }
+    }
+}
+
+/// Appends through the session's writer.
+#[derive(Debug)]
+struct LogAppender {
+    writer: SessionWriter,
+    durability: Durability,
+    expect: Expect,
+    /// Entries that are written and not acknowledged yet, with the prompt of each.
+    open: Vec<(Ticket, Option<String>)>,
+    history: Option<AgentHistory>,
+}
+
+impl LogAppender {
+    fn open(request: &AppendRequest, found: &Resolved) -> Result<LogAppender> {
+        let history = AgentHistory::of(found)?;
+        Ok(LogAppender {
+            writer: found.store.writer(&found.location.id, request.wait)?,
+            durability: request.durability,
+            expect: request.expect.clone(),
+            open: Vec::new(),
+            history,
+        })
+    }
+
+    fn submit(&mut self, draft: Draft) -> Result<()> {
+        let expect = std::mem::take(&mut self.expect);
+        let asked = self.history.as_ref().and_then(|_| draft::prompt(&draft));
+        let ticket = self
+            .writer
+            .submit_all(vec![draft], expect, self.durability)?;
+        self.open.push((ticket, asked));
+        Ok(())
+    }
+
+    /// All tickets share the sync of the first that waits.
+    fn settle(&mut self, cx: &RequestContext, sink: ReceiptSink<'_>) -> Result<()> {
+        let (mut prompts, mut receipts) = (Vec::new(), Vec::new());
+        let mut waited = Ok(());
+        for (ticket, asked) in self.open.drain(..) {
+            match ticket.wait_all() {
+                Ok(written) => {
+                    for receipt in &written {
+                        prompts.extend(asked.clone().filter(|_| !receipt.deduplicated));
+                        receipts.push(ReceiptShape::from(receipt));
+                    }
+                }
+                Err(error) => {
+                    waited = Err(error);
+                    break;
+                }
+            }
+        }
+        // Entries before one that failed are durable: their receipts come before the error.
+        sink(receipts)?;
+        waited?;
+        if let Some(history) = self.history.as_ref().filter(|_| !prompts.is_empty())
+            && let Err(error) = history.remember(&prompts)
+        {
+            cx.warn(error);
+        }
+        Ok(())
+    }
+}
+
+/// Appends by plans, where an agent keeps more than a log: a batch is one plan.
+#[derive(Debug)]
+struct PlanAppender {
+    runner: Runner,
+    found: Resolved,
+    expect: Option<Expected>,
+    drafts: Vec<Draft>,
+}
+
+impl PlanAppender {
+    fn open(cx: &RequestContext, request: &AppendRequest, found: Resolved) -> Result<PlanAppender> {
+        let runner = cx.runner()?;
+        // An agent holds its own locks for moments: those are waited for unasked.
+        let runner = if request.wait == Wait::No {
+            runner
+        } else {
+            runner.waiting(request.wait)
+        };
+        let expect = match request.expect.clone() {
+            Expect::Any => None,
+            Expect::Revision(revision) => Some(Expected::Revision(revision)),
+            Expect::Leaf(leaf) => Some(Expected::Leaf(leaf)),
+        };
+        Ok(PlanAppender {
+            runner,
+            found,
+            expect,
+            drafts: Vec::new(),
+        })
+    }
+
+    fn settle(&mut self, cx: &RequestContext, sink: ReceiptSink<'_>) -> Result<()> {
+        let drafts = std::mem::take(&mut self.drafts);
+        if drafts.is_empty() {
+            return Ok(());
+        }
+        let request = match self.expect.take() {
+            Some(expect) => EditRequest::AppendAfter { expect, drafts },
+            None => EditRequest::Append(drafts),
+        };
+        let (store, location) = (&self.found.store, &self.found.location);
+        let done = self.runner.execute(store, location, &request)?;
+        planned_change::remark(cx, &done.planned);
+        let session = SessionRef::new(store.dialect().name(), &location.id);
+        self.found.location = store.find(&session.id)?;
+        let session = Arc::new(session);
+        let receipt = |(number, entry): (usize, &String)| {
+            ReceiptShape::from(&Receipt {
+                session: Arc::clone(&session),
+                entry: entry.clone(),
+                revision: self.found.location.revision(),
+                deduplicated: number < done.planned.already,
+                durable: Durability::Fsync,
+            })
+        };
+        let entries = done.planned.entries.iter().enumerate();
+        sink(entries.map(receipt).collect())
+    }
+}
+
+/// A result with what was noticed since the last one.
+fn noticed<T>(cx: &RequestContext, done: Result<T>) -> AppResult<T> {
+    let notices = cx.take_notices();
+    match done {
+        Ok(value) => Ok(Answer { value, notices }),
+        Err(error) => Err(Refusal { error, notices }),
+    }
+}

@@ -1,0 +1,125 @@
+//! Entries that are not written yet: from a line of input, or from what the user says.
+
+use std::path::Path;
+
+use boswell_dialect::{Body, Draft, Parent, Part, one_object};
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::disk::{RealDisk, durable};
+
+use crate::base64;
+
+/// The entry of a line of input: none if it is blank, else `{"role","text"}`, or a record in the
+/// dialect's own shape. `number` is the line, for the error.
+///
+/// # Errors
+///
+/// Invalid for a line that is not one JSON object, or has a role other than `user` and `assistant`.
+pub fn draft_of_line(bytes: &[u8], number: usize) -> Result<Option<Draft>> {
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    let wrong = |why: String| {
+        Error::new(
+            ErrorKind::Invalid,
+            format!("line {number} of the input is no entry"),
+        )
+        .because(why)
+        .hinting(r#"write one JSON object a line, such as {"role":"user","text":"…"}"#)
+    };
+    let raw = one_object(bytes)
+        .map_err(|error| wrong(error.reason().unwrap_or("it is no JSON object").to_owned()))?;
+    let text = |key: &str| {
+        raw.get(key)
+            .and_then(|value| value.text())
+            .map(|text| text.into_owned())
+    };
+    let mut draft = match (text("role"), text("text"), raw.get("type")) {
+        (Some(role), Some(said), None) => match role.as_str() {
+            "user" => Draft::user(said),
+            "assistant" => Draft::assistant(said),
+            other => {
+                return Err(wrong(format!(
+                    "the role `{}` is neither `user` nor `assistant`",
+                    other.escape_debug()
+                )));
+            }
+        },
+        _ => Draft::new(Body::Native(bytes.trim_ascii().to_vec())),
+    };
+    draft.id = text("id");
+    if let Some(parent) = text("parent").or_else(|| text("parentId")) {
+        draft.parent = Parent::Entry(parent);
+    }
+    draft.at = text("timestamp").and_then(|time| Instant::parse(&time));
+    Ok(Some(draft))
+}
+
+/// What the user says, with files.
+pub fn draft_of_user(text: &str, files: &[AttachedFile]) -> Draft {
+    let text = Part::Text(text.to_owned());
+    let images = files.iter().map(|file| Part::Image {
+        base64: base64::encode(&file.bytes),
+        mime: file.mime.clone(),
+    });
+    Draft::new(Body::User(std::iter::once(text).chain(images).collect()))
+}
+
+/// A picture or file that goes with what the user says.
+#[derive(Debug, Clone)]
+pub struct AttachedFile {
+    /// What it is, such as `image/png`.
+    pub mime: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+impl AttachedFile {
+    /// A file of this machine.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is none, else what the disk says.
+    pub fn read(path: &Path) -> Result<AttachedFile> {
+        let bytes = durable::read(&RealDisk, path)?.ok_or_else(|| {
+            Error::new(
+                ErrorKind::NotFound,
+                format!("there is no file `{}`", path.display()),
+            )
+        })?;
+        let mime = mime_of(path).to_owned();
+        Ok(AttachedFile { mime, bytes })
+    }
+}
+
+/// What a file is, by its ending.
+fn mime_of(path: &Path) -> &'static str {
+    let ending = path
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    match ending.as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "txt" | "md" => "text/plain",
+        _ => "application/octet-stream",
+    }
+}
+
+/// What the user says in a draft.
+pub(super) fn prompt(draft: &Draft) -> Option<String> {
+    let Body::User(parts) = &draft.body else {
+        return None;
+    };
+    let text = |part: &Part| {
+        if let Part::Text(text) = part {
+            Some(text.clone())
+        } else {
+            None
+        }
+    };
+    Some(parts.iter().filter_map(text).collect::<Vec<_>>().join("\n"))
+}

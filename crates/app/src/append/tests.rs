@@ -1,0 +1,132 @@
+//! Appending through the application, as a server or a binding does it.
+
+use std::collections::BTreeMap;
+
+use boswell_dialect::Environment;
+use boswell_model::ErrorKind;
+
+use super::*;
+use crate::AppConfig;
+use crate::new_session::NewSessionRequest;
+
+fn app(temp: &tempfile::TempDir) -> App {
+    let env = Environment {
+        home: Some(temp.path().to_owned()),
+        cwd: temp.path().to_owned(),
+        tmp: temp.path().to_owned(),
+        terminal: None,
+        vars: BTreeMap::new(),
+    };
+    App::open(AppConfig::new(env, Some(temp.path().join("boswell")))).unwrap()
+}
+
+fn new_session(app: &App) -> String {
+    let made = app.new_session(&NewSessionRequest::default()).unwrap();
+    made.value.reference.to_string()
+}
+
+fn opened(app: &App, session: &str, expect: Expect) -> Appender {
+    let request = AppendRequest {
+        session: session.to_owned(),
+        expect,
+        ..AppendRequest::default()
+    };
+    app.append(&request).unwrap().value
+}
+
+fn settled(appender: &mut Appender) -> Vec<ReceiptShape> {
+    let mut all = Vec::new();
+    let answer = appender.settle(&mut |receipts| {
+        all.extend(receipts);
+        Ok(())
+    });
+    assert!(answer.unwrap().notices.is_empty());
+    all
+}
+
+#[test]
+fn an_appender_can_be_moved_to_another_thread() {
+    fn sent<T: Send>() {}
+    sent::<Appender>();
+}
+
+#[test]
+fn entries_are_acknowledged_in_order_a_batch_at_a_time() {
+    let temp = tempfile::tempdir().unwrap();
+    let app = app(&temp);
+    let session = new_session(&app);
+    let mut appender = opened(&app, &session, Expect::Any);
+    appender.submit(Draft::user("one")).unwrap();
+    appender.submit(Draft::assistant("two")).unwrap();
+    let first = settled(&mut appender);
+    assert_eq!(first.len(), 2);
+    assert!(first.iter().all(|receipt| receipt.session == session));
+    assert!(first.iter().all(|receipt| receipt.durable == "fsync"));
+    assert!(settled(&mut appender).is_empty());
+    appender.submit(Draft::user("three")).unwrap();
+    assert_eq!(settled(&mut appender).len(), 1);
+    appender.close().unwrap();
+}
+
+#[test]
+fn a_session_is_busy_until_its_appender_is_closed() {
+    let temp = tempfile::tempdir().unwrap();
+    let app = app(&temp);
+    let session = new_session(&app);
+    let appender = opened(&app, &session, Expect::Any);
+    let request = AppendRequest {
+        session: session.clone(),
+        ..AppendRequest::default()
+    };
+    let refused = app.append(&request).unwrap_err();
+    assert_eq!(refused.error.kind(), ErrorKind::Busy);
+    appender.close().unwrap();
+    app.append(&request).unwrap().value.close().unwrap();
+}
+
+#[test]
+fn only_the_first_entry_has_to_meet_what_is_expected() {
+    let temp = tempfile::tempdir().unwrap();
+    let app = app(&temp);
+    let session = new_session(&app);
+    let mut appender = opened(&app, &session, Expect::Any);
+    appender.submit(Draft::user("one")).unwrap();
+    let leaf = settled(&mut appender).remove(0).entry;
+    appender.close().unwrap();
+
+    let mut appender = opened(&app, &session, Expect::Leaf(leaf.clone()));
+    appender.submit(Draft::user("two")).unwrap();
+    appender.submit(Draft::user("three")).unwrap();
+    assert_eq!(settled(&mut appender).len(), 2);
+    appender.close().unwrap();
+
+    let mut appender = opened(&app, &session, Expect::Leaf(leaf));
+    let refused = appender.submit(Draft::user("late")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Conflict);
+}
+
+#[test]
+fn a_line_is_a_role_with_text_a_record_or_nothing() {
+    assert!(draft_of_line(b" \t\n", 1).unwrap().is_none());
+    let draft = draft_of_line(br#"{"role":"user","text":"hi","id":"a","parent":"b"}"#, 1);
+    let draft = draft.unwrap().unwrap();
+    assert_eq!(draft.id.as_deref(), Some("a"));
+    assert!(matches!(draft.body, Body::User(_)));
+    assert!(matches!(&draft.parent, Parent::Entry(entry) if entry == "b"));
+    let draft = draft_of_line(
+        b"{\"type\":\"message\",\"role\":\"user\",\"text\":\"hi\"}\n",
+        1,
+    );
+    assert!(matches!(draft.unwrap().unwrap().body, Body::Native(_)));
+    for (line, why) in [
+        (&br#"{"role":"system","text":"hi"}"#[..], "system"),
+        (b"[]", "object"),
+    ] {
+        let error = draft_of_line(line, 7).unwrap_err();
+        assert_eq!(error.to_string(), "line 7 of the input is no entry");
+        assert!(
+            error.reason().unwrap_or_default().contains(why),
+            "{error:?}"
+        );
+    }
+}

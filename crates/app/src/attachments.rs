@@ -1,0 +1,280 @@
+//! Images and files inside a session and next to it.
+
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::{Depth, SideKind};
+use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
+use boswell_store::{Resolved, Session, Store};
+
+use crate::shape::{Maybe, shape};
+use crate::{App, AppResult, RequestContext, base64};
+
+/// The largest attachment that is read into memory.
+const LARGEST: u64 = 1 << 30;
+
+shape! {
+    /// An image or a file of a session.
+    AttachmentShape: "attachment" {
+        /// the session
+        session: String,
+        /// the entry that contains or names it
+        entry: Option<String>,
+        /// its type, where that is known
+        mime: Option<String>,
+        /// how long it is
+        bytes: Option<u64>,
+        /// where it is kept, or the name that the entry gives it
+        place: String,
+        /// whether what the entry names is not there
+        missing: bool,
+        /// with `--extract`: where it was written to
+        written: Maybe<String>,
+    }
+}
+
+/// Whose attachments are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct AttachmentsRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// Write them into this folder, which is made if it is not there. Nothing is overwritten.
+    pub extract: Option<PathBuf>,
+}
+
+/// Is handed attachments one by one; false where nothing more is wanted.
+pub type AttachmentSink<'s> = &'s mut dyn FnMut(AttachmentShape) -> Result<bool>;
+
+impl App {
+    /// Hands out the images and files of a session, and extracts them if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session, Invalid if a file would be overwritten; and whatever
+    /// the sink fails with.
+    pub fn attachments(
+        &self,
+        request: &AttachmentsRequest,
+        sink: AttachmentSink<'_>,
+    ) -> AppResult<()> {
+        self.answer(|cx| attachments(cx, request, sink))
+    }
+}
+
+fn attachments(
+    cx: &RequestContext,
+    request: &AttachmentsRequest,
+    sink: AttachmentSink<'_>,
+) -> Result<()> {
+    let found = cx.resolve(&request.session)?;
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    if let Some(folder) = &request.extract {
+        std::fs::create_dir_all(cx.env.cwd.join(folder))
+            .map_err(|error| Error::io(folder.display(), "make the folder", error))?;
+    }
+    let mut count = 0;
+    let mut hand_out = |attachment: Attachment| {
+        count += 1;
+        let written = match &request.extract {
+            Some(folder) => extract(cx, &found.store, &attachment, folder, count)?,
+            None => None,
+        };
+        sink(attachment.shape(&session, written))
+    };
+    if inside(&session, &found.store, &mut hand_out)? {
+        beside(&found, &mut hand_out)?;
+    }
+    if count == 0 {
+        cx.remark(format!("{} has no attachments", session.reference()));
+    }
+    Ok(())
+}
+
+struct Attachment {
+    entry: Option<String>,
+    mime: Option<String>,
+    bytes: Option<u64>,
+    place: String,
+    content: Content,
+}
+
+enum Content {
+    Base64(String),
+    File(String),
+    Elsewhere,
+}
+
+impl Attachment {
+    fn shape(self, session: &Session, written: Option<String>) -> AttachmentShape {
+        AttachmentShape {
+            session: session.reference().to_string(),
+            entry: self.entry,
+            mime: self.mime,
+            bytes: self.bytes,
+            place: self.place,
+            missing: matches!(self.content, Content::Elsewhere),
+            written: written.into(),
+        }
+    }
+
+    /// What its file is called after the dot, for a name that is safe anywhere.
+    fn extension(&self) -> String {
+        let from_name = match &self.content {
+            Content::File(key) => {
+                let name = key.rsplit('/').next();
+                name.and_then(|name| name.rsplit_once('.'))
+            }
+            _ => None,
+        };
+        let from_mime = self.mime.as_deref().and_then(|mime| mime.split_once('/'));
+        let extension = from_name.or(from_mime).map_or("bin", |(_, end)| end);
+        let letters = extension.chars().filter(char::is_ascii_alphanumeric);
+        match letters.take(8).collect::<String>() {
+            nothing if nothing.is_empty() => "bin".to_owned(),
+            extension => extension,
+        }
+    }
+}
+
+/// Is handed what was found; false where nothing more is wanted.
+type HandOut<'a> = &'a mut dyn FnMut(Attachment) -> Result<bool>;
+
+/// Those that entries contain or name. False if the rest is not wanted.
+fn inside(session: &Session, store: &Store, hand_out: HandOut<'_>) -> Result<bool> {
+    for slot in session.log().slots() {
+        let Some(view) = session.entry(slot)?.view else {
+            continue;
+        };
+        for block in view.blocks {
+            let Block::Media { mime, source } = block else {
+                continue;
+            };
+            let entry = Some(session.log().label(slot).into_owned());
+            let attachment = match source {
+                MediaSource::Inline(text) => Attachment {
+                    entry,
+                    mime,
+                    bytes: Some(text.trim_end_matches('=').len() as u64 * 3 / 4),
+                    place: "inside the record".to_owned(),
+                    content: Content::Base64(text),
+                },
+                MediaSource::Reference(name) => named(store, entry, mime, name),
+            };
+            if !hand_out(attachment)? {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// One that an entry names.
+fn named(store: &Store, entry: Option<String>, mime: Option<String>, name: String) -> Attachment {
+    let key = blob_key(&name);
+    let info = key
+        .as_deref()
+        .and_then(|key| store.backend().stat(key).ok().flatten());
+    let content = match (&info, key) {
+        (Some(_), Some(key)) => Content::File(key),
+        _ => Content::Elsewhere,
+    };
+    Attachment {
+        entry,
+        mime,
+        bytes: info.map(|it| it.size),
+        place: name,
+        content,
+    }
+}
+
+/// Files that belong to the session.
+fn beside(found: &Resolved, hand_out: HandOut<'_>) -> Result<()> {
+    let files = found.store.side_files(&found.location)?.into_iter();
+    for file in files.filter(|file| file.kind == SideKind::Attachment) {
+        let attachment = Attachment {
+            entry: None,
+            mime: None,
+            bytes: Some(file.size),
+            place: found.store.backend().describe(&file.key),
+            content: Content::File(file.key),
+        };
+        if !hand_out(attachment)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Where a store keeps what a reference names: `blob:sha256:…` in its blobs, or a path below the
+/// root that stays below it.
+fn blob_key(reference: &str) -> Option<String> {
+    if let Some(hash) = reference.strip_prefix("blob:sha256:") {
+        let hex = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+        return hex.then(|| format!("blobs/{hash}"));
+    }
+    let safe = !reference.is_empty()
+        && !reference.starts_with('/')
+        && reference
+            .split('/')
+            .all(|part| !matches!(part, "" | "." | ".."));
+    safe.then(|| reference.to_owned())
+}
+
+/// Writes an attachment to a new file, and gives its path; none if there is nothing to write.
+fn extract(
+    cx: &RequestContext,
+    store: &Store,
+    attachment: &Attachment,
+    folder: &Path,
+    number: usize,
+) -> Result<Option<String>> {
+    let bytes = match &attachment.content {
+        Content::Base64(text) => base64::decode(text),
+        Content::File(key) => store.file(key, LARGEST)?,
+        Content::Elsewhere => None,
+    };
+    let Some(bytes) = bytes else { return Ok(None) };
+    let path = folder.join(format!("{number:03}.{}", attachment.extension()));
+    let mut file = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(cx.env.cwd.join(&path))
+        .map_err(|error| cannot_make(&path, error))?;
+    std::io::Write::write_all(&mut file, &bytes)
+        .map_err(|error| Error::io(path.display(), "write", error))?;
+    Ok(Some(path.display().to_string()))
+}
+
+fn cannot_make(path: &Path, error: std::io::Error) -> Error {
+    if error.kind() == std::io::ErrorKind::AlreadyExists {
+        return Error::new(
+            ErrorKind::Invalid,
+            format!("`{}` is there already", path.display()),
+        )
+        .because("nothing is overwritten")
+        .hinting("extract into an empty folder");
+    }
+    Error::io(path.display(), "make", error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_that_leave_the_store_are_not_followed() {
+        assert_eq!(
+            blob_key("attachments/a/b.png").as_deref(),
+            Some("attachments/a/b.png")
+        );
+        for bad in [
+            "../x",
+            "/etc/passwd",
+            "a//b",
+            "a/../../b",
+            "",
+            "blob:sha256:../x",
+        ] {
+            assert_eq!(blob_key(bad), None, "{bad}");
+        }
+    }
+}

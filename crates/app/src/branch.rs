@@ -1,0 +1,85 @@
+//! Moves the leaf of a session: the next entry attaches to another one.
+
+use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
+use boswell_model::{Error, ErrorKind, Result, Tip};
+use boswell_store::{Outcome, Resolved, Session, Wait};
+
+use crate::acknowledgement::{Acknowledgement, ReceiptShape};
+use crate::planned_change::{self, OperationShape};
+use crate::{App, AppResult, RequestContext};
+
+/// Where the next entry attaches.
+#[derive(Debug, Clone, Default)]
+pub struct BranchRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// The entry that the next one follows; none for a new root.
+    pub entry: Option<String>,
+    /// A summary of the branch that is left.
+    pub summary: Option<String>,
+}
+
+impl App {
+    /// Moves the leaf of a session.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session or entry, Unsupported for an entry without an id, or
+    /// for a summary where the format has none, Busy if another process writes the session.
+    pub fn branch(&self, request: &BranchRequest) -> AppResult<Acknowledgement> {
+        self.answer(|cx| branch(cx, request))
+    }
+}
+
+fn branch(cx: &RequestContext, request: &BranchRequest) -> Result<Acknowledgement> {
+    let found = cx.resolve_for_writing(&request.session)?;
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let entry = request.entry.as_deref();
+    let entry = entry.map(|name| id_of(&session, name)).transpose()?;
+    if found.store.dialect().powers().plans(Capability::Branch) {
+        return by_plan(cx, request, &found, &session);
+    }
+    let writer = found.store.writer(&found.location.id, Wait::No)?;
+    let receipt = match (&entry, &request.summary) {
+        (_, Some(summary)) => writer.branch_with_summary(entry.as_deref(), summary)?,
+        (Some(entry), None) => writer.branch(entry)?,
+        (None, None) => writer.reset()?,
+    };
+    writer.close(Outcome::Open)?;
+    Ok(Acknowledgement::Receipt(ReceiptShape::from(&receipt)))
+}
+
+fn id_of(session: &Session, name: &str) -> Result<String> {
+    let slot = session.find(name)?;
+    let head = session.log().head(slot);
+    if head.is_none_or(|head| head.id.is_none()) {
+        return Err(Error::new(
+            ErrorKind::Unsupported,
+            "an entry without an id cannot be attached to",
+        )
+        .hinting("see which entries have one with `boswell tree`"));
+    }
+    Ok(session.log().label(slot).into_owned())
+}
+
+fn by_plan(
+    cx: &RequestContext,
+    request: &BranchRequest,
+    found: &Resolved,
+    session: &Session,
+) -> Result<Acknowledgement> {
+    if request.summary.is_some() {
+        return Err(unsupported(
+            found.store.dialect().name(),
+            "hold the summary of a branch",
+            "leave out --summary",
+        ));
+    }
+    let tip = match &request.entry {
+        Some(name) => Tip::At(session.find(name)?),
+        None => Tip::Root,
+    };
+    let done = planned_change::execute(cx, found, &EditRequest::Stand(tip))?;
+    let shape = OperationShape::of(&done, &session.reference());
+    Ok(Acknowledgement::Operation(shape))
+}

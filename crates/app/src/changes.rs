@@ -1,0 +1,213 @@
+//! The change feed: which sessions were added, changed or removed, and new entries of those that
+//! are followed.
+//!
+//! A feed is polled and starts no thread. However many feeds there are, the folders are listed
+//! once for all of them, and not more often than costs a fiftieth of a core: a look is due when
+//! fifty times its last cost has passed, and a second at least. Each look is a numbered delta; a
+//! feed that falls too far behind gets [`Change::Missed`] and lists the sessions again.
+
+mod looks;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use boswell_model::{Instant, Result, Revision, SessionRef};
+use boswell_store::{Follower, NewEntry};
+
+use crate::shape::{EntryParts, EntryShape};
+use crate::{Answer, App, AppResult, RequestContext};
+pub(crate) use looks::Looks;
+
+/// How long to wait between two polls while sessions are followed: a new entry shows within it.
+const FOLLOWING: Duration = Duration::from_millis(150);
+
+/// What happened to sessions.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Change {
+    /// A session that was not there before.
+    Added(SessionChange),
+    /// Its log changed.
+    Changed(SessionChange),
+    /// It is not there any more.
+    Gone(SessionRef),
+    /// An entry of a session that is followed.
+    Entry(FollowedEntry),
+    /// The log of a session that is followed was cut or replaced: entries that were handed out
+    /// before no longer count, and those that it has now follow.
+    Restarted(SessionRef),
+    /// More happened than is remembered: list the sessions again.
+    Missed,
+}
+
+/// The state of a session after a change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionChange {
+    /// The session.
+    pub session: SessionRef,
+    /// The state that its log is in.
+    pub revision: Revision,
+    /// When its log was last written.
+    pub modified: Option<Instant>,
+    /// Processes of its agent that work on it, as far as the agent's registry names them.
+    pub live: Vec<u32>,
+}
+
+/// A new entry of a session that is followed.
+#[derive(Debug, Clone)]
+pub struct FollowedEntry {
+    /// The session.
+    pub session: SessionRef,
+    /// The entry, with the revision to go on from.
+    pub entry: Arc<NewEntry>,
+}
+
+impl FollowedEntry {
+    /// The entry as JSON shows it.
+    pub fn shape(&self) -> EntryShape {
+        EntryParts::of_new(&self.session, &self.entry).shape(false)
+    }
+}
+
+/// Hands out changes to one listener.
+#[derive(Debug)]
+pub struct ChangeFeed {
+    app: App,
+    /// The last look whose changes were handed out.
+    seen: u64,
+    followed: BTreeMap<SessionRef, Followed>,
+}
+
+#[derive(Debug)]
+struct Followed {
+    follower: Follower,
+    generation: u64,
+}
+
+impl App {
+    /// Starts a change feed. What changed before is not handed out.
+    ///
+    /// # Errors
+    ///
+    /// As a request that finds the stores.
+    pub fn changes(&self) -> AppResult<ChangeFeed> {
+        let cx = self.request()?;
+        let seen = self.looks().begin(&cx);
+        Ok(Answer {
+            value: ChangeFeed {
+                app: self.clone(),
+                seen,
+                followed: BTreeMap::new(),
+            },
+            notices: cx.take_notices(),
+        })
+    }
+}
+
+impl ChangeFeed {
+    /// Follows the entries of a session: from a revision on, or what is written from now on.
+    /// Returns the session that was meant.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session; Unsupported if it is not a log.
+    pub fn follow(&mut self, session: &str, since: Option<&Revision>) -> AppResult<SessionRef> {
+        let (followed, answer) = {
+            let outcome = self.app.answer(|cx| start(cx, session, since))?;
+            let (session, followed) = outcome.value;
+            (
+                followed,
+                Answer {
+                    value: session,
+                    notices: outcome.notices,
+                },
+            )
+        };
+        self.followed.insert(answer.value.clone(), followed);
+        Ok(answer)
+    }
+
+    /// Ends following a session.
+    pub fn unfollow(&mut self, session: &SessionRef) {
+        self.followed.remove(session);
+    }
+
+    /// How long to wait before the next poll.
+    pub fn pause(&self) -> Duration {
+        let next_look = self.app.looks().due_in();
+        if self.followed.is_empty() {
+            next_look
+        } else {
+            next_look.min(FOLLOWING)
+        }
+    }
+
+    /// What changed since the last poll. Never waits. A store or a session that cannot be read at
+    /// this moment is looked at again by the next poll.
+    ///
+    /// # Errors
+    ///
+    /// As a request that finds the stores.
+    pub fn poll(&mut self) -> Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        let looks = self.app.looks();
+        if looks.due_in().is_zero() {
+            looks.look(&self.app.request()?);
+        }
+        match looks.since(self.seen) {
+            Some(found) => changes.extend(found),
+            None => changes.push(Change::Missed),
+        }
+        self.seen = looks.number();
+        for (session, followed) in &mut self.followed {
+            followed.poll(session, &mut changes);
+        }
+        Ok(changes)
+    }
+}
+
+fn start(
+    cx: &RequestContext,
+    session: &str,
+    since: Option<&Revision>,
+) -> Result<(SessionRef, Followed)> {
+    let found = cx.resolve(session)?;
+    let id = &found.location.id;
+    let follower = match since {
+        Some(revision) => Follower::since(&found.store, id, revision)?,
+        None => Follower::from_end(&found.store, id)?,
+    };
+    let session = SessionRef::new(found.store.dialect().name(), id);
+    // A follower that starts in generation 1 was given a revision of a file that is gone: its first
+    // poll says so.
+    Ok((
+        session,
+        Followed {
+            follower,
+            generation: 0,
+        },
+    ))
+}
+
+impl Followed {
+    fn poll(&mut self, session: &SessionRef, changes: &mut Vec<Change>) {
+        // Not visible at this moment, or being replaced: the next poll tries again.
+        let Ok(news) = self.follower.poll() else {
+            return;
+        };
+        if news.generation != self.generation {
+            self.generation = news.generation;
+            changes.push(Change::Restarted(session.clone()));
+        }
+        changes.extend(news.entries.into_iter().map(|entry| {
+            Change::Entry(FollowedEntry {
+                session: session.clone(),
+                entry: Arc::new(entry),
+            })
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,407 @@
+//! Looks for damage in sessions and stores, and says what each costs.
+//!
+//! Findings are handed out as they are made, in the order of the stores: sessions are read on
+//! several threads, archived ones one after the other because they are unpacked in memory.
+
+mod session;
+mod shape;
+mod store;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use boswell_dialect::{FileKind, SessionLocation};
+use boswell_model::{Error, Problem, ProblemKind, Result};
+use boswell_store::{Backend, BlobId, FsBackend, Store};
+
+pub use self::session::{CheckedSession, Finding};
+pub use self::shape::{DamageShape, FindingShape, WarningShape};
+pub use self::store::{CheckedStore, StoreFinding};
+
+use self::session::{Looked, Looking, in_parallel};
+use crate::sessions::expiry::Fates;
+use crate::{App, AppResult, Cancel, RequestContext};
+
+/// What to check.
+#[derive(Debug, Clone, Default)]
+pub struct CheckRequest {
+    /// Sessions, files or folders; none for everything that is found.
+    pub sessions: Vec<String>,
+}
+
+/// What a check hands out while it looks.
+#[derive(Debug)]
+pub enum CheckEvent {
+    /// So many sessions will be looked at.
+    Begin {
+        /// Their number; an archived one is counted without its subagents.
+        sessions: usize,
+    },
+    /// A session was looked at, and may be clean.
+    Session(CheckedSession),
+    /// Something about a store as a whole.
+    Store(CheckedStore),
+    /// A place that could not be looked at.
+    Unchecked(UncheckedPlace),
+}
+
+/// A session, file or folder that could not be looked at.
+#[derive(Debug)]
+pub struct UncheckedPlace {
+    /// The session, where it is known.
+    pub session: Option<String>,
+    /// Where it is; empty if it is in no file.
+    pub path: String,
+    /// Why.
+    pub problem: Problem,
+}
+
+/// What a check found, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CheckSummary {
+    /// Sessions that were looked at.
+    pub sessions: usize,
+    /// Those that are damaged.
+    pub damaged: usize,
+    /// Problems of sessions and stores.
+    pub problems: usize,
+    /// Sessions that could not be read at all.
+    pub unreadable: usize,
+    /// Sessions that their agent deletes soon. They are not damaged yet.
+    pub lost_soon: usize,
+}
+
+/// What the numbers of a check come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckVerdict {
+    /// Nothing is wrong.
+    Clean,
+    /// Something is wrong.
+    Damaged,
+    /// No session could be read at all.
+    Unreadable,
+}
+
+impl CheckSummary {
+    /// What the numbers come to.
+    pub fn verdict(&self) -> CheckVerdict {
+        let nothing_read = self.sessions > 0 && self.unreadable == self.sessions;
+        match self.problems {
+            0 => CheckVerdict::Clean,
+            problems if nothing_read && problems == self.unreadable => CheckVerdict::Unreadable,
+            _ => CheckVerdict::Damaged,
+        }
+    }
+}
+
+/// Is handed each event; false ends the check.
+pub type CheckSink<'s> = &'s mut dyn FnMut(CheckEvent) -> Result<bool>;
+
+impl App {
+    /// Looks for damage, and hands out what is found.
+    ///
+    /// The numbers cover what was looked at until `sink` returned false or `cancel` was set.
+    ///
+    /// # Errors
+    ///
+    /// NotFound for a session that is not there, and what `sink` fails with.
+    pub fn check(
+        &self,
+        request: &CheckRequest,
+        cancel: &Cancel,
+        sink: CheckSink<'_>,
+    ) -> AppResult<CheckSummary> {
+        self.answer_with(cancel.clone(), |cx| {
+            let mut check = Check::new(cx, sink);
+            check.run(&request.sessions)?;
+            Ok(check.summary)
+        })
+    }
+}
+
+/// A session, and the store that it is read from.
+type Target = (Store, SessionLocation);
+
+/// A check under way.
+struct Check<'c> {
+    cx: &'c RequestContext,
+    sink: CheckSink<'c>,
+    summary: CheckSummary,
+    blobs: NamedBlobs,
+    stopped: bool,
+}
+
+impl<'c> Check<'c> {
+    fn new(cx: &'c RequestContext, sink: CheckSink<'c>) -> Check<'c> {
+        Check {
+            cx,
+            sink,
+            summary: CheckSummary::default(),
+            blobs: NamedBlobs::default(),
+            stopped: false,
+        }
+    }
+
+    fn run(&mut self, sessions: &[String]) -> Result<()> {
+        let (targets, archived) = if sessions.is_empty() {
+            (self.everything()?, archived(self.cx)?)
+        } else {
+            (self.named(sessions)?, Vec::new())
+        };
+        let looking = Looking::new(self.cx)?;
+        self.hand(CheckEvent::Begin {
+            sessions: targets.len() + archived.len(),
+        })?;
+        in_parallel(&targets, &looking, &mut |looked| self.looked_at(looked))?;
+        // One after the other, each let go before the next: they are unpacked in memory.
+        for store in archived {
+            if self.is_over() {
+                break;
+            }
+            for looked in looking.at_archived(store) {
+                self.looked_at(looked)?;
+            }
+        }
+        self.links(&targets)?;
+        if sessions.is_empty() {
+            self.unnamed_blobs()?;
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.stopped || self.cx.cancel.is_cancelled()
+    }
+
+    /// Hands out an event, unless the face wants no more of them.
+    fn hand(&mut self, event: CheckEvent) -> Result<()> {
+        if !self.is_over() {
+            self.stopped = !(self.sink)(event)?;
+        }
+        Ok(())
+    }
+
+    /// Counts and hands out what was found about a session. False ends the check.
+    fn looked_at(&mut self, looked: Looked) -> Result<bool> {
+        self.blobs.take(&looked);
+        self.summary.sessions += 1;
+        let event = match looked.found {
+            Ok((session, _)) => {
+                self.summary.damaged += usize::from(!session.findings.is_empty());
+                self.summary.problems += session.findings.len();
+                CheckEvent::Session(session)
+            }
+            Err((place, error)) => {
+                self.summary.damaged += 1;
+                self.summary.problems += 1;
+                self.summary.unreadable += 1;
+                CheckEvent::Unchecked(UncheckedPlace {
+                    problem: Problem::unreadable(&error),
+                    ..place
+                })
+            }
+        };
+        self.hand(event)?;
+        Ok(!self.is_over())
+    }
+
+    /// Counts and hands out what was found about a store.
+    fn store(&mut self, store: CheckedStore) -> Result<()> {
+        let warnings = store.findings.iter().filter(|it| it.is_warning()).count();
+        self.summary.problems += store.findings.len() - warnings;
+        self.summary.lost_soon += warnings;
+        if store.findings.is_empty() {
+            return Ok(());
+        }
+        self.hand(CheckEvent::Store(store))
+    }
+
+    fn unchecked(&mut self, path: &Path, problem: Problem) -> Result<()> {
+        self.summary.problems += 1;
+        self.hand(CheckEvent::Unchecked(UncheckedPlace {
+            session: None,
+            path: path.display().to_string(),
+            problem,
+        }))
+    }
+
+    /// Every session of every store, once what listing the stores shows is handed out.
+    fn everything(&mut self) -> Result<Vec<Target>> {
+        let cx = self.cx;
+        let mut targets = Vec::new();
+        let fates = Fates::read(cx)?;
+        for (id, store) in cx.stores.iter() {
+            if store.dialect().facts().is_own {
+                self.store(CheckedStore::of_home(cx, store))?;
+            }
+            let listing = match store.list() {
+                Ok(listing) => listing,
+                Err(error) => {
+                    self.unchecked(store.root(), Problem::unreadable(&error))?;
+                    continue;
+                }
+            };
+            self.store(CheckedStore::of_listing(cx, &fates, (id, store), &listing))?;
+            let sessions = listing
+                .sessions
+                .into_iter()
+                .filter(|it| it.key.is_some() && it.hidden != Some("empty"));
+            targets.extend(sessions.map(|location| (store.clone(), location)));
+        }
+        Ok(targets)
+    }
+
+    /// The sessions that were named, and those below folders that were named.
+    fn named(&mut self, sessions: &[String]) -> Result<Vec<Target>> {
+        let mut targets = Vec::new();
+        for name in sessions {
+            let path = self.cx.env.cwd.join(name);
+            // An empty name would be the working folder.
+            if !name.is_empty() && path.is_dir() {
+                self.below(&path, &mut targets)?;
+            } else {
+                let found = self.cx.resolve(name)?;
+                targets.push((found.store, found.location));
+            }
+        }
+        Ok(targets)
+    }
+
+    fn below(&mut self, folder: &Path, targets: &mut Vec<Target>) -> Result<()> {
+        let (files, links) = files_below(folder)?;
+        for link in links {
+            let detail = "this symbolic link leads out of the folder, so it was not followed; name it to check what it leads to";
+            self.unchecked(&link, Problem::of_file(ProblemKind::OutsideLink, detail))?;
+        }
+        for file in files {
+            // One file that cannot be opened must not keep the others from being checked.
+            match self.cx.stores.at_path(&file) {
+                Ok(target) => targets.push(target),
+                Err(error) => self.unreadable_file(&file, &error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable_file(&mut self, file: &Path, error: &Error) -> Result<()> {
+        self.summary.sessions += 1;
+        self.summary.damaged += 1;
+        self.summary.unreadable += 1;
+        self.unchecked(file, Problem::unreadable(error))
+    }
+
+    /// Links that lead out of the stores of these sessions, and of all others that were looked at.
+    fn links(&mut self, targets: &[Target]) -> Result<()> {
+        let cx = self.cx;
+        let mut seen = BTreeSet::new();
+        let stores = cx.stores.iter().map(|(_, store)| store);
+        for store in stores.chain(targets.iter().map(|(store, _)| store)) {
+            if self.is_over() {
+                break;
+            }
+            if seen.insert((store.dialect().name(), store.root())) {
+                self.store(CheckedStore::of_links(store))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Blobs that no session names.
+    fn unnamed_blobs(&mut self) -> Result<()> {
+        // What an excluded session names is not known here.
+        if self.cx.exclusion.is_some() {
+            return Ok(());
+        }
+        for (_, store) in self.cx.stores.iter() {
+            if self.is_over() {
+                break;
+            }
+            if let Some(named) = self.blobs.of(store) {
+                let found = CheckedStore::of_blobs(store, named);
+                self.store(found)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Blobs that sessions name, by dialect: agents may keep sessions in two places
+/// and their blobs in one.
+#[derive(Default)]
+struct NamedBlobs {
+    by_dialect: BTreeMap<&'static str, BTreeSet<BlobId>>,
+    /// Dialects of which a session could not be read: what it names is not known.
+    unsure: BTreeSet<&'static str>,
+}
+
+impl NamedBlobs {
+    fn take(&mut self, looked: &Looked) {
+        match &looked.found {
+            Ok((_, blobs)) => self
+                .by_dialect
+                .entry(looked.dialect)
+                .or_default()
+                .extend(blobs),
+            Err(_) => drop(self.unsure.insert(looked.dialect)),
+        }
+    }
+
+    fn of(&self, store: &Store) -> Option<&BTreeSet<BlobId>> {
+        let dialect = store.dialect().name();
+        self.by_dialect
+            .get(dialect)
+            .filter(|_| !self.unsure.contains(dialect))
+    }
+}
+
+/// Sessions of these stores that are archived, each with nothing unpacked yet.
+fn archived(cx: &RequestContext) -> Result<Vec<Store>> {
+    let known: Vec<_> = cx
+        .stores
+        .iter_with_archived()
+        .filter(|(_, store)| store.archived().is_some())
+        .collect();
+    if known.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_known = |it: &Store| {
+        known
+            .iter()
+            .any(|(_, store)| store.archived() == it.archived() && store.root() == it.root())
+    };
+    let archived = cx
+        .reading_runner()?
+        .archived()?
+        .into_iter()
+        .filter(is_known);
+    Ok(archived
+        .map(|store| store.excluding(cx.exclusion.as_ref()))
+        .collect())
+}
+
+/// Every file below a folder that may contain records, and every link that leads out of it. Links
+/// to folders are not followed, so that it ends.
+fn files_below(root: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let backend = FsBackend::new(root);
+    let (mut found, mut links) = (Vec::new(), Vec::new());
+    let mut open = vec![String::new()];
+    while let Some(folder) = open.pop() {
+        for info in backend.list(&folder)? {
+            let path = root.join(&info.key);
+            if info.is_folder() && !path.is_symlink() {
+                open.push(info.key);
+            } else if info.kind == FileKind::Link {
+                links.push(path);
+            } else if info.is_file()
+                && (info.name().ends_with(".json") || info.name().contains(".jsonl"))
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok((found, links))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,286 @@
+//! What a check finds out about one session, and about many at once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+use boswell_dialect::{SessionLocation, SideKind};
+use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
+use boswell_store::{BlobId, LateTable, LinkTable, Session, Store, check, hurt, repair_of};
+
+use super::store::REBUILD_INDEX;
+use super::{Target, UncheckedPlace};
+use crate::RequestContext;
+
+/// A session that was looked at.
+#[derive(Debug)]
+pub struct CheckedSession {
+    /// DIALECT:ID.
+    pub reference: String,
+    /// Its log.
+    pub path: Option<String>,
+    /// Whether it is in the vault.
+    pub archived: bool,
+    /// What is wrong with it; nothing if it is clean.
+    pub findings: Vec<Finding>,
+    /// Readers that lose something to any of them, the oldest first.
+    pub hurts: Vec<&'static str>,
+    /// Conversation entries that its agent reaches.
+    pub reachable: u64,
+    /// Conversation entries in the log.
+    pub total: u64,
+}
+
+/// One thing that is wrong with a session.
+#[derive(Debug)]
+pub struct Finding {
+    /// What, and where.
+    pub problem: Problem,
+    /// The entry that it is about.
+    pub entry: Option<String>,
+    /// How it can be repaired.
+    pub repair: Repair,
+    /// Readers that lose something to it.
+    pub hurts: Vec<&'static str>,
+    /// The command that helps.
+    pub next: Option<String>,
+}
+
+impl Finding {
+    /// Whether it is about an index of the agent's own, which belongs to the whole store.
+    pub fn is_of_index(&self) -> bool {
+        self.problem.kind == ProblemKind::StaleIndex
+    }
+}
+
+/// What came of looking at a session.
+pub(super) struct Looked {
+    pub(super) dialect: &'static str,
+    pub(super) found: Found,
+}
+
+/// The session with the blobs that it names, or which one could not be read and why.
+type Found = std::result::Result<(CheckedSession, BTreeSet<BlobId>), (UncheckedPlace, Error)>;
+
+/// Looks at sessions, with what has to be known of all of them.
+pub(super) struct Looking<'m> {
+    cx: &'m RequestContext,
+    links: LinkTable,
+    late: LateTable,
+}
+
+impl<'m> Looking<'m> {
+    pub(super) fn new(cx: &'m RequestContext) -> Result<Self> {
+        let late = match &cx.home {
+            Some(_) => cx.reading_runner()?.late_table()?,
+            None => LateTable::default(),
+        };
+        Ok(Looking {
+            cx,
+            links: cx.stores.link_table(),
+            late,
+        })
+    }
+
+    /// Looks at a session.
+    fn at(&self, store: &Store, location: &SessionLocation) -> Looked {
+        let found = store
+            .read_to_check(location)
+            .and_then(|session| self.checked(store, location, &session));
+        let dialect = store.dialect().name();
+        let unread = |error| {
+            (
+                unchecked(name(store, location), path(store, location)),
+                error,
+            )
+        };
+        Looked {
+            dialect,
+            found: found.map_err(unread),
+        }
+    }
+
+    /// Looks at a session in the vault and at its subagents. What is unpacked for that
+    /// goes with the store.
+    pub(super) fn at_archived(&self, store: Store) -> Vec<Looked> {
+        match store.list() {
+            Ok(listing) => {
+                let there = listing
+                    .sessions
+                    .iter()
+                    .filter(|location| location.key.is_some());
+                there.map(|location| self.at(&store, location)).collect()
+            }
+            Err(error) => {
+                let reference = store.archived().map(|it| it.to_string());
+                let place = unchecked(reference.unwrap_or_default(), None);
+                vec![Looked {
+                    dialect: store.dialect().name(),
+                    found: Err((place, error)),
+                }]
+            }
+        }
+    }
+
+    fn checked(
+        &self,
+        store: &Store,
+        location: &SessionLocation,
+        session: &Session,
+    ) -> Result<(CheckedSession, BTreeSet<BlobId>)> {
+        let mut report = check(session)?;
+        let stores = &self.cx.stores;
+        report
+            .problems
+            .extend(stores.check_links(&self.links, session, !self.cx.named_stores)?);
+        report
+            .problems
+            .extend(self.late.problem(store, location, session)?);
+        report.problems.extend(lost_copies(store, location)?);
+        // Links among them that lead out of the store are remembered there, and
+        // reported once, at the end.
+        let (_, skipped) = store.side_files_here(location)?;
+        report
+            .problems
+            .extend(skipped.iter().map(|(_, error)| Problem::unreadable(error)));
+        let reference = name(store, location);
+        let archived = store.archived().is_some();
+        let problems = report.problems.into_iter();
+        let findings: Vec<Finding> = problems
+            .map(|problem| finding(session, problem, &reference, archived))
+            .collect();
+        let checked = CheckedSession {
+            path: path(store, location),
+            hurts: hurts(session, &findings),
+            reference,
+            archived,
+            findings,
+            reachable: report.reachable,
+            total: report.total,
+        };
+        Ok((checked, session.named_blobs()?))
+    }
+}
+
+fn name(store: &Store, location: &SessionLocation) -> String {
+    format!("{}:{}", store.dialect().name(), location.id)
+}
+
+fn path(store: &Store, location: &SessionLocation) -> Option<String> {
+    let key = location.key.as_deref()?;
+    Some(store.backend().describe(key))
+}
+
+fn unchecked(session: String, path: Option<String>) -> UncheckedPlace {
+    UncheckedPlace {
+        session: Some(session),
+        path: path.unwrap_or_default(),
+        problem: Problem::of_file(ProblemKind::Unreadable, ""),
+    }
+}
+
+fn finding(session: &Session, problem: Problem, reference: &str, archived: bool) -> Finding {
+    let repair = repair_of(session, &problem);
+    let verb = if archived { "restore" } else { "repair" };
+    let next = match (problem.kind, repair) {
+        (ProblemKind::StaleIndex, _) => Some(REBUILD_INDEX.to_owned()),
+        (_, Repair::None) => None,
+        _ => Some(format!("boswell {verb} {}", shell_quote(reference))),
+    };
+    let slot = problem.slot;
+    Finding {
+        entry: slot.map(|slot| session.log().label(slot).into_owned()),
+        repair,
+        hurts: hurt(session, &problem),
+        next,
+        problem,
+    }
+}
+
+/// Readers that lose something to any of these.
+fn hurts(session: &Session, findings: &[Finding]) -> Vec<&'static str> {
+    let readers = session.dialect().facts().readers.iter();
+    readers
+        .map(|reader| reader.name)
+        .filter(|name| findings.iter().any(|it| it.hurts.contains(name)))
+        .collect()
+}
+
+/// Files beside an archived log whose copies are gone or damaged. Transcripts of subagents are
+/// looked at as sessions.
+fn lost_copies(store: &Store, location: &SessionLocation) -> Result<Vec<Problem>> {
+    if store.archived().is_none() || location.owner.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut lost = Vec::new();
+    for file in store
+        .side_files(location)?
+        .iter()
+        .filter(|file| file.kind != SideKind::Subagent)
+    {
+        if let Err(error) = store.backend().open(&file.key) {
+            let detail = format!(
+                "the archived copy of `{}` cannot be read: {error}",
+                file.key
+            );
+            lost.push(Problem::of_file(ProblemKind::MissingFile, detail));
+        }
+    }
+    Ok(lost)
+}
+
+/// Checks sessions on all cores and hands over what was found in the order of the list, until the
+/// sink returns false or fails.
+pub(super) fn in_parallel(
+    targets: &[Target],
+    looking: &Looking<'_>,
+    sink: &mut dyn FnMut(Looked) -> Result<bool>,
+) -> Result<()> {
+    let workers = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(targets.len())
+        .min(8);
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    // Bounded, so that a slow sink holds the workers back.
+    let (sender, receiver) = mpsc::sync_channel::<(usize, Looked)>(workers * 4);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) && !looking.cx.cancel.is_cancelled() {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let Some((store, location)) = targets.get(number) else {
+                        break;
+                    };
+                    if sender.send((number, looking.at(store, location))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let handed = in_order(receiver, sink);
+        stop.store(true, Ordering::Relaxed);
+        handed
+    })
+}
+
+/// Hands over what comes in any order by its numbers. The receiver is dropped at the end, so that
+/// workers which still wait for room in the channel give up.
+fn in_order(
+    receiver: mpsc::Receiver<(usize, Looked)>,
+    sink: &mut dyn FnMut(Looked) -> Result<bool>,
+) -> Result<()> {
+    let mut waiting: BTreeMap<usize, Looked> = BTreeMap::new();
+    let mut due = 0;
+    for (number, looked) in receiver {
+        waiting.insert(number, looked);
+        while let Some(looked) = waiting.remove(&due) {
+            due += 1;
+            if !sink(looked)? {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! What a check hands out to programs.
+
+use boswell_model::Problem;
+use boswell_model::json::Json;
+
+use super::{CheckedSession, CheckedStore, Finding, StoreFinding, UncheckedPlace};
+use crate::shape::{Maybe, Shape as _, shape};
+
+shape! {
+    /// Something that is wrong with a session or a store.
+    DamageShape: "damage" {
+        /// the session, where it is about one
+        session: Option<String>,
+        /// the file or folder
+        path: Option<String>,
+        /// line of the log
+        line: Option<u64>,
+        /// the entry, where it is about one
+        entry: Option<String>,
+        /// what kind of problem it is
+        problem: &'static str,
+        /// one sentence with the particulars
+        detail: String,
+        /// entries of the conversation that the agent reaches
+        reachable: Option<u64>,
+        /// all entries of the conversation
+        total: Option<u64>,
+        /// how it can be repaired: `append`, `rewrite`, `fork`, `none`
+        repair: &'static str,
+        /// names of known readers that lose something to it
+        hurts: Option<Vec<&'static str>>,
+        /// true for a session in the vault
+        archived: Maybe<bool>,
+        /// the command that helps
+        next: Option<String>,
+    }
+
+    /// Something that is not wrong yet: `lost_soon`.
+    WarningShape: "warning" {
+        /// the session, where it is about one
+        session: Option<String>,
+        /// the file or folder
+        path: Option<String>,
+        /// always `null`
+        line: Option<u64>,
+        /// always `null`
+        entry: Option<String>,
+        /// what kind of problem it will be
+        problem: &'static str,
+        /// one sentence with the particulars
+        detail: String,
+        /// always `null`
+        reachable: Option<u64>,
+        /// always `null`
+        total: Option<u64>,
+        /// how it can be repaired: `append`, `rewrite`, `fork`, `none`
+        repair: &'static str,
+        /// always `null`
+        hurts: Option<Vec<&'static str>>,
+        /// the command that helps
+        next: Option<String>,
+    }
+}
+
+/// The shape of something that was found about a store.
+#[derive(Debug, Clone)]
+pub enum FindingShape {
+    /// Something is wrong.
+    Damage(DamageShape),
+    /// Nothing is wrong yet.
+    Warning(WarningShape),
+}
+
+impl FindingShape {
+    /// The object, for a line of `--json`.
+    pub fn object(self) -> Json {
+        match self {
+            FindingShape::Damage(shape) => shape.object(),
+            FindingShape::Warning(shape) => shape.object(),
+        }
+    }
+}
+
+/// What is known of a problem from itself alone.
+fn damage(session: Option<&str>, path: Option<&str>, problem: &Problem) -> DamageShape {
+    DamageShape {
+        session: session.map(str::to_owned),
+        path: path.map(str::to_owned),
+        line: problem.line,
+        entry: None,
+        problem: problem.kind.word(),
+        detail: problem.detail.clone(),
+        reachable: None,
+        total: None,
+        repair: problem.kind.repair().word(),
+        hurts: None,
+        archived: Maybe::Absent,
+        next: None,
+    }
+}
+
+impl UncheckedPlace {
+    /// Its JSON shape.
+    pub fn shape(&self) -> DamageShape {
+        damage(self.session.as_deref(), Some(&self.path), &self.problem)
+    }
+}
+
+impl CheckedSession {
+    /// The JSON shape of each finding.
+    pub fn shapes(&self) -> impl Iterator<Item = DamageShape> {
+        let shape = |finding: &Finding| DamageShape {
+            entry: finding.entry.clone(),
+            reachable: Some(self.reachable),
+            total: Some(self.total),
+            repair: finding.repair.word(),
+            hurts: Some(finding.hurts.clone()),
+            archived: self.archived.then_some(true).into(),
+            next: finding.next.clone(),
+            ..damage(
+                Some(&self.reference),
+                self.path.as_deref(),
+                &finding.problem,
+            )
+        };
+        self.findings.iter().map(shape)
+    }
+}
+
+impl CheckedStore {
+    /// The JSON shape of each finding.
+    pub fn shapes(&self) -> impl Iterator<Item = FindingShape> {
+        self.findings.iter().map(StoreFinding::shape)
+    }
+}
+
+impl StoreFinding {
+    fn shape(&self) -> FindingShape {
+        let shape = DamageShape {
+            line: None,
+            next: self.next().map(str::to_owned),
+            ..damage(self.session.as_deref(), Some(&self.path), &self.problem)
+        };
+        if !self.is_warning() {
+            return FindingShape::Damage(shape);
+        }
+        FindingShape::Warning(WarningShape {
+            session: shape.session,
+            path: shape.path,
+            line: shape.line,
+            entry: shape.entry,
+            problem: shape.problem,
+            detail: shape.detail,
+            reachable: shape.reachable,
+            total: shape.total,
+            repair: shape.repair,
+            hurts: shape.hurts,
+            next: shape.next,
+        })
+    }
+}

@@ -1,0 +1,217 @@
+//! What a check finds out about stores as a whole: indexes, leftovers, locks, sessions that
+//! their agent will delete.
+
+use std::collections::BTreeSet;
+
+use boswell_dialect::SessionLocation;
+use boswell_model::{Error, Problem, ProblemKind};
+use boswell_store::{BlobId, Leftovers, Listing, Store, StoreId};
+
+use crate::RequestContext;
+use crate::sessions::expiry::Fates;
+
+/// The command that writes an index of an agent's own again.
+pub(super) const REBUILD_INDEX: &str = "boswell index --native --apply";
+const LINK: &str =
+    "replace the link by what it leads to, or name the folder that it leads to with `--store`";
+const KEEP: &str = "keep copies of them with `boswell keep on`";
+
+/// What was found about one store.
+#[derive(Debug)]
+pub struct CheckedStore {
+    /// Its dialect.
+    pub dialect: &'static str,
+    /// Its folder.
+    pub root: String,
+    /// What was found, at least one thing.
+    pub findings: Vec<StoreFinding>,
+}
+
+/// One thing that was found about a store.
+#[derive(Debug)]
+pub struct StoreFinding {
+    /// The session, where it is about one.
+    pub session: Option<String>,
+    /// The file or folder.
+    pub path: String,
+    /// What it is.
+    pub problem: Problem,
+    /// What can be done, in one clause, with a command in backticks.
+    pub advice: Option<String>,
+}
+
+impl StoreFinding {
+    /// Whether nothing is wrong yet.
+    pub fn is_warning(&self) -> bool {
+        self.problem.kind == ProblemKind::LostSoon
+    }
+
+    /// The command that helps.
+    pub fn next(&self) -> Option<&str> {
+        self.advice.as_deref()?.split('`').nth(1)
+    }
+}
+
+/// A store while things are found about it.
+struct Finder<'s> {
+    store: &'s Store,
+    findings: Vec<StoreFinding>,
+}
+
+impl CheckedStore {
+    /// What listing a store shows.
+    pub(super) fn of_listing(
+        cx: &RequestContext,
+        fates: &Fates,
+        (id, store): (StoreId, &Store),
+        listing: &Listing,
+    ) -> CheckedStore {
+        let mut found = Finder::new(store);
+        for (key, problem) in &listing.problems {
+            let advice = (problem.kind == ProblemKind::StaleIndex)
+                .then(|| format!("write the index anew with `{REBUILD_INDEX}`"));
+            found.add(key, problem.clone(), advice);
+        }
+        match store.leftovers() {
+            Ok(leftovers) => found.leftovers(&leftovers),
+            Err(error) => found.unreadable(&error),
+        }
+        for location in fates.lost_soon(id, store, &listing.sessions, cx.now) {
+            let days = fates.days_left(id, location, cx.now).unwrap_or_default();
+            found.lost_soon(location, days);
+        }
+        found.end()
+    }
+
+    /// What is wrong with boswell's own folder: changes that were begun and neither
+    /// finished nor taken back.
+    pub(super) fn of_home(cx: &RequestContext, store: &Store) -> CheckedStore {
+        let mut found = Finder::new(store);
+        match cx.reading_runner().and_then(|runner| runner.interrupted()) {
+            Ok(interrupted) => {
+                for operation in interrupted {
+                    found.pending(
+                        format!("operation {operation} stopped in the middle"),
+                        "any command that writes finishes it or takes it back; see it with `boswell ops`",
+                    );
+                }
+            }
+            Err(error) => found.unreadable(&error),
+        }
+        for purging in cx
+            .reading_runner()
+            .and_then(|runner| runner.purges())
+            .unwrap_or_default()
+        {
+            found.pending(
+                format!("the purge of {} stopped in the middle", purging.session()),
+                "any command that writes finishes it",
+            );
+        }
+        found.end()
+    }
+
+    /// Blobs of the store's agent that no session names, if all sessions could be read.
+    pub(super) fn of_blobs(store: &Store, named: &BTreeSet<BlobId>) -> CheckedStore {
+        let mut found = Finder::new(store);
+        match store.unnamed_blobs(named) {
+            Ok(unnamed) if unnamed.is_empty() => {}
+            Ok(unnamed) => {
+                let bytes: u64 = unnamed.iter().map(|(_, len)| len).sum();
+                let detail = format!(
+                    "{} blobs ({bytes} bytes) are named by no session that is there",
+                    unnamed.len()
+                );
+                let problem = Problem::of_file(ProblemKind::OrphanedFile, detail);
+                found.add("blobs", problem, None);
+            }
+            Err(error) => found.unreadable(&error),
+        }
+        found.end()
+    }
+
+    /// Links of a store that were met while it was checked, and not followed.
+    pub(super) fn of_links(store: &Store) -> CheckedStore {
+        let mut found = Finder::new(store);
+        for key in store.backend().outside_links() {
+            let detail = "this symbolic link leads out of the store, so it was not followed";
+            let problem = Problem::of_file(ProblemKind::OutsideLink, detail);
+            found.add(&key, problem, Some(LINK.to_owned()));
+        }
+        found.end()
+    }
+}
+
+impl<'s> Finder<'s> {
+    fn new(store: &'s Store) -> Finder<'s> {
+        Finder {
+            store,
+            findings: Vec::new(),
+        }
+    }
+
+    fn end(self) -> CheckedStore {
+        CheckedStore {
+            dialect: self.store.dialect().name(),
+            root: self.store.root().display().to_string(),
+            findings: self.findings,
+        }
+    }
+
+    fn leftovers(&mut self, leftovers: &Leftovers) {
+        let left_alone: BTreeSet<&str> = leftovers
+            .left_alone
+            .iter()
+            .map(|(it, _)| it.key.as_str())
+            .collect();
+        let dialect = self.store.dialect().name();
+        let clear = format!(
+            "move them into the vault with `boswell clean --leftovers --dialect {dialect}`"
+        );
+        for (key, problem) in leftovers.problems() {
+            let advice = (!left_alone.contains(key.as_str())).then(|| clear.clone());
+            self.add(&key, problem, advice);
+        }
+    }
+
+    /// A part of the store cannot be looked at; the rest is reported all the same.
+    fn unreadable(&mut self, error: &Error) {
+        let problem = Problem::of_file(ProblemKind::Unreadable, error.to_string());
+        self.add("", problem, None);
+    }
+
+    fn pending(&mut self, detail: String, advice: &str) {
+        let problem = Problem::of_file(ProblemKind::PendingChange, detail);
+        self.add("", problem, Some(advice.to_owned()));
+    }
+
+    fn add(&mut self, key: &str, problem: Problem, advice: Option<String>) {
+        self.findings.push(StoreFinding {
+            session: None,
+            path: self.store.backend().describe(key),
+            problem,
+            advice,
+        });
+    }
+
+    fn lost_soon(&mut self, location: &SessionLocation, days: i64) {
+        let when = match days {
+            ..=0 => "any time now".to_owned(),
+            1 => "within a day".to_owned(),
+            days => format!("in {days} days"),
+        };
+        let dialect = self.store.dialect();
+        let detail = format!(
+            "{} deletes it {when}, and no copy is kept",
+            dialect.facts().title
+        );
+        let key = location.key.as_deref();
+        let path = key.map(|key| self.store.backend().describe(key));
+        self.findings.push(StoreFinding {
+            session: Some(format!("{}:{}", dialect.name(), location.id)),
+            path: path.unwrap_or_default(),
+            problem: Problem::of_file(ProblemKind::LostSoon, detail),
+            advice: Some(KEEP.to_owned()),
+        });
+    }
+}

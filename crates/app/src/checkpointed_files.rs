@@ -1,0 +1,200 @@
+//! Files of a project as checkpoints of boswell's own sessions have them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use boswell_dialect::Draft;
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::checkpoint::{
+    CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, RestoreRefusal, State, TextDiff,
+};
+use boswell_store::disk::RealDisk;
+use boswell_store::{Blobs, Checkpoints, IdSource, Resolved, Session, SystemIds};
+
+use crate::RequestContext;
+use crate::files::{FileDifference, FormerFile, RestoreStep};
+use crate::shape::Maybe;
+
+/// The checkpointed files of a session at an entry, and the folder they belong to.
+#[derive(Debug)]
+pub struct CheckpointedFiles {
+    state: State,
+    root: PathBuf,
+    checkpoints: Checkpoints,
+}
+
+impl CheckpointedFiles {
+    /// Gathers them. With `paths` only files below these.
+    ///
+    /// # Errors
+    ///
+    /// Unsupported where the session cannot have checkpoints, NotFound if its folder is gone.
+    pub fn at(
+        cx: &RequestContext,
+        session: &Session,
+        entry: &str,
+        paths: &[&str],
+    ) -> Result<CheckpointedFiles> {
+        let facts = session.dialect().facts();
+        if !facts.is_own {
+            return Err(boswell_dialect::unsupported(
+                facts.name,
+                "restore files yet",
+                "see the files it touched with `boswell files`",
+            ));
+        }
+        let root = PathBuf::from(session.meta().project.clone().unwrap_or_default());
+        if !root.is_dir() {
+            return Err(Error::new(
+                ErrorKind::NotFound,
+                format!("the session's folder `{}` is gone", root.display()),
+            )
+            .hinting("files are only put back below the folder that the session was held in"));
+        }
+        let found = State::in_session(session, entry)?;
+        for (entry, error) in &found.damaged {
+            let what = format!("the checkpoint at {entry} cannot be read");
+            cx.fail(Error::new(ErrorKind::Damaged, what).because(error.to_string()));
+        }
+        let state = if paths.is_empty() {
+            found.state
+        } else {
+            found.state.only(paths)
+        };
+        let blobs = Blobs::new(Arc::new(RealDisk), cx.home()?, &SystemIds.hex16());
+        Ok(CheckpointedFiles {
+            state,
+            root,
+            checkpoints: Checkpoints::new(blobs),
+        })
+    }
+
+    /// What each file was.
+    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+        let state = |then: &Captured| match then {
+            Captured::File { blob, .. } => ("file", Some(blob.reference())),
+            Captured::Absent => ("absent", None),
+            Captured::Skipped(why) => (why.word(), None),
+        };
+        let files = self.state.files();
+        files
+            .map(|(path, tracked)| {
+                let (state, blob) = state(&tracked.then);
+                FormerFile {
+                    session: session.to_string(),
+                    prompt: Maybe::Absent,
+                    path: path.to_owned(),
+                    state,
+                    blob: Maybe::Given(blob),
+                    bytes: Maybe::Absent,
+                }
+            })
+            .collect()
+    }
+
+    /// How they differ from what they are now.
+    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+        let compared = self.checkpoints.diff(&self.state, &RealDisk, &self.root);
+        let difference = |(path, diff)| {
+            let (change, diff) = describe(diff);
+            FileDifference {
+                session: session.to_string(),
+                prompt: Maybe::Absent,
+                path,
+                change,
+                conflict: Maybe::Absent,
+                diff,
+            }
+        };
+        compared.into_iter().map(difference).collect()
+    }
+
+    /// Puts them back. What they were is kept in the session, so that it can be taken back.
+    ///
+    /// # Errors
+    ///
+    /// Conflict if somebody else changed one of them and `force` is not given; the others are put
+    /// back.
+    pub fn restore(
+        &self,
+        cx: &RequestContext,
+        found: &Resolved,
+        force: bool,
+        sink: &mut dyn FnMut(RestoreStep) -> Result<()>,
+    ) -> Result<()> {
+        let policy = if force {
+            OnConflict::Overwrite
+        } else {
+            OnConflict::Stop
+        };
+        let unique = SystemIds.hex16();
+        let restored = self.checkpoints.restore(
+            &self.state,
+            &RealDisk,
+            &self.root,
+            policy,
+            cx.now,
+            &unique,
+        )?;
+        for (path, done) in &restored.done {
+            let word = match done {
+                Done::Written => "restored",
+                Done::Removed => "removed",
+            };
+            sink(step(path, word))?;
+        }
+        for (path, refusal) in &restored.refused {
+            sink(step(path, &refused(refusal)))?;
+        }
+        if !restored.done.is_empty() {
+            let undo = Draft::custom(CUSTOM_TYPE, restored.undo.to_json());
+            let entry = found.store.annotate(&found.location.id, undo)?.entry;
+            cx.remark(format!(
+                "what the files were before is kept at entry {entry}"
+            ));
+        }
+        let mut refusals = restored.refused.iter();
+        if refusals.any(|(_, refusal)| matches!(refusal, RestoreRefusal::Conflict)) {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "some files were changed by somebody else since",
+            )
+            .hinting(
+                "look at the difference with `--dry-run`, then put them back with `--force`",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn step(path: &str, done: &str) -> RestoreStep {
+    RestoreStep {
+        path: path.to_owned(),
+        done: done.to_owned(),
+    }
+}
+
+fn refused(refusal: &RestoreRefusal) -> String {
+    match refusal {
+        RestoreRefusal::Conflict => "conflict: somebody changed it since".to_owned(),
+        RestoreRefusal::Skipped(why) => format!("skipped: {}", why.word()),
+        RestoreRefusal::Git => "refused: it lies in git's own folder".to_owned(),
+        RestoreRefusal::Failed(error) => format!("failed: {error}"),
+        _ => "refused".to_owned(),
+    }
+}
+
+fn describe(diff: FileDiff) -> (&'static str, Option<String>) {
+    match diff {
+        FileDiff::Unchanged => ("unchanged", None),
+        FileDiff::Changed(TextDiff::Hunks(hunks)) => ("changed", Some(hunks)),
+        FileDiff::Changed(TextDiff::Binary) => ("changed, not text", None),
+        FileDiff::Changed(TextDiff::TooLarge) => ("changed, too large to compare", None),
+        FileDiff::Mode { .. } => ("other permissions", None),
+        FileDiff::Missing => ("gone", None),
+        FileDiff::New => ("new since", None),
+        FileDiff::Skipped(why) => (why.word(), None),
+        FileDiff::Unavailable(_) => ("its former content is lost", None),
+        _ => ("changed", None),
+    }
+}

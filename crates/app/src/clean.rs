@@ -1,0 +1,273 @@
+//! Old sessions into the vault, old copies out of it, and what agents left behind.
+
+mod leftovers;
+mod take_away;
+
+use std::time::Duration;
+
+use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_store::{Conversation, Resolved, Retention, Summary};
+
+pub use self::leftovers::{
+    ClearedLeftovers, LeftoverEvent, LeftoverPlan, LeftoverSink, LeftoverSummary, LockStep,
+};
+
+use self::take_away::{can_remove, take_away};
+use crate::list::warn_about;
+use crate::shape::{Maybe, shape};
+use crate::{App, AppResult, RequestContext};
+
+/// Which sessions are old.
+#[derive(Debug, Clone)]
+pub struct CleanRequest {
+    /// Only those last active longer ago than this.
+    pub older_than: Duration,
+    /// Only those of this dialect.
+    pub dialect: String,
+}
+
+shape! {
+    /// A session that would be moved into the vault.
+    CleanStep: "step" {
+        /// what would be done
+        done: &'static str,
+        /// the session
+        session: String,
+        /// when something was last written to it
+        last_active: Option<Instant>,
+    }
+
+    /// Copies that were or would be dropped from the vault.
+    VaultStep: "step" {
+        /// what was or would be done
+        done: &'static str,
+        /// how many copies
+        records: usize,
+        /// how many of its files went with them; `null` before
+        objects: Option<usize>,
+        /// how many bytes went with them; `null` before
+        bytes: Option<u64>,
+    }
+
+    /// A change that was carried out; `undo` takes it back.
+    CleanOperation: "op" {
+        /// its id
+        op: String,
+        /// what sort of change it is
+        kind: String,
+        /// the session that was removed; `DIALECT:*` for what was left of several
+        session: String,
+        /// of leftovers, always `null`
+        entry: Maybe<Option<String>>,
+    }
+}
+
+/// A session that would be moved into the vault.
+#[derive(Debug)]
+pub struct OldSession {
+    /// Its name for people.
+    pub name: String,
+    /// When it was looked at.
+    pub as_of: Instant,
+    /// All else.
+    pub step: CleanStep,
+}
+
+/// A session that was moved into the vault.
+#[derive(Debug)]
+pub struct CleanedSession {
+    /// The session, by which it can be restored.
+    pub reference: SessionRef,
+    /// What moved it.
+    pub operation: CleanOperation,
+}
+
+impl App {
+    /// Hands out sessions that were not used for long, and says how many there are. Nothing is
+    /// written.
+    ///
+    /// # Errors
+    ///
+    /// Unsupported where sessions of that dialect cannot be deleted, and what `sink` fails with.
+    pub fn plan_clean(
+        &self,
+        request: &CleanRequest,
+        sink: &mut dyn FnMut(OldSession) -> Result<()>,
+    ) -> AppResult<usize> {
+        self.answer(|cx| {
+            each_old(cx, request, &mut |found, summary| {
+                can_remove(&found)?;
+                sink(OldSession::new(cx, summary))
+            })
+        })
+    }
+
+    /// Moves sessions that were not used for long into the vault, and says how many there were.
+    /// One that cannot be moved keeps no other from being moved.
+    ///
+    /// # Errors
+    ///
+    /// Denied where nothing may be written, what `sink` fails with, and, once all others are moved,
+    /// why the first could not be. A session that its agent has just taken up is a notice.
+    pub fn clean(
+        &self,
+        request: &CleanRequest,
+        sink: &mut dyn FnMut(CleanedSession) -> Result<()>,
+    ) -> AppResult<usize> {
+        self.answer(|cx| clean(cx, request, sink))
+    }
+
+    /// How many copies are older than the settings under `retention` say. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// Invalid without a home, Damaged if the vault's list cannot be read.
+    pub fn plan_clean_vault(&self) -> AppResult<VaultStep> {
+        self.answer(|cx| {
+            let vault = cx.reading_runner()?;
+            let expiring = vault.vault().expiring(cx.now, &retention(cx))?;
+            Ok(VaultStep {
+                done: "would drop",
+                records: expiring.len(),
+                objects: None,
+                bytes: None,
+            })
+        })
+    }
+
+    /// Drops copies from the vault that are older than the settings under `retention` say.
+    ///
+    /// # Errors
+    ///
+    /// As [`plan_clean_vault`](App::plan_clean_vault), and Denied where nothing may be written.
+    pub fn clean_vault(&self) -> AppResult<VaultStep> {
+        self.answer(|cx| {
+            let runner = cx.reading_runner()?;
+            cx.may_write()?;
+            let gone = runner.vault().expire(cx.now, &retention(cx))?;
+            Ok(VaultStep {
+                done: "dropped",
+                records: gone.records,
+                objects: Some(gone.objects),
+                bytes: Some(gone.bytes),
+            })
+        })
+    }
+}
+
+fn clean(
+    cx: &RequestContext,
+    request: &CleanRequest,
+    sink: &mut dyn FnMut(CleanedSession) -> Result<()>,
+) -> Result<usize> {
+    cx.may_write()?;
+    let mut first = None;
+    let count = each_old(cx, request, &mut |found, summary| {
+        let found = Resolved {
+            store: cx.writable(found.store)?,
+            location: found.location,
+        };
+        match take_away(cx, &found) {
+            Ok(operation) => sink(CleanedSession::new(&summary.reference, operation)),
+            Err(error) => {
+                pass_over(cx, error, &mut first);
+                Ok(())
+            }
+        }
+    })?;
+    first.map_or(Ok(count), Err)
+}
+
+/// Goes on with the other sessions after one that could not be moved. One that its agent has just
+/// taken up is left alone with a notice; any other reason is the error of the request once the
+/// others are done, for work that was asked for is missing.
+fn pass_over(cx: &RequestContext, error: Error, first: &mut Option<Error>) {
+    if first.is_some() || matches!(error.kind(), ErrorKind::Busy | ErrorKind::Conflict) {
+        cx.fail(error);
+    } else {
+        *first = Some(error);
+    }
+}
+
+/// Hands out every old session, and says how many there are.
+fn each_old(
+    cx: &RequestContext,
+    request: &CleanRequest,
+    take: &mut dyn FnMut(Resolved, &Summary) -> Result<()>,
+) -> Result<usize> {
+    let span = i64::try_from(request.older_than.as_millis()).unwrap_or(i64::MAX);
+    let before = Instant::from_millis(cx.now.millis().saturating_sub(span));
+    let (conversations, rest) = cx.conversations()?;
+    let mut count = 0;
+    let fronts = conversations.iter().filter(|it| {
+        let summary = &it.front.1;
+        summary.reference.dialect == request.dialect && is_old(summary, before)
+    });
+    for conversation in fronts {
+        if let Some(found) = in_place(cx, conversation) {
+            count += 1;
+            take(found, &conversation.front.1)?;
+        }
+    }
+    warn_about(cx, rest);
+    Ok(count)
+}
+
+/// The front of a conversation, unless it is in the vault already.
+fn in_place(cx: &RequestContext, conversation: &Conversation) -> Option<Resolved> {
+    let (id, summary) = &conversation.front;
+    let store = cx.stores.get(*id)?;
+    store.archived().is_none().then(|| Resolved {
+        store: store.clone(),
+        location: summary.location.clone(),
+    })
+}
+
+/// Old, and neither active nor pinned. A session that a process writes has a lease
+/// and is refused later.
+fn is_old(summary: &Summary, before: Instant) -> bool {
+    let kept = summary.meta.is_pinned() || summary.meta.status.as_deref() == Some("active");
+    !kept && summary.last_active().is_some_and(|at| at < before)
+}
+
+/// How long copies are kept in the vault.
+fn retention(cx: &RequestContext) -> Retention {
+    let days = |key: &str| {
+        let span = cx.config.span(&format!("retention.{key}"))?;
+        u32::try_from(span.as_secs() / 86_400).ok()
+    };
+    Retention {
+        before: days("before"),
+        deleted: days("deleted"),
+        archived: days("archived"),
+        kept: days("kept"),
+    }
+}
+
+impl OldSession {
+    fn new(cx: &RequestContext, summary: &Summary) -> OldSession {
+        OldSession {
+            name: summary.name(),
+            as_of: cx.now,
+            step: CleanStep {
+                done: "would delete",
+                session: summary.reference.to_string(),
+                last_active: summary.last_active(),
+            },
+        }
+    }
+}
+
+impl CleanedSession {
+    fn new(reference: &SessionRef, operation: String) -> CleanedSession {
+        CleanedSession {
+            operation: CleanOperation {
+                op: operation,
+                kind: "delete".to_owned(),
+                session: reference.to_string(),
+                entry: Maybe::Absent,
+            },
+            reference: reference.clone(),
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! What a model would be sent.
+
+use boswell_dialect::ProviderMessage;
+use boswell_model::json::Json;
+use boswell_model::{Context, Message, Result};
+use boswell_store::Session;
+
+use crate::gaps::warn_about_gaps;
+use crate::sessions::linked_transcript;
+use crate::shape::{Map, Maybe, Shape as _, shape};
+use crate::{App, AppResult, RequestContext};
+
+shape! {
+    /// The settings of a context; settings that only one agent has follow as further members.
+    ContextShape: "context" {
+        /// the session
+        session: String,
+        /// the entry that it ends with
+        leaf: Option<String>,
+        /// opaque; changes with the log
+        revision: String,
+        /// the model, `provider/model` where the agent has providers
+        model: Option<String>,
+        /// models by role
+        models: Map<String>,
+        /// how much the model thinks
+        thinking_level: Option<String>,
+        /// mode of the agent, such as `plan`
+        mode: Option<String>,
+        /// what belongs to the mode
+        mode_data: Option<Json>,
+        /// rules that were added on the way, each once
+        rules: Vec<String>,
+        /// how far the agent may act on its own
+        permission_mode: Option<String>,
+        /// always `null`
+        memory: Option<Json>,
+        /// how many messages there are
+        messages: usize,
+        /// about how many tokens they have
+        tokens_estimate: u64,
+    }
+
+    /// A message that a model would be sent.
+    MessageShape: "message" {
+        /// whose it is, in the agent's own word
+        role: String,
+        /// its parts, as the agent writes them
+        content: Vec<Json>,
+        /// the entry that it comes from; `null` for one that is made up
+        entry: Option<String>,
+        /// further entries in it
+        joined: Maybe<Vec<String>>,
+        /// the message as the agent itself keeps it, where it is more than that
+        native: Maybe<Json>,
+    }
+}
+
+/// Whose context is wanted.
+#[derive(Debug, Clone, Default)]
+pub struct ContextRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// As it was at this entry; else where the conversation goes on.
+    pub leaf: Option<String>,
+    /// As it goes to a provider: in the roles that it knows, every call followed by its answer.
+    pub sent: bool,
+}
+
+/// What is handed out of a context, in order.
+#[derive(Debug)]
+pub enum ContextPart {
+    /// Its settings: first, and once.
+    Settings(Box<ContextSettings>),
+    /// A message.
+    Message(MessageShape),
+}
+
+/// The settings of a context.
+#[derive(Debug)]
+pub struct ContextSettings {
+    /// Those that all agents share.
+    pub shape: ContextShape,
+    /// Those that only one agent has.
+    pub other: Vec<(String, Json)>,
+}
+
+impl ContextSettings {
+    /// The JSON object, with the settings that only one agent has at its end.
+    pub fn object(self) -> Json {
+        let other = self.other.into_iter();
+        other.fold(self.shape.object(), |object, (name, value)| {
+            object.with(&name, value)
+        })
+    }
+}
+
+/// Is handed a context part by part; false where nothing more is wanted.
+pub type ContextSink<'s> = &'s mut dyn FnMut(ContextPart) -> Result<bool>;
+
+impl App {
+    /// Hands out the settings of a session and the messages that a model would be sent.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session or entry, Unsupported where its format has no
+    /// messages; and whatever the sink fails with.
+    pub fn context(&self, request: &ContextRequest, sink: ContextSink<'_>) -> AppResult<()> {
+        self.answer(|cx| context(cx, request, sink))
+    }
+}
+
+fn context(cx: &RequestContext, request: &ContextRequest, sink: ContextSink<'_>) -> Result<()> {
+    let found = linked_transcript::followed(cx, cx.resolve(&request.session)?)?;
+    let (session, tip) = found
+        .store
+        .read_for_context(&found.location, request.leaf.as_deref())?;
+    let context = session.context(tip)?;
+    let settings = Box::new(settings(&session, &context));
+    if sink(ContextPart::Settings(settings))? {
+        if request.sent {
+            sent(&session, &context, sink)?;
+        } else {
+            kept(&session, &context, sink)?;
+        }
+    }
+    warn_about_gaps(cx, &session);
+    Ok(())
+}
+
+/// Messages as the session has them.
+fn kept(session: &Session, context: &Context, sink: ContextSink<'_>) -> Result<()> {
+    for item in &context.items {
+        let entry = session.log().label(item.slot).into_owned();
+        let rendered = session.render(item)?.message;
+        if !sink(message(rendered, Some(entry), Vec::new()))? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Messages as they go to a provider.
+fn sent(session: &Session, context: &Context, sink: ContextSink<'_>) -> Result<()> {
+    let items = context.items.iter();
+    let messages = items
+        .map(|item| Ok(session.render(item)?.message))
+        .collect::<Result<Vec<_>>>()?;
+    let label = |at: usize| {
+        let item = context.items.get(at)?;
+        Some(session.log().label(item.slot).into_owned())
+    };
+    let refine = session.dialect().powers().refine;
+    for ProviderMessage {
+        from,
+        joined,
+        message: rendered,
+    } in refine.provider_messages(messages)
+    {
+        let joined = joined.into_iter().filter_map(label).collect();
+        if !sink(message(rendered, from.and_then(label), joined))? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn message(message: Message, entry: Option<String>, joined: Vec<String>) -> ContextPart {
+    ContextPart::Message(MessageShape {
+        role: message.role,
+        content: message.content,
+        entry,
+        joined: Some(joined).filter(|joined| !joined.is_empty()).into(),
+        native: message.native.into(),
+    })
+}
+
+fn settings(session: &Session, context: &Context) -> ContextSettings {
+    let settings = &context.settings;
+    let raw = |json: &String| Json::Raw(json.clone().into_bytes());
+    let view = session.view();
+    let leaf = session.dialect().leaf(&view, context.tip);
+    let shape = ContextShape {
+        session: session.reference().to_string(),
+        leaf: leaf.map(|slot| session.log().label(slot).into_owned()),
+        revision: session.revision().to_string(),
+        model: settings.model.clone(),
+        models: settings.models.iter().cloned().collect(),
+        thinking_level: settings.thinking_level.clone(),
+        mode: settings.mode.clone(),
+        mode_data: settings.mode_data.as_ref().map(raw),
+        rules: settings.rules.clone(),
+        permission_mode: settings.permission_mode.clone(),
+        memory: None,
+        messages: context.items.len(),
+        tokens_estimate: estimate(session, context),
+    };
+    let other = settings.other.iter();
+    ContextSettings {
+        shape,
+        other: other
+            .map(|(name, json)| (name.clone(), raw(json)))
+            .collect(),
+    }
+}
+
+/// Four bytes a token, as the agents themselves estimate; from lengths alone, so that nothing is
+/// read for it.
+fn estimate(session: &Session, context: &Context) -> u64 {
+    let slots = context.items.iter().flat_map(|item| item.slots());
+    let heads = slots.filter_map(|slot| session.log().head(slot));
+    heads.map(|head| head.len).sum::<u64>() / 4
+}

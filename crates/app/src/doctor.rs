@@ -1,0 +1,304 @@
+//! What boswell finds on this machine, as a report that can also be given to others.
+
+use std::io::Write as _;
+use std::path::{Component, Path, PathBuf};
+
+use boswell_dialect::{Capability, Environment};
+use boswell_model::{Error, Result};
+use boswell_store::Store;
+use boswell_store::disk::{Disk, Processes, RealDisk};
+
+use crate::config::SETTINGS;
+use crate::shape::{Map, Shape as _, shape};
+use crate::system::{free_space, new_file};
+use crate::text::{json_line, size};
+use crate::{App, AppResult, RequestContext, profiles};
+
+shape! {
+    /// What boswell finds on this machine.
+    ReportShape: "report" {
+        /// names and values
+        facts: Map<String>,
+        /// the stores that were found
+        stores: Vec<ReportedStore>,
+        /// locks that a process holds now
+        locks: Vec<String>,
+        /// operations that were begun and not finished
+        unfinished: Vec<String>,
+        /// kinds of errors that were met on the way
+        troubles: Vec<&'static str>,
+        /// folders that look like other profiles of an agent; they are not read
+        profiles: Vec<ReportedProfile>,
+    }
+
+    /// A store of a report.
+    ReportedStore {
+        /// its format
+        dialect: &'static str,
+        /// its folder
+        root: String,
+        /// how many sessions it has
+        sessions: usize,
+        /// how many of them lists leave out
+        hidden: usize,
+        /// size of their logs
+        bytes: u64,
+        /// how well it supports each operation
+        can: Map<&'static str>,
+        /// kinds of problems that listing it showed
+        problems: Vec<&'static str>,
+    }
+
+    /// A folder that looks like another profile of an agent.
+    ReportedProfile {
+        /// its format
+        dialect: &'static str,
+        /// the folder
+        root: String,
+    }
+}
+
+/// For whom a report is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Audience {
+    /// The user of the machine: places are named in full.
+    #[default]
+    Owner,
+    /// Anybody: places are named only as far as they are the same everywhere.
+    Public,
+}
+
+impl App {
+    /// Reports what boswell finds on this machine. It has no text of a session, no title and no
+    /// value of a setting.
+    ///
+    /// # Errors
+    ///
+    /// Invalid if the stores of the settings cannot be used. What cannot be looked at otherwise is
+    /// named under `troubles`.
+    pub fn report(&self, audience: Audience) -> AppResult<ReportShape> {
+        self.answer(|cx| Ok(Report::take(cx, audience)))
+    }
+
+    /// Writes a report for anybody to a new file, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// Denied where nothing may be written, Invalid if the file is there already.
+    pub fn write_report(&self, path: &Path) -> AppResult<PathBuf> {
+        self.answer(|cx| write(cx, path))
+    }
+}
+
+fn write(cx: &RequestContext, path: &Path) -> Result<PathBuf> {
+    let path = cx.env.cwd.join(path);
+    let report = Report::take(cx, Audience::Public);
+    cx.may_write()?;
+    let mut file = new_file(&path)?;
+    let text = format!("{}\n", json_line(&report.object()));
+    file.write_all(text.as_bytes())
+        .map_err(|error| Error::io(path.display(), "write the report", error))?;
+    Ok(path)
+}
+
+/// A report while it is made.
+struct Report<'c> {
+    cx: &'c RequestContext,
+    audience: Audience,
+    shape: ReportShape,
+}
+
+impl Report<'_> {
+    fn take(cx: &RequestContext, audience: Audience) -> ReportShape {
+        let shape = ReportShape {
+            facts: Map::default(),
+            stores: Vec::new(),
+            locks: Vec::new(),
+            unfinished: Vec::new(),
+            troubles: Vec::new(),
+            profiles: Vec::new(),
+        };
+        let mut report = Report {
+            cx,
+            audience,
+            shape,
+        };
+        report.look_at_program();
+        report.look_at_profiles();
+        report.look_at_home();
+        report.look_at_settings();
+        for (_, store) in cx.stores.iter() {
+            report.look_at_store(store);
+        }
+        report.shape
+    }
+
+    fn fact(&mut self, name: &str, value: impl Into<String>) {
+        self.shape.facts.0.push((name.to_owned(), value.into()));
+    }
+
+    fn look_at_program(&mut self) {
+        self.fact("version", env!("CARGO_PKG_VERSION"));
+        let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
+        self.fact("system", format!("{os} {arch}"));
+        self.fact("read_only", self.cx.is_read_only().to_string());
+    }
+
+    fn look_at_profiles(&mut self) {
+        let others = profiles::others(&self.cx.env, &self.cx.stores);
+        let named = others.iter().map(|it| ReportedProfile {
+            dialect: it.dialect,
+            root: self.named(&it.root),
+        });
+        self.shape.profiles = named.collect();
+    }
+
+    fn look_at_home(&mut self) {
+        let Some(home) = &self.cx.home else {
+            self.fact("home", "none: neither HOME nor XDG_DATA_HOME is set");
+            return;
+        };
+        let state = if home.is_dir() { "" } else { " (not made yet)" };
+        self.fact("home", format!("{}{state}", self.named(home)));
+        if let Some(free) = free_space(home) {
+            self.fact("free_space", size(free));
+        }
+        for name in ["catalog.db", "notes.jsonl", "ops.jsonl"] {
+            let stat = RealDisk.stat(&home.join(name)).ok().flatten();
+            self.fact(
+                name,
+                stat.map_or_else(|| "none".to_owned(), |stat| size(stat.len)),
+            );
+        }
+        let index = boswell_find::Index::open(&home.join("index")).size();
+        let index = format!("{} sources in {}", index.sources, size(index.bytes));
+        self.fact("index", index);
+        self.look_at_locks(&home.join("locks"));
+        match self
+            .cx
+            .reading_runner()
+            .and_then(|runner| runner.unfinished())
+        {
+            Ok(unfinished) => self.shape.unfinished = unfinished,
+            Err(error) => self.trouble(&error),
+        }
+    }
+
+    /// Locks that a process holds now. They are asked for, never taken.
+    fn look_at_locks(&mut self, folder: &Path) {
+        for (name, _) in RealDisk.list(folder).unwrap_or_default() {
+            let held = RealDisk.stat(&folder.join(&name)).ok().flatten();
+            let holder = held.and_then(|stat| RealDisk.lock_holder(stat.identity));
+            if let Some((pid, program)) = holder {
+                let lock = format!("{} by {program} (pid {pid})", kind_of_lock(&name));
+                self.shape.locks.push(lock);
+            }
+        }
+    }
+
+    fn look_at_settings(&mut self) {
+        let config = &self.cx.config;
+        let path = config.path.as_deref();
+        let place = path.map_or_else(|| "none".to_owned(), |path| self.named(path));
+        self.fact("config", place);
+        let set = SETTINGS.iter().filter(|it| config.is_set(it.key));
+        let keys: Vec<&str> = set.map(|setting| setting.key).collect();
+        let keys = if keys.is_empty() {
+            "none".to_owned()
+        } else {
+            keys.join(" ")
+        };
+        self.fact("settings", keys);
+    }
+
+    fn look_at_store(&mut self, store: &Store) {
+        let can = Capability::ALL.iter();
+        let can = can.map(|it| (it.word().to_owned(), store.support(*it).word()));
+        let mut found = ReportedStore {
+            dialect: store.dialect().name(),
+            root: self.named(store.root()),
+            sessions: 0,
+            hidden: 0,
+            bytes: 0,
+            can: can.collect(),
+            problems: Vec::new(),
+        };
+        match store.list() {
+            Ok(listing) => {
+                let sessions = &listing.sessions;
+                found.sessions = sessions.len();
+                found.hidden = sessions.iter().filter(|it| it.hidden.is_some()).count();
+                found.bytes = sessions.iter().map(|location| location.size).sum();
+                let problems = listing.problems.iter();
+                found.problems = problems.map(|(_, it)| it.kind.word()).collect();
+            }
+            Err(error) => self.trouble(&error),
+        }
+        self.shape.stores.push(found);
+    }
+
+    fn named(&self, path: &Path) -> String {
+        match self.audience {
+            Audience::Owner => path.display().to_string(),
+            Audience::Public => public_name(&self.cx.env, path),
+        }
+    }
+
+    /// What went wrong, by its kind: the text of an error may name what should stay private.
+    fn trouble(&mut self, error: &Error) {
+        self.shape.troubles.push(error.kind().word());
+    }
+}
+
+/// The name of a lock says which session it is of: only its kind is reported.
+fn kind_of_lock(name: &str) -> &str {
+    let stem = name.split('.').next().unwrap_or(name);
+    match stem {
+        "runner" | "ops" | "vault" | "notes" => stem,
+        _ if name.ends_with("append-lock") => "a session's log",
+        _ => "a session",
+    }
+}
+
+/// A path that says nothing of its owner: the home folder is `~`, and what is neither there nor a
+/// well-known name is left out.
+fn public_name(env: &Environment, path: &Path) -> String {
+    let home = env.home.as_deref();
+    let below_home = home.and_then(|home| path.strip_prefix(home).ok());
+    let names: Vec<String> = below_home
+        .unwrap_or(path)
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+            _ => None,
+        })
+        .map(|name| match is_well_known(&name) {
+            true => name,
+            false => "…".to_owned(),
+        })
+        .collect();
+    let start = if below_home.is_some() { "~" } else { "" };
+    format!("{start}/{}", names.join("/"))
+}
+
+fn is_well_known(name: &str) -> bool {
+    [
+        ".local",
+        "share",
+        "boswell",
+        ".config",
+        "config.toml",
+        "agent",
+        ".claude",
+        ".pi",
+        ".omp",
+        ".xcsh",
+        ".myagents",
+        ".clinvk",
+        ".open-agent",
+        ".codex",
+        "Library",
+        "Application Support",
+    ]
+    .contains(&name)
+}

@@ -1,0 +1,207 @@
+//! Sessions handed on: as pages for people, or as documents that lose nothing.
+
+mod document;
+mod html;
+mod markdown;
+mod output;
+mod redact;
+mod sanitize_markdown;
+mod secret_watch;
+mod transcript;
+
+use boswell_dialect::Depth;
+use boswell_find::SecretCount;
+use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
+use boswell_store::{Resolved, Session};
+
+use self::output::ExportOutput;
+use self::redact::Redactor;
+use self::secret_watch::SecretWatch;
+use self::transcript::{Part, Transcript};
+use crate::gaps::warn_about_gaps;
+use crate::{App, AppResult, Cancel, RequestContext};
+
+pub use document::{ExportShape, ExportedFile, ExportedSecrets};
+
+/// What is exported, and how.
+#[derive(Debug, Clone, Default)]
+pub struct ExportRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// How it is written.
+    pub format: ExportFormat,
+    /// Whether keys and passwords are left in.
+    pub keep_secrets: bool,
+}
+
+/// How a session is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ExportFormat {
+    /// The bytes of the log.
+    #[default]
+    Jsonl,
+    /// One document with the log and the files that belong to it, byte for byte.
+    Json,
+    /// Markdown, for reading.
+    Markdown,
+    /// One HTML page that needs nothing else, for reading.
+    Html,
+}
+
+/// What an export left out and what it left in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exported {
+    /// How many different keys and passwords were removed.
+    pub removed: usize,
+    /// How many were seen in what was written. Of pages none, unless they were to be left in.
+    pub left: usize,
+}
+
+/// Is handed an export piece by piece; false where nothing more is wanted.
+pub type ExportSink<'s> = &'s mut dyn FnMut(&[u8]) -> Result<bool>;
+
+impl App {
+    /// Writes a session: exact, or as a page for people.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session, Unsupported if it has no log; and whatever the sink
+    /// fails with.
+    pub fn export(
+        &self,
+        request: &ExportRequest,
+        cancel: &Cancel,
+        sink: ExportSink<'_>,
+    ) -> AppResult<Exported> {
+        self.answer_with(cancel.clone(), |cx| export(cx, request, sink))
+    }
+}
+
+fn export(cx: &RequestContext, request: &ExportRequest, sink: ExportSink<'_>) -> Result<Exported> {
+    let found = cx.resolve(&request.session)?;
+    if found.location.key.is_none() {
+        let dialect = found.store.dialect().name();
+        return Err(without_log(&format!("{dialect}:{}", found.location.id)));
+    }
+    let mut out = ExportOutput::new(sink, &cx.cancel);
+    let (removed, left) = match request.format {
+        ExportFormat::Jsonl | ExportFormat::Json => exact(cx, request, &found, &mut out)?,
+        ExportFormat::Markdown | ExportFormat::Html => page(cx, request, &found, &mut out)?,
+    };
+    // Rules do not know every secret, so this line is there even if nothing was found.
+    cx.remark(format!("removed {removed}; review before sharing"));
+    Ok(Exported {
+        removed: removed.total(),
+        left,
+    })
+}
+
+/// Writes a page, and gives what was removed and how many secrets are left in.
+fn page(
+    cx: &RequestContext,
+    request: &ExportRequest,
+    found: &Resolved,
+    out: &mut ExportOutput<'_>,
+) -> Result<(SecretCount, usize)> {
+    let transcript = Transcript::read(found, !request.keep_secrets)?;
+    let name = found.store.summary(&found.location)?.name();
+    match request.format {
+        ExportFormat::Html => html::write(&transcript, &name, out)?,
+        _ => markdown::write(&transcript, &name, out)?,
+    }
+    warn_about_gaps(cx, &transcript.session);
+    let count = transcript.count();
+    if !request.keep_secrets {
+        return Ok((count, 0));
+    }
+    warn_about_secrets(cx, &transcript.session.reference(), count.total());
+    Ok((SecretCount::default(), count.total()))
+}
+
+/// Writes every byte but those that the agent's dialect hides, and gives how many of those there
+/// were and how many secrets are left in.
+fn exact(
+    cx: &RequestContext,
+    request: &ExportRequest,
+    found: &Resolved,
+    out: &mut ExportOutput<'_>,
+) -> Result<(SecretCount, usize)> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let hidden = if request.keep_secrets {
+        Redactor::default()
+    } else {
+        Redactor::of(&session)?
+    };
+    let mut watch = SecretWatch::new()?;
+    if request.format == ExportFormat::Json {
+        document::write(found, (&session, &hidden), &mut watch, out)?;
+    } else {
+        write_log(&session, &hidden, &mut watch, out)?;
+    }
+    let reference = session.reference();
+    warn_about_secrets(cx, &reference, watch.times);
+    let removed = hidden.count();
+    if removed.total() > 0 {
+        cx.remark(format!(
+            "keys that the agent keeps in {reference} are hidden; `boswell export {} --no-redact` writes every byte",
+            reference.to_argument()
+        ));
+    }
+    warn_about_gaps(cx, &session);
+    Ok((removed, watch.times))
+}
+
+fn write_log(
+    session: &Session,
+    hidden: &Redactor,
+    watch: &mut SecretWatch,
+    out: &mut ExportOutput<'_>,
+) -> Result<()> {
+    // Secrets do not cross line ends, except keys in blocks, which JSON writes on one.
+    let mut line: Vec<u8> = Vec::new();
+    hidden.export(session, &mut |piece| {
+        if out.is_cancelled() {
+            return Ok(());
+        }
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                watch.look(&line);
+                line.clear();
+            }
+        }
+        out.bytes(piece)
+    })?;
+    watch.look(&line);
+    Ok(())
+}
+
+fn warn_about_secrets(cx: &RequestContext, session: &SessionRef, count: usize) {
+    if count == 0 {
+        return;
+    }
+    cx.warn(
+        Error::new(
+            ErrorKind::Denied,
+            format!("what was written holds {count} keys or passwords"),
+        )
+        .because("an exact export leaves nothing out")
+        .hinting(format!(
+            "see them with `boswell secrets {0}`, or hand on `boswell export {0} --format md`",
+            session.to_argument()
+        )),
+    );
+}
+
+/// A session that has no place on disk cannot be handed on.
+fn without_log(reference: &str) -> Error {
+    Error::new(
+        ErrorKind::Unsupported,
+        format!("session {reference} has no log of its own"),
+    )
+    .because("only an index speaks of it")
+    .hinting(format!(
+        "see what is known with `boswell list --hidden --json --match {}`",
+        shell_quote(reference)
+    ))
+}

@@ -1,0 +1,261 @@
+//! A session as one page that needs nothing else: no network, no other file, and nothing of
+//! the session runs in it.
+
+use boswell_model::json::Json;
+use boswell_model::{Block, MediaSource, Result, Slot, View};
+use boswell_store::Session;
+
+use super::output::ExportOutput;
+use super::sanitize_markdown::push_text;
+use super::{Part, Transcript, sanitize_markdown};
+use crate::base64;
+use crate::text::one_line;
+use crate::time;
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// Pictures that browsers show and that cannot hold a program.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// Writes the page.
+pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
+    let title = text(&transcript.label(name));
+    // Only our own script runs, whatever should get past the escapes; and nothing is
+    // fetched from anywhere.
+    let script = base64::encode(&sha256(SCRIPT));
+    out.line(&format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{script}'\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\"><link rel=\"icon\" href=\"data:,\">\n<title>{title}</title><style>{STYLE}</style></head><body>"
+    ))?;
+    out.line(&format!(
+        "<header><h1>{title}</h1>{}</header>",
+        meta(transcript)
+    ))?;
+    out.line(&contents(transcript))?;
+    out.line("<main>")?;
+    for (number, part) in transcript.parts.iter().enumerate() {
+        write_part(transcript, number, part, out)?;
+    }
+    out.line(&format!("</main><script>{SCRIPT}</script></body></html>"))
+}
+
+fn sha256(text: &str) -> [u8; 32] {
+    *boswell_store::Digest::of(text.as_bytes()).as_bytes()
+}
+
+fn text(plain: &str) -> String {
+    let mut out = String::with_capacity(plain.len() + 16);
+    push_text(&mut out, plain);
+    out
+}
+
+fn meta(transcript: &Transcript) -> String {
+    let meta = transcript.session.meta();
+    let mut rows = vec![("session", transcript.session.reference().to_string())];
+    rows.extend(
+        meta.project
+            .clone()
+            .filter(|it| !it.is_empty())
+            .map(|it| ("project", it)),
+    );
+    rows.extend(meta.agent.clone().map(|it| ("agent", it)));
+    rows.extend((!meta.models.is_empty()).then(|| ("models", meta.models.join(", "))));
+    rows.extend(meta.created.map(|at| ("begun", time::minute(at))));
+    let rows: Vec<String> = rows
+        .iter()
+        .map(|(word, value)| format!("<dt>{word}</dt><dd>{}</dd>", text(&transcript.label(value))))
+        .collect();
+    format!("<dl>{}</dl>", rows.concat())
+}
+
+/// The search box and links to every part.
+fn contents(transcript: &Transcript) -> String {
+    let links: Vec<String> = transcript
+        .parts
+        .iter()
+        .enumerate()
+        .map(|(number, part)| {
+            format!(
+                "<a href=\"#part-{number}\">{} <small>{}</small></a>",
+                text(&transcript.label(&part.title)),
+                part.slots.len()
+            )
+        })
+        .collect();
+    format!(
+        "<nav><input id=\"find\" type=\"search\" placeholder=\"search this page\" aria-label=\"search this page\"><output id=\"found\"></output>\
+         <button id=\"open\" type=\"button\">open all</button>{}</nav>",
+        links.concat()
+    )
+}
+
+fn write_part(
+    transcript: &Transcript,
+    number: usize,
+    part: &Part,
+    out: &mut ExportOutput<'_>,
+) -> Result<()> {
+    let session = transcript.session_of(part);
+    out.line(&format!(
+        "<section id=\"part-{number}\"><h2>{}</h2>",
+        text(&transcript.label(&part.title))
+    ))?;
+    if let Some(from) = part.from {
+        out.line(&format!(
+            "<p class=\"from\">leaves the conversation <a href=\"#{}\">here</a></p>",
+            anchor(0, from)
+        ))?;
+    }
+    for slot in &part.slots {
+        if out.is_ended() {
+            return Ok(());
+        }
+        if let Some(view) = transcript.visible(session, *slot)? {
+            write_entry(transcript, session, (number, *slot), &view, out)?;
+        }
+        if part.subagent.is_none() {
+            let leaving = transcript
+                .parts
+                .iter()
+                .enumerate()
+                .filter(|(at, it)| *at != number && it.from == Some(*slot));
+            for (other, it) in leaving {
+                out.line(&format!(
+                    "<p class=\"from\"><a href=\"#part-{other}\">{} leaves here</a></p>",
+                    text(&transcript.label(&it.title))
+                ))?;
+            }
+        }
+    }
+    out.line("</section>")
+}
+
+fn anchor(part: usize, slot: Slot) -> String {
+    format!("e-{part}-{}", slot.index())
+}
+
+fn write_entry(
+    transcript: &Transcript,
+    session: &Session,
+    (part, slot): (usize, Slot),
+    view: &View,
+    out: &mut ExportOutput<'_>,
+) -> Result<()> {
+    let who = transcript.who(session, slot);
+    let at = session
+        .log()
+        .head(slot)
+        .and_then(|head| head.instant())
+        .map(time::minute)
+        .unwrap_or_default();
+    let class = match who.as_str() {
+        "User" => "user",
+        "Assistant" => "assistant",
+        "Tool" => "tool",
+        _ => "other",
+    };
+    let model = view
+        .model
+        .as_deref()
+        .map(|model| text(&transcript.label(model)))
+        .unwrap_or_default();
+    out.line(&format!(
+        "<article class=\"{class}\" id=\"{}\"><h3>{} <small>{model} {at}</small></h3>",
+        anchor(part, slot),
+        text(&who)
+    ))?;
+    if let Some(remark) = &view.remark {
+        out.line(&format!(
+            "<p class=\"remark\">{}</p>",
+            text(&one_line(&transcript.text(remark)))
+        ))?;
+    }
+    for block in &view.blocks {
+        out.line(&block_html(transcript, block))?;
+    }
+    out.line("</article>")
+}
+
+fn block_html(transcript: &Transcript, block: &Block) -> String {
+    let folded = |class: &str, lead: &str, body: &str| {
+        let lead = text(&transcript.label(lead));
+        format!(
+            "<details class=\"{class}\"><summary>{lead}</summary><pre>{}</pre></details>",
+            text(&transcript.text(body))
+        )
+    };
+    match block {
+        Block::Text(it) => format!(
+            "<div class=\"text\">{}</div>",
+            sanitize_markdown::html(&transcript.text(it))
+        ),
+        Block::Thinking(it) => folded("thinking", "thinking", it),
+        Block::Call { name, input, .. } => folded(
+            "call",
+            &format!("→ {name}  {}", first_line(&transcript.text(input))),
+            &pretty(input),
+        ),
+        Block::Result {
+            text: it, is_error, ..
+        } => {
+            let lead = if *is_error { "← failed: " } else { "← " };
+            folded(
+                if *is_error { "result failed" } else { "result" },
+                &format!("{lead}{}", first_line(&transcript.text(it))),
+                it,
+            )
+        }
+        Block::Media { mime, source } => picture(transcript, mime.as_deref(), source),
+        Block::Other { word, json } => folded("other", word, json),
+        _ => String::new(),
+    }
+}
+
+fn first_line(text: &str) -> String {
+    let line = text
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or("");
+    let some: String = line.chars().take(200).collect();
+    crate::text::cut(&one_line(&some), 100)
+}
+
+/// Arguments with a line for each, where they are an object.
+fn pretty(input: &str) -> String {
+    let Ok(raw) = boswell_model::json::Raw::parse(input.as_bytes()) else {
+        return input.to_owned();
+    };
+    if raw.kind() != boswell_model::json::RawKind::Object {
+        return input.to_owned();
+    }
+    let line = |(key, value): (boswell_model::json::Str<'_>, boswell_model::json::Raw<'_>)| {
+        let shown = value.text().map_or_else(
+            || String::from_utf8_lossy(&Json::from(value).to_bytes()).into_owned(),
+            std::borrow::Cow::into_owned,
+        );
+        format!("{}: {shown}", key.to_text())
+    };
+    raw.members().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn picture(transcript: &Transcript, mime: Option<&str>, source: &MediaSource) -> String {
+    let is_base64 = |data: &str| {
+        data.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=' | b'\n' | b'\r'))
+    };
+    match (mime.filter(|mime| PICTURES.contains(mime)), source) {
+        (Some(mime), MediaSource::Inline(data)) if is_base64(data) => {
+            format!("<img alt=\"picture\" src=\"data:{mime};base64,{data}\">")
+        }
+        (_, MediaSource::Reference(name)) => format!(
+            "<p class=\"remark\">[{}]</p>",
+            text(&transcript.label(name))
+        ),
+        _ => format!(
+            "<p class=\"remark\">[{}]</p>",
+            text(&transcript.label(mime.unwrap_or("media")))
+        ),
+    }
+}

@@ -1,0 +1,149 @@
+//! A session as Markdown: for reading, and for pasting elsewhere.
+
+use boswell_model::{Block, Result, Slot};
+use boswell_store::Session;
+
+use super::output::ExportOutput;
+use super::sanitize_markdown::Tail;
+use super::{Part, Transcript, sanitize_markdown};
+use crate::time;
+
+/// Writes the page.
+pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<'_>) -> Result<()> {
+    let meta = transcript.session.meta();
+    out.line(&format!(
+        "# {}\n",
+        sanitize_markdown::plain(&transcript.label(name))
+    ))?;
+    out.line(&format!(
+        "- session: {}",
+        sanitize_markdown::code(&transcript.label(&transcript.session.reference().to_string()))
+    ))?;
+    for (word, value) in [
+        ("project", meta.project.as_deref()),
+        ("agent", meta.agent.as_deref()),
+    ] {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            out.line(&format!(
+                "- {word}: {}",
+                sanitize_markdown::code(&transcript.label(value))
+            ))?;
+        }
+    }
+    if let Some(created) = meta.created {
+        out.line(&format!("- begun: {}", time::minute(created)))?;
+    }
+    out.line("")?;
+    for part in &transcript.parts {
+        write_part(transcript, part, out)?;
+    }
+    Ok(())
+}
+
+fn write_part(transcript: &Transcript, part: &Part, out: &mut ExportOutput<'_>) -> Result<()> {
+    let session = transcript.session_of(part);
+    let leaves = part.from.map(|slot| {
+        format!(
+            " (leaves the conversation after {})",
+            sanitize_markdown::code(&transcript.label(&session.log().label(slot)))
+        )
+    });
+    out.line(&format!(
+        "## {}{}\n",
+        sanitize_markdown::plain(&transcript.label(&part.title)),
+        leaves.unwrap_or_default()
+    ))?;
+    for slot in &part.slots {
+        if out.is_ended() {
+            return Ok(());
+        }
+        if let Some(view) = transcript.visible(session, *slot)? {
+            write_entry(transcript, session, *slot, &view, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_entry(
+    transcript: &Transcript,
+    session: &Session,
+    slot: Slot,
+    view: &boswell_model::View,
+    out: &mut ExportOutput<'_>,
+) -> Result<()> {
+    let at = session
+        .log()
+        .head(slot)
+        .and_then(|head| head.instant())
+        .map(time::minute)
+        .unwrap_or_default();
+    out.line(&format!(
+        "### {} {at}\n",
+        sanitize_markdown::plain(&transcript.who(session, slot))
+    ))?;
+    if let Some(remark) = &view.remark {
+        marked("*", &transcript.text(remark), out)?;
+    }
+    let mut tail = Tail::default();
+    for block in &view.blocks {
+        // Only lists that follow each other at once could become one.
+        let before = std::mem::take(&mut tail);
+        match block {
+            Block::Text(text) => {
+                tail = before;
+                out.line(&format!(
+                    "{}\n",
+                    sanitize_markdown::markdown(&transcript.text(text), &mut tail)
+                ))?;
+            }
+            Block::Thinking(text) => {
+                let text =
+                    sanitize_markdown::markdown(&transcript.text(text), &mut Tail::default());
+                text.lines().try_for_each(|line| {
+                    out.line(&if line.is_empty() {
+                        ">".to_owned()
+                    } else {
+                        format!("> {line}")
+                    })
+                })?;
+                out.line("")?;
+            }
+            Block::Call { name, input, .. } => fenced(
+                &format!("calls {}", transcript.label(name)),
+                &transcript.text(input),
+                out,
+            )?,
+            Block::Result { text, is_error, .. } => {
+                fenced(
+                    if *is_error { "failed" } else { "answer" },
+                    &transcript.text(text),
+                    out,
+                )?;
+            }
+            Block::Media { mime, .. } => marked(
+                "*",
+                &format!("[{}]", transcript.label(mime.as_deref().unwrap_or("media"))),
+                out,
+            )?,
+            Block::Other { word, json } => {
+                fenced(&transcript.label(word), &transcript.text(json), out)?
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A short text between marks, as a paragraph.
+fn marked(marks: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
+    match sanitize_markdown::plain(text) {
+        words if words.is_empty() => Ok(()),
+        words => out.line(&format!("{marks}{words}{marks}\n")),
+    }
+}
+
+/// A text that is shown as it is, below a lead.
+fn fenced(lead: &str, text: &str, out: &mut ExportOutput<'_>) -> Result<()> {
+    marked("**", lead, out)?;
+    out.line(&format!("{}\n", sanitize_markdown::fenced("", text)))
+}

@@ -1,0 +1,96 @@
+//! Keys that an agent keeps in its own log, which are not handed on unless asked.
+
+use boswell_find::SecretCount;
+use boswell_model::{EntryKind, Result};
+use boswell_store::Session;
+
+/// A stretch of a log that nobody else should see, and what stands in its place.
+#[derive(Debug)]
+struct Stretch {
+    at: u64,
+    len: u64,
+    shown: Vec<u8>,
+}
+
+/// What a dialect hides in headers, in records that may be one in disguise, and in what
+/// is left of torn ones.
+#[derive(Debug, Default)]
+pub(super) struct Redactor {
+    stretches: Vec<Stretch>,
+}
+
+impl Redactor {
+    /// Looks for them.
+    pub(super) fn of(session: &Session) -> Result<Redactor> {
+        let suspicious = |kind| matches!(kind, EntryKind::Header | EntryKind::Unknown);
+        let heads = session
+            .log()
+            .heads
+            .iter()
+            .filter(|head| suspicious(head.kind))
+            .map(|head| (head.at, head.len));
+        let mut places: Vec<(u64, u64)> = heads
+            .chain(session.log().gaps.iter().map(|gap| (gap.at, gap.len)))
+            .collect();
+        places.sort_unstable();
+        let mut stretches = Vec::new();
+        for (at, len) in places {
+            let bytes = session.view().payloads.payload(at, len)?;
+            let shown = session.dialect().powers().refine.redact(&bytes);
+            if *shown != *bytes {
+                stretches.push(Stretch {
+                    at,
+                    len,
+                    shown: shown.into_owned(),
+                });
+            }
+        }
+        Ok(Redactor { stretches })
+    }
+
+    /// Counts them; the dialect replaces the keys of a header as one.
+    pub(super) fn count(&self) -> SecretCount {
+        let mut count = SecretCount::default();
+        self.stretches
+            .iter()
+            .for_each(|it| count.add("agent-key", &it.at.to_le_bytes()));
+        count
+    }
+
+    /// Hands over the log in pieces, with what stands in the place of what is hidden.
+    pub(super) fn export(
+        &self,
+        session: &Session,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut at = 0;
+        session.export(&mut |piece| {
+            let done = self.without(piece, at, sink);
+            at += piece.len() as u64;
+            done
+        })
+    }
+
+    fn without(
+        &self,
+        piece: &[u8],
+        at: u64,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let end = at + piece.len() as u64;
+        let place = |of: u64| usize::try_from(of.clamp(at, end) - at).unwrap_or(piece.len());
+        let mut from = 0;
+        for it in self
+            .stretches
+            .iter()
+            .filter(|it| it.at < end && it.at + it.len > at)
+        {
+            sink(piece.get(from..place(it.at)).unwrap_or_default())?;
+            if it.at >= at {
+                sink(&it.shown)?;
+            }
+            from = place(it.at + it.len);
+        }
+        sink(piece.get(from..).unwrap_or_default())
+    }
+}

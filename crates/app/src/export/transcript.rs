@@ -1,0 +1,199 @@
+//! What a page shows of a session: the current branch, the other branches, and the
+//! subagents it started.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use boswell_dialect::{Depth, SideKind};
+use boswell_find::{SecretCount, Secrets};
+use boswell_model::{EntryKind, Flags, Result, Slot, View};
+use boswell_store::{Resolved, Session};
+
+use crate::text::{escape, one_line};
+
+/// A block of text longer than this is cut on a page: no reader scrolls through
+/// it, and browsers choke.
+const LONGEST: usize = 1 << 20;
+
+/// A session made ready for a page.
+pub(super) struct Transcript {
+    /// The session itself.
+    pub(super) session: Session,
+    /// Its subagents, each a session of its own.
+    pub(super) subagents: Vec<(String, Session)>,
+    /// Stretches of conversation, the current branch first.
+    pub(super) parts: Vec<Part>,
+    secrets: Secrets,
+    redact: bool,
+    /// What was removed, or is left in if nothing is redacted.
+    count: RefCell<SecretCount>,
+}
+
+/// A stretch of conversation.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// What it is, for its heading.
+    pub(super) title: String,
+    /// Which of the subagents it is of; none for the session itself.
+    pub(super) subagent: Option<usize>,
+    /// The entry of the current branch that it leaves from.
+    pub(super) from: Option<Slot>,
+    /// Its entries.
+    pub(super) slots: Vec<Slot>,
+}
+
+impl Transcript {
+    /// Reads a session and its subagents. Secrets are blackened unless `redact` is false.
+    pub(super) fn read(found: &Resolved, redact: bool) -> Result<Transcript> {
+        let session = found.store.read(&found.location, Depth::Facts)?;
+        let branch = session.branch(session.tip()?)?;
+        let on_branch: HashSet<Slot> = branch.iter().copied().collect();
+        let mut parts = vec![Part {
+            title: "Conversation".into(),
+            subagent: None,
+            from: None,
+            slots: branch,
+        }];
+        parts.extend(other_branches(&session, &on_branch));
+        let mut subagents = Vec::new();
+        let listed = found.store.list()?.sessions;
+        for file in found
+            .store
+            .side_files(&found.location)?
+            .iter()
+            .filter(|file| file.kind == SideKind::Subagent)
+        {
+            let Some(location) = listed
+                .iter()
+                .find(|it| it.key.as_deref() == Some(&file.key))
+            else {
+                continue;
+            };
+            let agent = found.store.read(location, Depth::Heads)?;
+            let slots = agent.branch(agent.tip()?)?;
+            parts.push(Part {
+                title: format!("Subagent {}", escape(&location.id)),
+                subagent: Some(subagents.len()),
+                from: None,
+                slots,
+            });
+            subagents.push((location.id.clone(), agent));
+        }
+        let (secrets, count) = (Secrets::new()?, RefCell::default());
+        Ok(Transcript {
+            session,
+            subagents,
+            parts,
+            secrets,
+            redact,
+            count,
+        })
+    }
+
+    /// What was removed so far; what is left in, if nothing is redacted.
+    pub(super) fn count(&self) -> SecretCount {
+        self.count.borrow().clone()
+    }
+
+    /// The session that a part is of.
+    pub(super) fn session_of(&self, part: &Part) -> &Session {
+        part.subagent
+            .and_then(|index| self.subagents.get(index))
+            .map_or(&self.session, |(_, session)| session)
+    }
+
+    /// What people see of an entry; none for what agents keep from them and for bare metadata.
+    pub(super) fn visible(&self, session: &Session, slot: Slot) -> Result<Option<View>> {
+        let Some(head) = session.log().head(slot) else {
+            return Ok(None);
+        };
+        if head.flags.has(Flags::HIDDEN) || !head.kind.is_conversation() {
+            return Ok(None);
+        }
+        Ok(session
+            .entry(slot)?
+            .view
+            .filter(|view| !view.hidden && (!view.blocks.is_empty() || view.remark.is_some())))
+    }
+
+    /// A text as it may stand on a page: cut, harmless, without secrets.
+    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut end = text.len().min(LONGEST);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let kept = text.get(..end).unwrap_or(text);
+        let shown = self.without_secrets(kept, end < text.len());
+        let shown = match escape(&shown) {
+            safe if safe == shown => shown,
+            safe => Cow::Owned(safe),
+        };
+        if end == text.len() {
+            return shown;
+        }
+        Cow::Owned(format!(
+            "{shown}\n[cut: {} of {} bytes shown; `boswell show --entry` shows all]",
+            end,
+            text.len()
+        ))
+    }
+
+    /// A title, a path or another short text on one line. It may be the beginning of a longer one,
+    /// so that the beginning of a key at its end counts as one.
+    pub(super) fn label(&self, text: &str) -> String {
+        let kept = text.strip_suffix('…').unwrap_or(text);
+        one_line(&self.without_secrets(kept, true)) + text.get(kept.len()..).unwrap_or("")
+    }
+
+    fn without_secrets<'t>(&self, text: &'t str, cut: bool) -> Cow<'t, str> {
+        let shown = self
+            .secrets
+            .redact_into(text, cut, &mut self.count.borrow_mut());
+        if self.redact {
+            shown
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
+
+    /// Who speaks.
+    pub(super) fn who(&self, session: &Session, slot: Slot) -> String {
+        match session.log().kind(slot) {
+            EntryKind::User => "User".to_owned(),
+            EntryKind::Assistant => "Assistant".to_owned(),
+            EntryKind::ToolResult | EntryKind::Shell => "Tool".to_owned(),
+            _ => self.label(session.log().word(slot)),
+        }
+    }
+}
+
+/// For every end of the tree that is not on the current branch: the entries
+/// that lead there from it.
+fn other_branches(session: &Session, on_branch: &HashSet<Slot>) -> Vec<Part> {
+    let (log, tree) = (session.log(), session.tree());
+    let mut shown: HashSet<Slot> = on_branch.clone();
+    let mut parts = Vec::new();
+    for tip in log
+        .slots()
+        .filter(|slot| tree.is_tip(*slot) && !on_branch.contains(slot))
+    {
+        let mut slots: Vec<Slot> = tree
+            .ancestors(tip)
+            .take_while(|slot| !shown.contains(slot))
+            .collect();
+        if !slots.iter().any(|slot| log.kind(*slot).is_conversation()) {
+            continue;
+        }
+        slots.reverse();
+        shown.extend(&slots);
+        let from = slots.first().and_then(|first| tree.parent(*first));
+        parts.push(Part {
+            title: format!("Branch {}", parts.len() + 2),
+            subagent: None,
+            from,
+            slots,
+        });
+    }
+    parts
+}

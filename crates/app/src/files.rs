@@ -1,0 +1,267 @@
+//! Files that a session read or changed, and what they were at an entry of it.
+
+use std::collections::BTreeMap;
+
+use boswell_dialect::{Depth, SideKind};
+use boswell_model::{Result, SessionRef};
+use boswell_store::{Resolved, Session};
+
+use crate::agent_file_history::AgentFileHistory;
+use crate::checkpointed_files::CheckpointedFiles;
+use crate::shape::{Map, Maybe, shape};
+use crate::{App, AppResult, RequestContext};
+
+shape! {
+    /// A file that tools of a session read or changed.
+    TouchedFile: "file" {
+        /// the session
+        session: String,
+        /// the file, as the tools name it
+        path: String,
+        /// how often each tool was called with it
+        tools: Map<usize>,
+        /// the first entry that names it
+        first: String,
+        /// the last entry that names it
+        last: String,
+    }
+
+    /// A copy of files that an agent keeps with a session.
+    CheckpointFile: "checkpoint" {
+        /// the session
+        session: String,
+        /// where the copy is
+        path: String,
+        /// how long it is
+        bytes: u64,
+    }
+
+    /// A file as it was at an entry of a session.
+    FormerFile: "file" {
+        /// the session
+        session: String,
+        /// of copies that the agent made: the prompt before which they were made
+        prompt: Maybe<String>,
+        /// the file, below the folder of the project
+        path: String,
+        /// `file`, `absent`, or why its content is not known
+        state: &'static str,
+        /// of boswell's checkpoints: the blob that holds its content
+        blob: Maybe<Option<String>>,
+        /// of copies that the agent made: how long it was
+        bytes: Maybe<Option<usize>>,
+    }
+
+    /// How a file differs from what it was at an entry of a session.
+    FileDifference: "file" {
+        /// the session
+        session: String,
+        /// of copies that the agent made: the prompt before which they were made
+        prompt: Maybe<String>,
+        /// the file, below the folder of the project
+        path: String,
+        /// in what way: `unchanged`, `changed`, `gone`, `new since` and others
+        change: &'static str,
+        /// of copies that the agent made: whether somebody else changed it
+        conflict: Maybe<bool>,
+        /// the lines that differ, where both are text
+        diff: Option<String>,
+    }
+
+    /// What putting a file back came to.
+    RestoreStep: "step" {
+        /// the file
+        path: String,
+        /// what was done, or why nothing was
+        done: String,
+    }
+}
+
+/// Whose files are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct FilesRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+}
+
+/// Whose files are wanted as they were at an entry.
+#[derive(Debug, Clone, Default)]
+pub struct FormerFilesRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// The entry.
+    pub entry: String,
+}
+
+/// Files of a session.
+#[derive(Debug)]
+pub struct SessionFiles {
+    /// What its tools read or changed, by path.
+    pub touched: Vec<TouchedFile>,
+    /// Copies that its agent keeps.
+    pub checkpoints: Vec<CheckpointFile>,
+}
+
+impl App {
+    /// Files that a session read or changed through tools.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session.
+    pub fn files(&self, request: &FilesRequest) -> AppResult<SessionFiles> {
+        self.answer(|cx| files(cx, &request.session))
+    }
+
+    /// Files of a session's project as they were at an entry.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session or entry, or if the project's folder is gone;
+    /// Unsupported where neither the agent nor boswell keeps copies.
+    pub fn files_at(&self, request: &FormerFilesRequest) -> AppResult<Vec<FormerFile>> {
+        self.answer(|cx| {
+            let (session, files) = FormerFiles::asked(cx, request)?;
+            Ok(files.states(&session))
+        })
+    }
+
+    /// How files of a session's project differ from what they were at an entry.
+    ///
+    /// # Errors
+    ///
+    /// As [`files_at`](App::files_at).
+    pub fn file_differences(&self, request: &FormerFilesRequest) -> AppResult<Vec<FileDifference>> {
+        self.answer(|cx| {
+            let (session, files) = FormerFiles::asked(cx, request)?;
+            Ok(files.differences(&session))
+        })
+    }
+}
+
+/// Files of a project as they were at an entry: from the agent's copies, else from checkpoints of
+/// boswell.
+#[derive(Debug)]
+pub enum FormerFiles {
+    /// Copies that the agent made.
+    Copied(AgentFileHistory),
+    /// Checkpoints of boswell.
+    Checkpointed(CheckpointedFiles),
+}
+
+impl FormerFiles {
+    /// Gathers them. With `paths` only files below these.
+    pub fn at(
+        cx: &RequestContext,
+        found: &Resolved,
+        session: &Session,
+        entry: &str,
+        paths: &[&str],
+    ) -> Result<FormerFiles> {
+        if let Some(copies) = AgentFileHistory::at(found, session, entry, paths)? {
+            return Ok(FormerFiles::Copied(copies));
+        }
+        CheckpointedFiles::at(cx, session, entry, paths).map(FormerFiles::Checkpointed)
+    }
+
+    fn asked(
+        cx: &RequestContext,
+        request: &FormerFilesRequest,
+    ) -> Result<(SessionRef, FormerFiles)> {
+        let found = cx.resolve(&request.session)?;
+        let session = found.store.read(&found.location, Depth::Facts)?;
+        let files = FormerFiles::at(cx, &found, &session, &request.entry, &[])?;
+        Ok((session.reference(), files))
+    }
+
+    /// What each file was.
+    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+        match self {
+            FormerFiles::Copied(files) => files.states(session),
+            FormerFiles::Checkpointed(files) => files.states(session),
+        }
+    }
+
+    /// How they differ from what they are now.
+    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+        match self {
+            FormerFiles::Copied(files) => files.differences(session),
+            FormerFiles::Checkpointed(files) => files.differences(session),
+        }
+    }
+
+    /// Puts them back. Steps that were done are handed out before an error about others is
+    /// returned.
+    ///
+    /// # Errors
+    ///
+    /// Conflict if somebody else changed one of them and `force` is not given.
+    pub fn restore(
+        &self,
+        cx: &RequestContext,
+        (found, session): (&Resolved, &SessionRef),
+        force: bool,
+        sink: &mut dyn FnMut(RestoreStep) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            FormerFiles::Copied(files) => files.restore(cx, session, force, sink),
+            FormerFiles::Checkpointed(files) => files.restore(cx, found, force, sink),
+        }
+    }
+}
+
+fn files(cx: &RequestContext, session: &str) -> Result<SessionFiles> {
+    let found = cx.resolve(session)?;
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let touched = touched(&session)?;
+    if touched.is_empty() {
+        cx.remark("no tool of this session read or changed a file");
+    }
+    let reference = session.reference().to_string();
+    let side_files = found.store.side_files(&found.location)?.into_iter();
+    let checkpoints = side_files
+        .filter(|file| file.kind == SideKind::Checkpoint)
+        .map(|file| CheckpointFile {
+            session: reference.clone(),
+            path: found.store.backend().describe(&file.key),
+            bytes: file.size,
+        })
+        .collect();
+    Ok(SessionFiles {
+        touched,
+        checkpoints,
+    })
+}
+
+#[derive(Default)]
+struct Touched {
+    tools: BTreeMap<String, usize>,
+    first: String,
+    last: String,
+}
+
+fn touched(session: &Session) -> Result<Vec<TouchedFile>> {
+    let mut touched: BTreeMap<String, Touched> = BTreeMap::new();
+    for slot in session.log().slots() {
+        let Some(view) = session.entry(slot)?.view else {
+            continue;
+        };
+        for (path, tool) in session.dialect().powers().refine.touched_files(&view) {
+            let label = session.log().label(slot).into_owned();
+            let file = touched.entry(path).or_default();
+            *file.tools.entry(tool).or_default() += 1;
+            if file.first.is_empty() {
+                file.first.clone_from(&label);
+            }
+            file.last = label;
+        }
+    }
+    let reference = session.reference().to_string();
+    let shape = |(path, file): (String, Touched)| TouchedFile {
+        session: reference.clone(),
+        path,
+        tools: file.tools.into_iter().collect(),
+        first: file.first,
+        last: file.last,
+    };
+    Ok(touched.into_iter().map(shape).collect())
+}

@@ -1,0 +1,126 @@
+//! Brings catalog and search index up to date.
+
+use boswell_find::WantedRows;
+use boswell_model::{Error, Result};
+use boswell_store::disk::{Disk, RealDisk};
+
+use crate::sessions::index::SessionIndex;
+use crate::shape::shape;
+use crate::{App, AppResult, Cancel, RequestContext};
+
+/// How the index is brought up to date.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct IndexRequest {
+    /// Whether catalog and index are deleted first.
+    pub rebuild: bool,
+}
+
+/// How far the index is, in blocks of 16 KB.
+#[derive(Debug, Clone, Copy)]
+pub struct IndexProgress {
+    /// Blocks that were read.
+    pub done: usize,
+    /// All blocks, also those that the index covers already.
+    pub total: usize,
+}
+
+shape! {
+    /// What catalog and search index cover.
+    IndexShape: "index" {
+        /// sessions that can be read
+        sessions: usize,
+        /// sessions and memory files in the index
+        sources: u64,
+        /// bytes that were read now
+        read_bytes: u64,
+        /// bytes of text that the index was made from
+        text_bytes: u64,
+        /// size of the index
+        index_bytes: u64,
+        /// sessions and memory files that could not be read
+        failed: u64,
+        /// whether everything is covered
+        complete: bool,
+    }
+}
+
+impl App {
+    /// Brings catalog and search index up to date. `progress` is called for each block of text.
+    ///
+    /// A request that is cancelled keeps what it has indexed, and its answer is not complete.
+    ///
+    /// # Errors
+    ///
+    /// Denied if nothing may be written, and whatever keeps catalog or index from being written.
+    pub fn index(
+        &self,
+        request: &IndexRequest,
+        cancel: &Cancel,
+        progress: &mut dyn FnMut(IndexProgress),
+    ) -> AppResult<IndexShape> {
+        self.answer_with(cancel.clone(), |cx| index(cx, *request, progress))
+    }
+}
+
+fn index(
+    cx: &RequestContext,
+    request: IndexRequest,
+    progress: &mut dyn FnMut(IndexProgress),
+) -> Result<IndexShape> {
+    cx.may_write()?;
+    if request.rebuild {
+        throw_away(cx)?;
+    }
+    let mut session_index = SessionIndex::create(cx)?;
+    if let Some(error) = session_index.unkept.take() {
+        return Err(error);
+    }
+    let go_on = || !cx.cancel.is_cancelled();
+    session_index.read(cx, WantedRows::Whole, &go_on)?;
+    let sources = session_index.sources_by_filter_keys(cx, None)?;
+    let index = session_index.index();
+    let blocks: u64 = sources
+        .sources()
+        .iter()
+        .map(|source| source.len >> 14)
+        .sum();
+    let mut state = IndexProgress {
+        done: 0,
+        total: usize::try_from(blocks).unwrap_or(0),
+    };
+    let done = session_index.index_until(&index, &sources, &mut || {
+        state.done += 1;
+        progress(state);
+        go_on()
+    })?;
+    let size = index.size();
+    let shape = IndexShape {
+        sessions: session_index.readable(),
+        sources: size.sources,
+        read_bytes: done.bytes,
+        text_bytes: size.text,
+        index_bytes: size.bytes,
+        failed: done.failed,
+        complete: done.complete,
+    };
+    crate::list::warn_about(cx, session_index.rest());
+    Ok(shape)
+}
+
+fn throw_away(cx: &RequestContext) -> Result<()> {
+    let home = cx.home()?;
+    let remove = |path: &std::path::Path| match RealDisk.remove(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io(path.display(), "remove", error))
+        }
+        _ => Ok(()),
+    };
+    for name in ["catalog.db", "catalog.db-wal", "catalog.db-shm"] {
+        remove(&home.join(name))?;
+    }
+    let folder = home.join("index");
+    for (name, _) in RealDisk.list(&folder).unwrap_or_default() {
+        remove(&folder.join(name))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! Makes a session.
+
+use std::path::PathBuf;
+
+use boswell_dialect::{NewSession, StoreRequest, Surroundings, by_name, facts_of};
+use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::{Outcome, Store};
+
+use crate::shape::{self, SessionShape};
+use crate::{App, AppResult, RequestContext, planned_change};
+
+/// How a session is made.
+#[derive(Debug, Clone)]
+pub struct NewSessionRequest {
+    /// The format that it is written in.
+    pub dialect: String,
+    /// The folder that it is about.
+    pub project: PathBuf,
+    /// Its title.
+    pub title: Option<String>,
+    /// Its id; else one is made.
+    pub id: Option<String>,
+    /// Who answers, where the dialect drives other programs: `claude`, `codex`, `gemini`.
+    pub backend: Option<String>,
+}
+
+impl Default for NewSessionRequest {
+    /// One of boswell's own, about the current folder.
+    fn default() -> NewSessionRequest {
+        NewSessionRequest {
+            dialect: "boswell".to_owned(),
+            project: PathBuf::from("."),
+            title: None,
+            id: None,
+            backend: None,
+        }
+    }
+}
+
+/// A session that was made.
+#[derive(Debug)]
+pub struct CreatedSession {
+    /// The new session.
+    pub reference: SessionRef,
+    /// What a list shows of it.
+    pub session: SessionShape,
+}
+
+impl App {
+    /// Makes a session without entries.
+    ///
+    /// # Errors
+    ///
+    /// Invalid for a dialect that does not exist or an id that its agent would refuse, NotFound
+    /// where there is no store of the dialect, Unsupported where its sessions cannot be made.
+    pub fn new_session(&self, request: &NewSessionRequest) -> AppResult<CreatedSession> {
+        self.answer(|cx| new_session(cx, request))
+    }
+}
+
+fn new_session(cx: &RequestContext, request: &NewSessionRequest) -> Result<CreatedSession> {
+    cx.may_write()?;
+    let store = store_for(cx, &request.dialect)?;
+    let project = cx.env.cwd.join(&request.project);
+    let project = project.canonicalize().unwrap_or(project);
+    let new = NewSession {
+        project: project.display().to_string(),
+        id: request.id.clone(),
+        title: request.title.clone(),
+        backend: request.backend.clone(),
+        around: Surroundings::of(&cx.env),
+        ..NewSession::default()
+    };
+    let reference = if store.dialect().facts().creates_by_plan {
+        by_plan(cx, &store, new)?
+    } else {
+        let writer = store.create(new)?;
+        let reference = writer.reference().clone();
+        writer.close(Outcome::Open)?;
+        reference
+    };
+    let summary = store.summary(&store.find(&reference.id)?)?;
+    Ok(CreatedSession {
+        session: shape::session(&summary, Some(&store)),
+        reference,
+    })
+}
+
+fn by_plan(cx: &RequestContext, store: &Store, new: NewSession) -> Result<SessionRef> {
+    let request = StoreRequest::Create(new);
+    let done = cx.runner()?.execute_store(store, &request)?;
+    planned_change::remark(cx, &done.planned);
+    let id = done.planned.session.unwrap_or_default();
+    Ok(SessionRef::new(store.dialect().name(), id))
+}
+
+/// The store of a dialect that a new session goes to: the one named or found; for
+/// boswell's own, its home.
+pub fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
+    let mut stores = cx.stores.iter();
+    if let Some((_, store)) = stores.find(|(_, store)| store.dialect().name() == dialect) {
+        return cx.writable(store.clone());
+    }
+    if facts_of(dialect).is_some_and(|facts| facts.is_own) {
+        return Store::open(cx.home()?);
+    }
+    if by_name(dialect).is_none() {
+        return Err(Error::new(
+            ErrorKind::Invalid,
+            format!("there is no dialect `{}`", dialect.escape_debug()),
+        )
+        .hinting("see those that there are with `boswell stores`"));
+    }
+    Err(Error::new(
+        ErrorKind::NotFound,
+        format!("no store of the dialect `{dialect}` was found"),
+    )
+    .hinting(format!("say where it is with `--store {dialect}=PATH`")))
+}

@@ -1,0 +1,109 @@
+//! Folders, with their sessions.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use boswell_model::{Instant, Result};
+
+use crate::list::warn_about;
+use crate::sessions::list::last_active;
+use crate::shape::shape;
+use crate::{App, AppResult, RequestContext, git_repository};
+
+shape! {
+    /// A folder in which sessions were held.
+    ProjectShape: "project" {
+        /// the folder; `null` for sessions that name none
+        project: Option<String>,
+        /// the main checkout, if that is another folder
+        repository: Option<String>,
+        /// how many sessions were held in it
+        sessions: usize,
+        /// dialects of these sessions
+        agents: Vec<String>,
+        /// when something was last written to one of them
+        last_active: Option<Instant>,
+        /// size of their logs
+        bytes: u64,
+    }
+}
+
+/// Folders, last active first.
+#[derive(Debug)]
+pub struct ProjectList {
+    /// In order; folders of one repository are next to each other.
+    pub projects: Vec<ProjectShape>,
+    /// When the list was made.
+    pub as_of: Instant,
+}
+
+impl App {
+    /// Lists folders with their sessions, agents and last activity.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps notes or catalog from being read.
+    pub fn projects(&self) -> AppResult<ProjectList> {
+        self.answer(projects)
+    }
+}
+
+fn projects(cx: &RequestContext) -> Result<ProjectList> {
+    let (conversations, rest) = cx.conversations()?;
+    let mut projects: BTreeMap<String, ProjectShape> = BTreeMap::new();
+    for conversation in conversations
+        .iter()
+        .filter(|c| c.front.1.hidden().is_none())
+    {
+        let summary = &conversation.front.1;
+        let folder = summary.meta.project.clone().unwrap_or_default();
+        let project = projects
+            .entry(folder)
+            .or_insert_with_key(|folder| empty(folder));
+        project.sessions += 1;
+        project.bytes += summary.location.size;
+        project.last_active = project.last_active.max(last_active(conversation));
+        if !project.agents.contains(&summary.reference.dialect) {
+            project.agents.push(summary.reference.dialect.clone());
+        }
+    }
+    let mut rows: Vec<ProjectShape> = projects.into_values().collect();
+    // Rows are in the order of their folders, which decides between those active at the same time.
+    rows.sort_by_key(|row| std::cmp::Reverse(row.last_active));
+    warn_about(cx, rest);
+    Ok(ProjectList {
+        projects: by_repository(rows),
+        as_of: cx.now,
+    })
+}
+
+fn empty(folder: &str) -> ProjectShape {
+    ProjectShape {
+        project: Some(folder.to_owned()).filter(|folder| !folder.is_empty()),
+        repository: repository(folder),
+        sessions: 0,
+        agents: Vec::new(),
+        last_active: None,
+        bytes: 0,
+    }
+}
+
+/// The main checkout of the repository that a folder belongs to, where that is another folder.
+fn repository(folder: &str) -> Option<String> {
+    let main = git_repository::main_checkout(Path::new(folder).canonicalize().ok()?.as_path())?;
+    Some(main.display().to_string()).filter(|main| main != folder)
+}
+
+/// Puts folders of one repository next to each other, at the place of the one that was active last.
+fn by_repository(rows: Vec<ProjectShape>) -> Vec<ProjectShape> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut keyed: Vec<(usize, ProjectShape)> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let next = places.len();
+        let whole = row.repository.as_ref().or(row.project.as_ref());
+        let place = places.entry(whole.cloned().unwrap_or_default());
+        keyed.push((*place.or_insert(next), row));
+    }
+    keyed.sort_by_key(|(place, _)| *place);
+    keyed.into_iter().map(|(_, row)| row).collect()
+}

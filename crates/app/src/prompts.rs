@@ -1,0 +1,270 @@
+//! What was asked, of every agent: in sessions, and in the histories that agents keep beside them.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use boswell_dialect::Depth;
+use boswell_find::{
+    Counting, Effort, Field, Hit, Order, Origin, Query, Source, StoreSources, WantedRows,
+};
+use boswell_model::{Instant, Result};
+use boswell_store::disk::RealDisk;
+use boswell_store::prompts::MOST;
+use boswell_store::{Prompts, Session, StoreId, Summary};
+
+use crate::sessions::filter::{Filter, SessionFilter, Side};
+use crate::sessions::index::SessionIndex;
+use crate::shape::shape;
+use crate::system::workers;
+use crate::{App, AppResult, Cancel, RequestContext, agent_history};
+
+/// Which prompts are wanted.
+#[derive(Debug, Clone)]
+pub struct PromptsRequest {
+    /// Only prompts that contain all these words.
+    pub query: String,
+    /// Of which sessions.
+    pub filter: SessionFilter,
+    /// At most this many.
+    pub limit: usize,
+}
+
+impl Default for PromptsRequest {
+    fn default() -> PromptsRequest {
+        PromptsRequest {
+            query: String::new(),
+            filter: SessionFilter::default(),
+            limit: 100,
+        }
+    }
+}
+
+shape! {
+    /// Something that was asked.
+    PromptShape: "prompt" {
+        /// what was asked
+        text: String,
+        /// when
+        at: Option<Instant>,
+        /// of which agent
+        agent: String,
+        /// in which folder
+        project: Option<String>,
+        /// the session it was asked in
+        session: Option<String>,
+        /// the entry there
+        entry: Option<String>,
+        /// where it was found: `session`, `history`, `boswell`
+        source: &'static str,
+    }
+}
+
+impl App {
+    /// What was asked, of every agent, newest first.
+    ///
+    /// # Errors
+    ///
+    /// Invalid for a time that is not valid.
+    pub fn prompts(
+        &self,
+        request: &PromptsRequest,
+        cancel: &Cancel,
+    ) -> AppResult<Vec<PromptShape>> {
+        self.answer_with(cancel.clone(), |cx| prompts(cx, request))
+    }
+}
+
+fn prompts(cx: &RequestContext, request: &PromptsRequest) -> Result<Vec<PromptShape>> {
+    let filter = Filter::new(cx, &request.filter)?;
+    let mut session_index = SessionIndex::create(cx)?;
+    let mut prompts = in_sessions(cx, &mut session_index, &filter, request)?;
+    let beside = beside_sessions(cx)?;
+    let kept = Beside::new(cx, &filter, request, &prompts);
+    prompts.extend(beside.into_iter().filter(|prompt| kept.takes(prompt)));
+    prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
+    prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
+    prompts.truncate(request.limit);
+    session_index.note_rest(cx);
+    Ok(prompts)
+}
+
+/// A session as the catalog knows it: its place among the entries, and what is known.
+type Known = (usize, StoreId, Summary);
+
+/// Prompts in sessions.
+fn in_sessions(
+    cx: &RequestContext,
+    session_index: &mut SessionIndex,
+    filter: &Filter<'_>,
+    request: &PromptsRequest,
+) -> Result<Vec<PromptShape>> {
+    let query = query(cx, filter, request)?;
+    let go_on = || !cx.cancel.is_cancelled();
+    session_index.fill(cx, WantedRows::Hint, &go_on)?;
+    if !go_on() {
+        return Ok(Vec::new());
+    }
+    let known = session_index.summaries(cx);
+    let all = session_index.sources(cx, &known)?;
+    let is_wanted = |place: &usize| {
+        session_at(&all, &known, *place).is_some_and(|(_, _, summary)| {
+            summary.hidden() != Some("subagent") && filter.takes_side(&Side::of(summary))
+        })
+    };
+    let places: Vec<usize> = (0..all.sources().len()).filter(is_wanted).collect();
+    let sources: Vec<&Source> = places
+        .iter()
+        .filter_map(|place| all.sources().get(*place))
+        .collect();
+    let effort = Effort {
+        workers: workers(),
+        go_on: &go_on,
+    };
+    let results = session_index
+        .index()
+        .search(&query, &sources, &all, &effort)?;
+    let mut open = HashMap::new();
+    let mut prompts = Vec::new();
+    for hit in results.hits {
+        let place = places.get(hit.source).copied();
+        if let Some(session) = place.and_then(|place| session_at(&all, &known, place)) {
+            prompts.extend(prompt_of(cx, session, hit, &mut open));
+        }
+    }
+    Ok(prompts)
+}
+
+fn query(cx: &RequestContext, filter: &Filter<'_>, request: &PromptsRequest) -> Result<Query> {
+    let quoted = |word: &str| format!("\"{}\"", word.replace('"', "\\\""));
+    let words: Vec<String> = request.query.split_whitespace().map(quoted).collect();
+    let mut query = Query::parse(&format!("role:user {}", words.join(" ")), Some(cx.now))?;
+    query.fields = vec![Field::Prompt];
+    (query.order, query.counting, query.limit) = (Order::Newest, Counting::Quick, request.limit);
+    (query.filters.since, query.filters.until) = (filter.since, filter.until);
+    Ok(query)
+}
+
+/// The session of a source; none for a memory file.
+fn session_at<'k>(all: &StoreSources, known: &'k [Known], place: usize) -> Option<&'k Known> {
+    match all.origin(place) {
+        Some(Origin::Session(place)) => known.get(*place),
+        _ => None,
+    }
+}
+
+/// The whole text of a prompt; `open` holds the sessions that were read for others.
+fn prompt_of(
+    cx: &RequestContext,
+    (place, store, summary): &Known,
+    hit: Hit,
+    open: &mut HashMap<usize, Option<Session>>,
+) -> Option<PromptShape> {
+    let store = cx.stores.get(*store)?;
+    let session = open
+        .entry(*place)
+        .or_insert_with(|| store.read(&summary.location, Depth::Heads).ok());
+    let entry = hit
+        .slot
+        .zip(session.as_ref())
+        .and_then(|(slot, session)| session.entry(slot).ok());
+    let text = entry
+        .and_then(|entry| entry.view)
+        .map(|view| view.text())
+        .filter(|text| !text.trim().is_empty());
+    let agent = summary.meta.agent.as_deref();
+    Some(PromptShape {
+        text: text.unwrap_or(hit.snippet),
+        at: hit.at,
+        agent: agent.unwrap_or(store.dialect().facts().agent).to_owned(),
+        project: summary.meta.project.clone(),
+        session: Some(summary.reference.to_string()),
+        entry: hit.entry,
+        source: "session",
+    })
+}
+
+/// Prompts that agents and boswell keep beside sessions.
+fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
+    let mut prompts = Vec::new();
+    for (_, store) in cx.stores.iter() {
+        let dialect = store.dialect().name();
+        let asked = agent_history::read(store)?
+            .into_iter()
+            .chain(agent_history::database(cx, store)?);
+        prompts.extend(asked.map(|asked| PromptShape {
+            text: asked.text,
+            at: asked.at,
+            agent: store.dialect().facts().agent.to_owned(),
+            project: asked.project,
+            session: asked.session.map(|id| format!("{dialect}:{id}")),
+            entry: None,
+            source: "history",
+        }));
+    }
+    if let Some(home) = &cx.home {
+        let found = Prompts::new(Arc::new(RealDisk), home).recent(MOST)?;
+        prompts.extend(found.prompts.into_iter().map(|asked| PromptShape {
+            text: asked.text,
+            at: Some(asked.at),
+            agent: "boswell".to_owned(),
+            project: asked.project,
+            session: asked.session,
+            entry: None,
+            source: "boswell",
+        }));
+    }
+    Ok(prompts)
+}
+
+/// Chooses among the prompts that are kept beside sessions.
+struct Beside<'a> {
+    cx: &'a RequestContext,
+    filter: &'a Filter<'a>,
+    words: Vec<String>,
+    /// Sessions of excluded projects.
+    excluded: HashSet<String>,
+    /// Session and text of prompts that were found in sessions.
+    known: HashSet<(String, String)>,
+}
+
+impl<'a> Beside<'a> {
+    fn new(
+        cx: &'a RequestContext,
+        filter: &'a Filter<'a>,
+        request: &PromptsRequest,
+        found: &[PromptShape],
+    ) -> Beside<'a> {
+        let words = request.query.split_whitespace();
+        let excluded = cx.stores.excluded();
+        let known = |prompt: &PromptShape| {
+            let session = prompt.session.clone()?;
+            Some((session, prompt.text.trim().to_owned()))
+        };
+        Beside {
+            cx,
+            filter,
+            words: words.map(str::to_lowercase).collect(),
+            excluded: excluded
+                .iter()
+                .filter_map(|held| {
+                    let dialect = cx.stores.get(held.store)?.dialect().name();
+                    Some(format!("{dialect}:{}", held.location.id))
+                })
+                .collect(),
+            known: found.iter().filter_map(known).collect(),
+        }
+    }
+
+    fn takes(&self, prompt: &PromptShape) -> bool {
+        let lower = prompt.text.to_lowercase();
+        let project = prompt.project.as_deref();
+        self.cx.shows(project)
+            && self.words.iter().all(|word| lower.contains(word.as_str()))
+            && self.filter.takes_time(prompt.at)
+            && self.filter.takes_prompt(&prompt.agent, project)
+            && !prompt.session.as_ref().is_some_and(|session| {
+                let known = (session.clone(), prompt.text.trim().to_owned());
+                self.excluded.contains(session) || self.known.contains(&known)
+            })
+    }
+}

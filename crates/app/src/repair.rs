@@ -1,0 +1,297 @@
+//! Repairs a damaged session: plans first, and carries the plan out when it is asked to.
+//!
+//! Nothing of a plan is trusted later: [`App::repair`] plans again once the session is locked.
+
+use boswell_dialect::Confidence;
+use boswell_model::{Repair, Result, SessionRef};
+use boswell_store::{
+    Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved, Runner, StillLost,
+};
+
+use crate::shape::shape;
+use crate::{App, AppResult, RequestContext, agent_version};
+
+/// What to repair, and which steps to take.
+#[derive(Debug, Clone, Default)]
+pub struct SessionRepairRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// Also takes the steps that are likely, not only those that are certain.
+    pub likely: bool,
+    /// Takes exactly these steps of the plan, whatever their confidence.
+    pub steps: Vec<usize>,
+    /// Changes records in the file itself instead of in a fork; one step at a time.
+    pub in_place: bool,
+    /// Readers to serve besides those that are served anyway.
+    pub goals: Vec<String>,
+}
+
+shape! {
+    /// A step of a repair that was or would be carried out.
+    RepairStepShape: "step" {
+        /// the session
+        session: String,
+        /// its number in the plan; 0 once it was taken
+        step: usize,
+        /// whether it is taken
+        taken: bool,
+        /// how sure it is: `certain`, `likely`, `guess`
+        confidence: &'static str,
+        /// what kind of change it is: `append`, `rewrite`, `change`
+        class: &'static str,
+        /// the problem that it is about
+        problem: &'static str,
+        /// line of the problem
+        line: Option<u64>,
+        /// entry of the problem
+        entry: Option<String>,
+        /// what it does
+        does: String,
+        /// readers that it helps; none named means all
+        helps: Vec<&'static str>,
+    }
+
+    /// What a reader still loses once a repair is carried out.
+    LossShape: "loss" {
+        /// the session
+        session: String,
+        /// the name of the reader for `--for`
+        reader: &'static str,
+        /// whether the plan was to serve it
+        goal: bool,
+        /// the problem
+        problem: &'static str,
+        /// what is lost to it
+        loses: &'static str,
+        /// how often
+        times: usize,
+    }
+
+    /// A repair that was carried out; `undo` takes it back.
+    RepairOperation: "op" {
+        /// its id
+        op: String,
+        /// what sort of change it is
+        kind: String,
+        /// the session that was repaired
+        session: String,
+        /// the repaired fork, if one was made
+        made: Option<String>,
+    }
+}
+
+/// What a repair would do.
+#[derive(Debug)]
+pub struct SessionRepairPlan {
+    /// The session.
+    pub session: SessionRef,
+    /// Its steps, in order.
+    pub steps: Vec<RepairStepShape>,
+    /// How many of them the request takes.
+    pub taken: usize,
+    /// Whether a step that it does not take is likely.
+    pub likely_left: bool,
+    /// What readers still lose afterwards.
+    pub losses: Vec<RepairLoss>,
+    /// A reader that would have to be named to be served.
+    pub other_reader: Option<&'static str>,
+    /// Conversation entries that the agent reaches now.
+    pub reachable: u64,
+    /// Those that it would reach.
+    pub would_reach: u64,
+    /// Conversation entries in the file.
+    pub total: u64,
+}
+
+/// What a reader still loses once a repair is carried out.
+#[derive(Debug)]
+pub struct RepairLoss {
+    /// The name of the reader for people.
+    pub title: &'static str,
+    /// All else.
+    pub shape: LossShape,
+}
+
+/// What came of a repair.
+#[derive(Debug)]
+pub enum SessionRepair {
+    /// An earlier repair made this fork, and nothing was done: the fork is the repaired session,
+    /// and another one each time would only leave copies about.
+    AlreadyRepaired {
+        /// The fork.
+        fork: SessionRef,
+    },
+    /// The steps were taken, if there were any.
+    Done(RepairedSession),
+}
+
+/// A session that was repaired.
+#[derive(Debug)]
+pub struct RepairedSession {
+    /// The session.
+    pub session: SessionRef,
+    /// What was done, in order.
+    pub steps: Vec<RepairStepShape>,
+    /// The operation that did it all; none if there was nothing to do.
+    pub operation: Option<RepairOperation>,
+    /// Whether the file itself was changed.
+    pub in_place: bool,
+    /// The repaired fork, if one was made.
+    pub fork: Option<SessionRef>,
+}
+
+impl App {
+    /// Says what [`repair`](App::repair) would do. Nothing is written.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session, Invalid for a step or a reader that there is not,
+    /// Unsupported where its format is not repaired.
+    pub fn plan_repair(&self, request: &SessionRepairRequest) -> AppResult<SessionRepairPlan> {
+        self.answer(|cx| plan(cx, request))
+    }
+
+    /// Repairs a session: bytes are put in order and lines added in place, changed records go into
+    /// a fork. One operation, which can be undone.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`plan_repair`](App::plan_repair), Denied where nothing may be written, Busy while
+    /// another process writes the session.
+    pub fn repair(&self, request: &SessionRepairRequest) -> AppResult<SessionRepair> {
+        self.answer(|cx| repair(cx, request))
+    }
+}
+
+fn plan(cx: &RequestContext, request: &SessionRepairRequest) -> Result<SessionRepairPlan> {
+    let found = cx.resolve(&request.session)?;
+    let wanted = wanted(cx, request, &found);
+    let store = cx.planning(found.store.clone());
+    let plan = match &cx.home {
+        Some(_) => cx
+            .reading_runner()?
+            .repair_plan(&store, &found.location, &wanted)?,
+        None => store.repair_plan(&found.location, &wanted)?,
+    };
+    Ok(shown(&plan, reference(&found)))
+}
+
+fn repair(cx: &RequestContext, request: &SessionRepairRequest) -> Result<SessionRepair> {
+    let found = cx.resolve_for_writing(&request.session)?;
+    let wanted = wanted(cx, request, &found);
+    let runner = cx.runner()?;
+    if request.steps.is_empty()
+        && !request.in_place
+        && let Some(id) = repaired_before(cx, &runner, &found)?
+    {
+        let fork = SessionRef::new(found.store.dialect().name(), &id);
+        return Ok(SessionRepair::AlreadyRepaired { fork });
+    }
+    let done = runner.repair(&found.store, &found.location, &wanted)?;
+    Ok(SessionRepair::Done(repaired(done, reference(&found))))
+}
+
+fn wanted(cx: &RequestContext, request: &SessionRepairRequest, found: &Resolved) -> RepairRequest {
+    RepairRequest {
+        level: if request.likely {
+            Confidence::Likely
+        } else {
+            Confidence::Certain
+        },
+        goals: request.goals.clone(),
+        installed: agent_version::version(&cx.env, found.store.dialect().name()),
+        steps: request.steps.clone(),
+        in_place: request.in_place,
+    }
+}
+
+/// The fork that an earlier repair of the session made, if it is still there.
+fn repaired_before(
+    cx: &RequestContext,
+    runner: &Runner,
+    found: &Resolved,
+) -> Result<Option<String>> {
+    let session = reference(found);
+    // Builds before this one noted the fork beside the operation.
+    let noted = cx.notes()?.of(&session).repaired_as;
+    let noted = noted.filter(|id| found.store.find(id).is_ok());
+    Ok(runner.repaired_as(&found.store, &session)?.or(noted))
+}
+
+fn reference(found: &Resolved) -> SessionRef {
+    SessionRef::new(found.store.dialect().name(), &found.location.id)
+}
+
+fn shown(plan: &RepairPlan, session: SessionRef) -> SessionRepairPlan {
+    let is_likely = |step: &RepairStep| !step.taken && step.confidence == Confidence::Likely;
+    let other = plan.still_lost.iter().find(|lost| !lost.is_goal);
+    SessionRepairPlan {
+        steps: plan.steps.iter().map(|it| step(it, &session)).collect(),
+        taken: plan.steps.iter().filter(|step| step.taken).count(),
+        likely_left: plan.steps.iter().any(is_likely),
+        losses: plan
+            .still_lost
+            .iter()
+            .flat_map(|it| losses(it, &session))
+            .collect(),
+        other_reader: other.map(|lost| lost.reader),
+        reachable: plan.reachable,
+        would_reach: plan.would_reach,
+        total: plan.total,
+        session,
+    }
+}
+
+fn losses(lost: &StillLost, session: &SessionRef) -> Vec<RepairLoss> {
+    let losses = lost.losses.iter();
+    losses
+        .map(|(problem, loses, times)| RepairLoss {
+            title: lost.title,
+            shape: LossShape {
+                session: session.to_string(),
+                reader: lost.reader,
+                goal: lost.is_goal,
+                problem: problem.word(),
+                loses,
+                times: *times,
+            },
+        })
+        .collect()
+}
+
+fn step(step: &RepairStep, session: &SessionRef) -> RepairStepShape {
+    RepairStepShape {
+        session: session.to_string(),
+        step: step.number,
+        taken: step.taken,
+        confidence: step.confidence.word(),
+        class: match step.repair {
+            Repair::Fork => "change",
+            repair => repair.word(),
+        },
+        problem: step.problem.word(),
+        line: step.line,
+        entry: step.entry.clone(),
+        does: step.does.clone(),
+        helps: step.helps.to_vec(),
+    }
+}
+
+fn repaired(done: Repaired, session: SessionRef) -> RepairedSession {
+    let fork = done.fork.as_ref();
+    let fork = fork.map(|id| SessionRef::new(&session.dialect, id));
+    let made = fork.as_ref().map(SessionRef::to_string);
+    let operation = |it: Operation| RepairOperation {
+        op: it.id,
+        kind: it.kind,
+        session: session.to_string(),
+        made,
+    };
+    RepairedSession {
+        steps: done.steps.iter().map(|it| step(it, &session)).collect(),
+        operation: done.operation.map(operation),
+        in_place: done.in_place,
+        fork,
+        session,
+    }
+}

@@ -1,0 +1,116 @@
+//! Goes back to before a prompt.
+
+use boswell_dialect::{Capability, Depth, EditRequest, Support};
+use boswell_model::{Result, Tip};
+use boswell_store::{Outcome, Resolved, Session, Wait};
+
+use crate::files::{FormerFiles, RestoreStep};
+use crate::planned_change::{self, PlanPreview};
+use crate::shape::shape;
+use crate::{App, AppResult, RequestContext};
+
+/// Before which prompt the conversation goes on.
+#[derive(Debug, Clone, Default)]
+pub struct RewindRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// The prompt.
+    pub entry: String,
+    /// Also put files back to what they were then.
+    pub files: bool,
+    /// Do it also where the log has to be cut; else only its plan is made there.
+    pub may_cut: bool,
+}
+
+shape! {
+    /// A session that goes on from before a prompt.
+    RewoundShape: "rewound" {
+        /// the session
+        session: String,
+        /// the prompt, as it was named
+        entry: String,
+        /// where the conversation goes on; `null` where the prompt was its first entry
+        leaf: Option<String>,
+        /// the text of the prompt
+        text: String,
+    }
+}
+
+/// What came of a rewind.
+#[derive(Debug, Clone)]
+pub enum RewindOutcome {
+    /// The log has to be cut, and the request does not allow that: nothing was changed.
+    WouldCut(PlanPreview),
+    /// The conversation goes on from before the prompt.
+    Rewound(RewoundShape),
+}
+
+impl App {
+    /// Goes back to before a prompt. `sink` is handed the files that are put back.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session or entry, Invalid for an entry that is not a prompt,
+    /// Unsupported where the format has no rewinds or there are no copies of files, Conflict if
+    /// somebody else changed a file, Busy if another process writes the session.
+    pub fn rewind(
+        &self,
+        request: &RewindRequest,
+        sink: &mut dyn FnMut(RestoreStep) -> Result<()>,
+    ) -> AppResult<RewindOutcome> {
+        self.answer(|cx| rewind(cx, request, sink))
+    }
+}
+
+fn rewind(
+    cx: &RequestContext,
+    request: &RewindRequest,
+    sink: &mut dyn FnMut(RestoreStep) -> Result<()>,
+) -> Result<RewindOutcome> {
+    let found = cx.resolve_for_writing(&request.session)?;
+    let cuts = found.store.support(Capability::Rewind) == Support::Rewrites;
+    if cuts && !request.may_cut {
+        return plan(&found, &request.entry).map(RewindOutcome::WouldCut);
+    }
+    if request.files {
+        // Before the leaf moves: afterwards the checkpoints lie on a branch that was left.
+        let before = found.store.read(&found.location, Depth::Facts)?;
+        let files = FormerFiles::at(cx, &found, &before, &request.entry, &[])?;
+        files.restore(cx, (&found, &before.reference()), false, sink)?;
+    }
+    let (text, now) = if found.store.dialect().powers().plans(Capability::Rewind) {
+        by_plan(cx, &request.entry, &found)?
+    } else {
+        let writer = found.store.writer(&found.location.id, Wait::No)?;
+        let text = writer.rewind(&request.entry)?;
+        let now = writer.session()?;
+        writer.close(Outcome::Open)?;
+        (text, now)
+    };
+    let leaf = now.leaf()?;
+    Ok(RewindOutcome::Rewound(RewoundShape {
+        session: now.reference().to_string(),
+        entry: request.entry.clone(),
+        leaf: leaf.map(|slot| now.log().label(slot).into_owned()),
+        text,
+    }))
+}
+
+fn plan(found: &Resolved, entry: &str) -> Result<PlanPreview> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let request = EditRequest::Rewind(Tip::At(session.prompt(entry)?));
+    let planned = found.store.plan(&found.location, &request)?;
+    Ok(PlanPreview::from(&planned))
+}
+
+/// The text of the prompt, and the session as it is afterwards.
+fn by_plan(cx: &RequestContext, entry: &str, found: &Resolved) -> Result<(String, Session)> {
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let slot = session.prompt(entry)?;
+    let view = session.entry(slot)?.view;
+    let text = view.map(|view| view.text()).unwrap_or_default();
+    planned_change::execute(cx, found, &EditRequest::Rewind(Tip::At(slot)))?;
+    let location = found.store.find(&found.location.id)?;
+    let now = found.store.read(&location, Depth::Heads)?;
+    Ok((text, now))
+}

@@ -1,0 +1,388 @@
+//! Finds text in every session and memory file.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+pub use boswell_find::{Count, Order, Suggestions};
+use boswell_find::{
+    Effort, Field, Hit, Index, Origin, Query, Results, Source, StoreSources, WantedRows,
+};
+use boswell_model::json::Json;
+use boswell_model::{Error, ErrorKind, Instant, Result};
+use boswell_store::{StoreId, Summary};
+
+use crate::sessions::filter::{Filter, SessionFilter, Side};
+use crate::sessions::index::SessionIndex;
+use crate::shape::{Maybe, Page, Schema, ToJson, shape};
+use crate::system::workers;
+use crate::{App, AppResult, Cancel, RequestContext, text, time};
+
+/// What to look for, and where.
+#[derive(Debug, Clone)]
+pub struct SearchRequest {
+    /// Words, phrases and filters, or text as `form` says.
+    pub query: String,
+    /// How the query is read.
+    pub form: QueryForm,
+    /// Only text in these fields, by their words: `prompts`, `answers`…; else everywhere.
+    pub fields: Vec<String>,
+    /// Which sessions are looked at.
+    pub filter: SessionFilter,
+    /// Order.
+    pub order: Order,
+    /// At most this many hits.
+    pub limit: usize,
+    /// Go on where an earlier page ended.
+    pub cursor: Option<String>,
+}
+
+impl Default for SearchRequest {
+    fn default() -> SearchRequest {
+        SearchRequest {
+            query: String::new(),
+            form: QueryForm::default(),
+            fields: Vec::new(),
+            filter: SessionFilter::default(),
+            order: Order::default(),
+            limit: 20,
+            cursor: None,
+        }
+    }
+}
+
+/// How a query is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QueryForm {
+    /// Words, `"phrases"`, `prefix*`, `!not`, and filters such as `agent:claude`.
+    #[default]
+    Words,
+    /// Any piece of text, as it is.
+    Substring,
+    /// A regular expression.
+    Regex,
+}
+
+shape! {
+    /// A place where the text was found.
+    HitShape: "hit" {
+        /// the session; of memory: the path
+        session: String,
+        /// the entry
+        entry: Option<String>,
+        /// its line in the log
+        line: Option<u32>,
+        /// what the entry is
+        kind: &'static str,
+        /// whose message it is
+        role: Option<&'static str>,
+        /// in which part of the entry: `prompts`, `answers`, `thinking`, `calls`, `results`,
+        /// `titles`, `summaries`, `memory`, `context`
+        field: &'static str,
+        /// when it was written; else when the session last changed
+        at: Option<Instant>,
+        /// the text around the match
+        snippet: String,
+        /// bytes of the snippet that match
+        ranges: Vec<Range<usize>>,
+        /// how good it is, compared with the others
+        score: f64,
+        /// the agent that wrote it
+        agent: String,
+        /// the folder it was held in; of memory: what the agent calls it
+        project: Option<String>,
+        /// what the session is called
+        name: String,
+    }
+}
+
+impl ToJson for Range<usize> {
+    fn schema() -> Schema {
+        Schema::List(Box::new(Schema::Integer))
+    }
+
+    fn to_json(self) -> Option<Json> {
+        Some(Json::Array(vec![self.start.into(), self.end.into()]))
+    }
+}
+
+/// A page of hits.
+#[derive(Debug)]
+pub struct Found {
+    /// In order.
+    pub hits: Vec<HitShape>,
+    /// Where the page ends.
+    pub page: Page,
+    /// How many sessions hold hits; a lower bound unless it is exact.
+    pub sessions: Count,
+    /// When nothing was found: words that come near.
+    pub nearest: Vec<Suggestions>,
+    unindexed: Option<Unindexed>,
+}
+
+/// What the index has to be brought up to date with.
+#[derive(Debug)]
+struct Unindexed {
+    session_index: SessionIndex,
+    index: Index,
+    sources: StoreSources,
+    exits_soon: bool,
+}
+
+impl App {
+    /// Finds text in every session and memory file, a page at a time.
+    ///
+    /// What the index does not cover is read. A request that is cancelled returns what it has
+    /// found by then, and its page is not complete.
+    ///
+    /// # Errors
+    ///
+    /// Invalid for a query, field, time or cursor that is not valid.
+    pub fn search(&self, request: &SearchRequest, cancel: &Cancel) -> AppResult<Found> {
+        self.answer_with(cancel.clone(), |cx| search(cx, request))
+    }
+}
+
+impl Found {
+    /// Updates the index for a moment, so that the next search has less to read. A face calls it
+    /// once the answer was shown.
+    pub fn index_a_little(mut self) {
+        let Some(rest) = self.unindexed.take() else {
+            return;
+        };
+        rest.session_index
+            .index_a_little(&rest.index, &rest.sources);
+        rest.session_index.leave();
+        if rest.exits_soon {
+            // Freeing each source on its own would take longer than many a search.
+            std::mem::forget(rest.sources);
+        }
+    }
+
+    /// The answer to a request that was cancelled before there was anything to search.
+    fn cancelled(cx: &RequestContext) -> Found {
+        let results = Results::default();
+        Found {
+            page: page(cx, &results),
+            hits: Vec::new(),
+            sessions: results.sessions,
+            nearest: Vec::new(),
+            unindexed: None,
+        }
+    }
+}
+
+fn search(cx: &RequestContext, request: &SearchRequest) -> Result<Found> {
+    let query = query(cx, request)?;
+    let filter = Filter::new(cx, &request.filter)?;
+    let mut session_index = SessionIndex::create(cx)?;
+    let go_on = || !cx.cancel.is_cancelled();
+    // A row of an earlier state suffices for showing a hit, not for choosing sessions.
+    let chosen = query.filters.ask_about_sessions() || !filter.takes_all();
+    let rows = if chosen {
+        WantedRows::Ends
+    } else {
+        WantedRows::Hint
+    };
+    session_index.read(cx, rows, &go_on)?;
+    if !go_on() {
+        return Ok(Found::cancelled(cx));
+    }
+    let scope = Scope::new(cx, &mut session_index, &filter, chosen)?;
+    let index = session_index.index();
+    let effort = Effort {
+        workers: workers(),
+        go_on: &go_on,
+    };
+    let results = index.search(&query, &scope.wanted(), &scope.sources, &effort)?;
+    let sessions = scope.sessions(cx, &mut session_index, &results.hits)?;
+    let page = page(cx, &results);
+    let hits = results.hits.into_iter();
+    let hits = hits.map(|hit| scope.shape(cx, &sessions, hit)).collect();
+    session_index.note_rest(cx);
+    Ok(Found {
+        hits,
+        page,
+        sessions: results.sessions,
+        nearest: results.nearest,
+        unindexed: Some(Unindexed {
+            session_index,
+            index,
+            sources: scope.sources,
+            exits_soon: cx.exits_soon,
+        }),
+    })
+}
+
+fn query(cx: &RequestContext, request: &SearchRequest) -> Result<Query> {
+    let text = &request.query;
+    let mut query = match request.form {
+        QueryForm::Words => Query::parse(text, Some(cx.now))?,
+        QueryForm::Substring => Query::substring(text)?,
+        QueryForm::Regex => Query::regex(text)?,
+    };
+    for word in &request.fields {
+        query.fields.push(field(word.trim())?);
+    }
+    let time = |text: &Option<String>| text.as_deref().map(|t| time::parse(t, cx.now)).transpose();
+    query.filters.since = time(&request.filter.since)?.or(query.filters.since);
+    query.filters.until = time(&request.filter.until)?.or(query.filters.until);
+    query.order = request.order;
+    query.limit = request.limit;
+    query.cursor.clone_from(&request.cursor);
+    Ok(query)
+}
+
+fn field(word: &str) -> Result<Field> {
+    Field::named(word).ok_or_else(|| {
+        let known: Vec<_> = Field::ALL.iter().map(|field| field.word()).collect();
+        Error::new(
+            ErrorKind::Invalid,
+            format!("text does not stand in `{}`", word.escape_debug()),
+        )
+        .hinting(format!("write --in with any of {}", known.join(", ")))
+    })
+}
+
+fn page(cx: &RequestContext, results: &Results) -> Page {
+    let exact = |count: Count| count.exact.then_some(count.number);
+    Page {
+        shown: results.hits.len(),
+        total: exact(results.entries),
+        sessions: Maybe::Given(exact(results.sessions)),
+        cursor: results.cursor.clone(),
+        complete: results.complete,
+        scanned_bytes: Maybe::Given(results.scanned),
+        as_of: cx.now,
+    }
+}
+
+/// Sessions with hits, by the places that their sources were added with.
+type Sessions = HashMap<usize, (StoreId, Summary)>;
+
+/// What is searched.
+struct Scope {
+    /// Everything that can be searched.
+    sources: StoreSources,
+    /// Places of those that are asked for.
+    places: Vec<usize>,
+}
+
+impl Scope {
+    fn new(
+        cx: &RequestContext,
+        session_index: &mut SessionIndex,
+        filter: &Filter<'_>,
+        chosen: bool,
+    ) -> Result<Scope> {
+        let mut left_out = HashSet::new();
+        let mut look = |place: usize, side: &Side<'_>| {
+            if !filter.takes_side(side) {
+                left_out.insert(place);
+            }
+        };
+        let sources = session_index
+            .sources_by_filter_keys(cx, if chosen { Some(&mut look) } else { None })?;
+        let is_wanted = |place: &usize| match sources.origin(*place) {
+            Some(Origin::Session(session)) => !left_out.contains(session),
+            Some(Origin::Memory(memory)) => filter.takes_memory(memory.dialect, &memory.project),
+            None => false,
+        };
+        let places = (0..sources.sources().len()).filter(is_wanted).collect();
+        Ok(Scope { sources, places })
+    }
+
+    fn wanted(&self) -> Vec<&Source> {
+        let places = self.places.iter();
+        places
+            .filter_map(|place| self.sources.sources().get(*place))
+            .collect()
+    }
+
+    fn origin(&self, hit: &Hit) -> Option<&Origin> {
+        self.sources.origin(*self.places.get(hit.source)?)
+    }
+
+    /// The sessions that hold hits.
+    fn sessions(
+        &self,
+        cx: &RequestContext,
+        session_index: &mut SessionIndex,
+        hits: &[Hit],
+    ) -> Result<Sessions> {
+        let mut sessions = Sessions::new();
+        for hit in hits {
+            let Some(Origin::Session(place)) = self.origin(hit) else {
+                continue;
+            };
+            if !sessions.contains_key(place)
+                && let Some(session) = session_index.summary(cx, *place)?
+            {
+                sessions.insert(*place, session);
+            }
+        }
+        cx.add_notes(sessions.values_mut().map(|(_, summary)| summary))?;
+        Ok(sessions)
+    }
+
+    fn shape(&self, cx: &RequestContext, sessions: &Sessions, hit: Hit) -> HitShape {
+        let holder = match self.origin(&hit) {
+            Some(Origin::Memory(memory)) => Holder {
+                reference: memory.path.clone(),
+                agent: memory.dialect.to_owned(),
+                project: Some(memory.project.clone()),
+                name: "memory".to_owned(),
+            },
+            Some(Origin::Session(place)) => match sessions.get(place) {
+                Some((store, summary)) => Holder::session(cx, *store, summary),
+                None => Holder::unknown(&hit),
+            },
+            None => Holder::unknown(&hit),
+        };
+        HitShape {
+            session: holder.reference,
+            entry: hit.entry,
+            line: Some(hit.line).filter(|line| *line > 0),
+            kind: hit.kind.word(),
+            role: hit.kind.role(),
+            field: hit.field.word(),
+            at: hit.at,
+            snippet: hit.snippet,
+            ranges: hit.ranges.iter().map(|(from, to)| *from..*to).collect(),
+            score: hit.score,
+            agent: holder.agent,
+            project: holder.project,
+            name: holder.name,
+        }
+    }
+}
+
+/// A session or a memory file that holds a hit.
+struct Holder {
+    reference: String,
+    agent: String,
+    project: Option<String>,
+    name: String,
+}
+
+impl Holder {
+    fn session(cx: &RequestContext, store: StoreId, summary: &Summary) -> Holder {
+        let meta = &summary.meta;
+        let store = cx.stores.get(store);
+        let own = store.map_or("", |store| store.dialect().facts().agent);
+        Holder {
+            reference: summary.reference.to_string(),
+            agent: meta.agent.clone().unwrap_or_else(|| own.to_owned()),
+            project: meta.project.clone().filter(|project| !project.is_empty()),
+            name: text::cut(&summary.name(), 50),
+        }
+    }
+
+    fn unknown(hit: &Hit) -> Holder {
+        Holder {
+            reference: hit.reference.to_string(),
+            agent: String::new(),
+            project: None,
+            name: String::new(),
+        }
+    }
+}

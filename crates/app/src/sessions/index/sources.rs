@@ -1,0 +1,171 @@
+//! What can be searched, and how far the search index covers it.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use boswell_find::{Index, StoreSources};
+use boswell_model::Result;
+use boswell_store::disk::{RealDisk, durable};
+use boswell_store::{Store, StoreId, Summary};
+
+use super::SessionIndex;
+use crate::RequestContext;
+use crate::sessions::filter::Side;
+use crate::sessions::notes_overlay::NotesOverlay;
+use crate::system::until;
+
+/// How long the index is updated after a search was answered.
+const AFTERWARDS: Duration = Duration::from_secs(1);
+
+/// Is handed the place of every session among the entries, and what it can be chosen by.
+type FilterKeySink<'l> = &'l mut dyn FnMut(usize, &Side<'_>);
+
+impl SessionIndex {
+    /// The search index; an empty one where none can be kept.
+    pub fn index(&self) -> Index {
+        Index::open(&self.index)
+    }
+
+    /// Goes on with the index for a moment, after the answer was given. What fails here is
+    /// tried again next time.
+    pub fn index_a_little(&self, index: &Index, sources: &StoreSources) {
+        let time = until(AFTERWARDS);
+        let _ = self.index_until(index, sources, &mut || time());
+    }
+
+    /// Brings the index up to date, until `go_on` answers false.
+    pub fn index_until(
+        &self,
+        index: &Index,
+        sources: &StoreSources,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<boswell_find::Progress> {
+        if self.unkept.is_some() {
+            return Ok(boswell_find::Progress::default());
+        }
+        let backlog = index.backlog(sources.settled());
+        // With stores that were named the others are not seen, and so
+        // not known to be gone.
+        if backlog.strangers && !self.stores_are_named {
+            let here: HashSet<_> = sources
+                .sources()
+                .iter()
+                .map(|source| &source.reference)
+                .collect();
+            index.retain(&|reference| here.contains(reference))?;
+        }
+        if backlog.behind.is_empty() {
+            return Ok(boswell_find::Progress {
+                complete: true,
+                ..boswell_find::Progress::default()
+            });
+        }
+        durable::make_folders(&RealDisk, &self.index)?;
+        index.update(&mut backlog.behind.into_iter().cloned(), sources, go_on)
+    }
+
+    /// Everything that can be searched: `summaries` in order, then memory.
+    pub fn sources(
+        &self,
+        cx: &RequestContext,
+        summaries: &[(usize, StoreId, Summary)],
+    ) -> Result<StoreSources> {
+        let mut sources = StoreSources::with_capacity(summaries.len());
+        for (place, (index, store, summary)) in summaries.iter().enumerate() {
+            let Some((store, entry)) = cx.stores.get(*store).zip(self.entries.get(*index)) else {
+                continue;
+            };
+            sources.add_session(place, store, summary, entry);
+        }
+        self.with_memory(cx, sources)
+    }
+
+    /// The same by their places among the entries. Few need their summary; of the others `look` is
+    /// given what the catalog keeps for filters.
+    pub fn sources_by_filter_keys(
+        &mut self,
+        cx: &RequestContext,
+        mut look: Option<FilterKeySink<'_>>,
+    ) -> Result<StoreSources> {
+        let noted = NotesOverlay::read(cx)?;
+        let failed: HashSet<usize> = self
+            .session_errors
+            .iter()
+            .map(|(index, _)| *index)
+            .collect();
+        let mut sources = StoreSources::with_capacity(self.entries.len());
+        for index in (0..self.entries.len()).filter(|index| !failed.contains(index)) {
+            let Some(entry) = self.entries.get(index) else {
+                continue;
+            };
+            let Some(store) = cx.stores.get(entry.store) else {
+                continue;
+            };
+            let dialect = store.dialect().name();
+            // A title may be in an index, in a file beside the log, or in a note.
+            if entry.stands_alone() && !noted.speaks_of(dialect, &entry.location.id) {
+                match (&mut look, entry.filter_keys()) {
+                    (None, _) => {
+                        sources.add_log(index, store, entry);
+                        continue;
+                    }
+                    (Some(look), Some(filter_keys)) => {
+                        look(index, &Side::alone(dialect, filter_keys));
+                        sources.add_alone(index, store, filter_keys, entry);
+                        continue;
+                    }
+                    _ => {}
+                }
+            }
+            let Some((_, mut summary)) = self.summary(cx, index)? else {
+                continue;
+            };
+            noted.add_to(std::iter::once(&mut summary));
+            if let Some(look) = &mut look {
+                look(index, &Side::of(&summary));
+            }
+            if let Some(entry) = self.entries.get(index) {
+                sources.add_session(index, store, &summary, entry);
+            }
+        }
+        self.with_memory(cx, sources)
+    }
+
+    fn with_memory(&self, cx: &RequestContext, mut sources: StoreSources) -> Result<StoreSources> {
+        for (id, store) in cx.stores.iter() {
+            let entry = self.entries.partition_point(|entry| entry.store < id);
+            let entry = self.entries.get(entry).filter(|entry| entry.store == id);
+            // A store whose memory cannot be listed is warned about when its sessions are.
+            let _ = sources.add_memory(store, entry);
+        }
+        if let Some((home, own)) = cx.home.as_ref().zip(boswell_dialect::by_name("boswell")) {
+            own_memory(cx, &Store::in_folder(own, home), &mut sources)?;
+        }
+        Ok(sources)
+    }
+}
+
+/// Boswell's own pages of every project.
+fn own_memory(cx: &RequestContext, store: &Store, sources: &mut StoreSources) -> Result<()> {
+    for project in store
+        .backend()
+        .list("memory")?
+        .iter()
+        .filter(|info| info.is_folder())
+    {
+        if cx.exclusion.is_some() {
+            let folder = store
+                .file(&format!("{}/.project", project.key), 64 << 10)?
+                .unwrap_or_default();
+            if !cx.shows(Some(String::from_utf8_lossy(&folder).trim())) {
+                continue;
+            }
+        }
+        for page in store.backend().list(&project.key)? {
+            if page.is_file() && page.name().ends_with(".md") {
+                sources.add_text(store, &page, project.name().to_owned());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! What is set, where that comes from, and excluding projects.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use boswell_model::Result;
+
+use crate::config::{Config, SETTINGS, Setting};
+use crate::exclusion_purge::Purge;
+use crate::shape::shape;
+use crate::{App, AppResult, RequestContext, config_edit};
+
+shape! {
+    /// A setting and where its value comes from.
+    SettingShape: "setting" {
+        /// its name
+        key: &'static str,
+        /// its value
+        value: String,
+        /// where the value comes from: a file, `built in`, or what else sets it
+        origin: String,
+        /// what it is for
+        what: &'static str,
+    }
+}
+
+/// A setting as it is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingValue {
+    /// Its name, tables before it separated by dots.
+    pub key: &'static str,
+    /// Its value, as the file has it or as it is built in.
+    pub value: String,
+    /// Where the value comes from.
+    pub origin: SettingOrigin,
+    /// What it is for.
+    pub what: &'static str,
+}
+
+/// Where the value of a setting comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingOrigin {
+    /// Nothing sets it.
+    BuiltIn,
+    /// The settings file.
+    File,
+    /// What the application was opened with.
+    Caller,
+}
+
+/// Which projects to exclude from now on, and which no longer.
+#[derive(Debug, Clone, Default)]
+pub struct ExcludeRequest {
+    /// Folders to exclude, `*` and `**` allowed.
+    pub add: Vec<String>,
+    /// Folders to exclude no longer, by the same words.
+    pub remove: Vec<String>,
+}
+
+/// What is excluded now.
+#[derive(Debug)]
+pub struct Excluded {
+    /// The setting as it is now.
+    pub setting: SettingValue,
+    /// The file that it was written to.
+    pub file: Option<PathBuf>,
+    /// How many sessions are excluded.
+    pub sessions: usize,
+}
+
+impl App {
+    /// Every setting that there is, with its value.
+    pub fn list_settings(&self) -> Vec<SettingValue> {
+        SETTINGS.iter().map(|it| self.value_of(it)).collect()
+    }
+
+    /// One setting by its name.
+    pub fn setting(&self, key: &str) -> Option<SettingValue> {
+        let setting = SETTINGS.iter().find(|it| it.key == key)?;
+        Some(self.value_of(setting))
+    }
+
+    fn value_of(&self, setting: &Setting) -> SettingValue {
+        let config = self.settings();
+        if setting.key == "read_only" && self.is_read_only() && !config.is_on("read_only") {
+            return SettingValue {
+                value: "true".to_owned(),
+                origin: SettingOrigin::Caller,
+                ..value_in(config, setting)
+            };
+        }
+        value_in(config, setting)
+    }
+
+    /// Changes which projects are excluded, and removes what was derived of those that are.
+    ///
+    /// This application itself keeps the settings that it was opened with.
+    ///
+    /// # Errors
+    ///
+    /// Denied where nothing may be written, Invalid for a pattern that is not valid, NotFound for
+    /// one to remove that is not set, Conflict where the list has comments that would be lost.
+    pub fn exclude(&self, request: &ExcludeRequest) -> AppResult<Excluded> {
+        self.answer(|cx| exclude(cx, request))
+    }
+}
+
+fn value_in(config: &Config, setting: &Setting) -> SettingValue {
+    let (value, is_set) = config.shown(setting);
+    SettingValue {
+        key: setting.key,
+        value,
+        origin: match is_set {
+            true => SettingOrigin::File,
+            false => SettingOrigin::BuiltIn,
+        },
+        what: setting.what,
+    }
+}
+
+fn exclude(cx: &RequestContext, request: &ExcludeRequest) -> Result<Excluded> {
+    let config = config_edit::exclude(cx, &request.add, &request.remove)?;
+    let exclusion = config.exclusion(&cx.env)?.map(Arc::new);
+    let mut sessions = 0;
+    if let Some(exclusion) = &exclusion {
+        let stores = cx.stores.whole().excluding(Some(exclusion));
+        let purge = Purge {
+            cx,
+            exclusion,
+            stores: &stores,
+        };
+        purge.run(&config.words("exclude"))?;
+        sessions = stores.excluded().len();
+    }
+    Ok(Excluded {
+        setting: value_in(&config, &Setting::EXCLUDE),
+        file: config.path.clone(),
+        sessions,
+    })
+}

@@ -1,0 +1,262 @@
+//! The transcript of a session, an entry at a time.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use boswell_dialect::{Depth, Subagent};
+use boswell_model::{Block, Error, ErrorKind, Result, Slot, View, shell_option};
+use boswell_store::{Session, Store};
+
+use crate::gaps::warn_about_gaps;
+use crate::sessions::linked_transcript;
+use crate::shape::{EntryParts, EntryPlace};
+use crate::{App, AppResult, RequestContext};
+
+/// Which entries of a session are shown.
+#[derive(Debug, Clone, Default)]
+pub struct ShowRequest {
+    /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
+    pub session: String,
+    /// Every record of the file in file order, metadata and unknown kinds too.
+    pub records: bool,
+    /// Only this entry.
+    pub entry: Option<String>,
+    /// This entry and three before and after it.
+    pub around: Option<String>,
+    /// Only this many, the last ones.
+    pub limit: Option<usize>,
+    /// Only what comes before this entry.
+    pub before: Option<String>,
+    /// Records as they are in the file, without the keys that an agent keeps in them.
+    pub raw: bool,
+    /// Whether the whole output of tools is put back where the agent keeps it in another file.
+    pub full_output: bool,
+    /// Also what subagents did, below the calls that started them.
+    pub subagents: bool,
+}
+
+/// What is handed out of a transcript, in order.
+#[derive(Debug)]
+pub enum ShownItem<'e> {
+    /// An entry.
+    Entry {
+        /// What is known of it. Its view is missing if it changed while it was read.
+        entry: EntryParts<'e>,
+        /// How many subagents deep.
+        depth: usize,
+    },
+    /// A subagent that was started here. Its entries follow if they were asked for.
+    Subagent {
+        /// Its id.
+        id: &'e str,
+        /// What it was asked to do, in a few words.
+        task: Option<&'e str>,
+        /// How many subagents deep the call that started it is.
+        depth: usize,
+    },
+}
+
+/// Is handed a transcript item by item; false where nothing more is wanted.
+pub type ShowSink<'s> = &'s mut dyn FnMut(ShownItem<'_>) -> Result<bool>;
+
+impl App {
+    /// Hands out the entries of a session's current branch, or those that were asked for. An entry
+    /// is read when it is its turn, so that memory does not grow with the session.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session or entry; and whatever the sink fails with.
+    pub fn show(&self, request: &ShowRequest, sink: ShowSink<'_>) -> AppResult<()> {
+        self.answer(|cx| show(cx, request, sink))
+    }
+}
+
+fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Result<()> {
+    let found = cx.resolve(&request.session)?;
+    // Records and entries are those of the file that was named; the conversation may be elsewhere.
+    let of_file = request.records || request.raw || request.entry.is_some();
+    let found = if of_file {
+        found
+    } else {
+        linked_transcript::followed(cx, found)?
+    };
+    let session = found.store.read(&found.location, Depth::Heads)?;
+    let subagents = if request.raw || request.records {
+        Vec::new()
+    } else {
+        found.store.subagents(&session)?
+    };
+    let branch = session.branch(session.tip()?)?;
+    let slots = chosen(&session, &branch, request)?;
+    let mut walk = Walk {
+        store: &found.store,
+        request,
+        subagents,
+        shown: HashSet::new(),
+        sink,
+        is_ended: false,
+    };
+    walk.log(&session, (&branch, &slots), 0)?;
+    if request.subagents && request.entry.is_none() && request.around.is_none() {
+        // Those that no shown call started.
+        walk.started(|_| true, 0)?;
+    }
+    warn_about_gaps(cx, &session);
+    Ok(())
+}
+
+/// Hands out a session, and its subagents where they were started.
+struct Walk<'a> {
+    store: &'a Store,
+    request: &'a ShowRequest,
+    subagents: Vec<Subagent>,
+    /// Those that were handed out already.
+    shown: HashSet<usize>,
+    sink: ShowSink<'a>,
+    /// Whether the sink wants nothing more.
+    is_ended: bool,
+}
+
+impl Walk<'_> {
+    fn log(
+        &mut self,
+        session: &Session,
+        (branch, slots): (&[Slot], &[Slot]),
+        depth: usize,
+    ) -> Result<()> {
+        let on_branch: HashSet<Slot> = branch.iter().copied().collect();
+        let leaf = session.leaf()?;
+        for slot in slots.iter().copied() {
+            if self.is_ended {
+                break;
+            }
+            let place = EntryPlace {
+                on_branch: on_branch.contains(&slot),
+                leaf: leaf == Some(slot),
+            };
+            for call in self.entry(session, slot, &place, depth)? {
+                self.started(|it| it.call.as_ref() == Some(&call), depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out an entry, and gives the ids of the calls in it.
+    fn entry(
+        &mut self,
+        session: &Session,
+        slot: Slot,
+        place: &EntryPlace,
+        depth: usize,
+    ) -> Result<Vec<String>> {
+        let mut it = session.entry(slot)?;
+        if self.request.raw
+            && let Cow::Owned(redacted) = session.dialect().powers().refine.redact(&it.bytes)
+        {
+            it.bytes = redacted;
+        }
+        if self.request.full_output
+            && let Some(view) = &mut it.view
+        {
+            self.put_back_output(session, slot, view)?;
+        }
+        let (reference, view) = (session.reference(), it.view.as_ref());
+        if let Some(entry) = EntryParts::of_slot(session, &reference, slot, &it.bytes, view, place)
+        {
+            self.is_ended = !(self.sink)(ShownItem::Entry { entry, depth })?;
+        }
+        let calls = it.view.iter().flat_map(View::calls);
+        Ok(calls.map(|(id, ..)| id.to_owned()).collect())
+    }
+
+    /// Puts the whole output of a tool in the place of its beginning.
+    fn put_back_output(&self, session: &Session, slot: Slot, view: &mut View) -> Result<()> {
+        let Some(whole) = self.store.full_output(session, slot)? else {
+            return Ok(());
+        };
+        for block in &mut view.blocks {
+            if let Block::Result { text, .. } = block {
+                *text = String::from_utf8_lossy(&whole).into_owned();
+            }
+        }
+        Ok(())
+    }
+
+    /// Hands out the subagents that fit, below what was handed out last.
+    fn started(&mut self, fits: impl Fn(&Subagent) -> bool, depth: usize) -> Result<()> {
+        let all = self.subagents.iter().enumerate();
+        let fitting: Vec<(usize, Subagent)> = all
+            .filter(|(at, it)| !self.shown.contains(at) && fits(it))
+            .map(|(at, it)| (at, it.clone()))
+            .collect();
+        for (at, subagent) in fitting {
+            // One that was met inside of another one is not handed out again.
+            if !self.is_ended && self.shown.insert(at) {
+                self.subagent(&subagent, depth)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn subagent(&mut self, subagent: &Subagent, depth: usize) -> Result<()> {
+        self.is_ended = !(self.sink)(ShownItem::Subagent {
+            id: &subagent.location.id,
+            task: subagent.task.as_deref(),
+            depth,
+        })?;
+        if !self.request.subagents || self.is_ended {
+            return Ok(());
+        }
+        let session = self.store.read(&subagent.location, Depth::Heads)?;
+        let branch = session.branch(session.tip()?)?;
+        self.log(&session, (&branch, &branch), depth + 1)
+    }
+}
+
+fn chosen(session: &Session, branch: &[Slot], request: &ShowRequest) -> Result<Vec<Slot>> {
+    if let Some(name) = &request.entry {
+        return Ok(vec![session.find(name)?]);
+    }
+    let all: Vec<Slot> = if request.records {
+        let header = session.header();
+        let slots = session.log().slots();
+        slots.filter(|slot| header != Some(*slot)).collect()
+    } else {
+        branch.to_vec()
+    };
+    match &request.around {
+        Some(name) => around(session, &all, name),
+        None => page(session, all, request),
+    }
+}
+
+fn around(session: &Session, all: &[Slot], name: &str) -> Result<Vec<Slot>> {
+    let middle = session.find(name)?;
+    let place = all.iter().position(|slot| *slot == middle).ok_or_else(|| {
+        Error::new(
+            ErrorKind::NotFound,
+            format!(
+                "the entry `{}` is not on the current branch",
+                name.escape_debug()
+            ),
+        )
+        .hinting(format!(
+            "look around it in the file with `boswell show {} {} --records`",
+            session.reference().to_argument(),
+            shell_option("--around", name)
+        ))
+    })?;
+    let near = place.saturating_sub(3)..(place + 4).min(all.len());
+    Ok(all.get(near).unwrap_or_default().to_vec())
+}
+
+/// The last entries, or those that end just before one: how a long session is read backwards, page
+/// by page.
+fn page(session: &Session, mut all: Vec<Slot>, request: &ShowRequest) -> Result<Vec<Slot>> {
+    if let Some(name) = &request.before {
+        let end = session.find(name)?;
+        all.truncate(all.iter().position(|slot| *slot == end).unwrap_or(0));
+    }
+    let limit = request.limit.unwrap_or(usize::MAX);
+    Ok(all.split_off(all.len().saturating_sub(limit)))
+}

@@ -1,0 +1,235 @@
+//! What was said, done and paid for, each message counted once.
+
+use std::collections::{HashMap, HashSet};
+
+pub use boswell_find::By;
+use boswell_find::{CatalogRow, PRICES_AS_OF, Prices, Sum, WantedRows};
+use boswell_model::json::Json;
+use boswell_model::{Instant, Result};
+use boswell_store::{Conversation, Resolved};
+
+use crate::sessions::filter::{Filter, SessionFilter, Side};
+use crate::sessions::index::{IsMeant, SessionIndex};
+use crate::sessions::notes_overlay::NotesOverlay;
+use crate::shape::{Map, TokensShape, shape};
+use crate::{App, AppResult, Cancel, Config, RequestContext};
+
+/// What is counted, and what sums are made by.
+#[derive(Debug, Clone)]
+pub struct StatsRequest {
+    /// Only this session and its subagents.
+    pub session: Option<String>,
+    /// What sums are made by.
+    pub by: By,
+    /// Which sessions are counted.
+    pub filter: SessionFilter,
+}
+
+impl Default for StatsRequest {
+    fn default() -> StatsRequest {
+        StatsRequest {
+            session: None,
+            by: By::Total,
+            filter: SessionFilter::default(),
+        }
+    }
+}
+
+shape! {
+    /// A sum over sessions.
+    StatShape: "stat" {
+        /// what sums are made by: `total`, `day`, `project`, `agent`, `model`
+        by: &'static str,
+        /// which of them this is; `null` for the total and for sessions without a folder
+        key: Option<String>,
+        /// conversations; subagents are part of those that started them
+        sessions: u64,
+        /// of user and model
+        messages: Option<u64>,
+        /// prompts of the user
+        turns: Option<u64>,
+        /// calls of tools
+        tool_calls: Option<u64>,
+        /// records
+        entries: Option<u64>,
+        /// how long agents worked, where they recorded it
+        duration_ms: Option<u64>,
+        /// records by kind
+        kinds: Option<Map<u64>>,
+        /// tokens of all messages
+        tokens: TokensShape,
+        /// what it cost, as recorded or by the price list
+        cost_usd: Option<f64>,
+        /// what a plan counts instead of tokens; may be a fraction
+        premium_requests: Option<f64>,
+        /// models without a price, which are not in the cost
+        unpriced_models: Vec<String>,
+        /// day of the price list
+        prices_as_of: &'static str,
+        /// whether the settings name prices
+        prices_overridden: bool,
+        /// false if sessions could not be read
+        complete: bool,
+    }
+}
+
+impl App {
+    /// Counts messages, turns, tool calls, tokens and cost: one sum, or one for each day, project,
+    /// agent or model. Days come in order, the others by how much was answered.
+    ///
+    /// A request that is cancelled returns sums of what was read by then, which say that they are
+    /// not complete.
+    ///
+    /// # Errors
+    ///
+    /// NotFound if there is no such session, Invalid for a time or for prices among the settings
+    /// that are not valid.
+    pub fn stats(&self, request: &StatsRequest, cancel: &Cancel) -> AppResult<Vec<StatShape>> {
+        self.answer_with(cancel.clone(), |cx| stats(cx, request))
+    }
+}
+
+fn stats(cx: &RequestContext, request: &StatsRequest) -> Result<Vec<StatShape>> {
+    let filter = Filter::new(cx, &request.filter)?;
+    let prices = prices(&cx.config)?;
+    let session = request.session.as_deref();
+    let only = session.map(|session| cx.resolve(session)).transpose()?;
+    let mut session_index = SessionIndex::create(cx)?;
+    session_index.read(cx, WantedRows::Whole, &|| !cx.cancel.is_cancelled())?;
+    let tally = session_index.tally(cx, request.by, &|session_index| match &only {
+        Some(session) => Ok(one(cx, session_index, session)),
+        None if filter.takes_everything() => Ok(Box::new(|_: &[usize]| true)),
+        None => narrowed(cx, session_index, &filter),
+    })?;
+    let mut sums = tally.sums(&prices);
+    session_index.note_rest(cx);
+    if request.by == By::Total {
+        let total = sums.remove("").unwrap_or_default();
+        return Ok(vec![shape_of(By::Total, String::new(), total, &prices)]);
+    }
+    let mut rows: Vec<(String, Sum)> = sums.into_iter().collect();
+    if request.by != By::Day {
+        let weight = |sum: &Sum| (sum.usage.output.unwrap_or(0), sum.sessions);
+        rows.sort_by(|a, b| weight(&b.1).cmp(&weight(&a.1)).then_with(|| a.0.cmp(&b.0)));
+    }
+    let rows = rows.into_iter();
+    Ok(rows
+        .map(|(key, sum)| shape_of(request.by, key, sum, &prices))
+        .collect())
+}
+
+/// The conversation of a session, and its subagents.
+fn one(cx: &RequestContext, session_index: &SessionIndex, session: &Resolved) -> IsMeant<'static> {
+    let (dialect, own) = (session.store.dialect().name(), &session.location);
+    let is_side = |entry: &CatalogRow| {
+        let location = &entry.location;
+        let is_meant = (location.key == own.key && location.id == own.id)
+            || location.owner.as_deref() == Some(&own.id);
+        is_meant
+            && cx
+                .stores
+                .get(entry.store)
+                .is_some_and(|store| store.dialect().name() == dialect)
+    };
+    let entries = session_index.entries.iter().enumerate();
+    let places: HashSet<usize> = entries
+        .filter(|(_, entry)| is_side(entry))
+        .map(|(place, _)| place)
+        .collect();
+    Box::new(move |sides| sides.iter().any(|side| places.contains(side)))
+}
+
+/// The conversations that are asked for.
+fn narrowed<'f>(
+    cx: &RequestContext,
+    session_index: &mut SessionIndex,
+    filter: &'f Filter<'f>,
+) -> Result<IsMeant<'f>> {
+    session_index.fill(cx, WantedRows::Whole, &|| !cx.cancel.is_cancelled())?;
+    let noted = NotesOverlay::read(cx)?;
+    let mut sides: HashMap<usize, (bool, Option<Instant>)> = HashMap::new();
+    session_index.each_summary(cx, &mut |place, store, summary| {
+        let mut alone = Conversation {
+            front: (store, summary),
+            linked: Vec::new(),
+            dangling: Vec::new(),
+        };
+        cx.add_status(&mut alone);
+        noted.add_to(std::iter::once(&mut alone.front.1));
+        sides.insert(
+            place,
+            (
+                filter.takes_side(&Side::of(&alone.front.1)),
+                alone.front.1.last_active(),
+            ),
+        );
+    });
+    Ok(Box::new(move |places| {
+        let known = || places.iter().filter_map(|place| sides.get(place));
+        known().any(|(takes, _)| *takes)
+            && filter.takes_time(known().filter_map(|(_, at)| *at).max())
+    }))
+}
+
+/// The prices of the table, and those that the user set.
+fn prices(settings: &Config) -> Result<Prices> {
+    let Some(set) = settings.get("prices").and_then(toml::Value::as_table) else {
+        return Ok(Prices::default());
+    };
+    let number = |value: &toml::Value| {
+        value
+            .as_float()
+            .or_else(|| value.as_integer().map(|whole| whole as f64))
+    };
+    let model = |(name, parts): (&String, &toml::Value)| {
+        let parts = parts.as_table().into_iter().flatten();
+        (
+            name.clone(),
+            Json::Object(
+                parts
+                    .map(|(key, value)| (key.clone(), Json::from(number(value))))
+                    .collect(),
+            ),
+        )
+    };
+    Prices::parse(&Json::Object(set.iter().map(model).collect()).to_bytes()).map_err(|error| {
+        let why = error
+            .reason()
+            .unwrap_or("they are not as they should be")
+            .to_owned();
+        error.because(format!("among the settings under `prices` {why}"))
+    })
+}
+
+fn word(by: By) -> &'static str {
+    match by {
+        By::Total => "total",
+        By::Day => "day",
+        By::Project => "project",
+        By::Agent => "agent",
+        By::Model => "model",
+    }
+}
+
+fn shape_of(by: By, key: String, sum: Sum, prices: &Prices) -> StatShape {
+    // By model only usage and sessions are known.
+    let known = |count: u64| (by != By::Model).then_some(count);
+    StatShape {
+        by: word(by),
+        key: Some(key).filter(|key| !key.is_empty()),
+        sessions: sum.sessions,
+        messages: known(sum.messages),
+        turns: known(sum.turns),
+        tool_calls: known(sum.tool_calls),
+        entries: known(sum.entries),
+        duration_ms: sum.duration_ms,
+        kinds: (by != By::Model).then(|| sum.kinds.into_iter().collect()),
+        tokens: TokensShape::from(&sum.usage),
+        cost_usd: sum.usage.cost,
+        premium_requests: sum.usage.premium_requests,
+        unpriced_models: sum.unpriced,
+        prices_as_of: PRICES_AS_OF,
+        prices_overridden: !prices.is_bundled(),
+        complete: !sum.partial,
+    }
+}

@@ -1,0 +1,198 @@
+//! Which stores were found, and what each can.
+
+use boswell_dialect::Capability;
+use boswell_model::Result;
+use boswell_store::{Conversation, Listing, Store, StoreId, drift};
+
+use crate::list::{LookedAt, looked_at, warn_about};
+use crate::sessions::expiry::{AHEAD, Fates};
+use crate::shape::{Map, Maybe, shape};
+use crate::{App, AppResult, RequestContext};
+
+shape! {
+    /// A store: where an agent keeps its sessions.
+    StoreShape: "store" {
+        /// the format of its sessions
+        dialect: &'static str,
+        /// name of the agent
+        title: &'static str,
+        /// its folder
+        root: String,
+        /// what the settings call it
+        label: Option<String>,
+        /// how many sessions lists show of it
+        sessions: usize,
+        /// how many they leave out
+        hidden: usize,
+        /// size of all logs
+        bytes: u64,
+        /// how well it supports each operation: `native`, `rewrites`, `note`, `no`
+        can: Map<&'static str>,
+        /// what is wrong with it
+        warnings: Vec<StoreWarning>,
+    }
+
+    /// Something that is wrong with a store.
+    StoreWarning {
+        /// a word for it
+        problem: &'static str,
+        /// the file; absent for `lost_soon`
+        path: Maybe<String>,
+        /// of `lost_soon`: how many sessions
+        sessions: Maybe<usize>,
+        /// what exactly
+        detail: String,
+    }
+
+    /// Conversations of a store, compared with their transcripts in other stores.
+    PairsShape: "pairs" {
+        /// the format of the store
+        dialect: &'static str,
+        /// its folder
+        root: String,
+        /// conversations that another store has too
+        twice: usize,
+        /// conversations that only this store has
+        once: usize,
+        /// of these, conversations whose transcript is nowhere
+        transcript_gone: usize,
+        /// kept twice, and the two do not agree
+        drifted: usize,
+        /// bytes here of what is kept twice
+        bytes: u64,
+        /// bytes in the other stores
+        other_bytes: u64,
+        /// both together
+        total_bytes: u64,
+        /// bytes here for each byte there
+        ratio: Option<f64>,
+    }
+}
+
+/// The stores that were found.
+#[derive(Debug)]
+pub struct StoreList {
+    /// Those that could be listed.
+    pub stores: Vec<StoreShape>,
+    /// Folders that would be stores, and are not there.
+    pub absent: Vec<LookedAt>,
+}
+
+impl App {
+    /// Lists the stores that were found: format, folder, sessions, bytes, what each can.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the list of kept copies from being read.
+    pub fn stores(&self) -> AppResult<StoreList> {
+        self.answer(stores)
+    }
+
+    /// Compares conversations that are kept in two stores, for each store that has any.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps notes or catalog from being read.
+    pub fn store_pairs(&self) -> AppResult<Vec<PairsShape>> {
+        self.answer(pairs)
+    }
+}
+
+fn stores(cx: &RequestContext) -> Result<StoreList> {
+    let fates = Fates::read(cx)?;
+    let mut stores = Vec::new();
+    for (id, store) in cx.stores.iter() {
+        match store.list() {
+            Ok(listing) => {
+                let soon = fates.lost_soon(id, store, &listing.sessions, cx.now).len();
+                stores.push(store_shape(store, &listing, soon));
+                for error in boswell_store::unlisted(&listing.unlisted, store) {
+                    cx.fail(error);
+                }
+            }
+            Err(error) => cx.fail(error),
+        }
+    }
+    let mut absent = looked_at(cx);
+    absent.retain(|folder| !folder.exists);
+    Ok(StoreList { stores, absent })
+}
+
+fn store_shape(store: &Store, listing: &Listing, soon: usize) -> StoreShape {
+    let sessions = &listing.sessions;
+    let visible = sessions.iter().filter(|s| s.hidden.is_none()).count();
+    let can = Capability::ALL.iter();
+    let problems = listing.problems.iter();
+    let problems = problems.map(|(key, problem)| StoreWarning {
+        problem: problem.kind.word(),
+        path: Maybe::Given(store.backend().describe(key)),
+        sessions: Maybe::Absent,
+        detail: problem.detail.clone(),
+    });
+    StoreShape {
+        dialect: store.dialect().name(),
+        title: store.dialect().facts().title,
+        root: store.root().display().to_string(),
+        label: store.label().map(str::to_owned),
+        sessions: visible,
+        hidden: sessions.len() - visible,
+        bytes: sessions.iter().map(|s| s.size).sum(),
+        can: can
+            .map(|it| (it.word().to_owned(), store.support(*it).word()))
+            .collect(),
+        warnings: problems.chain(lost_soon(soon)).collect(),
+    }
+}
+
+fn lost_soon(count: usize) -> Option<StoreWarning> {
+    (count > 0).then(|| StoreWarning {
+        problem: "lost_soon",
+        path: Maybe::Absent,
+        sessions: Maybe::Given(count),
+        detail: format!(
+            "{count} sessions will be deleted by their agent within {AHEAD} days and are not kept: `boswell keep on` keeps them"
+        ),
+    })
+}
+
+fn pairs(cx: &RequestContext) -> Result<Vec<PairsShape>> {
+    let (conversations, rest) = cx.conversations()?;
+    let pairs = cx
+        .stores
+        .iter()
+        .filter_map(|(id, store)| pairs_of(id, store, &conversations))
+        .collect();
+    warn_about(cx, rest);
+    Ok(pairs)
+}
+
+/// The comparison of a store; none where no conversation of it has a transcript elsewhere.
+fn pairs_of(id: StoreId, store: &Store, conversations: &[Conversation]) -> Option<PairsShape> {
+    let of_store = || conversations.iter().filter(|c| c.front.0 == id);
+    let twice: Vec<&Conversation> = of_store().filter(|c| !c.linked.is_empty()).collect();
+    let gone = of_store()
+        .filter(|c| c.linked.is_empty() && !c.dangling.is_empty())
+        .count();
+    if twice.is_empty() && gone == 0 {
+        return None;
+    }
+    let drifts = |c: &Conversation| {
+        let mut others = c.linked.iter();
+        others.any(|(_, other)| !drift(&c.front.1, other).is_empty())
+    };
+    let own: u64 = twice.iter().map(|c| c.front.1.location.size).sum();
+    let others = twice.iter().flat_map(|c| &c.linked);
+    let other: u64 = others.map(|(_, side)| side.location.size).sum();
+    Some(PairsShape {
+        dialect: store.dialect().name(),
+        root: store.root().display().to_string(),
+        twice: twice.len(),
+        once: of_store().count() - twice.len(),
+        transcript_gone: gone,
+        drifted: twice.iter().filter(|c| drifts(c)).count(),
+        bytes: own,
+        other_bytes: other,
+        total_bytes: own + other,
+        ratio: (other > 0).then(|| own as f64 / other as f64),
+    })
+}

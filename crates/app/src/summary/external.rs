@@ -1,0 +1,130 @@
+//! A program of the user's that sums up: text on its standard input, a title and sentences on
+//! its standard output.
+//!
+//! It is started as it is named, without a shell: what a session says is never a command.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use boswell_model::{Error, ErrorKind, Result};
+
+use super::extract::limited;
+use super::{SummaryInput, Summed};
+use crate::config::Config;
+use crate::system::until;
+
+/// What a program is handed at most.
+const INPUT: usize = 64 << 10;
+/// What it may answer at most.
+const OUTPUT: usize = 16 << 10;
+/// How often it is looked whether it has ended.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The program that the settings name.
+#[derive(Debug)]
+pub(crate) struct ExternalProgram {
+    words: Vec<String>,
+    limit: Duration,
+}
+
+impl ExternalProgram {
+    /// The program of the settings, if they name one.
+    pub(crate) fn of(config: &Config) -> Option<ExternalProgram> {
+        let words = config.words("summary.command");
+        let limit = config
+            .span("summary.timeout")
+            .unwrap_or(Duration::from_secs(3600));
+        (!words.is_empty()).then_some(ExternalProgram { words, limit })
+    }
+
+    /// Has it sum up. The first line of its answer is the title.
+    pub(crate) fn sum_up(&self, summary_input: &SummaryInput) -> Result<Summed> {
+        let mut child = self.start()?;
+        let answer = self.converse(&mut child, summary_input.text(INPUT));
+        if answer.is_err() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+        let answer = answer?;
+        let (title, summary) = answer
+            .trim()
+            .split_once('\n')
+            .unwrap_or((answer.trim(), ""));
+        let summed = limited(title, summary);
+        if summed.title.is_empty() {
+            return Err(self.fault("said nothing"));
+        }
+        Ok(summed)
+    }
+
+    fn start(&self) -> Result<Child> {
+        let (program, args) = self
+            .words
+            .split_first()
+            .ok_or_else(|| self.fault("has no name"))?;
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        command
+            .spawn()
+            .map_err(|error| self.fault("cannot be started").caused_by(error))
+    }
+
+    fn converse(&self, child: &mut Child, text: String) -> Result<String> {
+        let go_on = until(self.limit);
+        let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(self.fault("has no streams"));
+        };
+        // A program that does not read its input must not hold us up, and one that
+        // ends early is no error.
+        std::thread::spawn(move || stdin.write_all(text.as_bytes()));
+        let (send, receive) = channel();
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let read = stdout.take(OUTPUT as u64 + 1).read_to_end(&mut bytes);
+            let _ = send.send(read.map(|_| bytes));
+        });
+        let answer = loop {
+            match receive.recv_timeout(TICK) {
+                Ok(answer) => {
+                    break answer.map_err(|error| self.fault("cannot be read").caused_by(error))?;
+                }
+                Err(RecvTimeoutError::Timeout) if go_on() => {}
+                Err(_) => {
+                    return Err(
+                        self.fault(&format!("took longer than {} s", self.limit.as_secs_f32()))
+                    );
+                }
+            }
+        };
+        if answer.len() > OUTPUT {
+            return Err(self.fault(&format!("said more than {OUTPUT} bytes")));
+        }
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) if go_on() => std::thread::park_timeout(TICK),
+                _ => return Err(self.fault("closed its output and did not end")),
+            }
+        };
+        if !status.success() {
+            return Err(self.fault(&format!("failed: {status}")));
+        }
+        Ok(String::from_utf8_lossy(&answer).into_owned())
+    }
+
+    fn fault(&self, what: &str) -> Error {
+        let name = self.words.first().map_or("", String::as_str);
+        Error::new(
+            ErrorKind::Unavailable,
+            format!("the program `{}` {what}", name.escape_debug()),
+        )
+        .because("it is the `summary.command` of the settings")
+        .hinting("try it by hand, or take it out of the file that `boswell config --path` names")
+    }
+}

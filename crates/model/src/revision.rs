@@ -1,0 +1,147 @@
+//! A state of a session, as a token that callers keep and compare.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::{Error, ErrorKind};
+
+/// Which state a session's log is in: which file it is, and where it ends.
+///
+/// A log that grows keeps its file, so its revisions differ in their ends. A file that took the
+/// log's place has another number, so that it is another revision even if it is as long as the old
+/// one. Printed as `4096-1a2b3c4d`; callers should not look inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Revision {
+    file: Option<u32>,
+    end: u64,
+}
+
+impl Revision {
+    /// The state of a log that ends at `end`, in the file with that device and number; none where
+    /// the backend has no files.
+    pub fn of_log(file: Option<(u64, u64)>, end: u64) -> Revision {
+        // The device is left out: its number may change when the machine starts again.
+        let file = file.map(|(_, inode)| folded(mixed(inode)));
+        Revision { file, end }
+    }
+
+    /// The state of a document that is rewritten as a whole, last at `modified` nanoseconds: its
+    /// length may stay the same, and the number of a replaced file is given out again.
+    pub fn of_document(file: Option<(u64, u64)>, modified: i128, end: u64) -> Revision {
+        let time = (modified as u64) ^ ((modified >> 64) as u64);
+        let file = file.map(|(_, inode)| folded(mixed(mixed(inode) ^ time)));
+        Revision { file, end }
+    }
+
+    /// A revision of which only the end is known. It fits any file that ends there.
+    pub fn at_end(end: u64) -> Revision {
+        Revision { file: None, end }
+    }
+
+    /// Where the log ends.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// The same file with another end.
+    #[must_use]
+    pub fn with_end(self, end: u64) -> Revision {
+        Revision { end, ..self }
+    }
+
+    /// Whether a log that is at `actual` is as this revision says. One of which only the end is
+    /// known fits any file.
+    pub fn fits(&self, actual: &Revision) -> bool {
+        self.end == actual.end && self.is_same_file(actual)
+    }
+
+    /// Whether both are of one file, as far as that is known.
+    pub fn is_same_file(&self, other: &Revision) -> bool {
+        match (self.file, other.file) {
+            (Some(a), Some(b)) => a == b,
+            _ => true,
+        }
+    }
+}
+
+/// Spreads the bits of a number (the finalizer of splitmix64), so that neighbouring inodes give
+/// unlike tokens.
+fn mixed(number: u64) -> u64 {
+    let x = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+fn folded(number: u64) -> u32 {
+    (number ^ (number >> 32)) as u32
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.file {
+            Some(file) => write!(f, "{}-{file:08x}", self.end),
+            None => write!(f, "{}", self.end),
+        }
+    }
+}
+
+impl FromStr for Revision {
+    type Err = Error;
+
+    /// Reads what [`Display`](fmt::Display) printed; a number alone fits any file that ends there.
+    fn from_str(text: &str) -> Result<Revision, Error> {
+        let (end, file) = match text.split_once('-') {
+            Some((end, file)) if file.len() == 8 => (end, Some(u32::from_str_radix(file, 16))),
+            _ => (text, None),
+        };
+        match (end.parse(), file.transpose()) {
+            (Ok(end), Ok(file)) => Ok(Revision { file, end }),
+            _ => Err(Error::new(
+                ErrorKind::Invalid,
+                format!("`{}` is not a revision", text.escape_debug()),
+            )
+            .hinting("take it from `revision` of a receipt, or of `boswell list --json`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replaced_file_of_the_same_length_is_another_revision() {
+        let before = Revision::of_log(Some((1, 1000)), 4096);
+        let after = Revision::of_log(Some((1, 1001)), 4096);
+        assert_ne!(before, after);
+        assert_ne!(before, before.with_end(4097));
+        assert_eq!(before, Revision::of_log(Some((2, 1000)), 4096));
+    }
+
+    #[test]
+    fn a_document_that_was_rewritten_at_the_same_length_is_another_revision() {
+        let file = Some((1, 1000));
+        let before = Revision::of_document(file, 1_700_000_000_000_000_000, 80);
+        let after = Revision::of_document(file, 1_700_000_000_000_000_001, 80);
+        assert_ne!(before, after);
+    }
+
+    #[test]
+    fn a_revision_survives_being_printed() {
+        let revision = Revision::of_log(Some((1, 77)), 12);
+        let text = revision.to_string();
+        assert_eq!(text.parse::<Revision>().unwrap(), revision);
+        assert_eq!(text.parse::<Revision>().unwrap().to_string(), text);
+        for bad in ["", "x", "12-", "12-xyz", "-12", "12-00000000000"] {
+            assert!(bad.parse::<Revision>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_number_alone_fits_any_file_that_ends_there() {
+        let revision = Revision::of_log(Some((1, 77)), 12);
+        assert!("12".parse::<Revision>().unwrap().fits(&revision));
+        assert!(!"13".parse::<Revision>().unwrap().fits(&revision));
+    }
+}

@@ -1,0 +1,141 @@
+//! Listings and recognition.
+
+use boswell_dialect::{Environment, Match, Sample, SessionLocation};
+use boswell_model::json::{Object, Scanned};
+use boswell_store::Store;
+
+use super::DialectRule::{IdsAreValid, ListingIsComplete, RecognisesItsOwn};
+use super::{DialectSample, DialectSuite, Findings};
+
+pub(super) fn run(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
+    let store = sample.store(suite.dialect);
+    let Some(first) = findings.answer(ListingIsComplete, &sample.id, store.list()) else {
+        return;
+    };
+    let second = store.list().map(|listing| listing.sessions);
+    let words = |sessions: &[SessionLocation]| {
+        let words = sessions.iter().map(|it| format!("{it:?}"));
+        words.collect::<Vec<_>>()
+    };
+    let same = second.is_ok_and(|second| words(&second) == words(&first.sessions));
+    findings.expect(ListingIsComplete, same, || {
+        format!("{}: two listings differ", sample.id)
+    });
+    let found = first.sessions.iter().find(|it| it.id == sample.id);
+    findings.expect(ListingIsComplete, found.is_some(), || {
+        let ids: Vec<_> = first.sessions.iter().map(|it| &it.id).collect();
+        format!("{} is not among {ids:?}", sample.id)
+    });
+    for location in &first.sessions {
+        located(suite, &store, location, findings);
+    }
+    odd_names(suite, sample, findings);
+    recognised(suite, sample, findings);
+}
+
+fn located(
+    suite: &DialectSuite,
+    store: &Store,
+    location: &SessionLocation,
+    findings: &mut Findings,
+) {
+    let (dialect, id) = (suite.dialect, &location.id);
+    findings.expect(IdsAreValid, !id.starts_with('-'), || {
+        format!("`{id}` is listed, and would be an option where it is typed")
+    });
+    findings.expect(IdsAreValid, dialect.is_usable(location), || {
+        format!("`{id}` is listed and not usable")
+    });
+    let Some(key) = &location.key else { return };
+    let opened = store.backend().open(key).map(drop);
+    findings.answer(ListingIsComplete, key, opened);
+    let framing = dialect.framing(key);
+    findings.expect(ListingIsComplete, framing == location.framing, || {
+        format!(
+            "{key} is listed as {:?}, its name says {framing:?}",
+            location.framing
+        )
+    });
+}
+
+/// A file whose name would be an option is not listed as a session.
+fn odd_names(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
+    let mut odd = sample.clone();
+    for file in &mut odd.files.list {
+        file.path = file.path.replace(&sample.id, "--help");
+    }
+    let listed = odd.store(suite.dialect).list();
+    let Some(listed) = findings.answer(IdsAreValid, "a file named --help", listed) else {
+        return;
+    };
+    let bad = listed.sessions.iter().find(|it| it.id.starts_with('-'));
+    findings.expect(IdsAreValid, bad.is_none(), || {
+        "a file named `--help` is listed as a session".to_owned()
+    });
+}
+
+fn recognised(suite: &DialectSuite, sample: &DialectSample, findings: &mut Findings) {
+    // A session without a record shows nothing to recognise.
+    let empty = sample.main.is_some() && sample.bytes().trim_ascii().is_empty();
+    let own = likeness(suite, sample, &home_of(suite));
+    findings.expect(RecognisesItsOwn, empty || own >= suite.certainty, || {
+        format!("{} is {own:?} its own", sample.id)
+    });
+    for stranger in &suite.strangers {
+        let foreign = likeness(suite, stranger, &[]);
+        findings.expect(RecognisesItsOwn, foreign < Match::Certain, || {
+            format!("{} of another agent is {foreign:?} its own", stranger.id)
+        });
+    }
+}
+
+/// Names of the folders of the agent's own root, nearest first.
+fn home_of(suite: &DialectSuite) -> Vec<String> {
+    let env = Environment {
+        home: Some("/home/me".into()),
+        ..Environment::default()
+    };
+    let root = suite.dialect.roots(&env).into_iter().next();
+    let names = root.iter().flat_map(|root| root.iter().rev());
+    names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect()
+}
+
+fn likeness(suite: &DialectSuite, sample: &DialectSample, above: &[String]) -> Match {
+    let mut text = sample.bytes().to_vec();
+    if sample.main.is_none() {
+        // Rows have no file of JSON: what an export of them would be stands for one.
+        let rows = sample.databases.values().flat_map(|rows| rows.places());
+        let tables = rows.map(|(table, _, _)| format!("{{\"$table\":\"{table}\"}}\n"));
+        text = tables.collect::<String>().into();
+    }
+    let start = text.iter().position(|byte| *byte == b'{').unwrap_or(0);
+    let whole = [text.get(start..).unwrap_or_default()];
+    let lines = text.split(|byte| *byte == b'\n').take(8);
+    let scan = |bytes: &mut dyn Iterator<Item = &[u8]>| -> Vec<(Vec<u8>, Scanned)> {
+        let scanned = bytes.filter_map(|line| {
+            let mut scanned = Scanned::default();
+            scanned.scan(line).ok()?;
+            Some((line.to_vec(), scanned))
+        });
+        scanned.collect()
+    };
+    let mut scanned = scan(&mut lines.into_iter());
+    if scanned.is_empty() {
+        scanned = scan(&mut whole.into_iter());
+    }
+    let records: Vec<Object<'_>> = scanned
+        .iter()
+        .map(|(bytes, scanned)| scanned.object(bytes))
+        .collect();
+    let path = sample.main.as_deref().unwrap_or("rows.db");
+    let mut parts: Vec<String> = path.rsplit('/').map(str::to_owned).collect();
+    let name = parts.remove(0);
+    parts.extend_from_slice(above);
+    suite.dialect.recognises(&Sample {
+        name: &name,
+        folders: &parts,
+        records: &records,
+    })
+}

@@ -1,0 +1,132 @@
+//! The suite over every dialect of the registry, with sessions that the generators make.
+
+use std::sync::Arc;
+
+use boswell_dialect::{Match, all, by_name};
+use boswell_store::disk::MemoryDisk;
+use boswell_store::{Draft, NewSession, Store};
+use boswell_testkit::conformance::{DialectSample, DialectSuite};
+use boswell_testkit::ids::SeededIds;
+use boswell_testkit::make::{claude, clinvoker, codex, myagents, oas, pi};
+use boswell_testkit::toys::samples;
+use boswell_testkit::{Batch, FileList, Made};
+
+const CWD: &str = "/proj/app";
+
+fn alone(made: &[Made], folder: &str) -> Vec<DialectSample> {
+    let none = FileList::new();
+    made.iter()
+        .map(|made| DialectSample::made(made, &none, folder))
+        .collect()
+}
+
+fn batch(batch: &Batch) -> Vec<DialectSample> {
+    let sessions = batch.sessions.iter();
+    sessions
+        .map(|made| DialectSample::made(made, &batch.shared, ""))
+        .collect()
+}
+
+fn of_pi(flavour: pi::PiFlavour, folder: &str) -> Vec<DialectSample> {
+    let shapes = pi::PiShape::ALL.iter();
+    let made = shapes.map(|shape| pi::file(*shape, flavour, pi::PiLayout::of(CWD), 7));
+    alone(&made.collect::<Vec<_>>(), folder)
+}
+
+/// A session of boswell's own, as its writer leaves it.
+fn own() -> DialectSample {
+    let disk = Arc::new(MemoryDisk::default());
+    let ids = Arc::new(SeededIds::new(5));
+    let store = Store::open_on(disk.clone(), ids, "/own").unwrap();
+    let writer = store
+        .create(NewSession::in_project(CWD).titled("A red build"))
+        .unwrap();
+    let asked = writer.append(Draft::user("why is it red?")).unwrap();
+    writer.append(Draft::assistant("a test")).unwrap();
+    writer.branch(&asked.entry).unwrap();
+    writer.append(Draft::assistant("the lock file")).unwrap();
+    let (id, path) = (writer.reference().id.clone(), writer.path());
+    drop(writer);
+    let location = store.find(&id).unwrap();
+    let bytes = store
+        .backend()
+        .open(location.key.as_ref().unwrap())
+        .unwrap();
+    let bytes = bytes.read(0, u64::MAX).unwrap();
+    let key = path.strip_prefix("/own").unwrap().to_str().unwrap();
+    DialectSample::file(&id, key, bytes)
+}
+
+/// Sessions as the agent of a dialect writes them.
+fn samples_of(name: &str) -> Vec<DialectSample> {
+    match name {
+        "claude" => {
+            let shapes = claude::ClaudeShape::ALL.iter();
+            let made = shapes.map(|shape| claude::file(*shape, CWD, 7));
+            alone(&made.collect::<Vec<_>>(), "")
+        }
+        "codex" => {
+            let shapes = codex::CodexShape::ALL.iter();
+            let made = shapes.map(|shape| codex::rollout(*shape, CWD, None, 7));
+            alone(&made.collect::<Vec<_>>(), "")
+        }
+        "pi" => of_pi(pi::PiFlavour::Pi, ""),
+        "omp" => of_pi(pi::PiFlavour::Omp, ""),
+        "xcsh" => of_pi(pi::PiFlavour::Xcsh, ""),
+        "boswell" => vec![own()],
+        "myagents" => {
+            let shapes = myagents::MyAgentsShape::ALL.iter();
+            shapes
+                .flat_map(|shape| batch(&myagents::store(*shape, 7)))
+                .collect()
+        }
+        "clinvoker" => batch(&clinvoker::store(clinvoker::ClinvokerIndexState::Right, 7)),
+        "oas" => batch(&oas::store(oas::OasIndexState::Right, CWD, 7)),
+        _ => Vec::new(),
+    }
+}
+
+fn conforms(name: &str, certainty: Match) {
+    let toys = [
+        samples::jot(),
+        samples::rook(),
+        samples::opal(),
+        samples::dory(),
+    ];
+    let dialect = by_name(name).unwrap();
+    DialectSuite::new(dialect, samples_of(name))
+        .beside(toys.concat())
+        .at_least(certainty)
+        .assert_conforms();
+}
+
+#[test]
+fn every_dialect_of_the_registry_has_samples() {
+    for dialect in all() {
+        let name = dialect.name();
+        assert!(!samples_of(name).is_empty(), "make samples of `{name}`");
+    }
+}
+
+macro_rules! conform {
+    ($($name:ident: $dialect:literal at least $certainty:ident;)*) => {
+        $(#[test]
+        fn $name() {
+            conforms($dialect, Match::$certainty);
+        })*
+    };
+}
+
+// Lines of the first Codex could be those of others. The pi family writes the same lines, so that
+// the folder of the root decides, and boswell's own root is no matter of the environment.
+conform! {
+    claude_conforms: "claude" at least Certain;
+    codex_conforms: "codex" at least Likely;
+    pi_conforms: "pi" at least Certain;
+    oh_my_pi_conforms: "omp" at least Certain;
+    xcsh_conforms: "xcsh" at least Certain;
+    boswell_conforms: "boswell" at least Maybe;
+    myagents_conforms: "myagents" at least Certain;
+    clinvoker_conforms: "clinvoker" at least Certain;
+    open_agent_sdk_conforms: "oas" at least Certain;
+}
