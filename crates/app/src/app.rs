@@ -157,6 +157,16 @@ impl App {
         self.state.read_only
     }
 
+    /// Fails if nothing may be written: for a face that shows a plan first, and would only then be
+    /// refused.
+    ///
+    /// # Errors
+    ///
+    /// Denied if the application was opened for reading only.
+    pub fn may_write(&self) -> Result<()> {
+        self.state.may_write()
+    }
+
     /// Whether stores were named, so that those of the environment are not seen.
     pub fn has_named_stores(&self) -> bool {
         self.state.named_stores
@@ -235,6 +245,18 @@ impl AppState {
             let unique = SystemIds.hex16();
             let _ = breadcrumb::write(&RealDisk, &folder, &terminal, cwd, log, &unique);
         }
+    }
+
+    /// Fails before anything is written when nothing may be.
+    pub fn may_write(&self) -> Result<()> {
+        if !self.read_only {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::Denied,
+            "this command writes, and boswell was told to write nothing",
+        )
+        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
     }
 
     /// The stores as they are now.

@@ -1,7 +1,6 @@
 //! Old sessions into the vault, old copies out of it, and what agents left behind.
 
 mod leftovers;
-mod take_away;
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ pub use self::leftovers::{
     ClearedLeftovers, LeftoverEvent, LeftoverPlan, LeftoverSink, LeftoverSummary, LockStep,
 };
 
-use self::take_away::{can_remove, take_away};
+use crate::delete::{can_remove, remove};
 use crate::list::warn_about;
 use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext};
@@ -27,7 +26,7 @@ pub struct CleanRequest {
 }
 
 shape! {
-    /// A session that would be moved into the vault.
+    /// From `clean`: a session that would be moved into the vault.
     CleanStep: "step" {
         /// what would be done
         done: &'static str,
@@ -37,7 +36,7 @@ shape! {
         last_active: Option<Instant>,
     }
 
-    /// Copies that were or would be dropped from the vault.
+    /// From `clean --vault`: copies that were or would be dropped from the vault.
     VaultStep: "step" {
         /// what was or would be done
         done: &'static str,
@@ -49,7 +48,7 @@ shape! {
         bytes: Option<u64>,
     }
 
-    /// A change that was carried out; `undo` takes it back.
+    /// From `clean`: a change that was carried out; `undo` takes it back.
     CleanOperation: "op" {
         /// its id
         op: String,
@@ -167,7 +166,7 @@ fn clean(
             store: cx.writable(found.store)?,
             location: found.location,
         };
-        match take_away(cx, &found) {
+        match remove(cx, &found) {
             Ok(operation) => sink(CleanedSession::new(&summary.reference, operation)),
             Err(error) => {
                 pass_over(cx, error, &mut first);

@@ -38,8 +38,8 @@ pub fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result
     Ok(purged)
 }
 
-/// Finishes purges that were interrupted; what cannot be finished is told and
-/// stays for the next time.
+/// Finishes purges that were interrupted; what cannot be finished is noted, and tried
+/// again the next time.
 pub fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());

@@ -90,6 +90,16 @@ impl RequestContext {
         std::mem::take(&mut notices)
     }
 
+    /// Does again what was done for a plan that was shown: what is noticed on the way was noticed
+    /// then. If it fails this time, the notices may say why, and stay.
+    pub(crate) fn noticed_before<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let notices = || self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = notices().len();
+        let done = work()?;
+        notices().truncate(known);
+        Ok(done)
+    }
+
     /// Whether something about a project may be shown.
     pub fn shows(&self, project: Option<&str>) -> bool {
         !self
@@ -107,18 +117,6 @@ impl RequestContext {
     /// Whether boswell was told to write nothing.
     pub fn is_read_only(&self) -> bool {
         self.read_only
-    }
-
-    /// Fails before anything is written when nothing may be.
-    pub fn may_write(&self) -> Result<()> {
-        if !self.read_only {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::Denied,
-            "this command writes, and boswell was told to write nothing",
-        )
-        .hinting("leave out --read-only, and unset BOSWELL_READ_ONLY"))
     }
 
     /// A store made writable: its locks are kept in boswell's own folder.

@@ -7,6 +7,7 @@
 
 mod all;
 mod entry;
+mod error;
 mod page;
 mod render;
 mod schema;
@@ -14,10 +15,14 @@ mod session;
 
 pub use all::all;
 pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
+pub use error::{ErrorShape, reasons};
 pub use page::Page;
 pub use render::{json_schema, markdown, pretty};
-pub use schema::{Field, Schema, ShapeDefinition};
-pub use session::{LinkShape, ResumeShape, SessionShape, TokensShape, conversation, session};
+pub use schema::{Schema, ShapeDefinition, ShapeField};
+pub use session::{
+    ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, conversation,
+    session,
+};
 
 use boswell_model::Instant;
 use boswell_model::json::Json;
@@ -88,7 +93,7 @@ macro_rules! shape {
                     name: stringify!($name),
                     word: $crate::shape::first(&[$($word)?]),
                     doc: &[$($doc),+],
-                    fields: vec![$($crate::shape::Field {
+                    fields: vec![$($crate::shape::ShapeField {
                         name: $crate::shape::first(&[$($renamed,)? stringify!($member)])
                             .unwrap_or_default(),
                         doc: &[$($member_doc),*],

@@ -7,14 +7,13 @@
 )]
 
 use std::io::IsTerminal;
-use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use boswell_app::{Access, AppConfig, Config, Environment, Notice, RequestContext, SystemClock};
+use boswell_app::{Access, AppConfig, Config, Environment, Notice, SystemClock};
 use boswell_model::{Error, ErrorKind, Result};
 
-pub(crate) use boswell_app::system::{new_file, program, runs_since, until};
+pub(crate) use boswell_app::system::{new_file, program, until};
 
 use crate::args::{Color, Global};
 use crate::error_report;
@@ -22,7 +21,6 @@ use crate::error_report;
 /// What a command needs to know about where it runs.
 #[derive(Debug)]
 pub(crate) struct App {
-    cx: RequestContext,
     /// What answers requests.
     pub(crate) requests: boswell_app::App,
     pub(crate) json: bool,
@@ -31,14 +29,6 @@ pub(crate) struct App {
     /// Columns of the terminal, or a fixed width for pipes.
     pub(crate) width: usize,
     home_origin: &'static str,
-}
-
-impl Deref for App {
-    type Target = RequestContext;
-
-    fn deref(&self) -> &RequestContext {
-        &self.cx
-    }
 }
 
 impl App {
@@ -70,7 +60,6 @@ impl App {
             env,
         })?;
         Ok(App {
-            cx: requests.request()?,
             requests,
             json: global.json,
             color,

@@ -9,15 +9,14 @@ mod error_report;
 mod output;
 mod pager;
 mod parse;
+mod plan_lines;
 mod progress;
 mod terminal;
-mod way_back;
 mod words;
 
 use std::process::ExitCode;
 
-use boswell_app::sessions::index as session_index;
-use boswell_app::{json_shape, purge_copies, time};
+use boswell_app::time;
 
 fn main() -> ExitCode {
     let line: Vec<_> = std::env::args_os().collect();

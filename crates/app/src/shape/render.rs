@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use boswell_model::json::Json;
 
-use super::{Field, Schema, ShapeDefinition};
+use super::{Schema, ShapeDefinition, ShapeField};
 
 /// A heading for each type and a table for each shape of it, for `docs/cli.md`.
 pub fn markdown(shapes: &[ShapeDefinition]) -> String {
@@ -41,7 +41,7 @@ fn table(shape: &ShapeDefinition, out: &mut String) {
 }
 
 /// A row for a member, and below it one for each member of an object inside it.
-fn row(field: &Field, path: &str, out: &mut String) {
+fn row(field: &ShapeField, path: &str, out: &mut String) {
     let name = format!("{path}{}", field.name);
     let _ = writeln!(
         out,

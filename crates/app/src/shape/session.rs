@@ -3,7 +3,7 @@
 use boswell_model::{Framing, Instant, Usage};
 use boswell_store::{Conversation, Store, Summary, drift};
 
-use super::{Map, shape};
+use super::{Map, Maybe, shape};
 use crate::sessions::expiry::Fates;
 use crate::sessions::list::messages;
 use crate::{RequestContext, resume};
@@ -105,6 +105,28 @@ shape! {
         hidden: Option<&'static str>,
         /// how it is taken up again with its agent
         resume: Option<ResumeShape>,
+        /// of `import`: side files of the source that came along
+        brought: Maybe<Vec<ImportedFile>>,
+        /// of `import`: side files of the source that did not
+        left: Maybe<Vec<LeftFile>>,
+    }
+
+    /// A side file that was imported with its session.
+    ImportedFile {
+        /// what it holds
+        kind: &'static str,
+        /// where it was
+        path: String,
+    }
+
+    /// A side file that was not imported with its session.
+    LeftFile {
+        /// what it holds
+        kind: &'static str,
+        /// where it is
+        path: String,
+        /// the reason
+        why: String,
     }
 
     /// Tokens of a message or of several.
@@ -236,6 +258,8 @@ pub fn session(summary: &Summary, store: Option<&Store>) -> SessionShape {
         attachments: None,
         hidden: summary.hidden(),
         resume: None,
+        brought: Maybe::Absent,
+        left: Maybe::Absent,
     }
 }
 

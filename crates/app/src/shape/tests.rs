@@ -93,7 +93,7 @@ fn shapes_of_one_type_share_a_heading() {
 #[test]
 fn a_list_of_what_may_be_null_is_not_a_list_that_may_be() {
     let words = |schema: Schema| {
-        let field = Field {
+        let field = ShapeField {
             name: "it",
             doc: &[],
             schema,
