@@ -17,7 +17,7 @@ const LARGEST: u64 = 256 << 20;
 
 /// The files of a session at an entry, from the copies that its agent made.
 #[derive(Debug)]
-pub struct AgentFileHistory {
+pub(crate) struct AgentFileHistory {
     root: PathBuf,
     prompt: String,
     files: Vec<Copied>,
@@ -49,7 +49,7 @@ enum State {
 
 impl AgentFileHistory {
     /// Gathers them; none where the agent keeps no copies. With `paths` only files below these.
-    pub fn at(
+    pub(crate) fn at(
         found: &Resolved,
         session: &Session,
         entry: &str,
@@ -81,7 +81,7 @@ impl AgentFileHistory {
     }
 
     /// What each file was.
-    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+    pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |file: &Copied| FormerFile {
             session: session.to_string(),
             prompt: Maybe::Given(self.prompt.clone()),
@@ -99,7 +99,7 @@ impl AgentFileHistory {
     }
 
     /// How they differ from what they are now.
-    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+    pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         let difference = |file: &Copied| {
             let (change, diff) = file.change();
             FileDifference {
@@ -120,7 +120,7 @@ impl AgentFileHistory {
     ///
     /// Conflict if somebody else changed one of them and `force` is not given: then nothing is put
     /// back.
-    pub fn restore(
+    pub(crate) fn restore(
         &self,
         cx: &RequestContext,
         session: &SessionRef,

@@ -74,31 +74,25 @@ pub struct App {
 
 /// What all requests share.
 #[derive(Debug)]
-pub struct AppState {
-    pub env: Environment,
-    pub home: Option<PathBuf>,
-    pub config: Config,
-    pub exclusion: Option<Arc<Exclusion>>,
-    pub side: Option<String>,
+pub(crate) struct AppState {
+    pub(crate) env: Environment,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) config: Config,
+    pub(crate) exclusion: Option<Arc<Exclusion>>,
+    pub(crate) side: Option<String>,
     /// Whether stores were named, so that those of the environment are not seen.
-    pub named_stores: bool,
+    pub(crate) named_stores: bool,
     pub(crate) read_only: bool,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) exits_soon: bool,
-    stores: StoreChoice,
+    /// Stores that were named; if there are none, those of environment and settings count.
+    stores: Vec<(String, PathBuf)>,
+    /// Exactly these.
+    #[cfg(test)]
+    fixed_stores: Option<Stores>,
     archived: Mutex<Option<Archived>>,
     looks: Looks,
     pub(crate) outside_links: OutsideLinks,
-}
-
-/// Which stores requests look at.
-#[derive(Debug)]
-enum StoreChoice {
-    /// Those of the environment and the settings, or those that were named.
-    Configured(Vec<(String, PathBuf)>),
-    /// Exactly these, for tests.
-    #[cfg(test)]
-    Fixed(Stores),
 }
 
 /// Archived sessions, with the state of the file that lists them: a long `ops.jsonl` is read again
@@ -127,7 +121,9 @@ impl App {
             side: config.side,
             clock: config.clock,
             exits_soon: config.exits_soon,
-            stores: StoreChoice::Configured(config.stores),
+            stores: config.stores,
+            #[cfg(test)]
+            fixed_stores: None,
             archived: Mutex::default(),
             looks: Looks::default(),
             outside_links: OutsideLinks::default(),
@@ -199,12 +195,12 @@ impl App {
     }
 
     /// Starts a request: finds the stores, and notes the time.
-    pub fn request(&self) -> Result<RequestContext> {
+    pub(crate) fn request(&self) -> Result<RequestContext> {
         self.request_with(Cancel::new())
     }
 
     /// As [`request`](App::request), for a request that can be cancelled.
-    pub fn request_with(&self, cancel: Cancel) -> Result<RequestContext> {
+    pub(crate) fn request_with(&self, cancel: Cancel) -> Result<RequestContext> {
         let stores = self.state.stores()?;
         Ok(RequestContext::new(Arc::clone(&self.state), stores, cancel))
     }
@@ -248,7 +244,7 @@ impl AppState {
     }
 
     /// Fails before anything is written when nothing may be.
-    pub fn may_write(&self) -> Result<()> {
+    pub(crate) fn may_write(&self) -> Result<()> {
         if !self.read_only {
             return Ok(());
         }
@@ -261,11 +257,11 @@ impl AppState {
 
     /// The stores as they are now.
     fn stores(&self) -> Result<Stores> {
-        let named = match &self.stores {
-            StoreChoice::Configured(named) => named,
-            #[cfg(test)]
-            StoreChoice::Fixed(stores) => return Ok(stores.clone()),
-        };
+        #[cfg(test)]
+        if let Some(stores) = &self.fixed_stores {
+            return Ok(stores.clone());
+        }
+        let named = &self.stores;
         let mut stores = if named.is_empty() {
             self.found_stores()?
         } else {
@@ -365,7 +361,8 @@ impl App {
                 read_only: false,
                 clock: Arc::new(HourAhead),
                 exits_soon: false,
-                stores: StoreChoice::Fixed(stores),
+                stores: Vec::new(),
+                fixed_stores: Some(stores),
                 archived: Mutex::default(),
                 looks: Looks::default(),
                 outside_links: OutsideLinks::default(),

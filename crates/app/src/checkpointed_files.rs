@@ -17,7 +17,7 @@ use crate::shape::Maybe;
 
 /// The checkpointed files of a session at an entry, and the folder they belong to.
 #[derive(Debug)]
-pub struct CheckpointedFiles {
+pub(crate) struct CheckpointedFiles {
     state: State,
     root: PathBuf,
     checkpoints: Checkpoints,
@@ -29,7 +29,7 @@ impl CheckpointedFiles {
     /// # Errors
     ///
     /// Unsupported where the session cannot have checkpoints, NotFound if its folder is gone.
-    pub fn at(
+    pub(crate) fn at(
         cx: &RequestContext,
         session: &Session,
         entry: &str,
@@ -70,7 +70,7 @@ impl CheckpointedFiles {
     }
 
     /// What each file was.
-    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+    pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         let state = |then: &Captured| match then {
             Captured::File { blob, .. } => ("file", Some(blob.reference())),
             Captured::Absent => ("absent", None),
@@ -93,7 +93,7 @@ impl CheckpointedFiles {
     }
 
     /// How they differ from what they are now.
-    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+    pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         let compared = self.checkpoints.diff(&self.state, &RealDisk, &self.root);
         let difference = |(path, diff)| {
             let (change, diff) = describe(diff);
@@ -115,7 +115,7 @@ impl CheckpointedFiles {
     ///
     /// Conflict if somebody else changed one of them and `force` is not given; the others are put
     /// back.
-    pub fn restore(
+    pub(crate) fn restore(
         &self,
         cx: &RequestContext,
         found: &Resolved,

@@ -4,7 +4,7 @@ mod leftovers;
 
 use std::time::Duration;
 
-use boswell_model::{Error, ErrorKind, Instant, Result, SessionRef};
+use boswell_model::{Instant, Result, SessionRef};
 use boswell_store::{Conversation, Resolved, Retention, Summary};
 
 pub use self::leftovers::{
@@ -169,23 +169,12 @@ fn clean(
         match remove(cx, &found) {
             Ok(operation) => sink(CleanedSession::new(&summary.reference, operation)),
             Err(error) => {
-                pass_over(cx, error, &mut first);
+                cx.pass_over(error, &mut first);
                 Ok(())
             }
         }
     })?;
     first.map_or(Ok(count), Err)
-}
-
-/// Goes on with the other sessions after one that could not be moved. One that its agent has just
-/// taken up is left alone with a notice; any other reason is the error of the request once the
-/// others are done, for work that was asked for is missing.
-fn pass_over(cx: &RequestContext, error: Error, first: &mut Option<Error>) {
-    if first.is_some() || matches!(error.kind(), ErrorKind::Busy | ErrorKind::Conflict) {
-        cx.fail(error);
-    } else {
-        *first = Some(error);
-    }
 }
 
 /// Hands out every old session, and says how many there are.

@@ -16,7 +16,7 @@ use crate::config::Config;
 use crate::system::read_text;
 
 /// Adds patterns to `exclude` and takes others out. Gives the settings as they are then.
-pub fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result<Config> {
+pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) -> Result<Config> {
     cx.may_write()?;
     let Some(path) = cx.config.path.clone() else {
         return Err(

@@ -217,7 +217,7 @@ pub(crate) fn reference(found: &Resolved) -> SessionRef {
 /// # Errors
 ///
 /// Unsupported where boswell cannot delete sessions, Busy if a program is at work on it.
-pub fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<DeletedSession> {
+pub(crate) fn remove_session(cx: &RequestContext, found: &Resolved) -> Result<DeletedSession> {
     let session = reference(found);
     let op = SessionOp {
         op: remove(cx, found)?,

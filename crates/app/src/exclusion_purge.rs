@@ -22,7 +22,7 @@ const STATE: &str = "excluded";
 
 /// Removes what was derived of excluded projects, unless that was done already. What fails is told
 /// and tried again by the next command.
-pub fn settle_or_warn(cx: &RequestContext) {
+pub(crate) fn settle_or_warn(cx: &RequestContext) {
     let Some(exclusion) = &cx.exclusion else {
         return;
     };
@@ -41,16 +41,16 @@ pub fn settle_or_warn(cx: &RequestContext) {
 }
 
 /// What goes, and by what.
-pub struct Purge<'m> {
-    pub cx: &'m RequestContext,
-    pub exclusion: &'m Exclusion,
+pub(crate) struct Purge<'m> {
+    pub(crate) cx: &'m RequestContext,
+    pub(crate) exclusion: &'m Exclusion,
     /// Stores that leave out what is excluded.
-    pub stores: &'m Stores,
+    pub(crate) stores: &'m Stores,
 }
 
 impl Purge<'_> {
     /// Removes what was derived, unless that was done for these patterns and what they exclude now.
-    pub fn run(&self, patterns: &[String]) -> Result<()> {
+    pub(crate) fn run(&self, patterns: &[String]) -> Result<()> {
         let Some(home) = self.cx.home.as_ref().filter(|home| home.is_dir()) else {
             return Ok(());
         };

@@ -142,7 +142,7 @@ impl App {
 /// Files of a project as they were at an entry: from the agent's copies, else from checkpoints of
 /// boswell.
 #[derive(Debug)]
-pub enum FormerFiles {
+pub(crate) enum FormerFiles {
     /// Copies that the agent made.
     Copied(AgentFileHistory),
     /// Checkpoints of boswell.
@@ -151,7 +151,7 @@ pub enum FormerFiles {
 
 impl FormerFiles {
     /// Gathers them. With `paths` only files below these.
-    pub fn at(
+    pub(crate) fn at(
         cx: &RequestContext,
         found: &Resolved,
         session: &Session,
@@ -175,7 +175,7 @@ impl FormerFiles {
     }
 
     /// What each file was.
-    pub fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
+    pub(crate) fn states(&self, session: &SessionRef) -> Vec<FormerFile> {
         match self {
             FormerFiles::Copied(files) => files.states(session),
             FormerFiles::Checkpointed(files) => files.states(session),
@@ -183,7 +183,7 @@ impl FormerFiles {
     }
 
     /// How they differ from what they are now.
-    pub fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
+    pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
         match self {
             FormerFiles::Copied(files) => files.differences(session),
             FormerFiles::Checkpointed(files) => files.differences(session),
@@ -196,7 +196,7 @@ impl FormerFiles {
     /// # Errors
     ///
     /// Conflict if somebody else changed one of them and `force` is not given.
-    pub fn restore(
+    pub(crate) fn restore(
         &self,
         cx: &RequestContext,
         (found, session): (&Resolved, &SessionRef),

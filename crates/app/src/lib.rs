@@ -84,72 +84,67 @@
 //! # Ok(())
 //! # }
 //! ```
-#![expect(
-    missing_docs,
-    reason = "modules are being moved here; their fields get docs as they settle"
-)]
 
+mod agent_file_history;
+mod agent_history;
+mod agent_version;
 mod answer;
 mod app;
+mod base64;
 mod cancel;
+mod checkpointed_files;
+mod config;
+mod config_edit;
+mod exclusion_purge;
 mod gaps;
+mod git_repository;
+mod native_index;
 mod outside_links;
 mod pass_over;
 mod plan_token;
+mod profiles;
+mod purge_copies;
 mod request_context;
+mod sessions;
 mod summary;
 
 pub mod acknowledgement;
-pub mod agent_file_history;
-pub mod agent_history;
-pub mod agent_version;
 pub mod annotate;
 pub mod append;
 pub mod archive;
 pub mod attachments;
-pub mod base64;
 pub mod branch;
 pub mod changes;
 pub mod check;
 pub mod checkout;
-pub mod checkpointed_files;
 pub mod clean;
-pub mod config;
-pub mod config_edit;
 pub mod context;
 pub mod delete;
 pub mod demo;
 pub mod doctor;
-pub mod exclusion_purge;
 pub mod export;
 pub mod files;
 pub mod fork;
-pub mod git_repository;
 pub mod import;
 pub mod index;
-pub mod json_shape;
 pub mod keep;
 pub mod list;
 pub mod memory;
 pub mod migrate;
 pub mod move_project;
-pub mod native_index;
 pub mod new_session;
 pub mod operations;
 pub mod plan_text;
 pub mod planned_change;
-pub mod profiles;
 pub mod projects;
 pub mod prompts;
 pub mod purge;
-pub mod purge_copies;
 pub mod repair;
 pub mod resume;
 pub mod rewind;
 pub mod scrub;
 pub mod search;
 pub mod secrets;
-pub mod sessions;
 pub mod settings;
 pub mod shape;
 pub mod show;
@@ -170,4 +165,4 @@ pub use boswell_store::{Clock, SystemIds as SystemClock};
 pub use cancel::{Cancel, CancelOnDrop};
 pub use config::Config;
 pub use plan_token::PlanToken;
-pub use request_context::RequestContext;
+pub(crate) use request_context::RequestContext;

@@ -4,8 +4,10 @@ use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::{Conversation, Summaries, Summary};
 
 use crate::sessions::expiry::Fates;
-use crate::sessions::filter::{Filter, SessionFilter};
-use crate::sessions::list::{Look, SessionList, Sort, cursor_of, matches, sides};
+use crate::sessions::filter::Filter;
+pub use crate::sessions::filter::SessionFilter;
+pub use crate::sessions::list::Sort;
+use crate::sessions::list::{Look, SessionList, cursor_of, matches, sides};
 use crate::shape::{self, Maybe, Page, SessionShape};
 use crate::{App, AppResult, RequestContext};
 
@@ -86,7 +88,7 @@ fn list(cx: &RequestContext, request: &ListRequest) -> Result<SessionPage> {
         _ => Look::Close,
     };
     let mut sessions = SessionList::open(cx, look)?;
-    let found_any = sessions.len() > 0;
+    let found_any = !sessions.is_empty();
     if !request.hidden {
         sessions.without_hidden();
     }
@@ -182,7 +184,7 @@ fn agents_of(cx: &RequestContext, conversation: &Conversation) -> String {
 }
 
 /// Notes stores and sessions that could not be looked at.
-pub fn warn_about(cx: &RequestContext, rest: Summaries) {
+pub(crate) fn warn_about(cx: &RequestContext, rest: Summaries) {
     for (_, error) in rest.store_errors {
         cx.warn(error);
     }

@@ -96,7 +96,7 @@ fn by_plan(cx: &RequestContext, store: &Store, new: NewSession) -> Result<Sessio
 
 /// The store of a dialect that a new session goes to: the one named or found; for
 /// boswell's own, its home.
-pub fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
+pub(crate) fn store_for(cx: &RequestContext, dialect: &str) -> Result<Store> {
     let mut stores = cx.stores.iter();
     if let Some((_, store)) = stores.find(|(_, store)| store.dialect().name() == dialect) {
         return cx.writable(store.clone());

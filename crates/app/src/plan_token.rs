@@ -40,24 +40,4 @@ impl PlanToken {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn token(id: &str, part: &str) -> PlanToken {
-        PlanToken::new(SessionRef::new("claude", id), &[part.to_owned()])
-    }
-
-    #[test]
-    fn only_the_plan_that_was_shown_is_carried_out() {
-        let now = token("a", "log");
-        now.require(Some(&token("a", "log"))).unwrap();
-        for shown in [
-            None,
-            Some(&token("b", "log")),
-            Some(&token("a", "other log")),
-        ] {
-            let error = now.require(shown).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Conflict);
-        }
-    }
-}
+mod tests;

@@ -79,13 +79,17 @@ pub fn steps(planned: &Planned) -> Vec<PlanStep> {
 }
 
 /// Carries out what is wanted of a session, and notes what its plan's maker remarked.
-pub fn execute(cx: &RequestContext, found: &Resolved, request: &EditRequest) -> Result<Executed> {
+pub(crate) fn execute(
+    cx: &RequestContext,
+    found: &Resolved,
+    request: &EditRequest,
+) -> Result<Executed> {
     execute_again(cx, found, request, None)
 }
 
 /// As [`execute`], for a request that is made again from what the session says once its locks are
 /// held.
-pub fn execute_again(
+pub(crate) fn execute_again(
     cx: &RequestContext,
     found: &Resolved,
     request: &EditRequest,
@@ -101,6 +105,6 @@ pub fn execute_again(
 }
 
 /// Notes what a plan's maker remarked.
-pub fn remark(cx: &RequestContext, planned: &Planned) {
+pub(crate) fn remark(cx: &RequestContext, planned: &Planned) {
     planned.remarks.iter().for_each(|remark| cx.remark(remark));
 }

@@ -15,11 +15,11 @@ use crate::RequestContext;
 
 /// Held while a purge is under way: a marker that is found without it was left by a
 /// process that was killed.
-pub const LOCK: &str = "purge";
+pub(crate) const LOCK: &str = "purge";
 
 /// Removes everything but the session's own files, which must be gone. Every
 /// step can be made again.
-pub fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result<Purged> {
+pub(crate) fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result<Purged> {
     let home = cx.home()?;
     let mut purged = runner.purge(purging)?;
     purged.objects += remove_blobs(cx, home, purging)?;
@@ -40,7 +40,7 @@ pub fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) -> Result
 
 /// Finishes purges that were interrupted; what cannot be finished is noted, and tried
 /// again the next time.
-pub fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
+pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());
     }
@@ -120,7 +120,7 @@ fn is_there(cx: &RequestContext, purging: &Purging) -> Result<bool> {
 }
 
 /// The sessions of subagents of a session, and those below them.
-pub fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
+pub(crate) fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
     let all = store.whole().list()?.sessions;
     let mut family: Vec<SessionLocation> = Vec::new();
     let mut owners = vec![id.to_owned()];
@@ -140,7 +140,7 @@ pub fn subagents(store: &Store, id: &str) -> Result<Vec<SessionLocation>> {
 
 /// What records of a session name in blobs, and the names of what boswell keeps of them
 /// beyond what was written.
-pub fn named(
+pub(crate) fn named(
     cx: &RequestContext,
     store: &Store,
     logs: &[SessionLocation],

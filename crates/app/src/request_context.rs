@@ -22,14 +22,14 @@ use crate::{Cancel, Notice};
 
 /// What the code that answers a request works with.
 #[derive(Debug)]
-pub struct RequestContext {
+pub(crate) struct RequestContext {
     state: Arc<AppState>,
     /// The stores as they are now.
-    pub stores: Stores,
+    pub(crate) stores: Stores,
     /// When the request was made.
-    pub now: Instant,
+    pub(crate) now: Instant,
     /// Whether the face still wants the answer.
-    pub cancel: Cancel,
+    pub(crate) cancel: Cancel,
     // A mutex, because sessions are read by several threads.
     notices: Mutex<Vec<Notice>>,
 }
@@ -60,22 +60,22 @@ impl RequestContext {
     }
 
     /// Remembers which links were met that lead out of their stores.
-    pub fn remember_outside_links(&self) {
+    pub(crate) fn remember_outside_links(&self) {
         self.outside_links.remember(&self.stores);
     }
 
     /// Notes what was done or passed over on the way.
-    pub fn remark(&self, text: impl Into<String>) {
+    pub(crate) fn remark(&self, text: impl Into<String>) {
         self.notice(Notice::Remark(text.into()));
     }
 
     /// Notes what could not be looked at.
-    pub fn warn(&self, error: Error) {
+    pub(crate) fn warn(&self, error: Error) {
         self.notice(Notice::Warning(error));
     }
 
     /// Notes a part of what was asked for that could not be done.
-    pub fn fail(&self, error: Error) {
+    pub(crate) fn fail(&self, error: Error) {
         self.notice(Notice::Failure(error));
     }
 
@@ -85,7 +85,7 @@ impl RequestContext {
     }
 
     /// What was noticed so far; it is handed out once.
-    pub fn take_notices(&self) -> Vec<Notice> {
+    pub(crate) fn take_notices(&self) -> Vec<Notice> {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut notices)
     }
@@ -101,7 +101,7 @@ impl RequestContext {
     }
 
     /// Whether something about a project may be shown.
-    pub fn shows(&self, project: Option<&str>) -> bool {
+    pub(crate) fn shows(&self, project: Option<&str>) -> bool {
         !self
             .exclusion
             .as_ref()
@@ -110,17 +110,17 @@ impl RequestContext {
     }
 
     /// Boswell's own folder. Commands that write need one.
-    pub fn home(&self) -> Result<&Path> {
+    pub(crate) fn home(&self) -> Result<&Path> {
         self.home.as_deref().ok_or_else(no_home)
     }
 
     /// Whether boswell was told to write nothing.
-    pub fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
 
     /// A store made writable: its locks are kept in boswell's own folder.
-    pub fn writable(&self, store: Store) -> Result<Store> {
+    pub(crate) fn writable(&self, store: Store) -> Result<Store> {
         self.may_write()?;
         self.refuse_archived(&store)?;
         let locks = self.home()?.join("locks");
@@ -128,7 +128,7 @@ impl RequestContext {
     }
 
     /// Fails for a session that is in the vault: there it can only be read.
-    pub fn refuse_archived(&self, store: &Store) -> Result<()> {
+    pub(crate) fn refuse_archived(&self, store: &Store) -> Result<()> {
         store.archived().map_or(Ok(()), |session| {
             Err(
                 Error::new(ErrorKind::Conflict, format!("{session} is archived"))
@@ -142,7 +142,7 @@ impl RequestContext {
     }
 
     /// A store for which plans can be made, but nothing be written.
-    pub fn planning(&self, store: Store) -> Store {
+    pub(crate) fn planning(&self, store: Store) -> Store {
         store.writable(
             Arc::new(RealDisk),
             Arc::new(SystemIds),
@@ -152,7 +152,7 @@ impl RequestContext {
 
     /// What carries out plans. What an earlier run left unfinished is finished or taken back first,
     /// interrupted purges too.
-    pub fn runner(&self) -> Result<Runner> {
+    pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;
         for recovered in runner.recover()? {
             let what = match recovered.outcome {
@@ -174,12 +174,12 @@ impl RequestContext {
     }
 
     /// The same, for looking only.
-    pub fn reading_runner(&self) -> Result<Runner> {
+    pub(crate) fn reading_runner(&self) -> Result<Runner> {
         Ok(crate::app::runner(self.home()?))
     }
 
     /// Notes of sessions.
-    pub fn notes(&self) -> Result<Notes> {
+    pub(crate) fn notes(&self) -> Result<Notes> {
         let home = self.home()?;
         let locks = Locks::new(
             Arc::new(RealDisk),
@@ -191,7 +191,7 @@ impl RequestContext {
     }
 
     /// Conversations of all stores, with what notes say of them.
-    pub fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
+    pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
         let (mut conversations, rest) = match SessionIndex::open(self, Create::No)? {
             Some(mut session_index) => session_index.conversations(self)?,
             None => self.stores.conversations(),
@@ -201,7 +201,7 @@ impl RequestContext {
     }
 
     /// Adds what notes say of sessions.
-    pub fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
+    pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         conversations
             .iter_mut()
             .for_each(|conversation| self.add_status(conversation));
@@ -212,7 +212,7 @@ impl RequestContext {
     }
 
     /// Says how a session of our own stands.
-    pub fn add_status(&self, conversation: &mut Conversation) {
+    pub(crate) fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
         if facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own) {
             summary.meta.status = Some(own_status(summary, self.now, self.config.span("idle")));
@@ -220,13 +220,16 @@ impl RequestContext {
     }
 
     /// Adds what notes say of sessions, before they are joined.
-    pub fn add_notes<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) -> Result<()> {
+    pub(crate) fn add_notes<'s>(
+        &self,
+        summaries: impl Iterator<Item = &'s mut Summary>,
+    ) -> Result<()> {
         NotesOverlay::read(self)?.add_to(summaries);
         Ok(())
     }
 
     /// Finds the session that is meant, in a store that can be written.
-    pub fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve(session)?;
         Ok(Resolved {
@@ -237,7 +240,7 @@ impl RequestContext {
 
     /// The same for what is said about a conversation, not in it: that is kept by the program
     /// that the user talks to.
-    pub fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_front_for_writing(&self, session: &str) -> Result<Resolved> {
         self.may_write()?;
         let found = self.resolve_front(session)?;
         Ok(Resolved {
@@ -248,12 +251,12 @@ impl RequestContext {
 
     /// Finds the session that is meant, of linked ones the front, for showing
     /// what would be written.
-    pub fn resolve_front(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve_front(&self, session: &str) -> Result<Resolved> {
         self.resolve_side(session, Side::Front)
     }
 
     /// Finds the session that is meant, of linked ones the fuller side.
-    pub fn resolve(&self, session: &str) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, session: &str) -> Result<Resolved> {
         self.resolve_side(session, Side::Fuller)
     }
 

@@ -136,7 +136,7 @@ pub type Starting = (ResumeCommand, StoreEnvironment);
 
 /// What the agent of a session has to find in its environment to use the store
 /// that the session is in.
-pub fn environment_of(
+pub(crate) fn environment_of(
     cx: &RequestContext,
     store: &Store,
     location: &SessionLocation,
@@ -159,7 +159,7 @@ fn resume_command(session: &Session, permissions: Permissions) -> Option<ResumeC
 }
 
 /// The command for a session, with the environment that leads the agent to its store.
-pub fn command_of(
+pub(crate) fn command_of(
     cx: &RequestContext,
     found: &Resolved,
     permissions: Permissions,
@@ -233,7 +233,7 @@ fn probe(cx: &RequestContext, link: &SessionLink) -> (Probe, StoreEnvironment) {
 }
 
 /// The last conversation that an agent would take up: of this project, else of any.
-pub fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
+pub(crate) fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
     let cwd = cx.env.cwd.canonicalize().ok();
     let here = |conversation: &Conversation| {
         let project = conversation
@@ -258,7 +258,7 @@ pub fn last_that_resumes(cx: &RequestContext) -> Option<Resolved> {
 }
 
 /// The command for a conversation of a list: of its first side that has one.
-pub fn command_for(cx: &RequestContext, conversation: &Conversation) -> Option<Starting> {
+pub(crate) fn command_for(cx: &RequestContext, conversation: &Conversation) -> Option<Starting> {
     std::iter::once(&conversation.front)
         .chain(&conversation.linked)
         .filter_map(|(store, summary)| {

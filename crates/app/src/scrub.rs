@@ -78,6 +78,15 @@ shape! {
     }
 }
 
+/// What is handed over while plans are made.
+#[derive(Debug, Clone)]
+pub enum ScrubPlanning {
+    /// How many sessions are looked at. It comes first, once all that were named are found.
+    Sessions(usize),
+    /// What would be replaced in one of them.
+    Planned(ScrubPlan),
+}
+
 /// What would be replaced in a session.
 #[derive(Debug, Clone)]
 pub struct ScrubPlan {
@@ -165,7 +174,7 @@ impl App {
     pub fn plan_scrub(
         &self,
         scope: &ScrubScope,
-        sink: &mut dyn FnMut(ScrubPlan) -> Result<()>,
+        sink: &mut dyn FnMut(ScrubPlanning) -> Result<()>,
     ) -> AppResult<ScrubOutcome> {
         self.answer(|cx| plan_scrub(cx, scope, sink))
     }
@@ -190,13 +199,15 @@ impl App {
 fn plan_scrub(
     cx: &RequestContext,
     scope: &ScrubScope,
-    sink: &mut dyn FnMut(ScrubPlan) -> Result<()>,
+    sink: &mut dyn FnMut(ScrubPlanning) -> Result<()>,
 ) -> Result<ScrubOutcome> {
     let secrets = Secrets::new()?;
     let mut outcome = ScrubOutcome::default();
-    for it in sessions(cx, scope)? {
+    let found = sessions(cx, scope)?;
+    sink(ScrubPlanning::Sessions(found.len()))?;
+    for it in found {
         match target(cx, &secrets, it) {
-            Ok(target) => sink(plan(&target))?,
+            Ok(target) => sink(ScrubPlanning::Planned(plan(&target)))?,
             Err(error) => refuse(cx, scope, error, &mut outcome)?,
         }
     }

@@ -386,3 +386,6 @@ impl Holder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -94,7 +94,7 @@ fn secrets(
 }
 
 /// The sessions that are named, or all that have a log.
-pub fn sessions(cx: &RequestContext, named: &[String]) -> Result<Vec<Resolved>> {
+fn sessions(cx: &RequestContext, named: &[String]) -> Result<Vec<Resolved>> {
     if !named.is_empty() {
         return named.iter().map(|session| cx.resolve(session)).collect();
     }

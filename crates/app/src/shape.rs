@@ -19,9 +19,9 @@ pub use error::{ErrorShape, reasons};
 pub use page::Page;
 pub use render::{json_schema, markdown, pretty};
 pub use schema::{Schema, ShapeDefinition, ShapeField};
+pub(crate) use session::conversation;
 pub use session::{
-    ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, conversation,
-    session,
+    ImportedFile, LeftFile, LinkShape, ResumeShape, SessionShape, TokensShape, session,
 };
 
 use boswell_model::Instant;

@@ -97,7 +97,7 @@ pub type WantedChange<'w> = dyn Fn(&Store) -> StoreRequest + 'w;
 pub type StoreChangeSink<'s> = dyn FnMut(StoreChange) -> Result<()> + 's;
 
 /// Plans or carries out a change in every store.
-pub fn each(
+pub(crate) fn each(
     cx: &RequestContext,
     wanted: &WantedChange<'_>,
     mode: ChangeMode,

@@ -36,7 +36,7 @@ pub enum Body {
     /// Something the user said.
     User(Vec<Part>),
     /// Something the model said, thought or called.
-    Assistant(Box<Answer>),
+    Assistant(Box<AssistantMessage>),
     /// What a tool answered.
     ToolResult {
         /// Id of the call.
@@ -142,7 +142,7 @@ pub enum Part {
 
 /// An answer of a model.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Answer {
+pub struct AssistantMessage {
     /// Its parts.
     pub content: Vec<Part>,
     /// Provider, such as `anthropic`; none if unknown.
@@ -176,14 +176,14 @@ impl Draft {
 
     /// Something the model says.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Draft::answer(Answer {
+        Draft::answer(AssistantMessage {
             content: vec![Part::Text(text.into())],
-            ..Answer::default()
+            ..AssistantMessage::default()
         })
     }
 
     /// A whole answer of a model.
-    pub fn answer(answer: Answer) -> Self {
+    pub fn answer(answer: AssistantMessage) -> Self {
         Draft::new(Body::Assistant(Box::new(answer)))
     }
 

@@ -44,8 +44,8 @@ pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
 pub use dialect::Dialect;
 pub use draft::{
-    Answer, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent, Part,
-    SessionFacts, Surroundings, Visibility, one_object, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent,
+    Part, SessionFacts, Surroundings, Visibility, one_object, unsupported,
 };
 pub use edit_request::{EditRequest, Expected, PlanInput, Planned, StoreRequest};
 pub use environment::Environment;

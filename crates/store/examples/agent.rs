@@ -18,7 +18,8 @@ use boswell_store::model::json::Json;
 use boswell_store::model::{Block, EntryKind, View};
 use boswell_store::prompts::Prompt;
 use boswell_store::{
-    Answer, Blobs, Body, Checkpoints, Clock, Draft, Memories, NewSession, Outcome, Part, Prompts,
+    AssistantMessage, Blobs, Body, Checkpoints, Clock, Draft, Memories, NewSession, Outcome, Part,
+    Prompts,
 };
 use boswell_store::{IdSource, Result, Session, SessionWriter, Store, SystemIds, Ticket, Wait};
 
@@ -313,10 +314,10 @@ fn messages(session: &Session) -> Result<Vec<(EntryKind, View)>> {
 
 fn answer(part: Part) -> Draft {
     let (provider, model) = (Some("scripted".to_owned()), Some("one".to_owned()));
-    Draft::answer(Answer {
+    Draft::answer(AssistantMessage {
         content: vec![part],
         provider,
         model,
-        ..Answer::default()
+        ..AssistantMessage::default()
     })
 }

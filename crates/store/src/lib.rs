@@ -155,7 +155,7 @@ pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
 pub use boswell_dialect::launch;
 pub use boswell_dialect::{
-    Answer, Body, Clock, Draft, IdSource, NewSession, Parent, Part, Visibility,
+    AssistantMessage, Body, Clock, Draft, IdSource, NewSession, Parent, Part, Visibility,
 };
 
 pub use boswell_dialect as dialect;

@@ -14,7 +14,9 @@
 //! * `faults` injects faults into the real program with a preloaded C shim.
 //! * [`peer`] is a program of another agent that works beside ours.
 //! * [`rows`] is a backend whose positions are no byte offsets and whose leases run out;
-//!   [`conformance`] is what every backend must do, those of strangers too.
+//!   [`memory_rows`] is a database that is only read; [`conformance`] is what every backend, every
+//!   source of rows and every dialect must do, those of strangers too.
+//! * [`toys`] are four small agents, one for each way in which agents keep their sessions.
 //! * [`fuzz`] holds the functions that must return whatever bytes they get.
 //! * [`snapshot`] proves that reading never writes.
 //! * [`bench_corpus`] writes large corpora with known markers.

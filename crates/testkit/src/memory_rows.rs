@@ -1,4 +1,4 @@
-//! A database in memory, and a backend that keeps databases beside files.
+//! A database in memory, and a backend that keeps databases next to files.
 
 use std::collections::BTreeMap;
 

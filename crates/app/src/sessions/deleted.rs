@@ -12,7 +12,7 @@ use crate::sessions::index::{Create, SessionIndex};
 
 /// Every ghost: sessions that the catalog saw once, and those of which only an agent's
 /// prompt history speaks.
-pub fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
+pub(crate) fn all(cx: &RequestContext, here: &[Conversation]) -> Result<Vec<Conversation>> {
     let mut known: HashSet<SessionRef> = HashSet::new();
     for conversation in here {
         for side in crate::sessions::list::sides(conversation) {

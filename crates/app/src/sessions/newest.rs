@@ -18,13 +18,13 @@ use crate::sessions::list::{Sorted, is_hidden};
 use crate::sessions::notes_overlay::NotesOverlay;
 
 /// The conversation that was meant, and the catalog that knows the others.
-pub struct Newest {
+pub(crate) struct Newest {
     session_index: SessionIndex,
     conversation: Conversation,
 }
 
 /// What `@last` or `@here` means. None for other selectors, and where the catalog is of no use.
-pub fn in_catalog(cx: &RequestContext, selector: &Selector) -> Option<Result<Newest>> {
+pub(crate) fn in_catalog(cx: &RequestContext, selector: &Selector) -> Option<Result<Newest>> {
     if !matches!(selector, Selector::Last | Selector::Here) {
         return None;
     }
@@ -121,7 +121,7 @@ fn alone(cx: &RequestContext, entry: &CatalogRow) -> Option<Option<Instant>> {
 
 impl Newest {
     /// The side of it that is meant.
-    pub fn side(self, cx: &RequestContext, side: Side<'_>) -> Result<Resolved> {
+    pub(crate) fn side(self, cx: &RequestContext, side: Side<'_>) -> Result<Resolved> {
         let Newest {
             session_index,
             mut conversation,

@@ -9,11 +9,11 @@ use crate::RequestContext;
 
 /// Notes by the session that they speak of.
 #[derive(Debug, Default)]
-pub struct NotesOverlay(BTreeMap<SessionRef, SessionNotes>);
+pub(crate) struct NotesOverlay(BTreeMap<SessionRef, SessionNotes>);
 
 impl NotesOverlay {
     /// All notes there are.
-    pub fn read(cx: &RequestContext) -> Result<NotesOverlay> {
+    pub(crate) fn read(cx: &RequestContext) -> Result<NotesOverlay> {
         let is_there = cx
             .home
             .as_ref()
@@ -26,12 +26,12 @@ impl NotesOverlay {
     }
 
     /// Whether any note speaks of a session.
-    pub fn speaks_of(&self, dialect: &str, id: &str) -> bool {
+    pub(crate) fn speaks_of(&self, dialect: &str, id: &str) -> bool {
         !self.0.is_empty() && self.0.contains_key(&SessionRef::new(dialect, id))
     }
 
     /// Adds what they say.
-    pub fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
+    pub(crate) fn add_to<'s>(&self, summaries: impl Iterator<Item = &'s mut Summary>) {
         for summary in summaries.take_while(|_| !self.0.is_empty()) {
             if let Some(notes) = self.0.get(&summary.reference) {
                 overlay(&mut summary.meta, notes);

@@ -274,7 +274,7 @@ fn usage_of(summary: &Summary) -> Usage {
 }
 
 /// A conversation, with its other places, how it is taken up again and when it goes.
-pub fn conversation(
+pub(crate) fn conversation(
     cx: &RequestContext,
     conversation: &Conversation,
     fates: &Fates,

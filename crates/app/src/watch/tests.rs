@@ -13,8 +13,7 @@ use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 
 use super::Watch;
-use crate::json_shape::entry;
-use crate::shape::{EntryPlace, Shape as _};
+use crate::shape::{EntryParts, EntryPlace, Shape as _};
 use crate::text::json_line;
 use crate::watch::LineNumbers;
 use crate::{App, RequestContext};
@@ -237,7 +236,7 @@ fn one_line_more_in_a_long_log_costs_less_than_a_megabyte_of_reading() {
 /// The objects of a look, by session and id.
 fn objects(watch: &mut Watch) -> BTreeMap<String, String> {
     let mut seen = BTreeMap::new();
-    let mut sink = |it: &crate::json_shape::EntryParts<'_>| {
+    let mut sink = |it: &EntryParts<'_>| {
         let object = it.shape(false).object();
         seen.insert(text(&object, "id"), json_line(&object));
         Ok(())
@@ -295,7 +294,11 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
                 on_branch: true,
                 leaf: leaf == Some(slot),
             };
-            let object = entry(&session, slot, &it.bytes, it.view.as_ref(), &place, false);
+            let reference = session.reference();
+            let view = it.view.as_ref();
+            let parts =
+                EntryParts::of_slot(&session, &reference, slot, &it.bytes, view, &place).unwrap();
+            let object = parts.shape(false).object();
             whole.insert(text(&object, "id"), json_line(&object));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use boswell_app::scrub::{ScrubPlan, ScrubRequest, ScrubScope, ScrubbedSession};
+use boswell_app::scrub::{ScrubPlan, ScrubPlanning, ScrubRequest, ScrubScope, ScrubbedSession};
 use boswell_app::shape::Shape as _;
 use boswell_model::Result;
 
@@ -11,6 +11,10 @@ use crate::confirm::{Agreed, Irreversible, ask};
 use crate::error_report::{PARTLY, say};
 use crate::output::Output;
 use crate::terminal::{Style, one_line};
+
+/// What is said before the plan.
+const FOR_GOOD: &str =
+    "secrets are replaced for good: this cannot be undone, and no copy of them is kept";
 
 /// What is wanted of the command.
 #[derive(Debug)]
@@ -24,11 +28,14 @@ pub(crate) fn run(app: &App, wanted: Wanted) -> Result<ExitCode> {
     if wanted.apply {
         app.requests.may_write()?;
     }
-    say("secrets are replaced for good: this cannot be undone, and no copy of them is kept");
     let mut out = Output::paged(app);
     let (mut shown, mut count) = (Vec::new(), 0);
     let named = wanted.scope != ScrubScope::All;
-    let planned = app.requests.plan_scrub(&wanted.scope, &mut |plan| {
+    let planned = app.requests.plan_scrub(&wanted.scope, &mut |step| {
+        let ScrubPlanning::Planned(plan) = step else {
+            say(FOR_GOOD);
+            return Ok(());
+        };
         if named || !plan.is_empty {
             shown.push(plan.token.clone());
         }

@@ -43,7 +43,13 @@ pub(crate) struct SecretsArgs {
 /// Runs the command.
 pub(crate) fn run(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
     if args.scrub {
-        return scrub(app, args);
+        let scope = if args.all {
+            ScrubScope::All
+        } else {
+            ScrubScope::Named(args.sessions.clone())
+        };
+        let apply = args.apply;
+        return super::scrub::run(app, super::scrub::Wanted { scope, apply });
     }
     let request = SecretsRequest {
         sessions: args.sessions.clone(),
@@ -92,14 +98,4 @@ fn line(secret: &SecretShape) -> String {
         fit(&one_line(&secret.shown), 20),
         one_line(&secret.entry)
     )
-}
-
-fn scrub(app: &App, args: &SecretsArgs) -> Result<ExitCode> {
-    let scope = if args.all {
-        ScrubScope::All
-    } else {
-        ScrubScope::Named(args.sessions.clone())
-    };
-    let apply = args.apply;
-    super::scrub::run(app, super::scrub::Wanted { scope, apply })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use boswell_app::Cancel;
-use boswell_app::sessions::filter::SessionFilter;
+use boswell_app::list::SessionFilter;
 use boswell_app::shape::Shape as _;
 use boswell_app::stats::{By, StatShape, StatsRequest};
 use boswell_model::Result;

@@ -11,7 +11,7 @@ use super::head::is_chain_word;
 use super::project_key::project_key;
 use crate::uuid::is_uuid;
 use crate::{
-    Answer, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
     unsupported,
 };
 
@@ -83,7 +83,7 @@ fn envelope(line: Json, session: SessionFacts<'_>) -> Json {
         .with("gitBranch", meta.git_branch.as_deref().unwrap_or("HEAD"))
 }
 
-fn assistant(answer: &Answer, id: &str, meta: &SessionMeta) -> Json {
+fn assistant(answer: &AssistantMessage, id: &str, meta: &SessionMeta) -> Json {
     let calls = answer
         .content
         .iter()
@@ -366,9 +366,9 @@ mod tests {
             name: "Bash".into(),
             arguments: Json::Raw(b"{\n\"a\":1}".to_vec()),
         };
-        let answer = written(Body::Assistant(Box::new(Answer {
+        let answer = written(Body::Assistant(Box::new(AssistantMessage {
             content: vec![call],
-            ..Answer::default()
+            ..AssistantMessage::default()
         })))
         .unwrap();
         let content = vec![Part::Text("out".into())];

@@ -3,7 +3,7 @@
 use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
 
-use crate::{Answer, Body, Draft, Part, one_object, unsupported};
+use crate::{AssistantMessage, Body, Draft, Part, one_object, unsupported};
 
 use super::{attachment, indent};
 
@@ -63,7 +63,7 @@ fn row(place: MessagePosition<'_>, role: &str, content: String) -> Json {
         .with("timestamp", place.at.to_rfc3339())
 }
 
-fn assistant(answer: &Answer, place: MessagePosition<'_>) -> Result<Encoded> {
+fn assistant(answer: &AssistantMessage, place: MessagePosition<'_>) -> Result<Encoded> {
     let said = match &answer.error {
         Some(error) => format!("Error: {error}"),
         None => content(&answer.content),
@@ -84,7 +84,7 @@ fn assistant(answer: &Answer, place: MessagePosition<'_>) -> Result<Encoded> {
     })
 }
 
-fn usage(answer: &Answer) -> Option<Json> {
+fn usage(answer: &AssistantMessage) -> Option<Json> {
     let Usage {
         input,
         output,
@@ -285,10 +285,10 @@ mod tests {
             output: Some(3),
             ..Usage::default()
         };
-        let answer = Answer {
+        let answer = AssistantMessage {
             content: vec![Part::Text("a".into()), call],
             usage,
-            ..Answer::default()
+            ..AssistantMessage::default()
         };
         assert_eq!(
             encoded(&Draft::answer(answer)).unwrap(),

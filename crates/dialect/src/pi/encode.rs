@@ -10,7 +10,9 @@ use memchr::{memchr, memchr2, memmem};
 
 use super::project_folder::folder;
 use super::{Flavour, Pi};
-use crate::{Answer, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object, unsupported};
+use crate::{
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object, unsupported,
+};
 
 /// Longest id of an entry that a caller may give.
 const LONGEST_ID: usize = 255;
@@ -205,7 +207,7 @@ pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     }
 }
 
-fn assistant(message: &mut Printer<'_>, answer: &Answer, at: Instant) {
+fn assistant(message: &mut Printer<'_>, answer: &AssistantMessage, at: Instant) {
     let calls = answer
         .content
         .iter()

@@ -131,8 +131,8 @@ impl<'f> Batch<'f> {
             let shared = lines.get(nth + 1).is_some_and(|next| next.0 == start);
             Revision::of_log(file, if shared { start } else { end })
         };
-        let entry = |(nth, (slot, (bytes, view))): (usize, (Slot, (Arc<[u8]>, View)))| {
-            let head = log.head(slot)?;
+        let entry = |(nth, (slot, record)): (usize, (Slot, (Arc<[u8]>, View)))| {
+            let (head, (bytes, view)) = (log.head(slot)?, record);
             Some(NewEntry {
                 revision: revision(nth),
                 id: head.id.map(|id| log.names.text(id).to_owned()),

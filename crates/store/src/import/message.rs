@@ -7,7 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use boswell_dialect::{Answer, Body, Part};
+use boswell_dialect::{AssistantMessage, Body, Part};
 use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{Message, Usage, View};
 
@@ -136,10 +136,10 @@ pub(super) fn speak(
             .and_then(|view| view.model.clone())
             .or_else(|| heard.model.clone());
         heard.model.clone_from(&model);
-        Body::Assistant(Box::new(Answer {
+        Body::Assistant(Box::new(AssistantMessage {
             content,
             model,
-            ..Answer::default()
+            ..AssistantMessage::default()
         }))
     } else {
         Body::User(content)

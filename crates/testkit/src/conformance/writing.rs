@@ -214,7 +214,7 @@ pub fn batches(make: &MakePlace<'_>) {
     );
     assert_eq!(
         Some(session.revision()),
-        receipts.last().map(|receipt| receipt.revision.clone())
+        receipts.last().map(|receipt| receipt.revision)
     );
     assert_eq!(branch(&session), ids, "and hangs below the one before it");
     let mut bad = drafts(&["b5", "b6"]);
@@ -246,9 +246,9 @@ pub fn expectations(make: &MakePlace<'_>) {
     let on = |id: &str, expect: Expect| {
         writer.append_with(Draft::user(id).with_id(id), expect, Durability::Fsync)
     };
-    let second = ok(on("e2", Expect::Revision(first.revision.clone())));
+    let second = ok(on("e2", Expect::Revision(first.revision)));
     assert_eq!(
-        kind_of(on("x", Expect::Revision(first.revision.clone()))),
+        kind_of(on("x", Expect::Revision(first.revision))),
         Some(ErrorKind::Conflict),
         "a stale revision"
     );

@@ -28,7 +28,7 @@ fn every_toy_conforms_and_takes_no_session_of_another_for_its_own() {
             .filter(|(other, _)| other.name() != dialect.name());
         let strangers = others.flat_map(|(_, samples)| samples());
         DialectSuite::new(dialect, own())
-            .beside(strangers.collect())
+            .with_foreign(strangers.collect())
             .assert_conforms();
     }
 }

@@ -7,8 +7,8 @@ use boswell_dialect::{Capability, EditRequest, ForkScope, StoreRequest};
 use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
 use boswell_store::{
-    Answer, Body, Draft, Durability, Expect, NewSession, Outcome, Owner, Parent, Part, Runner,
-    Session, SessionWriter, Store, Visibility,
+    AssistantMessage, Body, Draft, Durability, Expect, NewSession, Outcome, Owner, Parent, Part,
+    Runner, Session, SessionWriter, Store, Visibility,
 };
 
 use crate::counting::Counting;
@@ -24,7 +24,7 @@ type Act = fn(&Store, &SessionWriter) -> boswell_store::Result<()>;
 
 fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
     writer.append(Draft::user("why is the build red?").with_id("u1"))?;
-    let answer = Answer {
+    let answer = AssistantMessage {
         content: vec![
             Part::Thinking {
                 text: "hm".to_owned(),
@@ -39,7 +39,7 @@ fn talk(writer: &SessionWriter) -> boswell_store::Result<()> {
         ],
         provider: Some("anthropic".to_owned()),
         model: Some("claude".to_owned()),
-        ..Answer::default()
+        ..AssistantMessage::default()
     };
     writer.append(Draft::answer(answer).with_id("a1"))?;
     writer.append(Draft::tool_result("c1", "bash", "no rule\nto make target").with_id("r1"))?;

@@ -9,7 +9,7 @@
 //! use boswell_testkit::conformance::DialectSuite;
 //! use boswell_testkit::toys::{jsonl::Jot, samples};
 //!
-//! let suite = DialectSuite::new(&Jot, samples::jot()).beside(samples::opal());
+//! let suite = DialectSuite::new(&Jot, samples::jot()).with_foreign(samples::opal());
 //! suite.assert_conforms();
 //! ```
 
@@ -150,7 +150,7 @@ impl DialectSuite {
 
     /// Adds sessions of other agents, which the dialect must not take for its own.
     #[must_use]
-    pub fn beside(mut self, strangers: Vec<DialectSample>) -> DialectSuite {
+    pub fn with_foreign(mut self, strangers: Vec<DialectSample>) -> DialectSuite {
         self.strangers.extend(strangers);
         self
     }

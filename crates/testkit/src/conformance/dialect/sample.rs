@@ -10,7 +10,7 @@ use boswell_store::{MemoryBackend, Store};
 use crate::memory_rows::{DatabaseBackend, MemoryRows};
 use crate::{FileList, Made};
 
-/// A session as its agent writes it, with what lies beside it.
+/// A session as its agent writes it, with its side files.
 #[derive(Clone, Debug)]
 pub struct DialectSample {
     /// Its id.
