@@ -28,7 +28,7 @@ pub enum ArchiveRequest {
 }
 
 shape! {
-    /// A session that would be archived.
+    /// From `archive`: a session that would be archived.
     ArchiveStep: "step" {
         /// what would be done
         done: &'static str,

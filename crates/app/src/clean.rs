@@ -26,7 +26,7 @@ pub struct CleanRequest {
 }
 
 shape! {
-    /// A session that would be moved into the vault.
+    /// From `clean`: a session that would be moved into the vault.
     CleanStep: "step" {
         /// what would be done
         done: &'static str,
@@ -36,7 +36,7 @@ shape! {
         last_active: Option<Instant>,
     }
 
-    /// Copies that were or would be dropped from the vault.
+    /// From `clean --vault`: copies that were or would be dropped from the vault.
     VaultStep: "step" {
         /// what was or would be done
         done: &'static str,
@@ -48,7 +48,7 @@ shape! {
         bytes: Option<u64>,
     }
 
-    /// A change that was carried out; `undo` takes it back.
+    /// From `clean`: a change that was carried out; `undo` takes it back.
     CleanOperation: "op" {
         /// its id
         op: String,

@@ -49,7 +49,7 @@ shape! {
         content: Vec<Json>,
         /// the entry that it comes from; `null` for one that is made up
         entry: Option<String>,
-        /// further entries in it
+        /// with `--sent`: further entries in it
         joined: Maybe<Vec<String>>,
         /// the message as the agent itself keeps it, where it is more than that
         native: Maybe<Json>,

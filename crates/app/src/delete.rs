@@ -23,7 +23,7 @@ pub struct RestoreRequest {
 }
 
 shape! {
-    /// A file of a session that would be removed.
+    /// From `delete`: a file of a session that would be removed.
     DeleteStep: "step" {
         /// what would be done
         done: &'static str,

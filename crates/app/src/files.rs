@@ -36,7 +36,7 @@ shape! {
         bytes: u64,
     }
 
-    /// A file as it was at an entry of a session.
+    /// With `--at`: a file as it was at an entry of a session.
     FormerFile: "file" {
         /// the session
         session: String,
@@ -52,7 +52,8 @@ shape! {
         bytes: Maybe<Option<usize>>,
     }
 
-    /// How a file differs from what it was at an entry of a session.
+    /// With `--diff` and from `checkout`: how a file differs from what it was at an entry of a
+    /// session.
     FileDifference: "file" {
         /// the session
         session: String,
@@ -68,7 +69,7 @@ shape! {
         diff: Option<String>,
     }
 
-    /// What putting a file back came to.
+    /// From `checkout`: what putting a file back came to.
     RestoreStep: "step" {
         /// the file
         path: String,

@@ -32,7 +32,7 @@ pub struct ImportRequest {
 }
 
 shape! {
-    /// A session that would be imported.
+    /// From `import`: a session that would be imported.
     ImportStep: "step" {
         /// what would be done
         done: &'static str,
@@ -189,7 +189,7 @@ fn import(cx: &RequestContext, request: &ImportRequest) -> Result<ImportedSessio
 
 /// The store that imported sessions go to: the one that was named or found, else boswell's home.
 fn own_store(cx: &RequestContext) -> Result<Store> {
-    let is_own = |store: &Store| store.dialect().name() == "boswell";
+    let is_own = |store: &Store| store.dialect().facts().is_own;
     match cx.stores.iter().find(|(_, store)| is_own(store)) {
         Some((_, store)) => cx.writable(store.clone()),
         None => Store::open(cx.home()?),

@@ -31,13 +31,13 @@ pub struct KeepOnRequest {
 }
 
 shape! {
-    /// What turning keeping on or off does, or would do, outside of boswell's own folder.
+    /// From `keep on` and `keep off`: what is done outside of boswell's own folder, or would be.
     KeepStep: "step" {
         /// what was or would be done
         does: String,
     }
 
-    /// What was kept now.
+    /// From `keep on` and `keep run`: what was kept now.
     KeptShape: "kept" {
         /// sessions of which something was stored
         sessions: usize,

@@ -8,7 +8,7 @@ use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// A change that boswell made in stores.
+    /// From `ops`: a change that boswell made in stores.
     LoggedOperation: "op" {
         /// its id
         op: String,

@@ -27,7 +27,7 @@ pub struct PurgeRequest {
 }
 
 shape! {
-    /// A session that was purged.
+    /// From `delete --purge`: a session that was purged.
     PurgeOp: "op" {
         /// id of the operation
         op: String,

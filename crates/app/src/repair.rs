@@ -27,7 +27,7 @@ pub struct SessionRepairRequest {
 }
 
 shape! {
-    /// A step of a repair that was or would be carried out.
+    /// From `repair`: a step that was or would be carried out.
     RepairStepShape: "step" {
         /// the session
         session: String,
@@ -51,7 +51,7 @@ shape! {
         helps: Vec<&'static str>,
     }
 
-    /// What a reader still loses once a repair is carried out.
+    /// From `repair`: what a reader still loses once it is carried out.
     LossShape: "loss" {
         /// the session
         session: String,
@@ -67,7 +67,7 @@ shape! {
         times: usize,
     }
 
-    /// A repair that was carried out; `undo` takes it back.
+    /// From `repair`: what was carried out; `undo` takes it back.
     RepairOperation: "op" {
         /// its id
         op: String,

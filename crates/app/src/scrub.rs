@@ -37,7 +37,7 @@ pub enum ScrubScope {
 }
 
 shape! {
-    /// A file in which secrets would be replaced.
+    /// From `secrets --scrub`: a file in which secrets would be replaced.
     ScrubFileStep: "step" {
         /// what would be done
         done: &'static str,
@@ -51,7 +51,7 @@ shape! {
         kinds: Vec<&'static str>,
     }
 
-    /// Where secrets would be replaced outside the files of a session.
+    /// From `secrets --scrub`: where secrets would be replaced outside the files of a session.
     ScrubCopiesStep: "step" {
         /// what would be done
         done: &'static str,
@@ -65,7 +65,7 @@ shape! {
         blobs: usize,
     }
 
-    /// A session in which secrets were replaced.
+    /// From `secrets --scrub`: a session in which secrets were replaced.
     ScrubbedStep: "step" {
         /// what was done
         done: &'static str,

@@ -7,6 +7,7 @@
 
 mod all;
 mod entry;
+mod error;
 mod page;
 mod render;
 mod schema;
@@ -14,6 +15,7 @@ mod session;
 
 pub use all::all;
 pub use entry::{EntryParts, EntryPlace, EntryShape, ToolShape, content};
+pub use error::{ErrorShape, reasons};
 pub use page::Page;
 pub use render::{json_schema, markdown, pretty};
 pub use schema::{Schema, ShapeDefinition, ShapeField};

@@ -2,11 +2,10 @@
 
 #![expect(clippy::print_stderr, reason = "this is where errors are printed")]
 
-use std::error::Error as _;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use boswell_model::json::Json;
+use boswell_app::shape::{ErrorShape, Shape as _, reasons};
 use boswell_model::{Error, ErrorKind};
 
 use crate::app::App;
@@ -40,12 +39,7 @@ pub(crate) fn left_out(app: &App, left_out: &[Error]) -> ExitCode {
 /// Prints an error and gives its exit code.
 pub(crate) fn report(error: &Error, json: bool) -> ExitCode {
     if json {
-        let line = Json::object()
-            .with("v", 1)
-            .with("type", "error")
-            .with("kind", error.kind().word())
-            .with("message", full_text(error))
-            .with("hint", error.hint());
+        let line = ErrorShape::from(error).object();
         eprintln!("{}", json_line(&line));
     } else {
         eprintln!("error: {}", escape(&error.to_string()));
@@ -114,25 +108,6 @@ fn bug(said: &str, place: &str) -> String {
         cut(&one_line(said), 300),
         one_line(place),
     )
-}
-
-fn reasons(error: &Error) -> Vec<String> {
-    let mut out: Vec<String> = error.reason().map(str::to_owned).into_iter().collect();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        out.push(cause.to_string());
-        source = cause.source();
-    }
-    out
-}
-
-fn full_text(error: &Error) -> String {
-    let mut text = error.to_string();
-    for reason in reasons(error) {
-        text.push_str(": ");
-        text.push_str(&reason);
-    }
-    text
 }
 
 #[cfg(test)]

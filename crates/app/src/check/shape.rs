@@ -35,7 +35,7 @@ shape! {
         next: Option<String>,
     }
 
-    /// Something that is not wrong yet: `lost_soon`.
+    /// From `check`: something that is not wrong yet (`lost_soon`).
     WarningShape: "warning" {
         /// the session, where it is about one
         session: Option<String>,

@@ -10,7 +10,7 @@ use crate::text::one_line;
 use crate::{App, AppResult, RequestContext};
 
 shape! {
-    /// A lock that was or would be broken.
+    /// From `clean`: a lock that was or would be broken.
     LockStep: "step" {
         /// what was or would be done
         done: &'static str,

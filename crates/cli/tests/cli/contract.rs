@@ -1,31 +1,13 @@
 //! Every line of `--json` that a test reads has the members that its shape promises, and no others.
-#![expect(
-    clippy::print_stdout,
-    reason = "lines without a shape are counted in the output of their test"
-)]
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_app::shape::{self, Schema, ShapeDefinition};
 use serde_json::{Map, Value};
 
-/// Whether a line of a type without a definition is a failure. Until every command has its shapes
-/// in `boswell-app`, such lines are only reported.
-const EVERY_TYPE_IS_DEFINED: bool = false;
-
-/// Types with several shapes, of which some may have no definition until then.
-const PARTLY_DEFINED: [&str; 3] = ["step", "file", "op"];
-
-/// Members that `import` adds to a session, and that have no definition until then.
-const NOT_YET_DEFINED: [&str; 2] = ["brought", "left"];
-
 /// Types to whose members each agent may add settings of its own.
 const OPEN: [&str; 1] = ["context"];
-
-/// Lines without a definition.
-static UNDEFINED: AtomicUsize = AtomicUsize::new(0);
 
 type Shapes = BTreeMap<&'static str, Vec<ShapeDefinition>>;
 
@@ -50,15 +32,10 @@ pub(crate) fn assert_follows(line: &Value) {
         .iter()
         .filter_map(|shape| object(line, shape, "").err())
         .collect();
-    if wrong.len() < shapes.len() {
-        return;
-    }
-    let may_be_undefined = shapes.is_empty() || PARTLY_DEFINED.contains(&kind);
-    if EVERY_TYPE_IS_DEFINED || !may_be_undefined {
-        panic!("{kind} is none of its shapes: {wrong:?}: {line}");
-    }
-    let count = UNDEFINED.fetch_add(1, Ordering::Relaxed) + 1;
-    println!("contract: {kind} is none of its shapes: {wrong:?} ({count} such lines)");
+    assert!(
+        wrong.len() < shapes.len(),
+        "{kind} is none of its shapes: {wrong:?}: {line}"
+    );
 }
 
 fn object(value: &Value, shape: &ShapeDefinition, path: &str) -> Result<(), String> {
@@ -87,7 +64,6 @@ fn unknown<'v>(members: &'v Map<String, Value>, shape: &ShapeDefinition) -> Opti
         .keys()
         .map(String::as_str)
         .filter(|_| !is_open)
-        .filter(|name| EVERY_TYPE_IS_DEFINED || !NOT_YET_DEFINED.contains(name))
         .find(|name| !is_head(name) && shape.fields.iter().all(|field| field.name != *name))
 }
 
