@@ -172,7 +172,7 @@ mod tests {
         let _ = app
             .context(&context, &mut |part| {
                 if let ContextPart::Message(message) = part {
-                    texts.push(format!("{:?}", message.content));
+                    texts.extend(message.content.iter().map(ToString::to_string));
                 }
                 Ok(true)
             })
