@@ -40,6 +40,16 @@ pub(crate) fn metadata() -> Outcome<serde_json::Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
+/// Downloads every package of the lock file, also those of optional features.
+pub(crate) fn fetch() -> Outcome<()> {
+    let status = cargo().args(["fetch", "--locked"]).status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err("cargo fetch --locked failed".into())
+    }
+}
+
 /// Cargo's target folder, wherever the configuration puts it.
 pub(crate) fn target() -> Outcome<PathBuf> {
     let metadata = metadata()?;

@@ -81,7 +81,7 @@ fn attachments(
         sink(attachment.shape(&session, written))
     };
     if inside(&session, &found.store, &mut hand_out)? {
-        beside(&found, &mut hand_out)?;
+        side_files(&found, &mut hand_out)?;
     }
     if count == 0 {
         cx.remark(format!("{} has no attachments", session.reference()));
@@ -187,7 +187,7 @@ fn named(store: &Store, entry: Option<String>, mime: Option<String>, name: Strin
 }
 
 /// Files that belong to the session.
-fn beside(found: &Resolved, hand_out: HandOut<'_>) -> Result<()> {
+fn side_files(found: &Resolved, hand_out: HandOut<'_>) -> Result<()> {
     let files = found.store.side_files(&found.location)?.into_iter();
     for file in files.filter(|file| file.kind == SideKind::Attachment) {
         let attachment = Attachment {

@@ -1,4 +1,4 @@
-//! What was asked, of every agent: in sessions, and in the histories that agents keep beside them.
+//! What was asked, of every agent: in sessions, and in the histories that agents keep in files of their own.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -78,9 +78,9 @@ fn prompts(cx: &RequestContext, request: &PromptsRequest) -> Result<Vec<PromptSh
     let filter = Filter::new(cx, &request.filter)?;
     let mut session_index = SessionIndex::create(cx)?;
     let mut prompts = in_sessions(cx, &mut session_index, &filter, request)?;
-    let beside = beside_sessions(cx)?;
-    let kept = Beside::new(cx, &filter, request, &prompts);
-    prompts.extend(beside.into_iter().filter(|prompt| kept.takes(prompt)));
+    let recorded = history_prompts(cx)?;
+    let kept = HistoryPrompts::new(cx, &filter, request, &prompts);
+    prompts.extend(recorded.into_iter().filter(|prompt| kept.takes(prompt)));
     prompts.sort_by_key(|prompt| std::cmp::Reverse(prompt.at));
     prompts.dedup_by(|later, first| later.text.trim() == first.text.trim());
     prompts.truncate(request.limit);
@@ -183,8 +183,8 @@ fn prompt_of(
     })
 }
 
-/// Prompts that agents and boswell keep beside sessions.
-fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
+/// Prompts that agents and boswell keep in histories of their own.
+fn history_prompts(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     let mut prompts = Vec::new();
     for (_, store) in cx.stores.iter() {
         let dialect = store.dialect().name();
@@ -216,8 +216,8 @@ fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     Ok(prompts)
 }
 
-/// Chooses among the prompts that are kept beside sessions.
-struct Beside<'a> {
+/// Chooses among the prompts of those histories.
+struct HistoryPrompts<'a> {
     cx: &'a RequestContext,
     filter: &'a Filter<'a>,
     words: Vec<String>,
@@ -227,20 +227,20 @@ struct Beside<'a> {
     known: HashSet<(String, String)>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> HistoryPrompts<'a> {
     fn new(
         cx: &'a RequestContext,
         filter: &'a Filter<'a>,
         request: &PromptsRequest,
         found: &[PromptShape],
-    ) -> Beside<'a> {
+    ) -> HistoryPrompts<'a> {
         let words = request.query.split_whitespace();
         let excluded = cx.stores.excluded();
         let known = |prompt: &PromptShape| {
             let session = prompt.session.clone()?;
             Some((session, prompt.text.trim().to_owned()))
         };
-        Beside {
+        HistoryPrompts {
             cx,
             filter,
             words: words.map(str::to_lowercase).collect(),
