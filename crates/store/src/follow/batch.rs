@@ -14,6 +14,9 @@ use super::NewEntry;
 use crate::ObjectReader;
 use crate::blobs::Blobs;
 
+/// The bytes of a record, and what a person reads of it.
+type NewRecord = (Arc<[u8]>, View);
+
 /// Takes the lines of one poll.
 pub(super) struct Batch<'f> {
     dialect: &'static dyn Dialect,
@@ -23,7 +26,7 @@ pub(super) struct Batch<'f> {
     log: Log,
     /// How many of them were.
     old: usize,
-    records: Vec<(Arc<[u8]>, View)>,
+    records: Vec<NewRecord>,
     /// Where the line of each record begins and ends.
     lines: Vec<(u64, u64)>,
     /// Device and number of the file that the lines come from, if it is one.
@@ -131,7 +134,7 @@ impl<'f> Batch<'f> {
             let shared = lines.get(nth + 1).is_some_and(|next| next.0 == start);
             Revision::of_log(file, if shared { start } else { end })
         };
-        let entry = |(nth, (slot, record)): (usize, (Slot, (Arc<[u8]>, View)))| {
+        let entry = |(nth, (slot, record)): (usize, (Slot, NewRecord))| {
             let (head, (bytes, view)) = (log.head(slot)?, record);
             Some(NewEntry {
                 revision: revision(nth),

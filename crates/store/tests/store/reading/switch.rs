@@ -13,7 +13,7 @@ fn saves_after_a_switch_go_on_where_the_stored_messages_end() {
     drop(ticket);
 
     assert_eq!((new.cursor.entries, new.session.log().heads.len()), (2, 3));
-    let expect = Expect::Revision(new.cursor.revision.clone());
+    let expect = Expect::Revision(new.cursor.revision);
     let receipt = new
         .writer
         .append_with(Draft::user("third"), expect.clone(), Durability::Fsync)
