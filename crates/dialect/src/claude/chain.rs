@@ -1,9 +1,10 @@
-//! The chain as the newest client links it, which is more forgiving than the file.
+//! The chain of messages as the newest client links it, which tolerates more damage than the tree.
 //!
-//! The tree of a session tells the truth: a parent that is missing makes a root. The client bridges
-//! such a gap to the line before, drops all but the last of lines with one id, does not see records
-//! that stand behind another record or behind garbage on their line, and moves the messages that a
-//! compaction kept behind its summary. Tip and context follow it.
+//! The tree of a session shows what the file contains: an entry whose parent is missing is a root.
+//! The client repairs more: it links such an entry to the line before it, keeps only the last of
+//! several lines with one id, ignores records that follow another record or garbage on their line,
+//! and moves the messages that a compaction kept behind its summary. Tip and context are computed
+//! on this chain.
 
 use std::collections::HashSet;
 

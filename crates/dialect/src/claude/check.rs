@@ -1,4 +1,4 @@
-//! Branches that hold messages and that the client will not show again.
+//! Finds lost branches: branches with messages that the client will not show again.
 
 use std::collections::{BTreeMap, HashMap};
 

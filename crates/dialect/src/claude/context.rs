@@ -1,9 +1,8 @@
-//! What the newest client would send for a tip.
+//! The context for a tip: what the newest client would send.
 //!
-//! Items keep the order of the chain, one for each line of the user and one for each API
-//! message of the model. On the wire the client also joins neighbouring lines of the user
-//! and moves attachments to the edges of that message; that packing adds and removes nothing
-//! and is left out here.
+//! Items have the order of the chain, one per line of the user and one per API message of the
+//! model. In a request the client also merges adjacent lines of the user and moves attachments to
+//! the edges of the merged message; this changes no content and is left out here.
 
 use std::collections::HashSet;
 

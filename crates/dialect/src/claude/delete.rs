@@ -1,4 +1,4 @@
-//! Removes a session with everything that the client keeps for it.
+//! Deletes a session with all files that the client stores for it.
 
 use boswell_model::Result;
 use boswell_model::json::Raw;

@@ -1,4 +1,4 @@
-//! Claude Code's answers to the contract of dialects.
+//! The implementation of [`Dialect`] and its powers for Claude Code.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

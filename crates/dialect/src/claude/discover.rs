@@ -1,4 +1,4 @@
-//! Finds sessions by the names of their files.
+//! Discovery of sessions by file names.
 
 use boswell_model::{Framing, Problem, Result};
 

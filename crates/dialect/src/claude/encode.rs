@@ -1,8 +1,8 @@
-//! Drafts as lines of the client, and the first lines of a new session.
+//! Encodes drafts as lines of the client, and the first lines of a new session.
 //!
-//! A line has what the client writes itself: its link, whose it is, and the folder, version and
-//! branch that the session named last. An answer is one line whatever it holds; the client, which
-//! writes one for each part, reads both.
+//! A line has the fields that the client writes: its link, its session, and the folder, version and
+//! branch that the session stated last. An assistant message becomes one line with all its parts;
+//! the client writes one line per part and reads both forms.
 
 use boswell_model::json::{Json, Raw, RawKind, insert_member};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};

@@ -1,4 +1,4 @@
-//! Files as they stood at each prompt, folded from snapshot and delta lines.
+//! File history: the project files at each prompt, computed from snapshot and delta lines.
 
 use std::collections::{BTreeMap, HashMap};
 

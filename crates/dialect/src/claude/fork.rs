@@ -1,9 +1,10 @@
-//! A new session from a branch of another one.
+//! Forks a branch of a session into a new session.
 //!
-//! As the client's `/branch` does it, lines keep their ids and say where they come from; as the SDK
-//! does it, each gets an id of its own. Either way the new log holds one branch and nothing else:
-//! records that shared a line stand on lines of their own, and a parent that was missing is the
-//! line before. What holds for the source alone (its title, tag, settings, file history) stays.
+//! In the style of the client's `/branch`, lines keep their ids and state their origin; in the
+//! style of the SDK, each line gets a new id. In both styles the new log contains one branch and
+//! nothing else: records that shared a line get lines of their own, and a missing parent is
+//! replaced by the line before. Data of the source alone (its title, tag, settings, file history)
+//! is not copied.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! The head of a line: which kind it is and how it hangs together with others.
+//! Fills in the head of a line: its kind, id, parent and flags.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Whether the provider would take an image, as far as its first bytes and its size tell.
+//! Checks whether the provider would accept an image, by its first bytes and its size.
 
 /// More than this, as it stands in the request, is refused.
 const LARGEST: usize = 5 << 20;

@@ -1,7 +1,8 @@
-//! Blocks that the provider takes in no request: one of them, and the session can never go on.
+//! Finds blocks that the provider rejects in every request: with one of them a session can never
+//! continue.
 //!
-//! The newest client leaves out blank texts by itself, but for those inside of results; broken
-//! images it sends again and again.
+//! The newest client itself omits blank texts, except inside tool results; it sends broken images
+//! again in every request.
 
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Problem, ProblemKind, Result, SessionView, Slot};

@@ -1,4 +1,4 @@
-//! What the lines of a session say about it as a whole.
+//! Collects the metadata of a session from its lines.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Interner, Said, SessionMeta, Usage};

@@ -1,4 +1,4 @@
-//! Titles and tags: lines that count until the next of their kind.
+//! Title and tag lines: each is valid until the next line of its kind.
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result, Unseen, unseen};

@@ -1,9 +1,9 @@
-//! A project folder was moved: what the client files under its path follows.
+//! Updates the store after a project folder was moved.
 //!
-//! The client finds sessions by the folder that their project's path is turned into, and memory
-//! likewise; its prompt history and its table of projects name the path itself. Those change. What
-//! the lines of a log say about where they were written is history and stays; one line at its end
-//! says where the session is now, in the client's own words, so that readers see it.
+//! The client finds sessions and memory by a folder name that it derives from the project's path;
+//! its prompt history and its table of projects contain the path itself. These are changed. The
+//! paths in the lines of a log are history and stay; one new line at its end, in the client's own
+//! format, states the new folder, so that readers find it.
 
 use boswell_model::json::{Json, Member, Object, Raw, scan_object, set_member, write_string};
 use boswell_model::{Error, ErrorKind, Result};

@@ -1,8 +1,8 @@
-//! `sessions-index.json` written anew from the logs.
+//! Rebuilds `sessions-index.json` from the logs.
 //!
-//! Versions around 2.1.17 list sessions from it and no version keeps it true; later ones neither
-//! write nor read it. So an index that is there is corrected, and none is made. Members that we do
-//! not know stay, in the index and in its entries.
+//! Versions around 2.1.17 list sessions from this index, but no version keeps it up to date; later
+//! versions neither write nor read it. So an existing index is corrected, and a missing one is not
+//! created. Unknown members stay, in the index and in its entries.
 
 use std::collections::BTreeMap;
 

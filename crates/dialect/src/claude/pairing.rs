@@ -1,4 +1,4 @@
-//! Which calls were answered, and what the client sends where they were not.
+//! Pairs tool calls with results, and computes what the client sends for calls without a result.
 
 use std::collections::{HashMap, HashSet};
 

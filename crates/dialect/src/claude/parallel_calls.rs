@@ -1,8 +1,8 @@
-//! Puts back the calls and results that a chain of single parents leaves out.
+//! Restores the parallel tool calls and results that a path of single parents leaves out.
 //!
-//! An answer with several tool calls is written as one line a call, each the child of the one
-//! before, and each result is the child of its own call. The next message follows only one of the
-//! results, so the others are off its path.
+//! A message with several tool calls is written as one line per call, each the child of the line
+//! before, and each result is the child of its own call. The next message is the child of only one
+//! of the results, so the others are not on its path.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

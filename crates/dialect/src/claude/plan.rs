@@ -1,4 +1,4 @@
-//! What has to happen in the client's files for an intention to come true.
+//! Plans for edit requests on the client's files.
 
 use boswell_model::{Error, ErrorKind, Result};
 

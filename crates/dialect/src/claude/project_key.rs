@@ -1,4 +1,4 @@
-//! The name of the folder that a project's sessions are kept in.
+//! The name of the folder that contains a project's sessions.
 
 /// Keys longer than this many UTF-16 units are cut and end with a hash of the whole path.
 pub const LONGEST: usize = 200;

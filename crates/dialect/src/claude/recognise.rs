@@ -1,4 +1,4 @@
-//! Whether a file was written by Claude Code, or by a program that writes the same lines.
+//! Recognises files of Claude Code, and of programs that write the same lines.
 
 use boswell_model::json::{Object, Raw, RawKind};
 

@@ -1,4 +1,4 @@
-//! The client's own command that takes a session up again.
+//! The client's own command that resumes a session.
 
 use boswell_model::SessionMeta;
 

@@ -1,5 +1,5 @@
-//! Where the conversation stands, said so that the newest client follows: a `last-prompt` line that
-//! names its leaf explicitly.
+//! Moves the leaf in a way that the newest client follows: with a `last-prompt` line that names the
+//! leaf explicitly.
 
 use boswell_model::json::Json;
 use boswell_model::{

@@ -1,8 +1,8 @@
-//! `settings.json`: how long the client keeps sessions, and the hook that tells
-//! boswell that one has ended.
+//! `settings.json`: the retention period of sessions, and the hook that notifies boswell when a
+//! session ends.
 //!
-//! The file is the user's own. A hook is added and taken out as one stretch of bytes, so that all
-//! else stays as it was.
+//! The file belongs to the user. A hook is added and removed as one range of bytes, so that
+//! everything else stays unchanged.
 
 use boswell_model::json::{Json, Member, Raw, RawKind, scan_object};
 use boswell_model::{Error, ErrorKind, Result};

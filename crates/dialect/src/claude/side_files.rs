@@ -1,4 +1,4 @@
-//! Files that belong to a session beside its log, and the memory of projects.
+//! The side files of a session, and the memory files of projects.
 
 use boswell_model::json::Raw;
 use boswell_model::{Result, SessionMeta};

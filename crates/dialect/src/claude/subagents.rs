@@ -1,4 +1,4 @@
-//! Which call started which subagent.
+//! Finds the tool call that started each subagent.
 
 use std::collections::HashMap;
 

@@ -1,8 +1,8 @@
-//! What a message says, found in one walk over its content.
+//! The searchable text of a message, found in one pass over its content.
 //!
-//! Says the same as the blocks of a view. Where a view puts text together or takes it from
-//! elsewhere (several texts in one result, output that stands beside the message), there is no
-//! answer here, and the view tells.
+//! Gives the same text as the blocks of a view. Where a view combines texts or takes them from
+//! another place (several texts in one result, output that is stored outside the message), the
+//! result here is `None` and the view is built.
 
 use boswell_model::json::{Object, Raw, RawKind, Str};
 

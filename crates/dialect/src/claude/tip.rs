@@ -1,4 +1,4 @@
-//! Where the conversation stands when the newest client takes it up again.
+//! The tip from which the newest client continues when it resumes a session.
 
 use boswell_model::{EntryKind, Flags, Log, Result, SessionView, Slot, Tip};
 

@@ -1,4 +1,4 @@
-//! What a person reads of a line.
+//! The readable view of a line.
 
 use std::borrow::Cow;
 

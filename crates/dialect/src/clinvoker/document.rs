@@ -1,4 +1,4 @@
-//! A session's document: all that clinvoker knows of it.
+//! The document of a session: all its metadata.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{Instant, SessionMeta, Usage, View};

@@ -1,5 +1,4 @@
-//! Changes members of a document and leaves every other byte as it is: unknown fields,
-//! times as found, layout.
+//! Changes members of a document and keeps every other byte: unknown fields, times, layout.
 
 use boswell_model::json::{Member, Object, Raw, scan_object};
 use boswell_model::{Error, ErrorKind, Result};

@@ -1,9 +1,7 @@
-//! `sessions/index.json`: a cache that the documents are compared with, and that is
-//! written anew from them.
+//! `sessions/index.json`: a cache that is compared with the documents and rebuilt from them.
 //!
-//! clinvoker itself persists an index that it has not loaded, so rows go missing. We never
-//! do: what stands there is loaded, rows that are right keep their bytes, and every document
-//! has a row afterwards.
+//! clinvoker itself writes an index that it has not loaded, so rows are lost. We always load the
+//! existing index: correct rows keep their bytes, and every document has a row afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 

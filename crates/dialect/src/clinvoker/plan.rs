@@ -1,4 +1,5 @@
-//! Intentions turned into changes of a document and of the index, both under clinvoker's own lock.
+//! Plans for edit requests: changes of a document and of the index, both under clinvoker's own
+//! lock.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A row of the index: nine fields of a document under the names of Go's struct.
+//! A row of the index: nine fields of a document, with the names of Go's struct.
 
 use boswell_model::json::{Raw, RawKind, set_member};
 

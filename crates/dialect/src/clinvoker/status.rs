@@ -1,4 +1,5 @@
-//! The states of a clinvoker session: those its documents describe, and those its code reaches.
+//! The states of a clinvoker session: those that its documents describe, and those that its code
+//! reaches.
 
 /// A state. Documents may hold other words; they are shown as they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Which id the agent really uses, as it says itself once it runs.
+//! Confirms which session id the agent really uses, from what it reports after its start.
 
 use boswell_model::{Error, ErrorKind, Result};
 

@@ -1,4 +1,4 @@
-//! What a row says: plain text, or blocks encoded as JSON inside the string.
+//! The content of a row: plain text, or blocks encoded as JSON inside the string.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! White space of JSON as the app prints it, every token as it was.
+//! Changes the white space of JSON to that of the app, and keeps every token.
 //!
-//! The app writes its index with two spaces and its rows without any. Printing through values would
-//! change numbers, doubled keys and lone surrogates of rows that nobody asked to change; here only
-//! the space between tokens moves.
+//! The app writes its index with two spaces of indentation and its rows without any. Printing
+//! through values would change numbers, duplicate keys and lone surrogates of rows that should not
+//! change; here only the space between tokens changes.
 
 /// A valid JSON text as `JSON.stringify(value, null, 2)` spaces it.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! `sessions.json`: read as the app reads it, and salvaged as the app would when it is damaged.
+//! Reads `sessions.json` as the app reads it, and salvages it as the app would if it is damaged.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,4 @@
-//! `sessions.json` on its way back to disk: rows are changed one by one, all
-//! others stay as they are.
+//! Edits `sessions.json`: rows are changed one by one, and all others keep their bytes.
 
 use boswell_model::json::{Json, Raw, remove_member, set_member};
 use boswell_model::{Error, ErrorKind, Instant, Result};

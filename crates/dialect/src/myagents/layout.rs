@@ -1,4 +1,4 @@
-//! Where MyAgents keeps its sessions, and which of two files holds one.
+//! The layout of a MyAgents store, and which of two files contains a session.
 
 use std::collections::BTreeMap;
 

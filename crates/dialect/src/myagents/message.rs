@@ -1,4 +1,4 @@
-//! Rows of a transcript: one message each, or one turn's worth of them.
+//! The rows of a transcript: one message each, or the messages of one turn.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta, Usage, View};

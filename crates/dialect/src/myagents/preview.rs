@@ -1,4 +1,4 @@
-//! The line that MyAgents shows of a session: the beginning of the last thing its user said.
+//! The preview line of a session: the beginning of the last message of its user.
 
 use boswell_model::json::{Raw, RawKind};
 

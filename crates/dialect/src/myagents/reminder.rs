@@ -1,7 +1,7 @@
-//! The envelope `<system-reminder>…</system-reminder>` in front of what a user said.
+//! The envelope `<system-reminder>…</system-reminder>` before the text of a user message.
 //!
-//! The app wraps what it adds to a prompt (a scheduled task, the window the user looks at, output
-//! of a local command) into such envelopes; people are shown what follows them.
+//! The app encloses what it adds to a prompt (a scheduled task, the window in focus, output of a
+//! local command) in such envelopes; users see only the text after them.
 
 /// What stands before and after the leading envelopes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

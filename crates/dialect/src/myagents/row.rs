@@ -1,4 +1,4 @@
-//! A row of `sessions.json`: what the app knows of a session without its transcript.
+//! A row of `sessions.json`: the metadata of a session without its transcript.
 
 use boswell_model::json::Raw;
 use boswell_model::{Instant, SessionMeta, Settings, Usage};

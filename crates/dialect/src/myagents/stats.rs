@@ -1,4 +1,4 @@
-//! The sums that a row of the index keeps of its transcript.
+//! The sums over a transcript that its index row contains.
 
 use boswell_model::json::{Json, Object, Raw, RawKind};
 use boswell_model::{Result, Stated};

@@ -1,4 +1,4 @@
-//! Which sessions MyAgents leaves out of its history.
+//! Which sessions MyAgents omits from its history.
 
 use boswell_model::json::Raw;
 

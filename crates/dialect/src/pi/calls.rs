@@ -1,4 +1,4 @@
-//! Calls and answers that an entry holds, found without making its view.
+//! Finds the tool calls and results of an entry without building its view.
 
 use boswell_model::json::{Object, RawKind};
 use boswell_model::{Interner, ToolLink};

@@ -1,6 +1,6 @@
-//! Damage that only this family knows.
+//! Finds damage that is specific to this family.
 //!
-//! Branches that lead nowhere are no damage here: every entry stays reachable through the tree.
+//! Abandoned branches are not damage here: every entry stays reachable through the tree.
 
 use boswell_model::json::RawKind;
 use boswell_model::{EntryKind, Head, Problem, ProblemKind, Result, SessionView, Slot};

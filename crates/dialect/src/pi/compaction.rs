@@ -1,4 +1,4 @@
-//! Which entries before a compaction the model still sees.
+//! Which entries before a compaction stay in the context.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Gap, Log, Slot, SpanKind};

@@ -1,5 +1,5 @@
-//! What a model would be sent: the path to the tip, with the last compaction on it standing
-//! for what came before.
+//! The context for a tip: the path to the tip, with the last compaction on it in place of
+//! everything before.
 
 use boswell_model::json::{Object, RawKind};
 use boswell_model::{

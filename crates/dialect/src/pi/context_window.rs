@@ -1,4 +1,4 @@
-//! Whether the end of a log says all that a context needs.
+//! Decides whether the end of a log is enough to compute a context.
 
 use boswell_model::{EntryKind, Result, SessionView, Slot, Tip};
 

@@ -1,8 +1,8 @@
-//! Drafts as entries of the pi family.
+//! Encodes drafts as entries of the pi family.
 //!
-//! Our own sessions are written so that pi and xcsh both load them: a model change carries
-//! pi's two fields and xcsh's one, and an answer always has `usage`, without which xcsh
-//! refuses the whole file.
+//! Our own sessions are written so that both pi and xcsh load them: a model change has the two
+//! fields of pi and the one of xcsh, and an assistant message always has `usage`, without which
+//! xcsh rejects the whole file.
 
 use boswell_model::json::{Json, Printer, Raw, insert_member, print_object, set_member, value_end};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};

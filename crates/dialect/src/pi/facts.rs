@@ -1,4 +1,4 @@
-//! What is always true of pi and of the programs that share its format.
+//! The facts of pi and of the programs that share its format.
 
 use super::flavour::Flavour;
 use super::repair::READERS;

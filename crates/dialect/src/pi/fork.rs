@@ -1,8 +1,8 @@
-//! A new session from another one: a branch of it, or all of it.
+//! Forks a session: one branch of it, or all of it.
 //!
-//! Records come along byte for byte, older versions migrated first. What holds only for the session
-//! they stand in stays behind: labels, which are made anew for entries that come along, its status,
-//! and statements of where its conversation stands.
+//! Records are copied byte for byte, after older versions were migrated. Records that are about the
+//! source session only are not copied: labels (written again for the entries that are copied), its
+//! status, and statements of its leaf.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What is kept of each record: its place in the tree and what kind of entry it is.
+//! Fills in the head of a record: its kind, id, parent and flags.
 
 use boswell_model::json::{Object, Raw, RawKind};
 use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Symbol};

@@ -1,4 +1,4 @@
-//! Questions about JSON values that JavaScript answers in its own way.
+//! JSON values with JavaScript semantics, where these differ from the obvious ones.
 
 use boswell_model::Instant;
 use boswell_model::json::{Json, Raw, RawKind};

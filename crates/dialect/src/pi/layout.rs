@@ -1,4 +1,4 @@
-//! How session files lie below a root.
+//! The layout of session files below a root.
 
 use boswell_model::{Framing, Result, Unseen, unseen};
 

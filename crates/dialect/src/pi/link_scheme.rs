@@ -1,4 +1,4 @@
-//! How the entries of a file hang together, which depends on its version.
+//! How the entries of a file are linked, which depends on its version.
 
 use boswell_model::{EntryKind, Flags, Head, Log, SessionView, Slot, Tip};
 

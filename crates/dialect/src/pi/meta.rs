@@ -1,4 +1,4 @@
-//! What the records of a session say about it as a whole.
+//! Collects the metadata of a session from its records.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{EntryKind, Head, Instant, Interner, Said, SessionMeta, Usage};

@@ -1,8 +1,8 @@
-//! Brings versions 1 and 2 to version 3, record by record: every other byte of the file stays.
+//! Migrates versions 1 and 2 to version 3, record by record: every other byte of the file stays.
 //!
 //! Version 1 has no ids and no parents, and its compactions count entries; version 2 calls custom
-//! messages hook messages. Files of version 3 without any parent, which pi makes when it forks one
-//! of version 1, are mended the same way.
+//! messages hook messages. Files of version 3 without any parent, which pi writes when it forks a
+//! file of version 1, are repaired in the same way.
 
 use std::collections::HashSet;
 

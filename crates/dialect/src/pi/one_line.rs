@@ -1,4 +1,4 @@
-//! One line about entries that are no messages.
+//! One-line descriptions of entries that are not messages.
 
 use boswell_model::json::Object;
 

@@ -1,4 +1,4 @@
-//! Artifacts of sessions that are gone.
+//! Finds artifacts of sessions that do not exist any more.
 
 use std::collections::HashSet;
 

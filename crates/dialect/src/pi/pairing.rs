@@ -1,9 +1,9 @@
-//! Calls and their answers, as a provider wants them: every call is followed by exactly
-//! one answer, at once.
+//! Pairs tool calls with results as providers require it: every call is followed immediately by
+//! exactly one result.
 //!
-//! A log may hold a call without an answer (the agent died), an answer that comes later (somebody
-//! spoke in between) or one without a call (its call was left behind). Storage stays as it is; this
-//! is about what is sent.
+//! A log may contain a call without a result (the agent was killed), a result that comes later
+//! (after another message), or a result without a call (the call is not in the context). The log
+//! does not change; this is only about the messages that are sent.
 
 use std::collections::HashMap;
 

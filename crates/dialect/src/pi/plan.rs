@@ -1,7 +1,7 @@
-//! What is wanted of a session, as plans.
+//! Plans for edit requests that touch more than the end of one file.
 //!
-//! Whatever can be said by appending is appended by the session's writer: entries, labels, the
-//! leaf, pi's titles. Here is what touches more than the end of one file.
+//! Everything that can be expressed by appending (entries, labels, the leaf, pi's titles) is
+//! appended by the session's writer instead.
 
 use boswell_model::Result;
 

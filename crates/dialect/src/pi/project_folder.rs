@@ -1,4 +1,5 @@
-//! How the programs name the folder of a project. Every way is lossy; none is ever decoded.
+//! How the programs name the folder of a project. Every scheme loses information; no name is ever
+//! decoded.
 
 use super::Flavour;
 use crate::Surroundings;

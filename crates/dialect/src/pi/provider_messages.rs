@@ -1,9 +1,9 @@
-//! The messages of a context on their way to a provider, which knows of users, developers,
-//! answers and results only.
+//! Converts the messages of a context for a provider, which knows only user, developer, assistant
+//! and tool result messages.
 //!
-//! What the agent alone knows becomes something that the user says, what was kept from the model
-//! stays away, every call is followed by its answer, and where the agent does so, neighbouring
-//! words of the user become one message. Storage stays as it is.
+//! Messages that only the agent knows become user messages, messages that are hidden from the model
+//! are omitted, every call is followed by its result, and, if the agent does so, adjacent user
+//! messages are merged. The log does not change.
 
 use boswell_model::Message;
 use boswell_model::json::{Json, Raw, RawKind};

@@ -1,4 +1,4 @@
-//! The command that takes a conversation up again.
+//! The command that resumes a conversation.
 
 use boswell_model::SessionMeta;
 

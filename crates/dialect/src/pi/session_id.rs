@@ -1,5 +1,5 @@
-//! Ids as the programs give them. Readers take any text; new ids look like those
-//! of their neighbours.
+//! Session ids in the forms of the programs. Readers accept any text; new ids look like the
+//! existing ones.
 
 use std::collections::HashSet;
 

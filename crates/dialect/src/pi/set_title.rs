@@ -1,4 +1,4 @@
-//! The title of a session whose program keeps it in the header: oh-my-pi and xcsh.
+//! Sets the title of a session whose program stores it in the header: oh-my-pi and xcsh.
 
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{Error, ErrorKind, Result, Slot};

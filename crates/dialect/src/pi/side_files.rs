@@ -1,4 +1,4 @@
-//! Files beside a log: the artifact folder that bears its name.
+//! The side files of a log: the artifact folder with the same name.
 
 use boswell_model::Result;
 

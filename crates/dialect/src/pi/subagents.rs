@@ -1,5 +1,5 @@
-//! Which call started which subagent, and where a tool's whole output lies: as far as
-//! boswell's own sessions tell.
+//! Finds the tool call that started each subagent, and the file with the complete output of a tool,
+//! as far as boswell's own sessions record them.
 
 use boswell_model::Result;
 use boswell_model::json::{Object, Raw};

@@ -1,4 +1,4 @@
-//! Calls of one branch that bear one id: the newest client drops the second.
+//! Repairs tool calls of one branch that have the same id: the newest client drops the second one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Lines of different content that bear one id.
+//! Repairs lines with different content that have the same id.
 
 use std::collections::HashMap;
 

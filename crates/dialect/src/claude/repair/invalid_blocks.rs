@@ -1,4 +1,4 @@
-//! Leaves out blocks that the provider takes in no request.
+//! Removes blocks that the provider rejects in every request.
 
 use boswell_model::json::{Json, Raw, set_member};
 use boswell_model::{ProblemKind, Result, Slot};

@@ -1,4 +1,4 @@
-//! Lines whose parent is gone, leads back to them, or was never written.
+//! Repairs lines whose parent is missing, is part of a cycle, or was never written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,8 +1,8 @@
-//! Calls that were made at once, put in a row for readers that follow single parents only.
+//! Links parallel tool calls one after the other, for readers that follow single parents only.
 //!
-//! The client writes each call below the one before and each answer below its own call, and goes on
-//! below one of the answers. Newer versions put the others back; older ones never see them, and
-//! drop the calls as well.
+//! The client writes each call as a child of the call before and each result as a child of its own
+//! call, and continues below one of the results. Newer versions restore the other results; older
+//! ones never see them, and drop their calls as well.
 
 use std::collections::HashSet;
 

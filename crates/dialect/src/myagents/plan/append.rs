@@ -1,5 +1,5 @@
-//! Appending rows: compare, then append, so that nothing is written twice and nobody's
-//! rows are passed over.
+//! Appends rows: first compares with the existing rows, so that a retry writes nothing twice and
+//! rows of another writer are not missed.
 
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{EntryKind, Error, ErrorKind, Instant, Result, Revision, Slot};

@@ -1,4 +1,5 @@
-//! New sessions: a row, as the app makes one. The transcript comes with the first message.
+//! Creates a session: a row, as the app writes it. The transcript is created with the first
+//! message.
 
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};

@@ -1,4 +1,4 @@
-//! Forking: the rows up to an answer become a session of their own.
+//! Forks a session: the rows up to an assistant message become a new session.
 
 use boswell_model::json::Json;
 use boswell_model::{EntryKind, Result, Tip};

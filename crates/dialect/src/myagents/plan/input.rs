@@ -1,4 +1,4 @@
-//! A change of one session while it is planned.
+//! The state of a session while a change of it is planned.
 
 use boswell_model::{
     Error, ErrorKind, Flags, Framing, Gap, Instant, Result, Revision, SessionView, Span, SpanKind,

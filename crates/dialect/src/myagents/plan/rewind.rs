@@ -1,4 +1,5 @@
-//! Rewinding: the transcript is cut before a prompt, and the engine must forget the same.
+//! Rewinds a session: truncates the transcript before a prompt, and makes the engine forget the
+//! same messages.
 
 use boswell_model::{EntryKind, Error, ErrorKind, Result, Tip};
 

@@ -1,4 +1,4 @@
-//! The line log of a session as a change finds it, also while it is still a document.
+//! The transcript of a session before a change: a line log, or a document of an old version.
 
 use boswell_model::json::Raw;
 use boswell_model::{Result, Slot};

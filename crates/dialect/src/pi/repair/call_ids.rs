@@ -1,4 +1,4 @@
-//! Calls of one branch that bear one id.
+//! Repairs tool calls of one branch that have the same id.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,4 @@
-//! The record that describes the session: brought to the front, completed, or made
-//! anew from what is left.
+//! Repairs the header: moves it to the front, completes it, or rebuilds it from what is left.
 
 use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{EntryKind, Gap, ProblemKind, Repair, Result, Slot, SpanKind};

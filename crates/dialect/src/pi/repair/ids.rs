@@ -1,4 +1,4 @@
-//! Entries without an id, and entries of different content that bear one id.
+//! Repairs entries without an id, and entries with different content that have the same id.
 
 use std::collections::HashMap;
 
