@@ -51,8 +51,8 @@ impl<'a> Neighbours<'a> {
         }
     }
 
-    /// The neighbour of each entry of `lost`, none where nothing stands before it. Their own
-    /// links are not looked at.
+    /// Returns the likely parent of each entry of `lost`; `None` if nothing precedes it. Their own
+    /// links are ignored.
     pub(crate) fn find(
         &self,
         lost: &BTreeMap<Slot, Lost>,

@@ -85,8 +85,8 @@ impl<'a> Chain<'a> {
             if let Some(alive) = self.alive.get_mut(line.index()) {
                 *alive = true;
             }
-            // A line that is written again says something else, but others go on from
-            // where it stood first.
+            // A line that is written again has new content, but other lines continue from its first
+            // position.
             let is_new = seen
                 .get_mut(id.index())
                 .is_some_and(|seen| !std::mem::replace(seen, true));
@@ -110,7 +110,7 @@ impl<'a> Chain<'a> {
             let named = self.line(parent);
             let up = match named {
                 Some(parent) if self.is_alive(parent) => parent.0,
-                // It hangs below something that the compaction left out.
+                // Its parent was left out by the compaction.
                 Some(_) => tail,
                 None if self.is_main(head) => {
                     self.before.get(slot.index()).copied().unwrap_or(NONE)
@@ -145,8 +145,8 @@ impl<'a> Chain<'a> {
         set(&mut self.up, *first, anchor.map_or(NONE, |slot| slot.0));
     }
 
-    /// Opens every circle at its first line, which then hangs below the line before, like
-    /// one without a parent.
+    /// Cuts every cycle at its first line, which then follows the line before it, like a line
+    /// without a parent.
     fn break_circles(&mut self) {
         let circles = |up: &[u32]| Tree::circles(up.iter().map(|up| some(Some(up))));
         let found = circles(&self.up);
@@ -157,7 +157,7 @@ impl<'a> Chain<'a> {
             let before = self.bridge(slot).map_or(NONE, |slot| slot.0);
             set(&mut self.up, slot, before);
         }
-        // The line before may itself hang below the circle.
+        // The line before may itself be a descendant of the cycle.
         for slot in circles(&self.up) {
             set(&mut self.up, slot, NONE);
         }
@@ -201,8 +201,8 @@ impl<'a> Chain<'a> {
         some(self.before.get(slot.index()))
     }
 
-    /// For every line whether another one of the conversation hangs below it. News of progress can
-    /// link others, but the client does not keep it, so by itself it is nothing.
+    /// Returns for every line whether it has a child in the conversation. Progress lines can link
+    /// others, but the client does not keep them, so they do not count themselves.
     pub(super) fn has_child(&self) -> Vec<bool> {
         let mut out = vec![false; self.up.len()];
         for slot in self.in_order() {

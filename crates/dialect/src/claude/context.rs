@@ -81,7 +81,8 @@ fn chain_for<'a>(view: &SessionView<'a>, slot: Slot) -> Result<Chain<'a>> {
     Ok(Chain::of(view.log, kept.as_ref()))
 }
 
-/// The path to an entry; one that the client does not see hangs below the nearest one that it does.
+/// Returns the path to an entry. An entry that the client does not see follows the nearest ancestor
+/// that it does.
 fn path_to(view: &SessionView<'_>, chain: &Chain<'_>, slot: Slot) -> Vec<Slot> {
     let mut unseen: Vec<Slot> = view
         .tree
@@ -274,8 +275,8 @@ fn answer_item(line: &Line) -> ContextItem {
     ContextItem::with_form(line.slot, form)
 }
 
-/// Results that the client makes up for the calls of a line; its own results follow, so that
-/// they can be told apart.
+/// Returns the results that the client invents for the calls of a line. The recorded results follow
+/// separately, so that the two can be distinguished.
 fn unanswered(lines: &[Line], line: &Line, text: &str) -> ContextItem {
     let form = ContextForm::Made {
         role: "user",
@@ -337,7 +338,7 @@ fn note_settings(object: &Object<'_>, head: &Head, settings: &mut Settings) {
     }
 }
 
-/// Settings that stand outside the chain: the last line of each kind counts.
+/// Adds settings that are stored outside the chain: the last line of each kind counts.
 fn global_settings(view: &SessionView<'_>, settings: &mut Settings) -> Result<()> {
     let last = |word: &str| {
         let name = view.log.names.find(word)?;

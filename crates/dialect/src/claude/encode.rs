@@ -281,10 +281,10 @@ pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     Ok(())
 }
 
-/// Where a new session goes, and lines that say whose it is and where it is held.
+/// Returns the key of a new session's log, and first lines that state its id and folder.
 ///
-/// The client keeps the folder on lines of the conversation, of which there is none yet: it
-/// stands on the first line.
+/// The client writes the folder on lines of the conversation, and there are none yet, so the first
+/// line states it.
 pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLog> {
     if !is_uuid(id) {
         return Err(Error::new(

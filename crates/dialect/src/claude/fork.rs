@@ -59,8 +59,8 @@ pub(super) fn fork(asked: &PlanInput<'_>, at: Tip, new: &NewSession) -> Result<P
     })
 }
 
-/// Copies that are all called the same cannot be told apart: without a title of its own a fork
-/// says that it is one.
+/// Returns the title of the fork. Copies with equal titles cannot be distinguished, so a fork
+/// without a title of its own is marked as a fork.
 fn title(asked: &PlanInput<'_>, new: &NewSession) -> Result<Option<String>> {
     if let Some(title) = &new.title {
         return metadata::clean_title(title).map(Some);
@@ -80,7 +80,7 @@ fn title(asked: &PlanInput<'_>, new: &NewSession) -> Result<Option<String>> {
         .transpose()
 }
 
-/// Where the client would take up a log of these bytes.
+/// Returns the entry from which the client would continue a log of these bytes.
 fn stands_at(bytes: &[u8], id: &str) -> Option<String> {
     let location = SessionLocation::of(id, Framing::Lines, bytes.len() as u64);
     let read = Reader::read(&Claude, &location, bytes, Depth::Heads);
@@ -97,7 +97,7 @@ struct Fork<'a> {
     style: ForkStyle,
     /// Lines of the branch in the order of the file.
     slots: Vec<Slot>,
-    /// For lines whose parent does not come along: the one that they hang below instead.
+    /// For lines whose parent is not copied: the parent that replaces it.
     bridges: HashMap<Slot, Option<Slot>>,
     /// What each id becomes.
     ids: HashMap<String, String>,
@@ -106,7 +106,7 @@ struct Fork<'a> {
     title_id: String,
 }
 
-/// For lines of a branch whose parent does not come along: the one that they hang below instead.
+/// Returns for lines of a branch whose parent is not copied the parent that replaces it.
 fn bridges(
     view: &SessionView<'_>,
     path: &[Slot],

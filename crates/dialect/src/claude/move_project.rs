@@ -135,9 +135,9 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// Where a session is held after the move; none if it stays. A folder holds sessions of every
-    /// path that its name could stand for, so what the log says decides; where nothing that it says
-    /// fits the folder, the folder does.
+    /// Returns the project of a session after the move; `None` if it does not change. One folder
+    /// contains the sessions of every path that maps to its name, so the log decides; if no path in
+    /// the log maps to the folder, the folder decides.
     fn place(&self, folder: &str, log: &FileInfo) -> Result<Option<String>> {
         let said = said(self.files, log)?;
         let own = said
@@ -315,7 +315,7 @@ impl Moving<'_> {
         Ok(())
     }
 
-    /// The client's table of projects, where trust and permissions stand.
+    /// Changes the client's table of projects, which contains trust and permissions.
     fn table(&mut self, key: &str) -> Result<()> {
         let Some(bytes) = self.files.read_whole(key, LIMIT)? else {
             return Ok(());

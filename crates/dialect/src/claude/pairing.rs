@@ -140,7 +140,7 @@ fn is_result(word: &str) -> bool {
 pub(super) struct Gaps {
     /// Lines of the last answer with calls that were never answered.
     pub interrupted: Vec<usize>,
-    /// Lines before with a call that was never answered beside one that was.
+    /// Indexes of earlier lines with both a call that was answered and one that never was.
     pub missing: Vec<usize>,
 }
 
@@ -189,7 +189,7 @@ impl CallPairs {
         if open > 0 && is_last && !line.is_provided {
             self.gaps.interrupted.push(index);
         } else if open == line.calls.len() {
-            // The client gives up the whole line, also a text that stands in it.
+            // The client drops the whole line, including any text in it.
             line.fate = CallOutcome::Dropped;
             return;
         } else if open > 0 {

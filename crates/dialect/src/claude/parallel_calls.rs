@@ -48,8 +48,8 @@ pub(super) fn put_back(
 struct Missing {
     lines: HashMap<Symbol, Vec<Slot>>,
     results: HashMap<Symbol, Vec<Slot>>,
-    /// Results whose parent is no line of an answer on the path: they may belong to one
-    /// by the id of the call.
+    /// Results whose parent is not a line of a message on the path: they may belong to one by the
+    /// id of the call.
     strays: Vec<Slot>,
 }
 
@@ -129,8 +129,7 @@ impl Missing {
         Ok(())
     }
 
-    /// Lines and results stand in the order in which they came, but no result before the
-    /// last line of its answer.
+    /// Inserts lines and results in file order, but no result before the last line of its message.
     fn insert(mut self, log: &Log, anchors: &HashMap<Symbol, Slot>, path: &[Slot]) -> Vec<Slot> {
         let when = |slot: &Slot| (log.head(*slot).and_then(|head| head.time), *slot);
         let sorted = |mut slots: Vec<Slot>| {
@@ -164,8 +163,8 @@ impl Missing {
     }
 }
 
-/// Calls and answers of lines: those that were gathered while the log was read, else those that
-/// the line itself tells.
+/// The tool calls and results of lines: those collected while the log was read, else read from the
+/// line itself.
 struct Said<'v, 'a> {
     view: &'v SessionView<'a>,
     names: Interner,

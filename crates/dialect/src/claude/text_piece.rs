@@ -8,7 +8,7 @@ use boswell_model::json::{Object, Raw, RawKind, Str};
 
 use crate::TextPiece;
 
-/// The text of a prompt, an answer or results; none where only the view tells.
+/// Returns the text of a prompt, an assistant message or results; `None` if a view is needed.
 pub(super) fn text_pieces<'a>(object: &Object<'a>) -> Option<Vec<TextPiece<'a>>> {
     let word = object.get("type")?;
     if !(word.is("user") || word.is("assistant")) {
@@ -30,8 +30,7 @@ pub(super) fn text_pieces<'a>(object: &Object<'a>) -> Option<Vec<TextPiece<'a>>>
     (!out.is_empty()).then_some(out)
 }
 
-/// What a block says: nothing for images. The outer none is for blocks of which
-/// only the view tells.
+/// Returns the text of a block; `Some(None)` for images, and `None` for blocks that need a view.
 fn one(block: Raw<'_>) -> Option<Option<TextPiece<'_>>> {
     if let Some(text) = block.string() {
         return Some(Some(TextPiece::Text(text)));

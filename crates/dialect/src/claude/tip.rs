@@ -23,9 +23,10 @@ pub(super) fn tip(view: &SessionView<'_>) -> Result<Tip> {
     Ok(last_written(view.log, &chain).map_or(Tip::Root, Tip::At))
 }
 
-/// The leaf that a `last-prompt` line states explicitly, if nothing was said after it.
+/// Returns the leaf that a `last-prompt` line states explicitly, if no message follows it.
 ///
-/// An explicit null is a reset. A leaf that is not there, also the all-zero one, is no statement.
+/// An explicit null is a reset. A leaf that does not exist, such as the all-zero one, does not
+/// count.
 fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
     for (slot, head) in view.log.entries().rev() {
         if chain.is_alive(slot) && chain.is_main(head) {
@@ -52,7 +53,7 @@ fn stated(view: &SessionView<'_>, chain: &Chain<'_>) -> Result<Option<Tip>> {
     Ok(None)
 }
 
-/// The childless line that comes last in the file, if a message stands at or above it.
+/// Returns the last line of the file without children, if it or an ancestor is a message.
 fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     let has_child = chain.has_child();
     let childless = |slot: &Slot| !has_child.get(slot.index()).copied().unwrap_or(true);
@@ -61,7 +62,7 @@ fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
         .rev()
         .filter(childless)
         .find(|slot| chain.message(*slot).is_some());
-    // A file without messages stands at its last line.
+    // In a file without messages the tip is the last line.
     end.or_else(|| {
         chain
             .in_order()

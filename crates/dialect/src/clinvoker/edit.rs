@@ -25,7 +25,7 @@ const ORDER: [&str; 16] = [
     "metadata",
 ];
 
-/// What stands before each member of a document that is made anew.
+/// The white space before each member of a newly written document.
 pub(crate) const LAYOUT: &[u8] = b"\n  ";
 
 /// A document that is being changed.
@@ -37,8 +37,8 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// Takes the bytes of a document. What is no JSON object cannot be changed
-    /// without losing what it is.
+    /// Takes the bytes of a document. Fails if it is not a JSON object, because a change would lose
+    /// its contents.
     pub(crate) fn of(bytes: &[u8]) -> Result<Edit> {
         let damaged = |why: String| {
             Error::new(

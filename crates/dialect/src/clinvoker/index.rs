@@ -13,14 +13,14 @@ use crate::{Files, Modified, Step};
 use super::row::Row;
 use super::{go_json, layout};
 
-/// Where it stands.
+/// The key of the index.
 pub(crate) const KEY: &str = "sessions/index.json";
 const LIMIT: u64 = 256 << 20;
 /// How many ids a sentence names.
 const NAMED: usize = 5;
 
-/// Says where the index and the documents differ. That there is none is no problem:
-/// clinvoker makes one.
+/// Reports where the index and the documents differ. A missing index is not a problem: clinvoker
+/// creates one.
 pub(crate) fn compare(
     files: &dyn Files,
     documents: &BTreeSet<String>,
@@ -238,7 +238,7 @@ impl<'a> Table<'a> {
         let ids = table.ids();
         let mut seen = BTreeSet::new();
         for (at, id) in ids.iter().enumerate().rev() {
-            // Of doubled ids the last counts; the others are nobody's.
+            // Of duplicate ids the last row counts; the others are ignored.
             if !seen.insert(id.clone()) {
                 table.drop_row(at);
             }

@@ -29,7 +29,7 @@ impl Confirmation {
         }
     }
 
-    /// A session of which it is known what its agent said.
+    /// Creates the state of a session whose agent has already reported its id.
     pub fn known(own: SessionId, external: SessionId) -> Self {
         Confirmation {
             own,

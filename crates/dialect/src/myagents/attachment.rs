@@ -7,7 +7,7 @@
 use boswell_model::json::Raw;
 use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
 
-/// The block that stands for one item of an `attachments` array.
+/// Returns the block for one item of an `attachments` array.
 pub(crate) fn block(item: Raw<'_>) -> Block {
     let path = item.get("path").and_then(|p| p.text()).unwrap_or_default();
     let other = |word: &str| Block::Other {

@@ -36,7 +36,7 @@ pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A valid JSON text without white space between its tokens: one line, whatever it was.
+/// Returns a valid JSON text without white space between its tokens, thus on one line.
 pub(crate) fn compact(json: &[u8]) -> Vec<u8> {
     Tokens { json, at: 0 }.collect::<Vec<_>>().concat()
 }
@@ -46,7 +46,8 @@ fn line(out: &mut Vec<u8>, depth: usize) {
     out.extend(std::iter::repeat_n(b"  ", depth).flatten());
 }
 
-/// Tokens in order; of a text that is no JSON whatever looks like some.
+/// Iterates over the tokens in order; in a text that is not JSON, over everything that looks like a
+/// token.
 struct Tokens<'a> {
     json: &'a [u8],
     at: usize,

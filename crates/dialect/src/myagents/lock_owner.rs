@@ -84,7 +84,7 @@ pub enum OwnerLiveness {
     Unknown,
 }
 
-/// What to do about a lock that somebody holds.
+/// What to do about a lock that is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockVerdict {
     /// Wait for it.
@@ -93,7 +93,7 @@ pub enum LockVerdict {
     Break,
 }
 
-/// After how many milliseconds a lock that names nobody counts as left behind.
+/// The age in milliseconds after which a lock without a valid owner counts as stale.
 pub const STALE_AFTER_MS: i64 = 30_000;
 
 /// Whether a held lock may be broken: at once when its owner is dead, never by age while a

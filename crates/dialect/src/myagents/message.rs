@@ -6,8 +6,8 @@ use boswell_model::{EntryKind, Flags, Head, Instant, Interner, Said, SessionMeta
 use super::content::Content;
 use super::{attachment, reminder};
 
-/// Fills in the head of a row. Rows name no parent, and their ids repeat: they hang together
-/// by their order alone.
+/// Fills in the head of a row. Rows have no parents and their ids repeat: only their order links
+/// them.
 pub(crate) fn head(object: &Object<'_>, head: &mut Head, names: &mut Interner) {
     let role = object.text("role");
     head.kind = match role.as_deref() {

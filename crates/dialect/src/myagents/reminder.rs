@@ -3,7 +3,7 @@
 //! The app encloses what it adds to a prompt (a scheduled task, the window in focus, output of a
 //! local command) in such envelopes; users see only the text after them.
 
-/// What stands before and after the leading envelopes of a text.
+/// The parts before and after the leading envelopes of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Reminder<'t> {
     /// Name of the first tag inside, such as `CRON_TASK`.
@@ -14,7 +14,7 @@ pub(crate) struct Reminder<'t> {
     pub(crate) visible: &'t str,
 }
 
-/// Output of a command that ran beside the conversation: shown, but nothing that the user asked.
+/// Output of a command that ran outside the conversation: displayed, but not a prompt.
 pub(crate) const LOCAL_COMMAND_OUTPUT: &str = "LOCAL_COMMAND_OUTPUT";
 /// News of another session.
 pub(crate) const SESSION_EVENT: &str = "myagents-session-event";

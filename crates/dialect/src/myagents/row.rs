@@ -92,8 +92,8 @@ impl<'a> Row<'a> {
         meta
     }
 
-    /// The title, unless it is what every session is called before anybody names it: then
-    /// its prompt says more.
+    /// Returns the title, unless it is the default of every new session: then the prompt is more
+    /// useful.
     fn title(&self) -> Option<String> {
         let source = self.text("titleSource");
         self.text("title")

@@ -92,8 +92,8 @@ impl Stats {
         }
     }
 
-    /// Writes them into a row; what else stands among its sums stays. Cache tokens are left out
-    /// while there are none.
+    /// Writes the sums into a row and keeps its other members. Cache tokens are omitted while they
+    /// are zero.
     pub(crate) fn write(self, row: &mut RowEdit) -> Result<()> {
         let known = [
             (PROMPTS, self.prompts, true),

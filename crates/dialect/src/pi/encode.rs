@@ -193,7 +193,7 @@ pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(id).ok()
 }
 
-/// Version 3 and what a title line cannot say; older ones have no ids to hang an entry below,
+/// Whether the log can be appended to: only version 3. Older versions have no ids for parents,
 /// newer ones are unknown.
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     match meta.format_version {
@@ -328,7 +328,7 @@ fn native(bytes: &[u8], settled: EntryStamp<'_>) -> Result<Vec<u8>> {
         print_object(&mut nothing, |printed| usage(printed, &Usage::default()));
         record = set_member(&record, &["message", "usage"], &nothing).map_err(not_an_object)?;
     }
-    // A record that was typed over several lines must stand on one.
+    // A record that the caller formatted over several lines must be on one line.
     Ok(on_one_line(record))
 }
 

@@ -15,8 +15,8 @@ pub(super) fn truthy(value: Option<Raw<'_>>) -> bool {
     }
 }
 
-/// The milliseconds of `new Date(value).getTime()` as they would be printed: what
-/// is no date is `null`.
+/// Returns `new Date(value).getTime()` as JavaScript would print it; `null` if the value is not a
+/// date.
 pub(super) fn date_millis(value: Option<Raw<'_>>) -> Json {
     let Some(value) = value else {
         return Json::Null;

@@ -168,7 +168,7 @@ pub(super) fn plan(pi: Pi, asked: &PlanInput<'_>) -> Result<Planned> {
             key: key.clone(),
             was,
         })
-        // When it was last used is the file's time for xcsh, and a new format is no use.
+        // For xcsh the file's time is the time of last use, and a migration is not a use.
         .step(Step::Put {
             key: key.clone(),
             bytes,

@@ -202,7 +202,7 @@ fn new_key(key: &str, was: &str, now: &str) -> Option<String> {
     (new != key).then_some(new)
 }
 
-/// The header of a log, and where it stands.
+/// The header of a log, and its position.
 struct Header {
     at: u64,
     bytes: Vec<u8>,

@@ -97,8 +97,8 @@ fn calls(message: &Message) -> Vec<(String, String)> {
     calls
 }
 
-/// An answer to a call that was never answered, in the words of the agent. It has the time of its
-/// call, because the context of a session must not depend on when somebody looks.
+/// Returns a result for a call that was never answered, with the agent's own text. It has the time
+/// of its call, because the context of a session must not depend on the current time.
 fn interrupted(flavour: Flavour, asked: &Message, call: &str, tool: &str) -> ProviderMessage {
     let said = if flavour.is_heir() {
         "Tool execution was interrupted (session recovery)."

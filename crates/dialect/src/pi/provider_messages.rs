@@ -101,8 +101,8 @@ fn user(flavour: Flavour, native: Raw<'_>, content: Vec<Json>, by: Option<Json>)
     }
 }
 
-/// A message with the name of whoever is behind it; of a result whose output was removed, what
-/// is left as one text.
+/// Adds the name of the author to a message; for a result whose output was removed, returns the
+/// rest as one text.
 fn attributed(mut message: Message, native: Raw<'_>) -> Message {
     let mut made = Json::from(native);
     if message.role == "toolResult" && native.get("prunedAt").is_some() {
@@ -135,7 +135,7 @@ fn left_of(result: Raw<'_>) -> String {
     }
 }
 
-/// An object with one member changed where it stands, or added at the end.
+/// Returns an object with one member replaced in place, or added at the end.
 fn replaced(object: &Json, key: &str, value: Json) -> Json {
     let bytes = object.to_bytes();
     let raw = Raw::trusted(&bytes);

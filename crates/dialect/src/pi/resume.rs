@@ -25,7 +25,7 @@ pub(super) fn resume(
         Flavour::Xcsh => ("xcsh", "--resume"),
         Flavour::Boswell => return None,
     };
-    // A subagent's transcript is no conversation that its agent would take up with a person.
+    // A subagent's transcript is not a conversation that its agent would resume with a user.
     if location.hidden == Some("subagent") {
         return None;
     }

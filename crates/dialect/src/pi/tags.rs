@@ -37,8 +37,8 @@ pub fn retag(now: &[String], add: &[String], remove: &[String]) -> Draft {
         .filter(|tag| seen.insert(tag.as_str()))
         .cloned()
         .collect();
-    // Both are always there: they are how a reader tells this record from a whole list
-    // of the first release.
+    // Both members are always written: they distinguish this record from a whole list of the first
+    // release.
     Draft::custom(
         WORD,
         Json::object()

@@ -72,7 +72,7 @@ enum Fault {
     Circle,
     /// No parent at all, where there must have been one.
     Null,
-    /// The same for any other line of a file that has lost all its links.
+    /// Any other line of a file that has lost all its links.
     Unlinked,
 }
 

@@ -14,7 +14,7 @@ use super::readers::ONE_PARENT;
 use super::{Lines, path};
 use crate::{Confidence, Fix};
 
-/// One mend for each stretch of the branch that lies beside its path.
+/// Adds one fix for each part of the branch that is not on its path of parents.
 pub(super) fn fixes(lines: &Lines<'_>, fixes: &mut Vec<Fix>) -> Result<()> {
     let Some(at) = tip::tip(&lines.view)?.slot() else {
         return Ok(());

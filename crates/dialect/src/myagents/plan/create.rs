@@ -43,7 +43,7 @@ pub(super) fn plan(
     })
 }
 
-/// Fails unless the id is one, and nobody has it.
+/// Fails unless the id is valid and not in use.
 pub(super) fn is_free(files: &dyn Files, index: &IndexFile, session: &str) -> Result<()> {
     if !id::is_valid(session) {
         return Err(Error::new(
