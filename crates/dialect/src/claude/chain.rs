@@ -14,7 +14,7 @@ use super::compaction::PreservedSegment;
 
 const NONE: u32 = u32::MAX;
 
-/// Whether the client sees the line as a part of its chain at all.
+/// Whether the client keeps the line in its chain: only the first record of a clean line counts.
 pub(super) fn counts(head: &Head) -> bool {
     head.flags.has(Flags::CHAIN) && head.nth == 0 && !head.flags.has(Flags::SALVAGED)
 }
@@ -27,24 +27,26 @@ pub(super) fn is_message(kind: EntryKind) -> bool {
     )
 }
 
-/// Links between the lines that count.
+/// The links between the lines that the client keeps.
 #[derive(Debug)]
 pub(super) struct Chain<'a> {
     log: &'a Log,
-    /// The line that counts for each name; of several the last.
+    /// For each symbol the line with that id; of several lines the last.
     place: Vec<u32>,
+    /// For each line whether the client can reach it.
     alive: Vec<bool>,
+    /// The parent of each line.
     up: Vec<u32>,
-    /// The nearest line before each that counts and is of the main chain.
+    /// The nearest line of the main chain before each line.
     before: Vec<u32>,
-    /// Whether all lines are of a side chain, as in a subagent's transcript: then they
-    /// are the conversation.
+    /// Whether all lines belong to a side chain, as in a subagent's transcript: then they are the
+    /// conversation.
     side: bool,
 }
 
 impl<'a> Chain<'a> {
-    /// Links the lines; those before a compaction that kept messages are out of reach,
-    /// but for the kept ones.
+    /// Links the lines. If a compaction kept messages, the lines before it are out of reach, except
+    /// for the kept ones.
     pub(super) fn of(log: &'a Log, kept: Option<&PreservedSegment>) -> Self {
         let count = log.heads.len();
         let side = !log
@@ -64,10 +66,12 @@ impl<'a> Chain<'a> {
         if let Some(kept) = kept {
             chain.move_kept(kept);
         }
+        // Last, so that cycles which the steps before may close are cut too.
         chain.break_circles();
         chain
     }
 
+    /// Decides which lines are reachable, and finds the line before each.
     fn choose(&mut self, kept: Option<&PreservedSegment>) {
         let keeps: HashSet<Slot> = kept.iter().flat_map(|k| k.slots.iter().copied()).collect();
         let is_reached =
@@ -96,6 +100,7 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Links each line to its parent: the named one, else the line before it.
     fn link(&mut self, kept: Option<&PreservedSegment>) {
         let tail = kept
             .and_then(|k| k.slots.last())
@@ -121,6 +126,8 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Moves the kept messages behind the anchor, and the anchor's children behind the kept
+    /// messages.
     fn move_kept(&mut self, kept: &PreservedSegment) {
         let (Some(first), Some(last)) = (kept.slots.first(), kept.slots.last()) else {
             return;
@@ -163,7 +170,7 @@ impl<'a> Chain<'a> {
         }
     }
 
-    /// The line that counts for an id.
+    /// Returns the line that counts for an id.
     pub(super) fn line(&self, id: Symbol) -> Option<Slot> {
         some(self.place.get(id.index()))
     }
@@ -173,7 +180,7 @@ impl<'a> Chain<'a> {
         self.alive.get(slot.index()).copied().unwrap_or(false)
     }
 
-    /// The lines of the conversation in file order. News of progress is left out.
+    /// Iterates over the lines of the conversation in file order, without progress lines.
     pub(super) fn in_order(&self) -> impl DoubleEndedIterator<Item = Slot> + '_ {
         let is_said = |slot: &Slot, head: &Head| {
             self.is_alive(*slot) && self.is_main(head) && head.kind != EntryKind::Progress
@@ -184,18 +191,18 @@ impl<'a> Chain<'a> {
             .map(|(slot, _)| slot)
     }
 
-    /// Whether the line is of the conversation itself, not of a side chain.
+    /// Whether the line belongs to the conversation itself, not to a side chain.
     pub(super) fn is_main(&self, head: &Head) -> bool {
         self.side || !head.flags.has(Flags::SIDECHAIN)
     }
 
-    /// The parent of a line.
+    /// Returns the parent of a line.
     pub(super) fn parent(&self, slot: Slot) -> Option<Slot> {
         some(self.up.get(slot.index()))
     }
 
-    /// The line of the main chain before this one, where the client goes on when
-    /// a link leads nowhere.
+    /// Returns the line of the main chain before this one, from which the client continues when a
+    /// parent is missing.
     pub(super) fn bridge(&self, slot: Slot) -> Option<Slot> {
         self.log.head(slot).filter(|head| self.is_main(head))?;
         some(self.before.get(slot.index()))
@@ -210,6 +217,7 @@ impl<'a> Chain<'a> {
                 if let Some(mark) = out.get_mut(above.index()) {
                     *mark = true;
                 }
+                // A progress line passes the mark on: it links its child to its own parent.
                 if self.log.kind(above) != EntryKind::Progress {
                     break;
                 }
@@ -218,28 +226,28 @@ impl<'a> Chain<'a> {
         out
     }
 
-    /// From the line up to its root, the line first.
+    /// Iterates from the line up to its root, starting with the line itself.
     pub(super) fn ancestors(&self, slot: Slot) -> impl Iterator<Item = Slot> + '_ {
         std::iter::successors((slot.index() < self.up.len()).then_some(slot), |slot| {
             self.parent(*slot)
         })
     }
 
-    /// From the root down to the line.
+    /// Returns the path from the root down to the line.
     pub(super) fn path(&self, tip: Slot) -> Vec<Slot> {
         let mut path: Vec<Slot> = self.ancestors(tip).collect();
         path.reverse();
         path
     }
 
-    /// The nearest message at or above a line.
+    /// Returns the nearest message among the line and its ancestors.
     pub(super) fn message(&self, slot: Slot) -> Option<Slot> {
         self.ancestors(slot)
             .find(|slot| is_message(self.log.kind(*slot)))
     }
 }
 
-/// The line that counts for each name; of several the last.
+/// Returns for each symbol the line with that id; of several lines the last.
 pub(super) fn places(log: &Log) -> Vec<u32> {
     let mut place = vec![NONE; log.names.len()];
     for (slot, head) in log.entries().filter(|(_, h)| counts(h)) {
@@ -256,7 +264,7 @@ fn set(list: &mut [u32], slot: Slot, value: u32) {
     }
 }
 
-/// The line at a place, if there is one.
+/// Converts a stored index to a slot; `NONE` becomes `None`.
 pub(super) fn some(slot: Option<&u32>) -> Option<Slot> {
     slot.filter(|s| **s != NONE).map(|s| Slot(*s))
 }

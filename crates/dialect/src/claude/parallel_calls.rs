@@ -11,7 +11,7 @@ use boswell_model::{EntryKind, Flags, Interner, Log, Result, SessionView, Slot, 
 use super::chain::Chain;
 use super::pairing::pairs;
 
-/// The path with the other lines of its API messages, and all their results, in place.
+/// Returns the path with the other lines of its API messages, and all their results, inserted.
 pub(super) fn put_back(
     view: &SessionView<'_>,
     chain: &Chain<'_>,
@@ -199,7 +199,7 @@ impl Said<'_, '_> {
     }
 }
 
-/// Moves entries from the front as long as they are due.
+/// Moves entries from the front of the queue as long as they are due.
 fn take(from: &mut VecDeque<Slot>, to: &mut Vec<Slot>, is_due: impl Fn(&Slot) -> bool) {
     while from.front().is_some_and(&is_due) {
         to.extend(from.pop_front());

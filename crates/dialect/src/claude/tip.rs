@@ -5,7 +5,7 @@ use boswell_model::{EntryKind, Flags, Log, Result, SessionView, Slot, Tip};
 use super::chain::{Chain, is_message};
 use super::compaction;
 
-/// The chain that the client builds from the whole file.
+/// Builds the client's chain from the whole file.
 pub(super) fn chain_of<'a>(view: &SessionView<'a>) -> Result<Chain<'a>> {
     let kept = match compaction::last_boundary(view.log) {
         Some(boundary) => compaction::kept(view, boundary)?,
@@ -14,7 +14,7 @@ pub(super) fn chain_of<'a>(view: &SessionView<'a>) -> Result<Chain<'a>> {
     Ok(Chain::of(view.log, kept.as_ref()))
 }
 
-/// The tip: what was stated last and explicitly, else the end of the branch that was written last.
+/// Returns the tip: the last explicit statement, else the end of the branch that was written last.
 pub(super) fn tip(view: &SessionView<'_>) -> Result<Tip> {
     let chain = chain_of(view)?;
     if let Some(tip) = stated(view, &chain)? {
@@ -72,8 +72,8 @@ fn last_written(log: &Log, chain: &Chain<'_>) -> Option<Slot> {
     .or(chain.in_order().next_back())
 }
 
-/// The message that the user means: the nearest one at or above the tip that the
-/// client shows, else any.
+/// Returns the message that the user sees as current: the nearest visible one among the tip and its
+/// ancestors, else any.
 pub(super) fn leaf(view: &SessionView<'_>, tip: Tip) -> Option<Slot> {
     let path = chain_of(view).ok()?.path(tip.slot()?);
     let said = |slot: &&Slot| is_message(view.log.kind(**slot));

@@ -193,8 +193,8 @@ pub(super) fn fast_entry_id(line: &[u8]) -> Option<&str> {
     std::str::from_utf8(id).ok()
 }
 
-/// Whether the log can be appended to: only version 3. Older versions have no ids for parents,
-/// newer ones are unknown.
+/// Checks that the log can be appended to: only versions 2 and 3. Entries of version 1 have no ids,
+/// and newer versions are unknown.
 pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     match meta.format_version {
         Some(2 | 3) => Ok(()),
