@@ -1,9 +1,9 @@
-//! How each coding agent writes its sessions.
+//! Dialects: how each coding agent stores its sessions.
 //!
-//! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`; an
-//! intention becomes a plan. It does no I/O and reads no clock or environment: files come
-//! through [`Files`], rows of a database through [`RowSource`], the environment is an argument. One
-//! folder per agent family; [`all`] lists what there is.
+//! A dialect is pure in both directions: keys and bytes become the model of `boswell-model`, and an
+//! edit request becomes a plan. It does no I/O and reads no clock or environment: files come
+//! through [`Files`], database rows through [`RowSource`], and the environment is an argument.
+//! There is one folder per agent family; [`all`] lists the dialects.
 
 mod capabilities;
 mod dialect;

@@ -1,8 +1,8 @@
-//! Drafts as lines of the client, and the first lines of a new session.
+//! Encodes drafts as lines of the client, and the first lines of a new session.
 //!
-//! A line has what the client writes itself: its link, whose it is, and the folder, version and
-//! branch that the session named last. An answer is one line whatever it holds; the client, which
-//! writes one for each part, reads both.
+//! A line has the fields that the client writes: its link, its session, and the folder, version and
+//! branch that the session stated last. An assistant message becomes one line with all its parts;
+//! the client writes one line per part and reads both forms.
 
 use boswell_model::json::{Json, Raw, RawKind, insert_member};
 use boswell_model::{Error, ErrorKind, Instant, Result, SessionMeta, Usage};
@@ -281,10 +281,10 @@ pub(super) fn can_append(meta: &SessionMeta) -> Result<()> {
     Ok(())
 }
 
-/// Where a new session goes, and lines that say whose it is and where it is held.
+/// Returns the key of a new session's log, and first lines that state its id and folder.
 ///
-/// The client keeps the folder on lines of the conversation, of which there is none yet: it
-/// stands on the first line.
+/// The client writes the folder on lines of the conversation, and there are none yet, so the first
+/// line states it.
 pub(super) fn new_log(new: &NewSession, id: &str, _now: Instant) -> Result<NewLog> {
     if !is_uuid(id) {
         return Err(Error::new(

@@ -1,4 +1,4 @@
-//! The dialect itself: each question handed to the file that knows.
+//! The implementation of [`Dialect`] and its powers for clinvoker.
 
 use std::path::{Path, PathBuf};
 

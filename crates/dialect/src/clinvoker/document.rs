@@ -1,4 +1,4 @@
-//! A session's document: all that clinvoker knows of it.
+//! The document of a session: all its metadata.
 
 use boswell_model::json::{Object, Raw};
 use boswell_model::{Instant, SessionMeta, Usage, View};
@@ -91,8 +91,7 @@ fn fold_counts(object: &Object<'_>, meta: &mut SessionMeta) {
         reasoning: count("reasoning_tokens"),
         ..Usage::default()
     };
-    // Every session is born with zeros; where turns passed and they are still
-    // there, nobody counted.
+    // Every session is created with zeros; if there are turns and still zeros, nothing was counted.
     let uncounted =
         turns.is_some_and(|n| n > 0) && usage.input == Some(0) && usage.output == Some(0);
     if !uncounted {

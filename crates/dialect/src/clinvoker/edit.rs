@@ -1,5 +1,4 @@
-//! Changes members of a document and leaves every other byte as it is: unknown fields,
-//! times as found, layout.
+//! Changes members of a document and keeps every other byte: unknown fields, times, layout.
 
 use boswell_model::json::{Member, Object, Raw, scan_object};
 use boswell_model::{Error, ErrorKind, Result};
@@ -26,7 +25,7 @@ const ORDER: [&str; 16] = [
     "metadata",
 ];
 
-/// What stands before each member of a document that is made anew.
+/// The white space before each member of a newly written document.
 pub(crate) const LAYOUT: &[u8] = b"\n  ";
 
 /// A document that is being changed.
@@ -38,8 +37,8 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// Takes the bytes of a document. What is no JSON object cannot be changed
-    /// without losing what it is.
+    /// Takes the bytes of a document. Fails if it is not a JSON object, because a change would lose
+    /// its contents.
     pub(crate) fn of(bytes: &[u8]) -> Result<Edit> {
         let damaged = |why: String| {
             Error::new(

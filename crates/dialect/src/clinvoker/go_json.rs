@@ -1,7 +1,7 @@
-//! New JSON as Go's encoder prints it.
+//! Prints new JSON as Go's encoder does.
 //!
-//! clinvoker reads any JSON, so this is for people who compare files: what we add looks like
-//! what stands around it.
+//! clinvoker reads any JSON; this is for users who compare files: new values look like the existing
+//! ones.
 
 use boswell_model::Instant;
 use boswell_model::json::Json;

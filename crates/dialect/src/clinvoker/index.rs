@@ -1,9 +1,7 @@
-//! `sessions/index.json`: a cache that the documents are compared with, and that is
-//! written anew from them.
+//! `sessions/index.json`: a cache that is compared with the documents and rebuilt from them.
 //!
-//! clinvoker itself persists an index that it has not loaded, so rows go missing. We never
-//! do: what stands there is loaded, rows that are right keep their bytes, and every document
-//! has a row afterwards.
+//! clinvoker itself writes an index that it has not loaded, so rows are lost. We always load the
+//! existing index: correct rows keep their bytes, and every document has a row afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +13,14 @@ use crate::{Files, Modified, Step};
 use super::row::Row;
 use super::{go_json, layout};
 
-/// Where it stands.
+/// The key of the index.
 pub(crate) const KEY: &str = "sessions/index.json";
 const LIMIT: u64 = 256 << 20;
 /// How many ids a sentence names.
 const NAMED: usize = 5;
 
-/// Says where the index and the documents differ. That there is none is no problem:
-/// clinvoker makes one.
+/// Reports where the index and the documents differ. A missing index is not a problem: clinvoker
+/// creates one.
 pub(crate) fn compare(
     files: &dyn Files,
     documents: &BTreeSet<String>,
@@ -240,7 +238,7 @@ impl<'a> Table<'a> {
         let ids = table.ids();
         let mut seen = BTreeSet::new();
         for (at, id) in ids.iter().enumerate().rev() {
-            // Of doubled ids the last counts; the others are nobody's.
+            // Of duplicate ids the last row counts; the others are ignored.
             if !seen.insert(id.clone()) {
                 table.drop_row(at);
             }

@@ -1,4 +1,4 @@
-//! A row of the index: nine fields of a document under the names of Go's struct.
+//! A row of the index: nine fields of a document, with the names of Go's struct.
 
 use boswell_model::json::{Raw, RawKind, set_member};
 
@@ -24,7 +24,8 @@ const FIELDS: [(&str, &str); 8] = [
 pub(crate) struct Row(Vec<(&'static str, Vec<u8>)>);
 
 impl Row {
-    /// The row of a document; none if it is no JSON object, which clinvoker would skip as well.
+    /// Returns the row of a document; `None` if it is not a JSON object, which clinvoker would skip
+    /// too.
     pub(crate) fn of(id: &str, document: &[u8]) -> Option<Row> {
         let document = Raw::parse(document)
             .ok()
@@ -48,7 +49,7 @@ impl Row {
         json_layout::object(&self.0, b"")
     }
 
-    /// The row that stands there with its wrong fields replaced; none if none is wrong.
+    /// Returns the existing row with its wrong fields replaced; `None` if no field is wrong.
     pub(crate) fn fixed(&self, row: &[u8]) -> Option<Vec<u8>> {
         if Raw::trusted(row).kind() != RawKind::Object {
             return Some(self.bytes());

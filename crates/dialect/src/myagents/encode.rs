@@ -1,4 +1,4 @@
-//! New rows of a transcript, in the order of members that the app writes.
+//! Encodes new rows of a transcript, with the member order of the app.
 
 use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};

@@ -1,4 +1,4 @@
-//! `sessions.json`: read as the app reads it, and salvaged as the app would when it is damaged.
+//! Reads `sessions.json` as the app reads it, and salvages it as the app would if it is damaged.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use super::row::SECRET;
 /// Key of the index.
 pub(crate) const MAIN: &str = "sessions.json";
 const TEMP: &str = "sessions.json.tmp";
-/// Far above what a thousand sessions take; a longer file is no index.
+/// Far above the size for a thousand sessions; a larger file is not an index.
 const LIMIT: u64 = 256 << 20;
 
 /// Id and JSON of each row.
