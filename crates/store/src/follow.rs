@@ -1,13 +1,13 @@
-//! Follows a session while another program writes to it.
+//! [`Follower`]: reads new entries of a session while another program writes to it.
 //!
-//! A [`Follower`] hands out every whole record once, and reads only the bytes that it has not seen.
-//! A line without its end is held back until it ends. When the log is cut or replaced there is a
-//! new generation. Nothing waits here: the caller polls when it likes.
+//! It returns every complete record once, and reads only bytes that it has not seen. A line without
+//! a newline is held back until it is complete. If the log is truncated or replaced, a new
+//! generation begins. Nothing blocks: the caller polls.
 //!
-//! A follower may begin behind what is there already, without reading it. It then does not know how
-//! many lines come before, so that its entries have no line number; the parent of its first entry
-//! is known if the entry names it or if the record before it is at most [`PEEK`] bytes away.
-//! [`Follower::counting_lines`] counts when an entry has nothing but its line to go by.
+//! A follower may begin behind the existing content without reading it. It then does not know the
+//! number of lines before, so its entries have no line number; the parent of its first entry is
+//! known if the entry names it or if the record before it is at most [`PEEK`] bytes away.
+//! [`Follower::counting_lines`] counts them when an entry can only be named by its line.
 
 mod batch;
 
@@ -24,7 +24,7 @@ use batch::Batch;
 
 /// How much is read at once.
 const CHUNK: u64 = 256 << 10;
-/// After this many bytes a poll ends and says that there is more.
+/// After this many bytes a poll ends and reports that there is more.
 const ENOUGH: u64 = 8 << 20;
 /// How much of what was read last is compared before what follows it is believed.
 const WINDOW: usize = 64;
@@ -45,7 +45,7 @@ pub struct Follower {
     counts_lines: bool,
 }
 
-/// What is handed out of a log that was cut or replaced.
+/// What is returned after a log was truncated or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rewritten {
     /// All that it holds.
@@ -73,7 +73,7 @@ struct Seen {
     last: Log,
 }
 
-/// What a poll found.
+/// The result of a poll.
 #[derive(Debug, Default)]
 pub struct News {
     /// Entries that were not handed out before in this generation, in file order.
@@ -87,7 +87,7 @@ pub struct News {
 /// An entry that was handed out by a follower.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
-    /// Its id, if it has one.
+    /// Id of the entry, if it has one.
     pub id: Option<String>,
     /// How people name it: its id, else `#line`, else `#line.n` for the n-th record of a line. None
     /// without id and line.
@@ -95,24 +95,24 @@ pub struct NewEntry {
     /// How people name its parent. The parent that an entry names is not looked for in
     /// what was there before.
     pub parent: Option<String>,
-    /// What it is.
+    /// Kind of the entry.
     pub kind: EntryKind,
     /// The type word that the agent gave it.
     pub word: String,
-    /// Its time, if it states one.
+    /// Time of the entry, if the record contains one.
     pub time: Option<Instant>,
     /// Position in the log.
     pub at: u64,
     /// The log with everything up to this entry. [`Follower::since`] goes on behind it; where
     /// several records share a line, it hands out those again that came before the last.
     pub revision: Revision,
-    /// Its line, from 1; none where the follower did not read the lines before.
+    /// Line of the entry, from 1; `None` if the follower did not read the lines before.
     pub line: Option<u64>,
     /// Whether the agent does not show it to people.
     pub hidden: bool,
     /// Whether the conversation is at this entry, as far as this poll can tell.
     pub leaf: bool,
-    /// Its bytes, as they are in the log.
+    /// Bytes of the record in the log.
     pub bytes: Arc<[u8]>,
     /// What a person reads of it, with large values that are kept elsewhere.
     pub view: View,
@@ -289,7 +289,7 @@ impl Follower {
         Ok(())
     }
 
-    /// Opens the log, which may have been moved since; none while it is not visible.
+    /// Opens the log, which may have been moved since; `None` while it is hidden.
     fn open(&mut self) -> Result<Option<Box<dyn ObjectReader>>> {
         if let Some(key) = &self.key {
             match self.store.backend().open(key) {

@@ -1,9 +1,10 @@
-//! The branch on which a session stands: what came before a compaction, then what a model is sent.
+//! Converts the current branch of a session: what came before a compaction, then what a model is
+//! sent.
 //!
-//! Agents send less than their logs hold, and in another order: calls that ran side by side are
-//! joined, answers that never came are made up, notices of the program are left out. So everything
-//! that is sent is told message by message, as its dialect renders it, and the rest of the branch
-//! stands between as what it was.
+//! Agents send less than their logs contain, and in another order: parallel calls are joined,
+//! missing answers are made up, notices of the program are left out. So everything that is sent is
+//! converted message by message, as its dialect renders it, and the other entries of the branch are
+//! placed between.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,7 +14,7 @@ use boswell_model::{ContextForm, ContextItem, EntryKind, Result, Slot, View};
 use super::{Importing, convert, message};
 
 impl Importing<'_> {
-    /// Tells the branch; gives the id of its last entry.
+    /// Converts the branch; returns the id of its last entry.
     pub(super) fn tell_branch(&mut self) -> Result<Option<String>> {
         let tip = self.source.tip()?;
         let mut branch = self.source.branch(tip)?;
@@ -169,7 +170,7 @@ impl Importing<'_> {
             told.bodies = convert::tell(self.source, item.slot, &mut self.heard)?;
         }
         if let Some(view) = view.filter(|_| !is_said(self.source.log().kind(item.slot))) {
-            // Nobody typed it: it keeps its kind, and whether people are shown it.
+            // Not typed by the user: it keeps its kind, and whether it is shown.
             let kind = format!("import.{}", self.source.log().word(item.slot));
             for body in &mut told.bodies {
                 if let Body::User(content) = body {

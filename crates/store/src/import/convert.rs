@@ -1,5 +1,4 @@
-//! What an entry of another dialect is called in ours: for entries that no model is sent now,
-//! which people still read.
+//! Converts entries that are not sent to a model but that people still read.
 
 use boswell_dialect::{Body, Part};
 use boswell_model::json::Json;
@@ -12,7 +11,7 @@ use crate::blobs::base64;
 /// An image longer than this stays in its original record.
 const LONGEST_IMAGE: usize = 64 << 20;
 
-/// What an entry becomes.
+/// Converts an entry.
 pub(super) fn tell(source: &Session, slot: Slot, heard: &mut Heard) -> Result<Vec<Body>> {
     let entry = source.entry(slot)?;
     let kind = source.log().kind(slot);

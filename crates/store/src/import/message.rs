@@ -1,8 +1,7 @@
-//! What a model is sent, in our words.
+//! Converts the messages that a model is sent to boswell's format.
 //!
-//! Agents render messages in the shape of the provider that they talk to: content
-//! blocks, or the items of a response. Both are read here, so that an imported session
-//! sends the same as its source.
+//! Agents render messages in the format of their provider: content blocks, or the items of a
+//! response. Both are parsed here, so that an imported session sends the same as its source.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +18,7 @@ pub(super) struct MessageText {
     pub(super) left_over: bool,
 }
 
-/// What was heard so far, and is not said again every time.
+/// Facts of earlier messages that later ones do not repeat.
 #[derive(Default)]
 pub(super) struct Heard {
     /// Names of tools by the ids of their calls.
@@ -28,8 +27,7 @@ pub(super) struct Heard {
     pub(super) model: Option<String>,
 }
 
-/// Tells a message anew. `view` is that of the record that it stands in, where it
-/// stands in one alone.
+/// Converts a message. `view` is that of its record, if the record contains nothing else.
 pub(super) fn text_pieces(
     message: &Message,
     view: Option<&View>,

@@ -1,9 +1,9 @@
-//! What lies beside a session comes along: transcripts of subagents as logs of ours,
-//! everything else byte for byte.
+//! Imports the side files of a session: transcripts of subagents as new logs, everything else byte
+//! for byte.
 //!
-//! The files are durable before the log is there: a session that says where it came from has all
-//! that came with it. What a crash leaves before that is an artifact folder without its log, which
-//! `check` tells and `clean --leftovers` takes away.
+//! The files are durable before the log exists: a session that names its origin has all side files.
+//! A crash before that leaves an artifact folder without a log, which `check` reports and `clean
+//! --leftovers` removes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -26,9 +26,9 @@ const PIECE: u64 = 1 << 20;
 pub struct Imported {
     /// It is open.
     pub writer: SessionWriter,
-    /// Files beside the source that came along, with their keys there.
+    /// Imported side files, with their keys in the source.
     pub brought: Vec<SideFile>,
-    /// Those that did not.
+    /// Side files that were not imported.
     pub left: Vec<LeftBehind>,
 }
 
@@ -94,7 +94,7 @@ impl Store {
     }
 }
 
-/// Everything that lies beside a session.
+/// Returns all side files of a session.
 fn side_files(from: &Store, source: &Session, limits: ImportLimits) -> Result<Vec<SideFileImport>> {
     let mut subagents: HashMap<String, Subagent> = HashMap::new();
     for subagent in from.subagents(source)? {
@@ -250,7 +250,7 @@ impl Carrying<'_> {
         Ok(())
     }
 
-    /// Tells the transcript of a subagent anew. The inner error is one of the source.
+    /// Converts the transcript of a subagent. The inner error is one of the source.
     fn transcript(&self, disk: &dyn Disk, subagent: &Subagent, path: &Path) -> Result<Result<()>> {
         let session = match self.from.read(&subagent.location, Depth::Facts) {
             Ok(session) => session,
@@ -296,7 +296,7 @@ impl Carrying<'_> {
         copied.map(Ok)
     }
 
-    /// Removes what was written so far; what stays is told by `check`.
+    /// Removes what was written so far; `check` reports what stays.
     fn take_back(&self) {
         let Some(files) = self.own.files() else {
             return;

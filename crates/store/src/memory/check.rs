@@ -1,4 +1,4 @@
-//! What is wrong with a memory.
+//! Checks a memory for dead links, duplicates, lost topics and an index that is too long.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +33,7 @@ pub enum MemoryProblem {
         /// The file.
         path: String,
     },
-    /// The same fact stands in several places.
+    /// A fact is in several places.
     Repeated {
         /// The fact as it stands first.
         text: String,

@@ -5,11 +5,11 @@ use boswell_model::{Error, ErrorKind, Result};
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// Its file name.
+    /// File name of the page.
     pub name: String,
-    /// Its text; bytes that are not UTF-8 are shown as U+FFFD.
+    /// Text of the page; bytes that are not UTF-8 are shown as U+FFFD.
     pub text: String,
-    /// Its length in bytes.
+    /// Length of the file in bytes.
     pub bytes: usize,
 }
 
@@ -18,7 +18,7 @@ pub struct Page {
 pub struct Link {
     /// The file name of the page that it leads to.
     pub to: String,
-    /// The line that it stands on, from 1.
+    /// Line of the link, from 1.
     pub line: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The lines of a file from its end.
+//! Iterates over the lines of a file from its end.
 
 use std::io;
 

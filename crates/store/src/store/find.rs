@@ -1,5 +1,5 @@
-//! A session that is named by the path of its file: in the store that holds it, else in one made
-//! for this file alone, by the dialect that its first records show.
+//! Finds a session by the path of its file: in the store that contains it, else in one made for
+//! this file alone, with the dialect that its first records show.
 
 use std::path::{Path, PathBuf};
 
@@ -96,8 +96,7 @@ impl Stores {
 
     fn held_at(&self, path: &Path) -> Option<(Store, SessionLocation)> {
         for (_, store) in self.iter_with_archived() {
-            // Whoever names the file of a session means that session, also one of
-            // an excluded project.
+            // The path of a file names that session, also one of an excluded project.
             let store = &store.whole();
             let root = std::path::absolute(store.root()).ok()?;
             let Ok(below) = path.strip_prefix(&root) else {
@@ -139,7 +138,7 @@ fn no_file(path: &Path) -> Error {
     .because("it is a link that leads back to itself, or to nothing that can be read")
 }
 
-/// Finds out whose session a file is, and how its records stand in it.
+/// Determines the dialect and the framing of a file.
 fn whose(
     backend: &FsBackend,
     path: &Path,
