@@ -18,8 +18,8 @@ const LONGEST: usize = 200;
 pub struct TerminalId(String);
 
 impl TerminalId {
-    /// The terminal of an environment: its device (`pts-3`), or what the terminal
-    /// program says of itself.
+    /// Returns the terminal of an environment: its device (`pts-3`), or the id that the terminal
+    /// program sets.
     pub fn of(env: &Environment) -> Option<Self> {
         let device = env
             .terminal

@@ -16,7 +16,7 @@ use crate::summary::Open;
 struct Measure {
     /// Logs up to this length are read as a whole: that costs as little.
     small: u64,
-    /// How much is read at once.
+    /// Size of the first block, in bytes.
     block: u64,
     /// How much is read before the whole log is, unless that is so long that an
     /// eighth of it is more.

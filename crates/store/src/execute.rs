@@ -185,8 +185,9 @@ impl Runner {
         })
     }
 
-    /// The same for an intention that depends on what the session is by then, such as one more tag.
-    /// `like` is one of its sort, which tells the locks.
+    /// As [`execute`](Runner::execute), for a request that depends on the current state of the
+    /// session, such as one more tag. `like` is a request of the same kind, which determines the
+    /// locks.
     pub fn execute_with(
         &self,
         store: &Store,

@@ -22,7 +22,7 @@ use crate::blobs::Blobs;
 use crate::{ObjectReader, Store};
 use batch::Batch;
 
-/// How much is read at once.
+/// Size of one read, in bytes.
 const CHUNK: u64 = 256 << 10;
 /// After this many bytes a poll ends and reports that there is more.
 const ENOUGH: u64 = 8 << 20;
@@ -31,7 +31,7 @@ const WINDOW: usize = 64;
 /// How far before its start a follower looks for the record before it.
 const PEEK: u64 = 64 << 10;
 
-/// Hands out the entries of one session as they are written.
+/// Returns the entries of one session as they are written.
 #[derive(Debug)]
 pub struct Follower {
     store: Store,
@@ -50,7 +50,7 @@ pub struct Follower {
 enum Rewritten {
     /// All that it holds.
     Everything,
-    /// What is added to it from then on.
+    /// Only entries that are appended from then on.
     Additions,
 }
 
@@ -65,9 +65,9 @@ struct Seen {
     window: Vec<u8>,
     /// The bytes after the last line end. Its numbers count from `start`.
     lines: Lines,
-    /// How many lines of a backend without positions in bytes were handed over.
+    /// Number of lines that were read, for a backend whose positions are not bytes.
     count: u64,
-    /// How many lines come before `start`; none where they were not counted.
+    /// Number of lines before `start`; `None` if they were not counted.
     lines_before: Option<u64>,
     /// The last record before `end`: in some formats it is the parent of the next one.
     last: Log,
@@ -76,15 +76,15 @@ struct Seen {
 /// The result of a poll.
 #[derive(Debug, Default)]
 pub struct News {
-    /// Entries that were not handed out before in this generation, in file order.
+    /// Entries that were not returned before in this generation, in file order.
     pub entries: Vec<NewEntry>,
-    /// Grows when the log was cut or replaced: what was handed out before no longer counts.
+    /// Grows when the log was truncated or replaced: entries of earlier generations are void.
     pub generation: u64,
-    /// Whether the log holds more already, which the next poll hands out.
+    /// Whether the log contains more already, which the next poll returns.
     pub more: bool,
 }
 
-/// An entry that was handed out by a follower.
+/// An entry that a follower returned.
 #[derive(Debug, Clone)]
 pub struct NewEntry {
     /// Id of the entry, if it has one.
@@ -110,17 +110,17 @@ pub struct NewEntry {
     pub line: Option<u64>,
     /// Whether the agent does not show it to people.
     pub hidden: bool,
-    /// Whether the conversation is at this entry, as far as this poll can tell.
+    /// Whether the entry is the leaf, as far as this poll shows.
     pub leaf: bool,
     /// Bytes of the record in the log.
     pub bytes: Arc<[u8]>,
-    /// What a person reads of it, with large values that are kept elsewhere.
+    /// The record with large values that are stored elsewhere, for display.
     pub view: View,
 }
 
 impl Follower {
-    /// Follows a session from its first entry on. One that is not visible yet gives nothing until
-    /// it is. Of a log that is cut or replaced everything is handed out again.
+    /// Follows a session from its first entry. A hidden session has no entries until it is
+    /// published. After the log was truncated or replaced, everything is returned again.
     pub fn new(store: &Store, id: &str) -> Result<Follower> {
         let key = match store.find(id) {
             Ok(location) => Some(key_of(&location)?),
@@ -370,7 +370,7 @@ impl Seen {
         let (begin, enough) = (self.end, end.min(self.end + ENOUGH));
         while self.end < enough {
             let chunk = match object.read(self.end, CHUNK.min(enough - self.end)) {
-                // What was read before it is handed out first; the next poll meets the error again.
+                // What was read before is returned first; the next poll finds the error again.
                 Err(_) if self.end > begin => break,
                 read => read?,
             };
@@ -382,7 +382,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Reads on where positions are what the backend says they are.
+    /// Continues reading where positions are the backend's own.
     fn read_rows(
         &mut self,
         object: &dyn ObjectReader,

@@ -178,7 +178,7 @@ impl Store {
         }
     }
 
-    /// What clearing the store would do. Takes no lock.
+    /// Plans what clearing the store would do. Takes no lock.
     pub fn plan_clearing(&self) -> Result<(Leftovers, Planned)> {
         let found = self.leftovers()?;
         let mut plan = found.plan();
@@ -186,7 +186,8 @@ impl Store {
         Ok((found, Planned::of(plan)))
     }
 
-    /// Taking a lock that nobody holds breaks it; letting go removes it.
+    /// Returns the locks to take for clearing. Taking an abandoned lock breaks it, and releasing it
+    /// removes it.
     fn locks_to_clear(&self, found: &Leftovers) -> Vec<LockSpec> {
         let mut locks: Vec<LockSpec> = found
             .locks
@@ -196,7 +197,7 @@ impl Store {
             })
             .collect();
         if !found.orphans.is_empty() {
-            // Nobody may begin a session while its files are looked at.
+            // No session may begin while its files are examined.
             let edits = self.dialect().powers().edits;
             let of_index =
                 edits.map_or_else(Vec::new, |edits| edits.store_locks(&StoreRequest::Index));
@@ -212,7 +213,7 @@ impl Store {
     /// Why an orphan is not touched, if it is not.
     fn why_alone(&self, disk: &dyn Disk, orphan: &Orphan) -> Result<Option<&'static str>> {
         let name = |key: &str| key.rsplit('/').next().unwrap_or(key).to_owned();
-        // A lock holds nothing that anybody could learn.
+        // A lock file contains no secret.
         if orphan
             .files
             .iter()
@@ -239,8 +240,8 @@ fn is_for(lock: &LockSpec, folder: &str) -> bool {
 }
 
 impl Runner {
-    /// Moves what was left behind in a store into the vault, and breaks locks that nobody holds.
-    /// Says what there was.
+    /// Moves what was left behind in a store into the vault, and breaks abandoned locks. Returns
+    /// what there was.
     pub fn clear_leftovers(&self, store: &Store) -> Result<(Leftovers, Executed)> {
         let session = SessionRef::new(store.dialect().name(), "*");
         let (found, planned) = store.plan_clearing()?;

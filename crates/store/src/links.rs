@@ -103,9 +103,9 @@ pub struct LinkGraph {
 }
 
 impl LinkGraph {
-    /// Looks for the sessions that others name: `links` has those that do, in the order of the
-    /// list. `names` hands over every session of the list: its place, dialect, id, and what
-    /// its log calls itself.
+    /// Finds the sessions that others name: `links` has those that do, in the order of the list.
+    /// `names` passes every session of the list: its index, dialect, id, and the id that its log
+    /// contains.
     pub fn of(
         links: Vec<(usize, Vec<LinkedElsewhere>)>,
         names: impl FnOnce(&mut dyn FnMut(usize, &str, &str, Option<&str>)),
@@ -271,9 +271,9 @@ impl Stores {
         LinkTable { by_ref }
     }
 
-    /// Where a session agrees with its transcript in another store, and whether that is there at
-    /// all. A transcript of a dialect of which no store is in the set is not spoken of, unless
-    /// `whole` says that there is no other.
+    /// Compares a session with its transcript in another store, and reports a missing transcript. A
+    /// transcript of a dialect that has no store in the set is not reported, unless `whole` is set:
+    /// then there is no other store.
     pub fn check_links(
         &self,
         table: &LinkTable,

@@ -39,14 +39,14 @@ pub enum NoteKind {
     Status {
         /// `active`, `paused`, `completed` or `error`.
         status: String,
-        /// What went wrong.
+        /// Error message.
         message: Option<String>,
     },
     /// Sets the label of an entry; `None` removes it.
     Label {
         /// The entry.
         entry: String,
-        /// Its name.
+        /// New label of the entry.
         label: Option<String>,
     },
     /// Sets the summary.

@@ -1,4 +1,4 @@
-//! The failed-sync marker: a file that says that the last `fsync` of a log failed.
+//! The failed-sync marker: a file that records that the last `fsync` of a log failed.
 //!
 //! After a failed `fsync` the kernel may show bytes that are not on disk, and a later `fsync`
 //! reports success without writing them. So every writer looks for the marker before it appends: a

@@ -80,7 +80,7 @@ impl FileAppender {
         };
         let (mut file, mut stat) = open()?;
         if name.just_made {
-        // `LogBackend::create` has synced the file and its folders.
+            // `LogBackend::create` has synced the file and its folders.
             known = Some(remember(disk, &append_lock, &place, stat.identity));
         }
         // The note in the append lock's file counts only if it names this very file under this key.
@@ -145,7 +145,7 @@ impl FileAppender {
         let published = self.visible.as_ref().map(seen_at).transpose()?.flatten();
         match self.visible.take().zip(published) {
             Some((visible, seen)) => {
-            // The new name was made by another process, which may not have synced it.
+                // The new name was made by another process, which may not have synced it.
                 (self.place, self.named) = (visible, false);
                 Ok(seen)
             }
@@ -213,7 +213,7 @@ impl FileAppender {
         for _ in 0..RACES {
             self.races += 1;
             if let Some(start) = self.own_line(end, lines)? {
-            // `write` promises the start of `bytes`, which includes that newline.
+                // `write` promises the start of `bytes`, which includes that newline.
                 return Ok(start - (bytes.len() - lines.len()) as u64);
             }
             // The bytes of this attempt stay where they landed: a log is never cut.
@@ -252,7 +252,7 @@ impl LogAppender for FileAppender {
         }
         let end = self.look()?.len;
         if end < known {
-        // Another program rewrote the log: positions that this writer knows are void.
+            // Another program rewrote the log: positions that this writer knows are void.
             Err(self.fenced("was cut shorter"))
         } else {
             Ok(end)

@@ -43,8 +43,8 @@ impl Importing<'_> {
         self.add_between(rest.get(next..).unwrap_or_default(), &sent, parent)
     }
 
-    /// Where a compaction cuts the branch: the last one, unless all that was said before it
-    /// is sent all the same.
+    /// Returns where a compaction cuts the branch: the last one, unless everything before it is
+    /// still sent.
     fn cut(&self, branch: &[Slot], sent: &HashSet<Slot>) -> Option<usize> {
         let log = self.source.log();
         let cut = branch
@@ -54,7 +54,8 @@ impl Importing<'_> {
         branch.iter().take(cut).any(is_gone).then_some(cut)
     }
 
-    /// What is not sent any more, as people read it; what is kept of it, as it is sent.
+    /// Converts the entries that are not sent any more for people to read, and those that are kept
+    /// as they are sent.
     fn tell_history(&mut self, history: &[Slot], items: &[ContextItem]) -> Result<Option<String>> {
         let kept: HashMap<Slot, &ContextItem> = items
             .iter()
@@ -74,9 +75,9 @@ impl Importing<'_> {
         Ok(parent)
     }
 
-    /// Tells the compaction by the first message that is sent since, and gives what is left to
-    /// tell. Where that message is no text of the user's, the conversation begins anew instead:
-    /// nothing else would send the same.
+    /// Converts the compaction, with the first message that is sent since, and returns the messages
+    /// that remain. If that message is not a text of the user, the conversation begins again with a
+    /// new root: nothing else would send the same messages.
     fn tell_compaction<'i>(
         &mut self,
         items: &'i [ContextItem],
@@ -113,7 +114,8 @@ impl Importing<'_> {
         Ok((parent, rest.get(kept..).unwrap_or_default()))
     }
 
-    /// How many of the next messages stand at the end of the history just as they are sent.
+    /// Returns how many of the next messages are at the end of the history exactly as they are
+    /// sent.
     fn kept(&self, items: &[ContextItem], history: &[Slot]) -> usize {
         let Some(start) = items
             .first()
@@ -165,7 +167,7 @@ impl Importing<'_> {
             .as_ref()
             .filter(|_| item.form == ContextForm::Stored);
         let mut told = message::text_pieces(&rendered, view, &mut self.heard);
-        // Some apps keep what their engine did in the record, and say only the text themselves.
+        // Some apps store their engine's work in the record, and send only the text.
         if view.is_some_and(does) && !told.bodies.iter().any(is_deed) {
             told.bodies = convert::tell(self.source, item.slot, &mut self.heard)?;
         }

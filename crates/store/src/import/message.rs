@@ -144,7 +144,7 @@ pub(super) fn speak(
     });
 }
 
-/// Arguments as the object that ours must be; what is none stands under `input`.
+/// Returns arguments as an object; another value is put under `input`.
 pub(super) fn arguments(given: &str) -> Json {
     match Raw::parse(given.as_bytes()) {
         Ok(raw) if raw.kind() == RawKind::Object => Json::from(raw),
@@ -210,7 +210,7 @@ fn image(part: Raw<'_>) -> Option<Part> {
     Some(Part::Image { base64: data, mime })
 }
 
-/// What was thought, where it is not sealed.
+/// Returns the text of a thinking block, if it is not encrypted.
 fn reasoning(item: Raw<'_>) -> Option<String> {
     let told = ["summary", "content"]
         .iter()
@@ -222,7 +222,7 @@ fn reasoning(item: Raw<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// The answer of a tool: the call, what it says, whether it failed.
+/// The answer of a tool: the call, its content, and whether it failed.
 fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
     let (call, said) = match part.get("type")?.text()?.as_ref() {
         "tool_result" => (
@@ -239,7 +239,7 @@ fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
         .and_then(|it| it.bool())
         .unwrap_or_default();
     let said = said.map(|said| match said.kind() {
-        // Some versions wrap what they say with whether it worked.
+        // Some versions wrap the content with a success flag.
         RawKind::Object => said.get("content").unwrap_or(said),
         _ => said,
     });

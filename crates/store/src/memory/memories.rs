@@ -178,7 +178,7 @@ impl Memories {
         })
     }
 
-    /// Makes the folder of a project, with the note that says whose it is.
+    /// Makes the folder of a project, with the note that names the project.
     fn found(&self, folder: &Path, project: &str) -> Result<()> {
         durable::make_folders(self.disk.as_ref(), folder)?;
         let note = folder.join(PROJECT);

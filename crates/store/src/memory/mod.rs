@@ -18,5 +18,5 @@ pub use page::{Link, Page, checked_name};
 /// The index page.
 pub const INDEX: &str = "MEMORY.md";
 
-/// How many lines of the index are handed out with the context.
+/// How many lines of the index are sent with the context.
 pub const LOADED_LINES: usize = 200;

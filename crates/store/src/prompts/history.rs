@@ -133,8 +133,8 @@ impl Prompts {
         Ok(found)
     }
 
-    /// Removes the prompts of sessions, by what each prompt says its session is. Lines that cannot
-    /// be read go if they contain one of the names. `unique` names a temporary file.
+    /// Removes the prompts of sessions, by the session that each prompt names. Unreadable lines are
+    /// removed if they contain one of the names. `unique` names a temporary file.
     pub fn forget(&self, sessions: &[String], unique: &str) -> Result<usize> {
         let path = self.path();
         let there = self

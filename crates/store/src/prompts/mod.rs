@@ -10,5 +10,5 @@ mod reverse_lines;
 
 pub use history::{Added, FoundPrompt, Prompt, Prompts};
 
-/// The most prompts that are handed out at once.
+/// The largest number of prompts that one call returns.
 pub const MOST: usize = 1000;

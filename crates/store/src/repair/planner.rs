@@ -154,7 +154,7 @@ impl<'a> RepairPlanner<'a> {
         for _ in 0..MOST_ROUNDS {
             let placed = self.in_place(worked.patch.clone())?;
             if placed.patch == worked.patch {
-            // The fixed point: no rewrite is left after the changes.
+                // The fixed point: no rewrite is left after the changes.
                 return Ok(worked);
             }
             let more = self.changes(placed.patch)?;
@@ -329,7 +329,7 @@ impl<'a> RepairPlanner<'a> {
         }
         let mut last = byte_fixes::copies(session, Keep::Last)?;
         if !self.can_drop(session, patch, &last)? {
-        // Neither choice keeps the tip and the reach, so a person has to decide.
+            // Neither choice keeps the tip and the reach, so a person has to decide.
             last.iter_mut()
                 .for_each(|fix| fix.confidence = Confidence::Guess);
         }
@@ -469,7 +469,7 @@ fn accept(fixes: &[Fix]) -> Vec<&Fix> {
     let mut taken: std::collections::BTreeMap<u64, u64> = std::collections::BTreeMap::new();
     for fix in fixes {
         let clashes = |splice: &Splice| {
-        // Insertions (`len == 0`) at the border of a replaced range do not overlap it.
+            // Insertions (`len == 0`) at the border of a replaced range do not overlap it.
             let before = taken.range(..splice.end().max(splice.at + 1)).next_back();
             match before {
                 Some((at, end)) if splice.len == 0 => *at < splice.at && splice.at < *end,

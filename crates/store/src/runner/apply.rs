@@ -137,7 +137,7 @@ impl Executor<'_> {
         let path = place(self.root, key)?;
         self.expect_len(key, before.map(|before| before.len))?;
         if before.is_some() && old == Old::Linked {
-        // Before the rename, which takes the last name from the old file.
+            // Before the rename, which takes the last name from the old file.
             self.vault.link_inode(&path, &self.inode(number))?;
         }
         let temp = self.temp(number, &path);

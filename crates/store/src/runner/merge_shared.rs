@@ -65,7 +65,7 @@ impl Runner {
                     .is_some_and(|f| f.same_content(&is))
             };
             if snapshots.iter().any(known) {
-            // In a state of this operation: the ordinary recovery handles it.
+                // In a state of this operation: the ordinary recovery handles it.
                 continue;
             }
             let (Ok(old), Ok(new)) = (self.vault.get(before.sha256), self.staged(op, after.sha256))

@@ -94,7 +94,7 @@ impl Runner {
             all.push(self.recover_one(&id)?);
         }
         if all.is_empty() {
-        // Only without intents: the staged bytes of an unsettled operation are still needed.
+            // Only without intents: the staged bytes of an unsettled operation are still needed.
             self.sweep_stage()?;
         }
         Ok(all)
@@ -137,7 +137,7 @@ impl Runner {
 
     fn settle(&self, op: &Operation) -> Result<RecoveryOutcome> {
         if self.is_recorded(&op.id)? {
-        // The crash came between the record and the removal of the intent.
+            // The crash came between the record and the removal of the intent.
             self.renew_record(&op.id)?;
             self.forget(&op.id)?;
             return Ok(RecoveryOutcome::Forward);

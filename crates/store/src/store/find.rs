@@ -89,7 +89,7 @@ impl Stores {
         }
         match RealDisk.real_path(&path) {
             Ok(target) => Ok(target),
-            // Opening it says what is wrong with it.
+            // Opening it reports what is wrong.
             Err(_) => Ok(path),
         }
     }
@@ -121,8 +121,8 @@ impl Stores {
     }
 }
 
-/// Whether the folder itself says that the name stands for nothing that could be opened, such
-/// as a link to itself.
+/// Returns whether the folder lists the name as something that cannot be opened, such as a link to
+/// itself.
 fn is_other(backend: &FsBackend, name: &str) -> bool {
     let listing = backend.list("").unwrap_or_default();
     listing
@@ -218,7 +218,7 @@ fn certainly(head: &[u8], name: &str, folders: &[String]) -> Option<&'static dyn
         .find(|dialect| dialect.recognises(&sample) == Match::Certain)
 }
 
-/// The records that stand first on their lines.
+/// Returns the records that are first on their lines.
 fn first_records(head: &[u8]) -> Vec<(&[u8], Scanned)> {
     let scan = |line| {
         let mut record = Scanned::default();

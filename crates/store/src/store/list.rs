@@ -20,7 +20,7 @@ pub struct Listing {
     pub unlisted: Vec<(String, Problem)>,
 }
 
-/// What was found, and the folders that could not be listed, with the reason.
+/// The sessions that were found, and the folders that could not be listed, with the reason.
 pub type Partly<T> = (Vec<T>, Vec<(String, Error)>);
 
 /// The folders of a store that could not be listed, each as an error: their sessions are missing.
@@ -133,7 +133,7 @@ impl Store {
         self.memory_in(&BackendFiles(self.backend()))
     }
 
-    /// The same, looking at the files of this store through other eyes.
+    /// As [`memory`](Store::memory), reading the files of this store through `files`.
     pub fn memory_in(&self, files: &dyn Files) -> Result<Partly<MemoryFile>> {
         let files = Skipping::new(files);
         let mut memory = match self.dialect.powers().side_files {
@@ -142,8 +142,8 @@ impl Store {
         };
         if let Some(exclusion) = self.exclusion.as_ref().filter(|_| !memory.is_empty()) {
             memory.retain(|file| !exclusion.names_memory(&file.project_key));
-            // Memory is filed under a name that a path was turned into; which path, the
-            // sessions in that folder say.
+            // The folder name of a memory was derived from a path; the sessions in that folder name
+            // the path.
             let hidden = folders_of(&self.excluded()?);
             let shown = folders_of(&self.list()?.sessions);
             memory.retain(|file| is_below(&shown, &file.key) || !is_below(&hidden, &file.key));

@@ -231,7 +231,7 @@ impl Vault {
         }
         let _lock = self.lock_for(wait)?;
         if self.kept_len()? != kept.len {
-        // Another process has written since `kept` was read, and may have kept this very file.
+            // Another process has written since `kept` was read, and may have kept this very file.
             *kept = self.kept()?;
             if kept.is_current(root, key, &stat) {
                 return Ok(Keeping::NOTHING_NEW);

@@ -1,7 +1,7 @@
 //! Removes copies from the vault: by age, or because a session is purged.
 //!
-//! Objects are removed before the records that name them: after a crash the records still tell the
-//! next run what to remove. Copies that another record refers to stay.
+//! Objects are removed before the records that name them: after a crash the next run finds in the
+//! records what is still to be removed. Copies that another record refers to stay.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -162,8 +162,8 @@ impl State {
             drafts => return Ok(Enqueued::No(drafts)),
         };
         if self.queue.is_empty() {
-            // If another process moves the tip before the queue is written, this tells that the
-            // entries have to be encoded again.
+            // Compared when the queue is written: if another process has moved the tip, the entries
+            // are encoded again.
             self.queue.parent = self.tail.tip.clone();
         }
         let entry = Arc::from(with.dialect.entry_id(with.id_source));
@@ -204,7 +204,7 @@ impl State {
         let written = self.write_queued(with, &mut queue);
         let outcome = match &written {
             Err(AppendError::Stale) => {
-            // Nothing was written: the queue stays, and `with_append_lock` retries.
+                // Nothing was written: the queue stays, and `with_append_lock` retries.
                 self.queue = queue;
                 return Err(AppendError::Stale);
             }
@@ -243,7 +243,7 @@ impl State {
         let Queue { batch, outcome, .. } = std::mem::take(&mut self.queue);
         self.written = self.given;
         if self.usable_for_sync().is_err() {
-        // The writer has latched: `in_doubt` lists these entries too.
+            // The writer has latched: `in_doubt` lists these entries too.
             self.mark_in_doubt(&batch);
         }
         let _ = outcome.0.set(Err((why.kind(), why.to_string())));

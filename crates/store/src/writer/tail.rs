@@ -70,7 +70,7 @@ impl Tail {
                 }
             }
             if from >= to {
-            // The beginning of the log: it has no entries.
+                // The beginning of the log: it has no entries.
                 break;
             }
             (to, window) = (from, window.saturating_mul(8));
