@@ -22,7 +22,7 @@ pub(super) struct Batch<'f> {
     dialect: &'static dyn Dialect,
     blobs: Option<&'f Blobs>,
     splitter: Splitter,
-    /// The records, behind those that were handed out before.
+    /// The new records, behind those that were returned before.
     log: Log,
     /// How many of them were.
     old: usize,
@@ -186,7 +186,7 @@ impl Labels<'_> {
     fn of_parent(&self, tree: &Tree, slot: Slot) -> Option<String> {
         match tree.parent(slot) {
             Some(parent) => self.of(parent),
-            // It was handed out long ago, or was there before.
+            // The parent was returned in an earlier poll, or was there before the follower began.
             None => self
                 .log
                 .head(slot)?
@@ -240,8 +240,8 @@ impl Payloads for InMemory<'_> {
     }
 }
 
-/// What a person reads of a record whose large values are kept elsewhere; none if it has none,
-/// or they are not there.
+/// Returns a record with the large values that are stored elsewhere; `None` if it has none, or they
+/// are missing.
 fn whole_view(dialect: &dyn Dialect, blobs: Option<&Blobs>, record: &[u8]) -> Option<View> {
     let Cow::Owned(record) = blobs?.whole(Cow::Borrowed(record)) else {
         return None;

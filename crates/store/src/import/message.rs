@@ -1,8 +1,7 @@
-//! What a model is sent, in our words.
+//! Converts the messages that a model is sent to boswell's format.
 //!
-//! Agents render messages in the shape of the provider that they talk to: content
-//! blocks, or the items of a response. Both are read here, so that an imported session
-//! sends the same as its source.
+//! Agents render messages in the format of their provider: content blocks, or the items of a
+//! response. Both are parsed here, so that an imported session sends the same as its source.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,7 +18,7 @@ pub(super) struct MessageText {
     pub(super) left_over: bool,
 }
 
-/// What was heard so far, and is not said again every time.
+/// Facts of earlier messages that later ones do not repeat.
 #[derive(Default)]
 pub(super) struct Heard {
     /// Names of tools by the ids of their calls.
@@ -28,8 +27,7 @@ pub(super) struct Heard {
     pub(super) model: Option<String>,
 }
 
-/// Tells a message anew. `view` is that of the record that it stands in, where it
-/// stands in one alone.
+/// Converts a message. `view` is that of its record, if the record contains nothing else.
 pub(super) fn text_pieces(
     message: &Message,
     view: Option<&View>,
@@ -146,7 +144,7 @@ pub(super) fn speak(
     });
 }
 
-/// Arguments as the object that ours must be; what is none stands under `input`.
+/// Returns arguments as an object; another value is put under `input`.
 pub(super) fn arguments(given: &str) -> Json {
     match Raw::parse(given.as_bytes()) {
         Ok(raw) if raw.kind() == RawKind::Object => Json::from(raw),
@@ -212,7 +210,7 @@ fn image(part: Raw<'_>) -> Option<Part> {
     Some(Part::Image { base64: data, mime })
 }
 
-/// What was thought, where it is not sealed.
+/// Returns the text of a thinking block, if it is not encrypted.
 fn reasoning(item: Raw<'_>) -> Option<String> {
     let told = ["summary", "content"]
         .iter()
@@ -224,7 +222,7 @@ fn reasoning(item: Raw<'_>) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// The answer of a tool: the call, what it says, whether it failed.
+/// The answer of a tool: the call, its content, and whether it failed.
 fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
     let (call, said) = match part.get("type")?.text()?.as_ref() {
         "tool_result" => (
@@ -241,7 +239,7 @@ fn result_of(part: Raw<'_>) -> Option<(String, Vec<Part>, bool)> {
         .and_then(|it| it.bool())
         .unwrap_or_default();
     let said = said.map(|said| match said.kind() {
-        // Some versions wrap what they say with whether it worked.
+        // Some versions wrap the content with a success flag.
         RawKind::Object => said.get("content").unwrap_or(said),
         _ => said,
     });

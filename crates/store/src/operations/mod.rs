@@ -1,4 +1,4 @@
-//! What can be done with operations: list them, take them back, delete and restore through them.
+//! Work on recorded operations: list, undo, delete, restore, purge and scrub.
 
 mod agent_cleanup;
 mod archived;
