@@ -1,4 +1,4 @@
-//! What is said about a session: into its log where its format has a place, else as a note.
+//! Titles, tags and labels of a session: written to its log if the format allows, else as a note.
 
 use boswell_dialect::{Body, Depth, Draft, EditRequest, Support};
 use boswell_model::json::Json;
@@ -14,7 +14,7 @@ use crate::{App, AppResult, RequestContext, summarize};
 pub struct AnnotateRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// What is said about it.
+    /// The annotation to write.
     pub annotation: Annotation,
 }
 
@@ -22,9 +22,9 @@ pub struct AnnotateRequest {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Annotation {
-    /// Its title.
+    /// Sets the title.
     Title(String),
-    /// Its tags.
+    /// Adds or removes tags.
     Tags {
         /// These it has from now on.
         add: Vec<String>,
@@ -35,10 +35,10 @@ pub enum Annotation {
     Label {
         /// The entry.
         entry: String,
-        /// Its name.
+        /// The label; `None` removes it.
         label: Option<String>,
     },
-    /// Its status. A session that is completed is summed up, if the settings say so.
+    /// Sets the status. A session that is completed is summed up, if the settings say so.
     Status {
         /// The status.
         status: SessionStatus,
@@ -249,7 +249,7 @@ fn write_by(
     }))
 }
 
-/// Takes back what earlier notes say of the same matter: notes come before what a log says.
+/// Removes earlier notes about the same value: notes take precedence over the log.
 fn outdate(cx: &RequestContext, session: &SessionRef, said: &[NoteKind]) -> Result<()> {
     if !cx.home()?.join("notes.jsonl").is_file() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What a request comes back with: its answer, or its error, and what was noticed on the way.
+//! The result of a request: its answer or its error, and the warnings that occurred on the way.
 
 use boswell_model::Error;
 
@@ -27,7 +27,7 @@ pub struct Answer<T> {
     pub notices: Vec<Notice>,
 }
 
-/// Why there is no answer, and what was noticed before that was known.
+/// The error of a request, and the warnings before it.
 #[derive(Debug)]
 pub struct Refusal {
     /// Why.

@@ -49,8 +49,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Invalid if a file would be overwritten; and whatever
-    /// the sink fails with.
+    /// NotFound if there is no such session, Invalid if a file would be overwritten; and every
+    /// error of the sink.
     pub fn attachments(
         &self,
         request: &AttachmentsRequest,

@@ -1,4 +1,4 @@
-//! Looks for damage in sessions and stores, and says what each costs.
+//! Finds damage in sessions and stores, and reports what each finding costs.
 //!
 //! Findings are handed out as they are made, in the order of the stores: sessions are read on
 //! several threads, archived ones one after the other because they are unpacked in memory.

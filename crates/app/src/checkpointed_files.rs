@@ -113,7 +113,7 @@ impl CheckpointedFiles {
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given; the others are put
+    /// Conflict if another program changed one of them and `force` is not given; the others are put
     /// back.
     pub(crate) fn restore(
         &self,

@@ -82,7 +82,7 @@ pub struct CleanedSession {
 }
 
 impl App {
-    /// Hands out sessions that were not used for long, and says how many there are. Nothing is
+    /// Lists sessions that were not used for long, and returns their number. Nothing is
     /// written.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl App {
         })
     }
 
-    /// Moves sessions that were not used for long into the vault, and says how many there were.
+    /// Moves sessions that were not used for long into the vault, and returns their number.
     /// One that cannot be moved keeps no other from being moved.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ fn clean(
     first.map_or(Ok(count), Err)
 }
 
-/// Hands out every old session, and says how many there are.
+/// Calls the sink with every old session, and returns their number.
 fn each_old(
     cx: &RequestContext,
     request: &CleanRequest,

@@ -1,4 +1,4 @@
-//! Deletes sessions, of which the vault keeps a copy, and puts them back.
+//! Deletes sessions, keeps a copy in the vault, and restores them.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
@@ -86,7 +86,7 @@ pub struct RestoredSession {
 }
 
 impl App {
-    /// Hands over what deleting each session would do. Nothing is changed.
+    /// Calls the sink with the plan of deleting each session. Nothing is changed.
     ///
     /// # Errors
     ///

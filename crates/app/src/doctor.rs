@@ -1,4 +1,4 @@
-//! What boswell finds on this machine, as a report that can also be given to others.
+//! A report of the environment that boswell finds on this machine, made so that it can be shared.
 
 use std::io::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -250,7 +250,7 @@ impl Report<'_> {
     }
 }
 
-/// The name of a lock says which session it is of: only its kind is reported.
+/// The name of a lock contains the session: only the kind of the lock is reported.
 fn kind_of_lock(name: &str) -> &str {
     let stem = name.split('.').next().unwrap_or(name);
     match stem {

@@ -148,7 +148,7 @@ impl Purge<'_> {
                 None => path.extension().is_some_and(|end| end == "md") && !shown.contains(path),
             }
         };
-        // Of a file that is gone nobody can say any more whose it was.
+        // For a file that no longer exists the owner cannot be determined.
         Index::open(&folder).purge_where(&|source| {
             let path = Path::new(&source.id);
             paths.contains(path) || !path.is_file() || is_hidden_memory(path)

@@ -23,12 +23,12 @@ use crate::{App, AppResult, Cancel, RequestContext};
 
 pub use document::{ExportShape, ExportedFile, ExportedSecrets};
 
-/// What is exported, and how.
+/// The request of an export: session, format and options.
 #[derive(Debug, Clone, Default)]
 pub struct ExportRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// How it is written.
+    /// Format of the export.
     pub format: ExportFormat,
     /// Whether keys and passwords are left in.
     pub keep_secrets: bool,
@@ -65,8 +65,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Unsupported if it has no log; and whatever the sink
-    /// fails with.
+    /// NotFound if there is no such session, Unsupported if it has no log; and every error of
+    /// the sink.
     pub fn export(
         &self,
         request: &ExportRequest,

@@ -194,7 +194,7 @@ impl FormerFiles {
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given.
+    /// Conflict if another program changed one of them and `force` is not given.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,

@@ -38,7 +38,7 @@ pub struct MovedProject {
 }
 
 impl App {
-    /// Hands over what would follow a project, store by store. Nothing is changed.
+    /// Calls the sink with what would move with a project, store by store. Nothing is changed.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 fn text(path: &Path) -> Result<String> {
-    // A trailing separator that an empty rest left behind is no part of the path.
+    // A trailing separator that an empty rest left behind is not part of the path.
     let path: PathBuf = path.components().collect();
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Error::new(

@@ -1,4 +1,4 @@
-//! What boswell changed, and taking it back.
+//! The operations of boswell: their list, and undo.
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::{ListedOperation, Operation, Runner};

@@ -1,4 +1,4 @@
-//! What was asked, of every agent: in sessions, and in the histories that agents keep beside them.
+//! Prompts of every agent: those in sessions, and those in the history files of the agents.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -183,7 +183,7 @@ fn prompt_of(
     })
 }
 
-/// Prompts that agents and boswell keep beside sessions.
+/// Prompts that agents and boswell store outside of sessions.
 fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     let mut prompts = Vec::new();
     for (_, store) in cx.stores.iter() {
@@ -216,7 +216,7 @@ fn beside_sessions(cx: &RequestContext) -> Result<Vec<PromptShape>> {
     Ok(prompts)
 }
 
-/// Chooses among the prompts that are kept beside sessions.
+/// Chooses among the prompts that are stored outside of sessions.
 struct Beside<'a> {
     cx: &'a RequestContext,
     filter: &'a Filter<'a>,

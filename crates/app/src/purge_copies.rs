@@ -1,4 +1,4 @@
-//! What a purge removes beyond the agent's files, and how one that was interrupted is finished.
+//! Removes copies outside the agent's files during a purge, and finishes an interrupted purge.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,8 +38,8 @@ pub(crate) fn finish(cx: &RequestContext, runner: &Runner, purging: &Purging) ->
     Ok(purged)
 }
 
-/// Finishes purges that were interrupted; what cannot be finished is noted, and tried again the next
-/// time.
+/// Finishes purges that were interrupted; what cannot be finished is noted, and tried
+/// again the next time.
 pub(crate) fn resume(cx: &RequestContext, runner: &Runner) -> Result<()> {
     if runner.purges()?.is_empty() {
         return Ok(());

@@ -114,7 +114,7 @@ impl RequestContext {
         self.home.as_deref().ok_or_else(no_home)
     }
 
-    /// Whether boswell was told to write nothing.
+    /// Whether boswell must not write anything.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -173,7 +173,7 @@ impl RequestContext {
         Ok(runner)
     }
 
-    /// The same, for looking only.
+    /// As above, for reading only.
     pub(crate) fn reading_runner(&self) -> Result<Runner> {
         Ok(crate::app::runner(self.home()?))
     }
@@ -190,7 +190,7 @@ impl RequestContext {
         Notes::load(Arc::new(RealDisk), home, locks)
     }
 
-    /// Conversations of all stores, with what notes say of them.
+    /// Conversations of all stores, with their notes.
     pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
         let (mut conversations, rest) = match SessionIndex::open(self, Create::No)? {
             Some(mut session_index) => session_index.conversations(self)?,
@@ -200,7 +200,7 @@ impl RequestContext {
         Ok((conversations, rest))
     }
 
-    /// Adds what notes say of sessions.
+    /// Adds the notes of sessions.
     pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         conversations
             .iter_mut()
@@ -211,7 +211,7 @@ impl RequestContext {
         self.add_notes(sides.map(|(_, summary)| summary))
     }
 
-    /// Says how a session of our own stands.
+    /// Returns the state of a session of our own.
     pub(crate) fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
         if facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own) {
@@ -219,7 +219,7 @@ impl RequestContext {
         }
     }
 
-    /// Adds what notes say of sessions, before they are joined.
+    /// Adds the notes of sessions, before they are joined.
     pub(crate) fn add_notes<'s>(
         &self,
         summaries: impl Iterator<Item = &'s mut Summary>,
@@ -303,7 +303,7 @@ impl RequestContext {
             .home
             .as_ref()
             .map(|home| home.join("terminal-sessions"));
-        // Several programs may have noted this terminal: whoever did so last was used last.
+        // Several programs may have recorded this terminal: the newest record is the last one used.
         let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
         let noted = |folder: &PathBuf| {
             std::fs::metadata(folder.join(terminal.as_str()))

@@ -52,7 +52,7 @@ impl App {
     ///
     /// NotFound if there is no such session or entry, Invalid for an entry that is not a prompt,
     /// Unsupported where the format has no rewinds or there are no copies of files, Conflict if
-    /// somebody else changed a file, Busy if another process writes the session.
+    /// another program changed a file, Busy if another process writes the session.
     pub fn rewind(
         &self,
         request: &RewindRequest,

@@ -1,4 +1,4 @@
-//! Keys and passwords that sessions hold.
+//! Lists keys and passwords that sessions contain.
 
 use boswell_dialect::Depth;
 use boswell_find::Secrets;
@@ -33,7 +33,7 @@ shape! {
     }
 }
 
-/// What is handed over while sessions are looked at.
+/// The events that the sink receives while sessions are searched.
 #[derive(Debug)]
 pub enum SecretsStep {
     /// The next session is looked at: how many there are in all.

@@ -36,7 +36,7 @@ pub trait ToJson {
 
 /// A shape of the contract: an object with a fixed list of members.
 pub trait Shape: ToJson + Sized {
-    /// Its definition.
+    /// Definition of the shape.
     fn definition() -> ShapeDefinition;
 
     /// The object, for a line of `--json` or an element of another one.
@@ -63,7 +63,7 @@ impl<T> From<Option<T>> for Maybe<T> {
 
 /// Defines shapes: structs whose members are those of a JSON object.
 ///
-/// `Name: "word"` is a shape that stands on a line of its own, with `v` and `type` before its
+/// `Name: "word"` is a shape that is written as a line of its own, with `v` and `type` before its
 /// members; `Name` alone is a part of another shape. `member as "name"` gives a member a name that
 /// is a keyword of Rust.
 macro_rules! shape {

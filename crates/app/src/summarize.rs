@@ -78,8 +78,8 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Denied if nothing may be written, whatever `sink`
-    /// returns. A session that cannot be summed up is a notice.
+    /// NotFound if there is no such session, Denied if nothing may be written, and every error of
+    /// `sink`. A session that cannot be summed up is a notice.
     pub fn summarize(
         &self,
         request: &SummarizeRequest,

@@ -71,7 +71,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session; and whatever the sink fails with.
+    /// NotFound if there is no such session; and every error of the sink.
     pub fn tree(&self, request: &TreeRequest, sink: TreeSink<'_>) -> AppResult<()> {
         self.answer(|cx| tree(cx, request, sink))
     }

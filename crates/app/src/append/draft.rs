@@ -1,4 +1,4 @@
-//! Entries that are not written yet: from a line of input, or from what the user says.
+//! Entries that are not written yet: from a line of input, or from a prompt of the user.
 
 use std::path::Path;
 
@@ -67,9 +67,9 @@ pub fn draft_of_user(text: &str, files: &[AttachedFile]) -> Draft {
 /// A picture or file that goes with what the user says.
 #[derive(Debug, Clone)]
 pub struct AttachedFile {
-    /// What it is, such as `image/png`.
+    /// Media type, such as `image/png`.
     pub mime: String,
-    /// Its content.
+    /// Bytes of the content.
     pub bytes: Vec<u8>,
 }
 

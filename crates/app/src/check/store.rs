@@ -1,4 +1,4 @@
-//! What a check finds out about stores as a whole: indexes, leftovers, locks, sessions that
+//! Checks stores as a whole: indexes, leftovers, locks, sessions that
 //! their agent will delete.
 
 use std::collections::BTreeSet;
@@ -19,9 +19,9 @@ const KEEP: &str = "keep copies of them with `boswell keep on`";
 /// What was found about one store.
 #[derive(Debug)]
 pub struct CheckedStore {
-    /// Its dialect.
+    /// Dialect of the store.
     pub dialect: &'static str,
-    /// Its folder.
+    /// Folder of the store.
     pub root: String,
     /// What was found, at least one thing.
     pub findings: Vec<StoreFinding>,
@@ -34,7 +34,7 @@ pub struct StoreFinding {
     pub session: Option<String>,
     /// The file or folder.
     pub path: String,
-    /// What it is.
+    /// Kind of the finding.
     pub problem: Problem,
     /// What can be done, in one clause, with a command in backticks.
     pub advice: Option<String>,

@@ -1,4 +1,4 @@
-//! Every shape that stands on a line of its own.
+//! All shapes that are written as a line of their own.
 
 use crate::attachments::AttachmentShape;
 use crate::context::{ContextShape, MessageShape};
@@ -23,8 +23,8 @@ use crate::purge::PurgeOp;
 use crate::scrub::{ScrubCopiesStep, ScrubFileStep, ScrubbedStep};
 use crate::store_change::{ChangeStep, StoreChangeOp};
 
-/// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
-/// not listed here is not documented: a test compares the list with the source.
+/// Every shape that is written as a line of its own, in the order of the documentation. A shape
+/// that is not listed here is not documented: a test compares the list with the source.
 pub fn all() -> Vec<ShapeDefinition> {
     vec![
         SessionShape::definition(),

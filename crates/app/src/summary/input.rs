@@ -136,7 +136,7 @@ impl SummaryInput {
     }
 }
 
-/// Tools that change what they name. Names differ by agent; these words stand in all of them.
+/// Tools that change what they name. Names differ by agent; all of them contain these words.
 fn changes_files(tool: &str) -> bool {
     let tool = tool.to_lowercase();
     ["edit", "write", "patch", "create", "replace"]
