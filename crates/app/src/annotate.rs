@@ -9,7 +9,7 @@ use crate::acknowledgement::{Acknowledgement, NoteShape, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
 use crate::{App, AppResult, RequestContext, summarize};
 
-/// What to say about which session.
+/// A request to annotate a session.
 #[derive(Debug, Clone)]
 pub struct AnnotateRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
@@ -18,7 +18,7 @@ pub struct AnnotateRequest {
     pub annotation: Annotation,
 }
 
-/// Something that is said about a session.
+/// An annotation of a session.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Annotation {
@@ -202,7 +202,7 @@ fn write(
     write_by(cx, found, (request, None), &append, notes)
 }
 
-/// A request, and how it is made again from what the session says once its locks are held.
+/// A request, and how it is made again from the session once its locks are held.
 type Remade<'r> = (
     &'r EditRequest,
     Option<&'r dyn Fn(&SessionMeta) -> EditRequest>,

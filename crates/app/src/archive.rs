@@ -90,7 +90,7 @@ impl App {
         self.answer(|cx| plan_archive(cx, request))
     }
 
-    /// Moves sessions into the vault. Each is handed over when it is done.
+    /// Moves sessions into the vault. Each is passed to the sink when it is done.
     ///
     /// # Errors
     ///

@@ -38,7 +38,7 @@ impl App {
     ///
     /// NotFound if there is no such session or entry, or if the project's folder is gone;
     /// Unsupported where neither the agent nor boswell keeps copies; Conflict if another program
-    /// changed a file and `force` is not given, after the steps that were done were handed out.
+    /// changed a file and `force` is not given, after the steps that were done were reported.
     pub fn checkout(
         &self,
         request: &CheckoutRequest,

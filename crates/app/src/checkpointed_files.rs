@@ -109,7 +109,7 @@ impl CheckpointedFiles {
         compared.into_iter().map(difference).collect()
     }
 
-    /// Puts them back. What they were is kept in the session, so that it can be taken back.
+    /// Puts them back. What they were is kept in the session, so that it can be undone.
     ///
     /// # Errors
     ///

@@ -66,7 +66,7 @@ shape! {
 pub struct OldSession {
     /// Its name for people.
     pub name: String,
-    /// When it was looked at.
+    /// When it was examined.
     pub as_of: Instant,
     /// All else.
     pub step: CleanStep,
@@ -87,7 +87,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Unsupported where sessions of that dialect cannot be deleted, and what `sink` fails with.
+    /// Unsupported where sessions of that dialect cannot be deleted, and every error of `sink`.
     pub fn plan_clean(
         &self,
         request: &CleanRequest,

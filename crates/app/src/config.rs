@@ -111,7 +111,7 @@ impl Config {
         keys
     }
 
-    /// Why what the file says does not fit, and which item of a list is wrong.
+    /// Why a value of the file is not valid, and which item of a list is wrong.
     fn fits(&self, setting: &Setting) -> std::result::Result<(), (Option<usize>, String)> {
         let Some(value) = self.get(setting.key) else {
             return Ok(());
@@ -184,7 +184,7 @@ impl Config {
         self.get(key)?.as_str()
     }
 
-    /// Yes or no; no if nothing is said.
+    /// Yes or no; no if the file has no value.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
@@ -205,7 +205,7 @@ impl Config {
         Some(Json::Object(set.iter().map(model).collect()))
     }
 
-    /// Several words; none if nothing is said.
+    /// Several words; none if the file has no value.
     pub fn words(&self, key: &str) -> Vec<String> {
         let items = self.get(key).and_then(Value::as_array);
         items

@@ -95,11 +95,11 @@ impl ContextSettings {
     }
 }
 
-/// Is handed a context part by part; false where nothing more is wanted.
+/// Receives a context part by part; it returns false to stop.
 pub type ContextSink<'s> = &'s mut dyn FnMut(ContextPart) -> Result<bool>;
 
 impl App {
-    /// Hands out the settings of a session and the messages that a model would be sent.
+    /// Passes to the sink the settings of a session and the messages that a model would be sent.
     ///
     /// # Errors
     ///

@@ -74,7 +74,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Invalid if the stores of the settings cannot be used. What cannot be looked at otherwise is
+    /// Invalid if the stores of the settings cannot be used. What cannot be read otherwise is
     /// named under `troubles`.
     pub fn report(&self, audience: Audience) -> AppResult<ReportShape> {
         self.answer(|cx| Ok(Report::take(cx, audience)))

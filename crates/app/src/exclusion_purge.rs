@@ -20,8 +20,8 @@ use crate::system::read_text;
 /// no name of a project.
 const STATE: &str = "excluded";
 
-/// Removes what was derived of excluded projects, unless that was done already. What fails is told
-/// and tried again by the next command.
+/// Removes what was derived of excluded projects, unless that was done already. Failures are
+/// reported and tried again by the next command.
 pub(crate) fn settle_or_warn(cx: &RequestContext) {
     let Some(exclusion) = &cx.exclusion else {
         return;

@@ -1,4 +1,4 @@
-//! Sessions handed on: as pages for people, or as documents that lose nothing.
+//! Exports sessions: as pages for readers, or as lossless documents.
 
 mod document;
 mod html;
@@ -57,7 +57,7 @@ pub struct Exported {
     pub left: usize,
 }
 
-/// Is handed an export piece by piece; false where nothing more is wanted.
+/// Receives an export piece by piece; it returns false to stop.
 pub type ExportSink<'s> = &'s mut dyn FnMut(&[u8]) -> Result<bool>;
 
 impl App {
@@ -193,7 +193,7 @@ fn warn_about_secrets(cx: &RequestContext, session: &SessionRef, count: usize) {
     );
 }
 
-/// A session that has no place on disk cannot be handed on.
+/// A session that has no place on disk cannot be exported.
 fn without_log(reference: &str) -> Error {
     Error::new(
         ErrorKind::Unsupported,

@@ -189,7 +189,7 @@ impl FormerFiles {
         }
     }
 
-    /// Puts them back. Steps that were done are handed out before an error about others is
+    /// Puts them back. Steps that were done are reported before an error about others is
     /// returned.
     ///
     /// # Errors

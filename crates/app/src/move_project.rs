@@ -51,12 +51,12 @@ impl App {
         self.answer(|cx| move_project(cx, request, ChangeMode::Plan, sink))
     }
 
-    /// Lets sessions, memory and history follow a project. Each store is handed over when it is
-    /// done.
+    /// Lets sessions, memory and history follow a project. Each store is passed to the
+    /// sink when it is done.
     ///
     /// # Errors
     ///
-    /// As [`plan_move`](App::plan_move). Stores that were handed over by then are changed.
+    /// As [`plan_move`](App::plan_move). Stores that were reported by then are changed.
     pub fn move_project(
         &self,
         request: &MoveRequest,

@@ -194,7 +194,7 @@ fn purge_one(cx: &RequestContext, runner: &Runner, target: &Target) -> Result<Pu
             location: found.location.clone(),
         };
         if let Err(error) = remove(cx, &found) {
-            // What was begun was taken back, or is settled by the next run, which finds the marker.
+            // What was begun was undone, or is settled by the next run, which finds the marker.
             if runner.unfinished()?.is_empty() {
                 runner.drop_purge(purging)?;
             }

@@ -1,4 +1,4 @@
-//! One request while it is answered: the stores as they are now, the time, what is noticed.
+//! The context of one request: the stores as they are now, the time, and notices.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::sessions::newest;
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::{Cancel, Notice};
 
-/// What the code that answers a request works with.
+/// The state that the code of a request works with.
 #[derive(Debug)]
 pub(crate) struct RequestContext {
     state: Arc<AppState>,
@@ -69,7 +69,7 @@ impl RequestContext {
         self.notice(Notice::Remark(text.into()));
     }
 
-    /// Notes what could not be looked at.
+    /// Records a notice about what could not be read.
     pub(crate) fn warn(&self, error: Error) {
         self.notice(Notice::Warning(error));
     }
@@ -84,7 +84,7 @@ impl RequestContext {
         notices.push(notice);
     }
 
-    /// What was noticed so far; it is handed out once.
+    /// The notices so far; each is returned once.
     pub(crate) fn take_notices(&self) -> Vec<Notice> {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut notices)
@@ -150,7 +150,7 @@ impl RequestContext {
         )
     }
 
-    /// What carries out plans. What an earlier run left unfinished is finished or taken back first,
+    /// What carries out plans. What an earlier run left unfinished is finished or undone first,
     /// interrupted purges too.
     pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;

@@ -46,7 +46,7 @@ pub enum RewindOutcome {
 }
 
 impl App {
-    /// Goes back to before a prompt. `sink` is handed the files that are put back.
+    /// Goes back to before a prompt. `sink` receives the files that are put back.
     ///
     /// # Errors
     ///

@@ -81,7 +81,7 @@ shape! {
 /// The events that the sink receives while plans are made.
 #[derive(Debug, Clone)]
 pub enum ScrubPlanning {
-    /// How many sessions are looked at. It comes first, once all that were named are found.
+    /// How many sessions are examined. It comes first, once all that were named are found.
     Sessions(usize),
     /// What would be replaced in one of them.
     Planned(ScrubPlan),
@@ -185,7 +185,7 @@ impl App {
     /// # Errors
     ///
     /// As [`plan_scrub`](App::plan_scrub); Busy if another process replaces secrets, Conflict if a
-    /// session that was named is not as it was shown. Sessions that were handed over by then are
+    /// session that was named is not as it was shown. Sessions that were reported by then are
     /// done.
     pub fn scrub(
         &self,

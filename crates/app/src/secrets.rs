@@ -36,13 +36,13 @@ shape! {
 /// The events that the sink receives while sessions are searched.
 #[derive(Debug)]
 pub enum SecretsStep {
-    /// The next session is looked at: how many there are in all.
+    /// The next session is examined: how many there are in all.
     Session(usize),
     /// A secret in it.
     Secret(SecretShape),
 }
 
-/// Is handed each step; false ends the request.
+/// Receives each step; false ends the request.
 pub type SecretsSink<'s> = &'s mut dyn FnMut(SecretsStep) -> Result<bool>;
 
 /// How much was found.

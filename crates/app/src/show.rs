@@ -56,7 +56,7 @@ pub enum ShownItem<'e> {
     },
 }
 
-/// Is handed a transcript item by item; false where nothing more is wanted.
+/// Receives a transcript item by item; it returns false to stop.
 pub type ShowSink<'s> = &'s mut dyn FnMut(ShownItem<'_>) -> Result<bool>;
 
 impl App {

@@ -63,7 +63,7 @@ pub struct TreeNode {
     pub text: String,
 }
 
-/// Is handed a tree node by node, parents first; false where nothing more is wanted.
+/// Receives a tree node by node, parents first; it returns false to stop.
 pub type TreeSink<'s> = &'s mut dyn FnMut(TreeNode) -> Result<bool>;
 
 impl App {

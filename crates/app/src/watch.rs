@@ -62,7 +62,7 @@ impl App {
     }
 }
 
-/// Is handed every entry once.
+/// Receives every entry once.
 pub type Sink<'s> = &'s mut dyn FnMut(&EntryParts<'_>) -> Result<()>;
 
 /// Sessions that are followed.

@@ -35,7 +35,7 @@ struct State {
     forgotten: u64,
 }
 
-/// A session of a store. The key of the log tells sessions apart that have one id.
+/// A session of a store. The key of the log distinguishes sessions with the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Place {
     root: String,

@@ -12,7 +12,7 @@ use super::store::REBUILD_INDEX;
 use super::{Target, UncheckedPlace};
 use crate::RequestContext;
 
-/// A session that was looked at.
+/// A session that was examined.
 #[derive(Debug)]
 pub struct CheckedSession {
     /// DIALECT:ID.

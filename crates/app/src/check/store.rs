@@ -84,7 +84,7 @@ impl CheckedStore {
     }
 
     /// What is wrong with boswell's own folder: changes that were begun and neither
-    /// finished nor taken back.
+    /// finished nor undone.
     pub(super) fn of_home(cx: &RequestContext, store: &Store) -> CheckedStore {
         let mut found = Finder::new(store);
         match cx.reading_runner().and_then(|runner| runner.interrupted()) {
@@ -174,7 +174,7 @@ impl<'s> Finder<'s> {
         }
     }
 
-    /// A part of the store cannot be looked at; the rest is reported all the same.
+    /// A part of the store cannot be read; the rest is reported all the same.
     fn unreadable(&mut self, error: &Error) {
         let problem = Problem::of_file(ProblemKind::Unreadable, error.to_string());
         self.add("", problem, None);

@@ -61,15 +61,15 @@ pub struct LeftoverSummary {
     pub operations: Vec<String>,
 }
 
-/// Is handed each event.
+/// Receives each event.
 pub type LeftoverSink<'s> = &'s mut dyn FnMut(LeftoverEvent) -> Result<()>;
 
 impl App {
-    /// Hands out what is left in the stores of a dialect. Nothing is written.
+    /// Lists what is left in the stores of a dialect. Nothing is written.
     ///
     /// # Errors
     ///
-    /// Invalid if there is no such dialect, and what `sink` fails with.
+    /// Invalid if there is no such dialect, and every error of `sink`.
     pub fn plan_clean_leftovers(
         &self,
         dialect: &str,

@@ -1,4 +1,4 @@
-//! Keys that an agent keeps in its own log, which are not handed on unless asked.
+//! Keys that an agent keeps in its own log, which are not exported unless requested.
 
 use boswell_find::SecretCount;
 use boswell_model::{EntryKind, Result};

@@ -1,4 +1,4 @@
-//! The plan to replace secrets in one session: every place that is looked at, and
+//! The plan to replace secrets in one session: every place that is examined, and
 //! what is found there.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! A program of the user's that sums up: text on its standard input, a title and sentences on
 //! its standard output.
 //!
-//! It is started as it is named, without a shell: what a session says is never a command.
+//! It is started as it is named, without a shell: the text of a session is never a command.
 
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
