@@ -1,6 +1,6 @@
 //! The JSON contract: what every face hands out to programs, each shape defined once.
 //!
-//! A shape is a struct made by [`shape!`]: its members are the members of the JSON object, in that
+//! A shape is a struct made by `shape!`: its members are the members of the JSON object, in that
 //! order. The value, the table in `docs/cli.md` and the JSON Schema in `docs/schema.json` all come
 //! from that one definition. Answers are written as [`Json`] and never through a general value
 //! tree, so that number tokens, doubled keys and lone surrogates of a session survive.
