@@ -1,4 +1,4 @@
-//! Where things are: the checkout, cargo's target folder, the programs on the path.
+//! Paths: the checkout, cargo's target folder, the programs on the path.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,7 +19,7 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
-/// What `cargo metadata` says of the workspace's own packages.
+/// The workspace's own packages as `cargo metadata` lists them.
 pub(crate) fn metadata() -> Outcome<serde_json::Value> {
     let output = cargo()
         .args([

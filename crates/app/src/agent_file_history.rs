@@ -26,9 +26,9 @@ pub(crate) struct AgentFileHistory {
 #[derive(Debug)]
 struct Copied {
     path: String,
-    /// What it was; none if it was not there.
+    /// Contents before; `None` if the file was missing.
     then: Option<Vec<u8>>,
-    /// What it is; none if it is not there.
+    /// Contents now; `None` if the file is missing.
     now: Option<Vec<u8>>,
     state: State,
 }
@@ -39,7 +39,7 @@ enum State {
     Same,
     /// What it is now is also in a copy or in the log: putting it back loses nothing.
     Known,
-    /// Somebody else changed it.
+    /// Another program changed the file.
     Conflict,
     /// It lies outside of the project, behind a link, or in git's own folder.
     Outside,
@@ -118,8 +118,8 @@ impl AgentFileHistory {
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given: then nothing is put
-    /// back.
+    /// Conflict if another program changed one of them and `force` is not given: then
+    /// nothing is put back.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,

@@ -1,4 +1,4 @@
-//! Prompt histories that agents keep beside their sessions.
+//! Prompt histories that agents store next to their sessions.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ pub(crate) fn read(store: &Store) -> Result<Vec<Asked>> {
 }
 
 /// xcsh and oh-my-pi keep theirs in SQLite, which is copied and read from the copy. One that cannot
-/// be read is told, not fatal.
+/// be read is reported, not fatal.
 pub(crate) fn database(cx: &RequestContext, store: &Store) -> Result<Vec<Asked>> {
     let Some(home) = cx.home.as_ref().filter(|_| {
         matches!(

@@ -32,7 +32,7 @@ pub struct AppConfig {
     pub access: Access,
     /// Of two stores that hold one conversation, the dialect of the one that is meant.
     pub side: Option<String>,
-    /// What tells the time.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
     /// Whether the process ends after a request or two. Then the memory of large lists is left to
     /// the operating system, which takes it back faster than they can be freed one by one.
@@ -104,7 +104,7 @@ struct Archived {
 }
 
 impl App {
-    /// Opens the application. No session file is looked at.
+    /// Opens the application. No session file is examined.
     ///
     /// # Errors
     ///
@@ -205,7 +205,7 @@ impl App {
         Ok(RequestContext::new(Arc::clone(&self.state), stores, cancel))
     }
 
-    /// Answers a request, with what was noticed on the way.
+    /// Answers a request, with the notices that occurred on the way.
     pub(crate) fn answer<T>(
         &self,
         work: impl FnOnce(&RequestContext) -> Result<T>,

@@ -49,7 +49,7 @@ impl App {
     }
 }
 
-/// Is handed receipts, oldest first, a batch at a time.
+/// Receives receipts, oldest first, a batch at a time.
 pub type ReceiptSink<'s> = &'s mut dyn FnMut(Vec<ReceiptShape>) -> Result<()>;
 
 /// A session that is appended to: drafts are submitted, then acknowledged together.
@@ -110,7 +110,7 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// What the disk says, or `sink`. Entries that were acknowledged are written.
+    /// An error of the disk or of `sink`. Entries that were acknowledged are written.
     pub fn settle(&mut self, sink: ReceiptSink<'_>) -> AppResult<()> {
         let settled = match &mut self.to {
             Destination::Log(log) => log.settle(&self.cx, sink),
@@ -123,7 +123,7 @@ impl Appender {
     ///
     /// # Errors
     ///
-    /// What the disk says.
+    /// An error of the disk.
     pub fn close(self) -> Result<()> {
         match self.to {
             Destination::Log(log) => log.writer.close(Outcome::Open),
@@ -255,7 +255,7 @@ impl PlanAppender {
     }
 }
 
-/// A result with what was noticed since the last one.
+/// A result with the notices since the last one.
 fn noticed<T>(cx: &RequestContext, done: Result<T>) -> AppResult<T> {
     let notices = cx.take_notices();
     match done {

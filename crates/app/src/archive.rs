@@ -90,7 +90,7 @@ impl App {
         self.answer(|cx| plan_archive(cx, request))
     }
 
-    /// Moves sessions into the vault. Each is handed over when it is done.
+    /// Moves sessions into the vault. Each is passed to the sink when it is done.
     ///
     /// # Errors
     ///
@@ -140,7 +140,8 @@ fn archive(
                 };
                 sink(ArchivedSession { session, op })?;
             }
-            // Of many that are old, one that somebody has just taken up must not keep the others.
+            // One of many old sessions that was just resumed must not prevent the others
+            // from being archived.
             (Err(error), ArchiveRequest::OlderThan { .. }) => cx.pass_over(error, &mut failed),
             (Err(error), ArchiveRequest::Named(_)) => return Err(error),
         }
@@ -232,7 +233,7 @@ fn old(
     Ok(chosen)
 }
 
-/// Why a session may not go: somebody still needs it where it is.
+/// Why a session must stay where it is: another process or session still needs it.
 fn in_use(summary: &Summary, found: &Resolved) -> Option<(ErrorKind, &'static str, String)> {
     let session = &summary.reference;
     let typed = session.to_argument();

@@ -41,16 +41,16 @@ pub struct AttachmentsRequest {
     pub extract: Option<PathBuf>,
 }
 
-/// Is handed attachments one by one; false where nothing more is wanted.
+/// Receives attachments one by one; it returns false to stop.
 pub type AttachmentSink<'s> = &'s mut dyn FnMut(AttachmentShape) -> Result<bool>;
 
 impl App {
-    /// Hands out the images and files of a session, and extracts them if that is asked for.
+    /// Lists the images and files of a session, and extracts them on request.
     ///
     /// # Errors
     ///
-    /// NotFound if there is no such session, Invalid if a file would be overwritten; and whatever
-    /// the sink fails with.
+    /// NotFound if there is no such session, Invalid if a file would be overwritten; and every
+    /// error of the sink.
     pub fn attachments(
         &self,
         request: &AttachmentsRequest,
@@ -135,7 +135,7 @@ impl Attachment {
     }
 }
 
-/// Is handed what was found; false where nothing more is wanted.
+/// Receives what was found; it returns false to stop.
 type HandOut<'a> = &'a mut dyn FnMut(Attachment) -> Result<bool>;
 
 /// Those that entries contain or name. False if the rest is not wanted.

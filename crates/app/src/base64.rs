@@ -25,7 +25,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes that base64 text stands for, either alphabet, white space allowed; none if
+/// Decodes base64 in either alphabet, white space allowed; `None` if
 /// it is something else.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);

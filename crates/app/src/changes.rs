@@ -34,7 +34,7 @@ pub enum Change {
     Gone(SessionRef),
     /// An entry of a session that is followed.
     Entry(FollowedEntry),
-    /// The log of a session that is followed was cut or replaced: entries that were handed out
+    /// The log of a session that is followed was cut or replaced: entries that were reported
     /// before no longer count, and those that it has now follow.
     Restarted(SessionRef),
     /// More happened than is remembered: list the sessions again.
@@ -70,11 +70,11 @@ impl FollowedEntry {
     }
 }
 
-/// Hands out changes to one listener.
+/// Reports changes to one listener.
 #[derive(Debug)]
 pub struct ChangeFeed {
     app: App,
-    /// The last look whose changes were handed out.
+    /// The last look whose changes were reported.
     seen: u64,
     followed: BTreeMap<SessionRef, Followed>,
 }
@@ -86,7 +86,7 @@ struct Followed {
 }
 
 impl App {
-    /// Starts a change feed. What changed before is not handed out.
+    /// Starts a change feed. Earlier changes are not reported.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl ChangeFeed {
     }
 
     /// What changed since the last poll. Never waits. A store or a session that cannot be read at
-    /// this moment is looked at again by the next poll.
+    /// this moment is examined again by the next poll.
     ///
     /// # Errors
     ///

@@ -109,11 +109,11 @@ impl CheckpointedFiles {
         compared.into_iter().map(difference).collect()
     }
 
-    /// Puts them back. What they were is kept in the session, so that it can be taken back.
+    /// Puts them back. What they were is kept in the session, so that it can be undone.
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given; the others are put
+    /// Conflict if another program changed one of them and `force` is not given; the others are put
     /// back.
     pub(crate) fn restore(
         &self,

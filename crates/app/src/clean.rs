@@ -66,7 +66,7 @@ shape! {
 pub struct OldSession {
     /// Its name for people.
     pub name: String,
-    /// When it was looked at.
+    /// When it was examined.
     pub as_of: Instant,
     /// All else.
     pub step: CleanStep,
@@ -82,12 +82,12 @@ pub struct CleanedSession {
 }
 
 impl App {
-    /// Hands out sessions that were not used for long, and says how many there are. Nothing is
+    /// Lists sessions that were not used for long, and returns their number. Nothing is
     /// written.
     ///
     /// # Errors
     ///
-    /// Unsupported where sessions of that dialect cannot be deleted, and what `sink` fails with.
+    /// Unsupported where sessions of that dialect cannot be deleted, and every error of `sink`.
     pub fn plan_clean(
         &self,
         request: &CleanRequest,
@@ -101,7 +101,7 @@ impl App {
         })
     }
 
-    /// Moves sessions that were not used for long into the vault, and says how many there were.
+    /// Moves sessions that were not used for long into the vault, and returns their number.
     /// One that cannot be moved keeps no other from being moved.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ fn clean(
     first.map_or(Ok(count), Err)
 }
 
-/// Hands out every old session, and says how many there are.
+/// Calls the sink with every old session, and returns their number.
 fn each_old(
     cx: &RequestContext,
     request: &CleanRequest,

@@ -1,4 +1,4 @@
-//! What the user set once for all: one TOML file in the platform's folder for settings.
+//! The settings of the user: one TOML file in the platform's folder for settings.
 //!
 //! Options come before variables of the environment, these before the file, and the file
 //! before what is built in.
@@ -111,7 +111,7 @@ impl Config {
         keys
     }
 
-    /// Why what the file says does not fit, and which item of a list is wrong.
+    /// Why a value of the file is not valid, and which item of a list is wrong.
     fn fits(&self, setting: &Setting) -> std::result::Result<(), (Option<usize>, String)> {
         let Some(value) = self.get(setting.key) else {
             return Ok(());
@@ -171,7 +171,7 @@ impl Config {
         self.get(key).is_some()
     }
 
-    /// What the file says of a setting.
+    /// The value of a setting in the file.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         match key.split_once('.') {
             Some((table, key)) => self.table.get(table)?.get(key),
@@ -184,13 +184,13 @@ impl Config {
         self.get(key)?.as_str()
     }
 
-    /// Yes or no; no if nothing is said.
+    /// Yes or no; no if the file has no value.
     pub fn is_on(&self, key: &str) -> bool {
         self.get(key).and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// Dollars for a million tokens that the user set, by model: an object of objects of numbers.
-    /// What is not a number is `null`.
+    /// A value that is not a number becomes `null`.
     pub fn prices(&self) -> Option<Json> {
         let number = |value: &Value| {
             let whole = || value.as_integer().map(|whole| whole as f64);
@@ -205,7 +205,7 @@ impl Config {
         Some(Json::Object(set.iter().map(model).collect()))
     }
 
-    /// Several words; none if nothing is said.
+    /// Several words; none if the file has no value.
     pub fn words(&self, key: &str) -> Vec<String> {
         let items = self.get(key).and_then(Value::as_array);
         items
@@ -215,7 +215,7 @@ impl Config {
             .collect()
     }
 
-    /// What says which projects are excluded; none if the file excludes nothing.
+    /// The rules that exclude projects; `None` if the file excludes nothing.
     pub fn exclusion(&self, env: &Environment) -> Result<Option<Exclusion>> {
         let patterns = self.words("exclude");
         if patterns.is_empty() {
@@ -318,7 +318,7 @@ fn added_store(item: &Value) -> std::result::Result<AddedStore, String> {
     Ok(store)
 }
 
-/// The line on which a setting stands, or an item of it.
+/// Returns the line of a setting, or of an item of it.
 fn line_of(text: &str, key: &str, item: Option<usize>) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
     let (mut at, mut value) = (0, None);

@@ -1,4 +1,4 @@
-//! Changes the settings file: what else stands in it stays as the user wrote it.
+//! Changes the settings file: everything else in it stays as the user wrote it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -84,7 +84,7 @@ fn with_patterns(path: &Path, text: &str, patterns: &[String]) -> Result<String>
         .find(|(key, _)| key.get_ref() == "exclude")
         .map(|(_, value)| value.span());
     let Some(place) = place else {
-        // A key of no table has to stand before the first table.
+        // A top-level key must come before the first table.
         return Ok(format!("exclude = {list}\n{text}"));
     };
     let old = text.get(place.clone()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Deletes sessions, of which the vault keeps a copy, and puts them back.
+//! Deletes sessions, keeps a copy in the vault, and restores them.
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
@@ -86,7 +86,7 @@ pub struct RestoredSession {
 }
 
 impl App {
-    /// Hands over what deleting each session would do. Nothing is changed.
+    /// Calls the sink with the plan of deleting each session. Nothing is changed.
     ///
     /// # Errors
     ///
@@ -100,12 +100,12 @@ impl App {
         self.answer(|cx| plan_delete(cx, request, sink))
     }
 
-    /// Deletes sessions; the vault keeps a copy. Each is handed over when it is done.
+    /// Deletes sessions; the vault keeps a copy. Each is passed to the sink when it is done.
     ///
     /// # Errors
     ///
     /// As [`plan_delete`](App::plan_delete), before anything is changed; Busy if a program is at
-    /// work on a session. Sessions that were handed over by then are deleted.
+    /// work on a session. Sessions that were reported by then are deleted.
     pub fn delete(
         &self,
         request: &DeleteRequest,
@@ -114,8 +114,8 @@ impl App {
         self.answer(|cx| delete(cx, request, sink))
     }
 
-    /// Puts deleted and archived sessions back where they were. Each is handed over when it is
-    /// done.
+    /// Puts deleted and archived sessions back where they were. Each is passed to the
+    /// sink when it is done.
     ///
     /// # Errors
     ///
@@ -188,7 +188,7 @@ pub(crate) fn plan_removal(cx: &RequestContext, found: &Resolved) -> Result<Remo
 
 /// Transcripts of the same conversation in other stores that this request does not delete.
 fn transcripts(cx: &RequestContext, it: &Resolved, deleted: &[Resolved]) -> Vec<SessionRef> {
-    // What cannot be read says nothing of others, and can be deleted all the same.
+    // A session that cannot be read does not refer to others, and can be deleted all the same.
     let Ok(session) = it.store.read(&it.location, Depth::Facts) else {
         return Vec::new();
     };

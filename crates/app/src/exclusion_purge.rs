@@ -20,8 +20,8 @@ use crate::system::read_text;
 /// no name of a project.
 const STATE: &str = "excluded";
 
-/// Removes what was derived of excluded projects, unless that was done already. What fails is told
-/// and tried again by the next command.
+/// Removes what was derived of excluded projects, unless that was done already. Failures are
+/// reported and tried again by the next command.
 pub(crate) fn settle_or_warn(cx: &RequestContext) {
     let Some(exclusion) = &cx.exclusion else {
         return;
@@ -148,7 +148,7 @@ impl Purge<'_> {
                 None => path.extension().is_some_and(|end| end == "md") && !shown.contains(path),
             }
         };
-        // Of a file that is gone nobody can say any more whose it was.
+        // For a file that no longer exists the owner cannot be determined.
         Index::open(&folder).purge_where(&|source| {
             let path = Path::new(&source.id);
             paths.contains(path) || !path.is_file() || is_hidden_memory(path)

@@ -190,12 +190,12 @@ impl FormerFiles {
         }
     }
 
-    /// Puts them back. Steps that were done are handed out before an error about others is
+    /// Puts them back. Steps that were done are reported before an error about others is
     /// returned.
     ///
     /// # Errors
     ///
-    /// Conflict if somebody else changed one of them and `force` is not given.
+    /// Conflict if another program changed one of them and `force` is not given.
     pub(crate) fn restore(
         &self,
         cx: &RequestContext,

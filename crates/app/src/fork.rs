@@ -15,7 +15,7 @@ use crate::{App, AppResult, RequestContext, planned_change};
 pub struct ForkRequest {
     /// The session: a ref, the beginning of an id, a path, `@last` or `@here`.
     pub session: String,
-    /// Up to this entry; else where the conversation stands.
+    /// Up to this entry; else up to the current leaf.
     pub at: Option<String>,
     /// Title of the new session.
     pub title: Option<String>,

@@ -15,7 +15,7 @@ use crate::{App, AppResult, RequestContext};
 
 /// A longer document is refused: it is held in memory.
 const LONGEST: u64 = 1 << 30;
-/// How much of each own log is looked at for where it came from, which is near its beginning.
+/// How much of each own log is examined for where it came from, which is near its beginning.
 const BEGINNING: u64 = 64 << 10;
 
 /// What to import, and as what.

@@ -28,7 +28,7 @@ pub struct ListRequest {
     pub cursor: Option<String>,
     /// Also subagents, empty, archived, deleted and otherwise hidden ones.
     pub hidden: bool,
-    /// Whether rows come with their JSON shape, for which settings and vault are looked at.
+    /// Whether rows come with their JSON shape, for which settings and vault are examined.
     pub with_shapes: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct SessionPage {
     pub page: Page,
     /// Whether there is any session at all, before filters.
     pub found_any: bool,
-    /// Folders that were looked at, for a list without sessions.
+    /// Folders that were examined, for a list without sessions.
     pub looked_at: Vec<LookedAt>,
 }
 
@@ -56,7 +56,7 @@ pub struct SessionRow {
     pub shape: Option<SessionShape>,
 }
 
-/// A folder that was looked at.
+/// A folder that was examined.
 #[derive(Debug)]
 pub struct LookedAt {
     /// Whose sessions it would hold.
@@ -141,7 +141,7 @@ fn rows(
     Ok(conversations.into_iter().map(row).collect())
 }
 
-/// Folders that were looked at for stores.
+/// Folders that were examined for stores.
 pub(crate) fn looked_at(cx: &RequestContext) -> Vec<LookedAt> {
     let folders = cx.stores.locations().iter();
     folders
@@ -183,7 +183,7 @@ fn agents_of(cx: &RequestContext, conversation: &Conversation) -> String {
     text
 }
 
-/// Notes stores and sessions that could not be looked at.
+/// Notes stores and sessions that could not be read.
 pub(crate) fn warn_about(cx: &RequestContext, rest: Summaries) {
     for (_, error) in rest.store_errors {
         cx.warn(error);

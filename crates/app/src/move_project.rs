@@ -38,7 +38,7 @@ pub struct MovedProject {
 }
 
 impl App {
-    /// Hands over what would follow a project, store by store. Nothing is changed.
+    /// Calls the sink with what would move with a project, store by store. Nothing is changed.
     ///
     /// # Errors
     ///
@@ -51,12 +51,12 @@ impl App {
         self.answer(|cx| move_project(cx, request, ChangeMode::Plan, sink))
     }
 
-    /// Lets sessions, memory and history follow a project. Each store is handed over when it is
-    /// done.
+    /// Lets sessions, memory and history follow a project. Each store is passed to the
+    /// sink when it is done.
     ///
     /// # Errors
     ///
-    /// As [`plan_move`](App::plan_move). Stores that were handed over by then are changed.
+    /// As [`plan_move`](App::plan_move). Stores that were reported by then are changed.
     pub fn move_project(
         &self,
         request: &MoveRequest,
@@ -110,7 +110,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 fn text(path: &Path) -> Result<String> {
-    // A trailing separator that an empty rest left behind is no part of the path.
+    // A trailing separator that an empty rest left behind is not part of the path.
     let path: PathBuf = path.components().collect();
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Error::new(

@@ -15,7 +15,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Denied if nothing may be written, and what `sink` says.
+    /// Denied if nothing may be written, and every error of `sink`.
     pub fn rebuild_native_indexes(
         &self,
         mode: ChangeMode,

@@ -16,7 +16,7 @@ pub struct NewSessionRequest {
     pub dialect: String,
     /// The folder that it is about.
     pub project: PathBuf,
-    /// Its title.
+    /// Title of the session.
     pub title: Option<String>,
     /// Its id; else one is made.
     pub id: Option<String>,

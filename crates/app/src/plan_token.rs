@@ -1,4 +1,4 @@
-//! What ties carrying out a plan to the plan that was shown.
+//! Tokens that bind the execution of a plan to the plan that was shown.
 
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::Digest;

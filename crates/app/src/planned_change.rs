@@ -87,7 +87,7 @@ pub(crate) fn execute(
     execute_again(cx, found, request, None)
 }
 
-/// As [`execute`], for a request that is made again from what the session says once its locks are
+/// As [`execute`], for a request that is made again from the session once its locks are
 /// held.
 pub(crate) fn execute_again(
     cx: &RequestContext,

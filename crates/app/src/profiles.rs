@@ -20,7 +20,7 @@ pub(crate) struct Profile {
 }
 
 /// Looks for folders that are named like the usual one of an agent with something added, and
-/// hold its folder of sessions. Only names are looked at: whose sessions these are, the user
+/// hold its folder of sessions. Only names are examined: whose sessions these are, the user
 /// says in the settings.
 pub(crate) fn others(env: &Environment, stores: &Stores) -> Vec<Profile> {
     let Some(home) = &env.home else {

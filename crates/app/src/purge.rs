@@ -22,7 +22,8 @@ pub struct PurgeRequest {
     /// Refs, beginnings of ids, paths, `@last` or `@here`; also sessions of which only copies, or
     /// what the catalog remembers, are left.
     pub sessions: Vec<String>,
-    /// The plans that were shown, in the order of `sessions`; else whatever is found is purged.
+    /// The plans that were shown, in the order of `sessions`; else everything
+    /// that is found is purged.
     pub shown: Option<Vec<PlanToken>>,
 }
 
@@ -98,7 +99,7 @@ pub struct PurgedSession {
 /// A file that may hold text of any session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UntiedPlace {
-    /// What it holds, for people.
+    /// Description of its contents for the user.
     pub what: &'static str,
     /// Where it is.
     pub path: String,
@@ -193,7 +194,7 @@ fn purge_one(cx: &RequestContext, runner: &Runner, target: &Target) -> Result<Pu
             location: found.location.clone(),
         };
         if let Err(error) = remove(cx, &found) {
-            // What was begun was taken back, or is settled by the next run, which finds the marker.
+            // What was begun was undone, or is settled by the next run, which finds the marker.
             if runner.unfinished()?.is_empty() {
                 runner.drop_purge(purging)?;
             }
@@ -220,7 +221,7 @@ fn purge_one(cx: &RequestContext, runner: &Runner, target: &Target) -> Result<Pu
     })
 }
 
-/// What may hold text of the session and cannot be told from the text of others.
+/// What may contain text of the session that cannot be distinguished from that of others.
 fn untied(purging: &Purging) -> Vec<UntiedPlace> {
     let files = facts_of(&purging.session().dialect).map_or(&[][..], |facts| facts.untied_files);
     let there = files

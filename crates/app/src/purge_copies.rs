@@ -1,4 +1,4 @@
-//! What a purge removes beyond the agent's files, and how one that was interrupted is finished.
+//! Removes copies outside the agent's files during a purge, and finishes an interrupted purge.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -18,7 +18,7 @@ pub struct SessionRepairRequest {
     pub session: String,
     /// Also takes the steps that are likely, not only those that are certain.
     pub likely: bool,
-    /// Takes exactly these steps of the plan, whatever their confidence.
+    /// Takes exactly these steps of the plan, regardless of their confidence.
     pub steps: Vec<usize>,
     /// Changes records in the file itself instead of in a fork; one step at a time.
     pub in_place: bool,
@@ -212,7 +212,7 @@ fn repaired_before(
     found: &Resolved,
 ) -> Result<Option<String>> {
     let session = reference(found);
-    // Builds before this one noted the fork beside the operation.
+    // Earlier builds recorded the fork next to the operation.
     let noted = cx.notes()?.of(&session).repaired_as;
     let noted = noted.filter(|id| found.store.find(id).is_ok());
     Ok(runner.repaired_as(&found.store, &session)?.or(noted))

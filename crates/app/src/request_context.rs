@@ -1,4 +1,4 @@
-//! One request while it is answered: the stores as they are now, the time, what is noticed.
+//! The context of one request: the stores as they are now, the time, and notices.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use crate::sessions::newest;
 use crate::sessions::notes_overlay::NotesOverlay;
 use crate::{Cancel, Notice};
 
-/// What the code that answers a request works with.
+/// The state that the code of a request works with.
 #[derive(Debug)]
 pub(crate) struct RequestContext {
     state: Arc<AppState>,
@@ -69,7 +69,7 @@ impl RequestContext {
         self.notice(Notice::Remark(text.into()));
     }
 
-    /// Notes what could not be looked at.
+    /// Records a notice about what could not be read.
     pub(crate) fn warn(&self, error: Error) {
         self.notice(Notice::Warning(error));
     }
@@ -84,7 +84,7 @@ impl RequestContext {
         notices.push(notice);
     }
 
-    /// What was noticed so far; it is handed out once.
+    /// The notices so far; each is returned once.
     pub(crate) fn take_notices(&self) -> Vec<Notice> {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut notices)
@@ -114,7 +114,7 @@ impl RequestContext {
         self.home.as_deref().ok_or_else(no_home)
     }
 
-    /// Whether boswell was told to write nothing.
+    /// Whether boswell must not write anything.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -150,7 +150,7 @@ impl RequestContext {
         )
     }
 
-    /// What carries out plans. What an earlier run left unfinished is finished or taken back first,
+    /// What carries out plans. What an earlier run left unfinished is finished or undone first,
     /// interrupted purges too.
     pub(crate) fn runner(&self) -> Result<Runner> {
         let runner = self.reading_runner()?;
@@ -173,7 +173,7 @@ impl RequestContext {
         Ok(runner)
     }
 
-    /// The same, for looking only.
+    /// As above, for reading only.
     pub(crate) fn reading_runner(&self) -> Result<Runner> {
         Ok(crate::app::runner(self.home()?))
     }
@@ -190,7 +190,7 @@ impl RequestContext {
         Notes::load(Arc::new(RealDisk), home, locks)
     }
 
-    /// Conversations of all stores, with what notes say of them.
+    /// Conversations of all stores, with their notes.
     pub(crate) fn conversations(&self) -> Result<(Vec<Conversation>, Summaries)> {
         let (mut conversations, rest) = match SessionIndex::open(self, Create::No)? {
             Some(mut session_index) => session_index.conversations(self)?,
@@ -200,7 +200,7 @@ impl RequestContext {
         Ok((conversations, rest))
     }
 
-    /// Adds what notes say of sessions.
+    /// Adds the notes of sessions.
     pub(crate) fn annotate(&self, conversations: &mut [Conversation]) -> Result<()> {
         conversations
             .iter_mut()
@@ -211,7 +211,7 @@ impl RequestContext {
         self.add_notes(sides.map(|(_, summary)| summary))
     }
 
-    /// Says how a session of our own stands.
+    /// Returns the state of a session of our own.
     pub(crate) fn add_status(&self, conversation: &mut Conversation) {
         let (_, summary) = &mut conversation.front;
         if facts_of(&summary.reference.dialect).is_some_and(|facts| facts.is_own) {
@@ -219,7 +219,7 @@ impl RequestContext {
         }
     }
 
-    /// Adds what notes say of sessions, before they are joined.
+    /// Adds the notes of sessions, before they are joined.
     pub(crate) fn add_notes<'s>(
         &self,
         summaries: impl Iterator<Item = &'s mut Summary>,
@@ -303,7 +303,7 @@ impl RequestContext {
             .home
             .as_ref()
             .map(|home| home.join("terminal-sessions"));
-        // Several programs may have noted this terminal: whoever did so last was used last.
+        // Several programs may have recorded this terminal: the newest record is the last one used.
         let mut crumbs: Vec<PathBuf> = own.into_iter().chain(folders).chain(state).collect();
         let noted = |folder: &PathBuf| {
             std::fs::metadata(folder.join(terminal.as_str()))

@@ -1,4 +1,4 @@
-//! How a conversation is taken up again with the agent's own command.
+//! Resumes a conversation with the agent's own command.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ impl Default for ResumeRequest {
 /// The command that takes a conversation up again.
 #[derive(Debug, Clone)]
 pub struct ResumePlan {
-    /// The session that it takes up.
+    /// The session that it resumes.
     pub session: SessionRef,
     /// Program and arguments.
     pub argv: Vec<String>,
@@ -74,7 +74,7 @@ impl ResumePlan {
 }
 
 impl App {
-    /// How a conversation is taken up again with the agent's own command. Nothing is started.
+    /// Resumes a conversation with the agent's own command. Nothing is started.
     ///
     /// `@last` passes over a session that no agent would take up.
     ///

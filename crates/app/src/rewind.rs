@@ -46,13 +46,13 @@ pub enum RewindOutcome {
 }
 
 impl App {
-    /// Goes back to before a prompt. `sink` is handed the files that are put back.
+    /// Goes back to before a prompt. `sink` receives the files that are put back.
     ///
     /// # Errors
     ///
     /// NotFound if there is no such session or entry, Invalid for an entry that is not a prompt,
     /// Unsupported where the format has no rewinds or there are no copies of files, Conflict if
-    /// somebody else changed a file, Busy if another process writes the session.
+    /// another program changed a file, Busy if another process writes the session.
     pub fn rewind(
         &self,
         request: &RewindRequest,

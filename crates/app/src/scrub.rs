@@ -22,8 +22,8 @@ use target::{FileScrub, Target, refuse_live, target};
 pub struct ScrubRequest {
     /// The sessions; their subagents go with them.
     pub scope: ScrubScope,
-    /// The plans that were shown; else whatever is found is replaced. With [`ScrubScope::All`],
-    /// sessions that have none are left alone.
+    /// The plans that were shown; else everything that is found is replaced. With
+    /// [`ScrubScope::All`], sessions that have none are left alone.
     pub shown: Option<Vec<PlanToken>>,
 }
 
@@ -78,10 +78,10 @@ shape! {
     }
 }
 
-/// What is handed over while plans are made.
+/// The events that the sink receives while plans are made.
 #[derive(Debug, Clone)]
 pub enum ScrubPlanning {
-    /// How many sessions are looked at. It comes first, once all that were named are found.
+    /// How many sessions are examined. It comes first, once all that were named are found.
     Sessions(usize),
     /// What would be replaced in one of them.
     Planned(ScrubPlan),
@@ -159,13 +159,13 @@ pub struct ScrubbedSession {
 /// How much of a request to replace secrets was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScrubOutcome {
-    /// Sessions that were left alone; a notice says why.
+    /// Sessions that were not changed; a notice contains the reason.
     pub refused: usize,
 }
 
 impl App {
-    /// Hands over what would be replaced, session by session, also of those in which there is
-    /// nothing to replace. Nothing is changed.
+    /// Calls the sink with what would be replaced, session by session, also of those in which there
+    /// is nothing to replace. Nothing is changed.
     ///
     /// # Errors
     ///
@@ -185,7 +185,7 @@ impl App {
     /// # Errors
     ///
     /// As [`plan_scrub`](App::plan_scrub); Busy if another process replaces secrets, Conflict if a
-    /// session that was named is not as it was shown. Sessions that were handed over by then are
+    /// session that was named is not as it was shown. Sessions that were reported by then are
     /// done.
     pub fn scrub(
         &self,

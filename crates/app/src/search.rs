@@ -26,7 +26,7 @@ pub struct SearchRequest {
     pub form: QueryForm,
     /// Only text in these fields, by their words: `prompts`, `answers`…; else everywhere.
     pub fields: Vec<String>,
-    /// Which sessions are looked at.
+    /// Which sessions are examined.
     pub filter: SessionFilter,
     /// Order.
     pub order: Order,

@@ -1,4 +1,4 @@
-//! Keys and passwords that sessions hold.
+//! Lists keys and passwords that sessions contain.
 
 use boswell_dialect::Depth;
 use boswell_find::Secrets;
@@ -33,16 +33,16 @@ shape! {
     }
 }
 
-/// What is handed over while sessions are looked at.
+/// The events that the sink receives while sessions are searched.
 #[derive(Debug)]
 pub enum SecretsStep {
-    /// The next session is looked at: how many there are in all.
+    /// The next session is examined: how many there are in all.
     Session(usize),
     /// A secret in it.
     Secret(SecretShape),
 }
 
-/// Is handed each step; false ends the request.
+/// Receives each step; false ends the request.
 pub type SecretsSink<'s> = &'s mut dyn FnMut(SecretsStep) -> Result<bool>;
 
 /// How much was found.

@@ -1,4 +1,4 @@
-//! What was said, done and paid for, each message counted once.
+//! Statistics of messages, tool calls, tokens and cost, each message counted once.
 
 use std::collections::{HashMap, HashSet};
 

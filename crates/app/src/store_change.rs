@@ -93,7 +93,7 @@ pub enum ChangeMode {
 /// What is wanted of a store.
 pub type WantedChange<'w> = dyn Fn(&Store) -> StoreRequest + 'w;
 
-/// Is handed what would change, or what changed, store by store.
+/// Receives what would change, or what changed, store by store.
 pub type StoreChangeSink<'s> = dyn FnMut(StoreChange) -> Result<()> + 's;
 
 /// Plans or carries out a change in every store.

@@ -83,7 +83,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Whatever keeps the list of kept copies from being read.
+    /// Any error of reading the list of kept copies.
     pub fn stores(&self) -> AppResult<StoreList> {
         self.answer(stores)
     }
@@ -92,7 +92,7 @@ impl App {
     ///
     /// # Errors
     ///
-    /// Whatever keeps notes or catalog from being read.
+    /// Any error of reading notes or catalog.
     pub fn store_pairs(&self) -> AppResult<Vec<PairsShape>> {
         self.answer(pairs)
     }

@@ -1,4 +1,4 @@
-//! What is asked of the operating system outside the store: small files, processes, time spans.
+//! Access to the operating system outside the store: small files, processes, time spans.
 
 #![expect(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! What every command works with: the application, and how to print. The one place that reads the
+//! The environment of every command: the application and the output. The one place that reads the
 //! environment and the terminal.
 
 #![expect(
@@ -128,7 +128,7 @@ fn environment() -> Result<Environment> {
     let terminal = std::fs::read_link("/proc/self/fd/0")
         .ok()
         .and_then(|p| p.to_str().map(str::to_owned))
-        // `/dev/null` is a device too, but nobody sits there.
+        // `/dev/null` is a device too, but no user reads it.
         .filter(|p| p.starts_with("/dev/") && std::io::stdin().is_terminal());
     Ok(Environment {
         home: std::env::home_dir().filter(|h| !h.as_os_str().is_empty()),

@@ -17,7 +17,7 @@ use crate::app::App;
 pub(crate) enum Agreed {
     /// The user wants it.
     Yes,
-    /// The user does not, or nobody could be asked: the command ends with this code.
+    /// The user declined, or there was no terminal to ask on: the command ends with this code.
     No(ExitCode),
 }
 

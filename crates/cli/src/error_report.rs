@@ -1,4 +1,4 @@
-//! How failures reach people: what, why, what next; and the exit code.
+//! Prints errors with reason and hint, and maps them to exit codes.
 
 #![expect(clippy::print_stderr, reason = "this is where errors are printed")]
 
@@ -64,7 +64,7 @@ pub(crate) fn warn(error: &Error) {
     }
 }
 
-/// Says something on stderr that is no answer.
+/// Prints a message on stderr that is not part of the answer.
 pub(crate) fn say(text: &str) {
     eprintln!("{}", escape(text));
 }
@@ -79,8 +79,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Runs the program. A panic is our bug: it is told in words that help, and what was open is let
-/// go of on the way out.
+/// Runs the program. A panic is our bug: it is reported with a hint, and open resources are
+/// released on the way out.
 pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
     std::panic::set_hook(Box::new(|info| {
         let payload = info.payload();
@@ -91,7 +91,7 @@ pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
         let said = said.unwrap_or("no reason was given");
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         if std::io::stderr().is_terminal() {
-            // Whatever was being drawn: the cursor is shown again, and colours end.
+            // A drawing may have been interrupted: show the cursor again and reset colours.
             eprint!("\x1b[?25h\x1b[0m\r\n");
         }
         eprintln!("{}", bug(said, &place));
@@ -100,7 +100,7 @@ pub(crate) fn guard(run: impl FnOnce() -> ExitCode) -> ExitCode {
         .unwrap_or_else(|_| ExitCode::from(70))
 }
 
-/// What a panic is told as. Its text may quote a session, so it is cut and made harmless.
+/// The error that reports a panic. Its text may quote a session, so it is cut and made harmless.
 fn bug(said: &str, place: &str) -> String {
     format!(
         "error: boswell met a bug of its own: {}\n  because it panicked at {}\nhint: what was acknowledged is on the disk; please report this with \

@@ -1,4 +1,4 @@
-//! How plans and their steps are printed, and how to take back what was done.
+//! Prints plans and their steps, and the command that undoes them.
 
 use boswell_app::delete::RemovalPlan;
 use boswell_app::plan_text::PlanText;
@@ -67,7 +67,7 @@ pub(crate) fn say_next(apply: bool, changes: &StoreChanges) {
     });
 }
 
-/// How to take back what a command did, as it is told afterwards: bare `undo` is the
+/// The hint after a command that says how to undo it: bare `undo` is the
 /// last operation alone.
 pub(crate) fn way_back(operations: &[String]) -> String {
     match operations {

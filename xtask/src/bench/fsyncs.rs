@@ -1,4 +1,4 @@
-//! How often the disk is told to sync: once per durable append, and for nothing else.
+//! Counts calls of `fsync`: once per durable append, and for nothing else.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a check hands out to programs.
+//! The JSON output of a check.
 
 use boswell_model::Problem;
 use boswell_model::json::Json;

@@ -1,4 +1,4 @@
-//! What a check hands out, and when it ends.
+//! The output of a check, and when it ends.
 
 use boswell_dialect::by_name;
 use boswell_model::Error;

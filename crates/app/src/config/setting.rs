@@ -7,7 +7,7 @@ pub(crate) struct Setting {
     pub(crate) key: &'static str,
     /// What holds without it.
     pub(crate) default: &'static str,
-    /// What it is for.
+    /// Purpose of the setting.
     pub(crate) what: &'static str,
     pub(super) kind: Kind,
 }

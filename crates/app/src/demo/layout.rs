@@ -1,4 +1,4 @@
-//! Where a demo lies, and how it is laid out there.
+//! The folder of a demo and its layout.
 
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,7 @@ impl DemoLayout {
     }
 }
 
-/// A word as any POSIX shell takes it literally, in a file that nobody needs to look at.
+/// A word as any POSIX shell takes it literally, in a generated file.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-=:@+,".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

@@ -14,7 +14,7 @@ const ID: &str = "019a2f00-0000-7000-8000-00000000de30";
 /// When it began: 2026-10-16 08:00 UTC.
 const BEGUN: i64 = 1_792_137_600_000;
 
-/// A clock that goes on by a second whenever it is looked at, and ids that count.
+/// A clock that advances by a second with each reading, and ids that count.
 #[derive(Debug, Default)]
 struct Counting(AtomicU64);
 

@@ -1,4 +1,4 @@
-//! What to type first.
+//! The first commands to try in a demo.
 
 /// Commands, and what each shows.
 pub(super) const TOUR: &[(&str, &str)] = &[

@@ -117,7 +117,7 @@ fn up_to(list: &str, object: Json) -> String {
     format!("{head},\"{list}\":[")
 }
 
-/// What a document says of the secrets that it leaves out and of those that it contains.
+/// The remark of a document about secrets that it leaves out and that it contains.
 fn secrets(removed: &SecretCount, left: &SecretCount) -> ExportedSecrets {
     let kinds = left.kinds();
     ExportedSecrets {

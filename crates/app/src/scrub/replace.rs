@@ -13,7 +13,7 @@ use super::target::{FileScrub, Target, blobs_of, with_scrubbing};
 use super::{ScrubbedSession, ScrubbedStep};
 use crate::{RequestContext, purge_copies};
 
-/// What is replaced in the lines of a file that names blobs.
+/// The replacements in the lines of a file that names blobs.
 const SCHEME: &str = "blob:sha256:";
 
 /// Replaces everything that was found.

@@ -1,4 +1,4 @@
-//! What replacing secrets comes to for one session: every place that is looked at, and
+//! The plan to replace secrets in one session: every place that is examined, and
 //! what is found there.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ use crate::{RequestContext, purge_copies};
 /// A file that is larger is not held in memory, and left alone.
 const LARGEST: u64 = 4 << 30;
 
-/// What is done to a file.
+/// The planned change of a file.
 #[derive(Debug)]
 pub(super) struct FileScrub {
     pub(super) key: String,
@@ -63,7 +63,7 @@ pub(super) struct WholeScrub {
     pub(super) whole: Vec<u8>,
 }
 
-/// What is done about a session.
+/// The planned change of a session.
 #[derive(Debug)]
 pub(super) struct Target {
     pub(super) found: Resolved,
@@ -313,7 +313,7 @@ fn look_at_blobs(secrets: &Secrets, target: &mut Target) -> Result<()> {
     let cuts_text = target.found.store.dialect().facts().is_own;
     for file in &mut target.files {
         for id in blobs::references(&file.bytes) {
-            // What is not there is reported by `check`.
+            // A missing file is reported by `check`.
             let Some(bytes) = kept.has(&id)?.then(|| kept.get(&id)).transpose()? else {
                 continue;
             };

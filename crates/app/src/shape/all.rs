@@ -1,4 +1,4 @@
-//! Every shape that stands on a line of its own.
+//! All shapes that are written as a line of their own.
 
 use super::{EntryShape, ErrorShape, Page, SessionShape, Shape as _, ShapeDefinition};
 use crate::acknowledgement::{NoteShape, ReceiptShape};
@@ -40,8 +40,8 @@ macro_rules! definitions {
     };
 }
 
-/// Every shape that stands on a line of its own, in the order of the documentation. A shape that is
-/// not listed here is not documented: a test compares the list with the source.
+/// Every shape that is written as a line of its own, in the order of the documentation. A shape
+/// that is not listed here is not documented: a test compares the list with the source.
 pub fn all() -> Vec<ShapeDefinition> {
     let mut all = found();
     all.extend(read());

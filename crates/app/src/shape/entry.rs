@@ -105,7 +105,7 @@ fn block(block: &Block) -> Json {
     }
 }
 
-/// What the `entry` shape needs to know beside the record itself.
+/// What the `entry` shape needs besides the record itself.
 #[derive(Debug)]
 pub struct EntryPlace {
     /// Whether it is on the current branch.

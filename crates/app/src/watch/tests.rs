@@ -1,4 +1,4 @@
-//! What a watch hands over, look by look, without a clock and without a process.
+//! The events of a watch, poll by poll, without a clock and without a process.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::text::json_line;
 use crate::watch::LineNumbers;
 use crate::{App, RequestContext};
 
-/// Counts bytes that are read, and lets listings fail while it is told to.
+/// Counts bytes that are read, and fails listings while the switch is set.
 #[derive(Debug, Default)]
 struct Eyes {
     read: AtomicU64,
@@ -66,7 +66,7 @@ impl World {
         let home = Some(temp.path().join("boswell"));
         let app = App::of_test(stores, home, temp.path().to_path_buf());
         let mut cx = app.request().unwrap();
-        // Whatever is written was written after the start.
+        // Everything here is written after the start.
         cx.now = Instant::from_millis(0);
         World {
             temp,
@@ -307,7 +307,7 @@ fn the_json_of_a_new_entry_is_that_of_a_whole_read_but_for_lines_that_were_not_c
         ["#3", "#4", "a", "b", "first"]
     );
     for (id, object) in seen {
-        // Claude's entries have ids, so nobody counted the lines of a log that was there before.
+        // Claude's entries have ids, so the lines of a log were not counted that was there before.
         let expected = whole[&id].replace("\"line\":2,", "\"line\":null,").replace(
             "\"line\":3,",
             if id == "#3" {

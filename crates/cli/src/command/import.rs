@@ -91,7 +91,7 @@ fn would(plan: ImportStep, out: &mut Output) -> Result<()> {
     out.line(&one_line(&what))
 }
 
-/// Says which files beside the source came along.
+/// Prints which side files of the source were imported.
 fn say_brought(brought: &[ImportedFile]) {
     if brought.is_empty() {
         return;

@@ -113,7 +113,7 @@ fn table(app: &App, page: &SessionPage, out: &mut Output) -> Result<()> {
         .max()
         .unwrap_or(6)
         .clamp(5, 18);
-    // What is left is shared by folder and name, and each keeps enough to be told from others.
+    // What is left is shared by folder and name, and each keeps enough to be distinguished.
     let rest = app
         .width
         .saturating_sub(id_width + 2 + agent_width + 2 + 10 + 2 + 5 + 2 + 2)

@@ -79,7 +79,7 @@ fn report(purged: &PurgedSession, out: &mut Output) -> Result<()> {
     ))
 }
 
-/// Names what holds text of the session and cannot be told from the text of others.
+/// Prints what contains text of the session that cannot be distinguished from that of others.
 fn say_what_stays(purged: &PurgedSession) {
     for other in &purged.linked {
         say(&format!(

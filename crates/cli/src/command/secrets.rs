@@ -1,4 +1,4 @@
-//! `secrets`: keys and passwords that sessions hold.
+//! `secrets`: lists keys and passwords that sessions contain.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! `stats`: what was said, done and paid for.
+//! `stats`: statistics of messages, tool calls, tokens and cost.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;

@@ -1,25 +1,25 @@
-//! What models cost: a table of list prices of one day, and what the user says instead.
+//! Prices of models: a bundled table of list prices of one date, and overrides from the user.
 //!
-//! Nothing here is fetched, so the table grows old. Contracts, discounts, batch prices and
-//! surcharges for long contexts are not in it.
+//! Nothing is fetched, so the table becomes outdated. Contracts, discounts, batch prices and
+//! surcharges for long contexts are not included.
 
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result, Usage};
 
 use super::price_list::TABLE;
 
-/// Dollars for a million tokens.
+/// The price of one model in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Tokens sent.
+    /// Price of input tokens.
     pub input: f64,
-    /// Tokens received; reasoning is part of them.
+    /// Price of output tokens, which include reasoning tokens.
     pub output: f64,
-    /// Tokens read from the cache.
+    /// Price of tokens read from the prompt cache.
     pub cache_read: f64,
-    /// Tokens written to the cache, for five minutes.
+    /// Price of tokens written to the prompt cache for five minutes.
     pub cache_write: f64,
-    /// Tokens written to the cache for an hour.
+    /// Price of tokens written to the prompt cache for one hour.
     pub cache_write_1h: f64,
 }
 
@@ -33,8 +33,8 @@ pub(super) const fn price(input: f64, output: f64, cache_read: f64, cache_write:
     }
 }
 
-/// The same where an hour in the cache has a price of its own: twice that of tokens
-/// sent, whatever the model.
+/// As [`price`], for Claude models: one hour in the cache costs twice the input price, for every
+/// model.
 pub(super) const fn claude(input: f64, output: f64, cache_read: f64, cache_write: f64) -> Price {
     Price {
         cache_write_1h: 2.0 * input,
@@ -42,16 +42,16 @@ pub(super) const fn claude(input: f64, output: f64, cache_read: f64, cache_write
     }
 }
 
-/// Prices of models: those that the user named, then those of the table.
+/// Prices of models: the overrides of the user, then the bundled table.
 #[derive(Debug, Clone, Default)]
 pub struct Prices {
     own: Vec<(String, Price)>,
 }
 
 impl Prices {
-    /// Reads `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`,
-    /// dollars for a million tokens. What is not named of a model costs what tokens sent cost, and
-    /// an hour in the cache (`cache_write_1h`) what writing to it costs.
+    /// Parses `{"model": {"input": 3, "output": 15, "cache_read": 0.3, "cache_write": 3.75}}`, in
+    /// dollars per million tokens. A missing cache price defaults to the input price, and a missing
+    /// `cache_write_1h` to the price of `cache_write`.
     pub fn parse(json: &[u8]) -> Result<Prices> {
         let bad = |why: String| {
             Error::new(ErrorKind::Invalid, "the prices cannot be read").because(why).hinting(
@@ -86,18 +86,19 @@ impl Prices {
                 },
             ));
         }
-        // The longest name that fits is meant.
+        // `of` takes the first match, so the longest name must come first.
         own.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Ok(Prices { own })
     }
 
-    /// Whether the user named any.
+    /// Returns whether only the bundled table is used, without overrides of the user.
     pub fn is_bundled(&self) -> bool {
         self.own.is_empty()
     }
 
-    /// The price of a model; none for one that nobody knows. A date behind its name does not
-    /// matter, a provider before it neither.
+    /// Returns the price of `model`, or `None` for an unknown model. A date after the name and a
+    /// provider before it are ignored (`anthropic/claude-opus-4-5-20251101`); a name that is merely
+    /// similar does not match.
     pub fn of(&self, model: &str) -> Option<Price> {
         let bare = model.rsplit('/').next().unwrap_or(model);
         let bare = bare.split(['@', ':', '[']).next().unwrap_or(bare);
@@ -123,10 +124,11 @@ fn is_date(rest: &str) -> bool {
 }
 
 impl Price {
-    /// What so many tokens cost.
+    /// Returns the cost of `usage` in dollars; unknown counts are taken as zero.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let part = |count: Option<u64>, price: f64| count.unwrap_or(0) as f64 * price / 1e6;
-        // What is written for an hour is a part of what is written, whatever a log says.
+        // One-hour cache writes are part of all cache writes; a log that states more must not make
+        // the difference underflow.
         let hour = usage
             .cache_write_1h
             .map(|hour| hour.min(usage.cache_write.unwrap_or(0)));

@@ -1,4 +1,4 @@
-//! What every backend and every dialect must do, as tests that those of strangers can run too.
+//! Conformance suites for backends and dialects, which other crates can run too.
 //!
 //! [`DialectSuite`] is the suite for dialects; the rest of this page is about backends.
 //!

@@ -1,4 +1,4 @@
-//! What reading promises.
+//! The contract of reading.
 
 use std::sync::Arc;
 

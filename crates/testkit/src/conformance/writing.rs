@@ -1,4 +1,4 @@
-//! What writing promises.
+//! The contract of writing.
 
 mod durability;
 mod sharing;
@@ -258,7 +258,7 @@ pub fn expectations(make: &MakePlace<'_>) {
         "a leaf that was left"
     );
     let third = ok(on("e3", Expect::Leaf(second.entry)));
-    // Somebody else adds something that the writer has not seen.
+    // Another writer appends an entry that the writer has not seen.
     let labelled = ok(place.store().annotate("s-1", label("e1")));
     let stale = on("x", Expect::Revision(third.revision));
     assert_eq!(
@@ -283,7 +283,7 @@ pub fn expectations(make: &MakePlace<'_>) {
     );
 }
 
-/// An id that was sent before with the same content is acknowledged again and stands there once;
+/// An id that was sent before with the same content is acknowledged again and is stored once;
 /// other content is refused.
 pub fn same_ids(make: &MakePlace<'_>) {
     let place = make();

@@ -33,7 +33,7 @@ pub struct Planted {
     pub link: Option<(&'static str, String)>,
     /// Whether its agent hides it from its own lists.
     pub hidden: bool,
-    /// What it is meant to show.
+    /// The case that it covers.
     pub note: String,
 }
 

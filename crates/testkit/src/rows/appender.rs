@@ -17,7 +17,7 @@ pub(super) struct RowAppender {
     visible: Option<String>,
     /// Behind the rows that we added last.
     end: u64,
-    /// Whether the log did not end where we thought: then somebody has to look.
+    /// Whether the log did not end where we thought: then the log must be read again.
     moved: bool,
 }
 

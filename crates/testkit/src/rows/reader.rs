@@ -96,7 +96,7 @@ impl ObjectReader for Rows {
     }
 }
 
-/// An object that is no log.
+/// An object that is not a log.
 #[derive(Debug)]
 pub(super) struct Bytes {
     bytes: Vec<u8>,

@@ -60,7 +60,7 @@ impl Group for AppendOpen {
     }
 }
 
-/// Puts other sessions beside a log, small ones: finding a session must not depend
+/// Creates small sessions next to a log: finding a session must not depend
 /// on how many there are.
 fn add_sessions(log: &Path, id: &str) -> Outcome {
     let name = log.file_name().ok_or("a log has a name")?.to_string_lossy();

@@ -1,4 +1,4 @@
-//! What is appended is read back.
+//! Appended entries are read back.
 
 use boswell_dialect::{
     Append, AssistantMessage, Body, Draft, EntryStamp, NewSession, Parent, Part, SessionFacts,

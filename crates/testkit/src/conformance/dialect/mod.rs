@@ -1,4 +1,4 @@
-//! What every dialect must do, those of strangers too.
+//! The conformance suite of dialects, also for those of other crates.
 //!
 //! The suite is handed a dialect and sessions as its agent writes them, and asks through the real
 //! store: listings, summaries, entries, branches, contexts, checks, exports, and appending where
@@ -36,7 +36,7 @@ const DAMAGED: usize = 6;
 /// A rule of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DialectRule {
-    /// No method panics, whatever the bytes are.
+    /// No method panics for any bytes.
     NeverPanics,
     /// Capabilities and facts say what the powers can do.
     FactsAgreeWithPowers,
@@ -90,7 +90,7 @@ struct Findings {
     list: Vec<RuleFinding>,
 }
 
-/// What is asked of one sample.
+/// The checks of one sample.
 type Part = fn(&DialectSuite, &DialectSample, &mut Findings);
 
 const PARTS: [(&str, Part); 4] = [

@@ -58,7 +58,7 @@ fn words(session: &Session) -> Vec<String> {
 /// All that a session says, as text.
 pub(super) fn seen(session: &Session) -> Vec<String> {
     let mut seen = words(session);
-    // The tally is a map, which is printed in any order: its total stands for it.
+    // The tally is a map, which is printed in any order: so its total is compared instead.
     let mut meta = session.meta().clone();
     seen.push(format!("{:?}", std::mem::take(&mut meta.usage).total()));
     seen.push(format!("{meta:?}"));

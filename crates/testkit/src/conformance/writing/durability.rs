@@ -1,4 +1,4 @@
-//! What is visible, what a failure leaves, and what survives.
+//! Visibility, the state after a failure, and durability.
 
 use boswell_store::{Body, Draft, Durability, Expect, NewSession, Visibility, Wait};
 
@@ -120,7 +120,8 @@ pub fn acknowledged_survives(make: &MakePlace<'_>) {
         all,
         "sent again, it is there once"
     );
-    // A duplicate is acknowledged like anything else: it is durable by then, whoever wrote it.
+    // A duplicate is acknowledged like anything else: it is durable by then,
+    // regardless of its writer.
     let writer = ok(place.store().writer("s-1", Wait::No));
     ok(writer.append_with(Draft::user("e6").with_id("e6"), Expect::Any, Durability::Os));
     drop(writer);

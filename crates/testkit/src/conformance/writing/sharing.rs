@@ -57,7 +57,7 @@ pub fn leases(make: &MakePlace<'_>) {
     );
 }
 
-/// One whose lease ran out and was taken by another writes no more, whatever it knows.
+/// One whose lease ran out and was taken by another writes no more.
 pub fn lost_leases(make: &MakePlace<'_>) {
     let place = make();
     let old = created(place.as_ref(), "s-1");
