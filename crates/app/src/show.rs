@@ -7,7 +7,7 @@ use boswell_dialect::{Depth, Subagent};
 use boswell_model::{Block, Error, ErrorKind, Result, Slot, View, shell_option};
 use boswell_store::{Session, Store};
 
-use crate::gaps::warn_about_gaps;
+use crate::gaps::{require_known_format, warn_about_gaps};
 use crate::sessions::linked_transcript;
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{App, AppResult, RequestContext};
@@ -81,6 +81,9 @@ fn show(cx: &RequestContext, request: &ShowRequest, sink: ShowSink<'_>) -> Resul
         linked_transcript::followed(cx, found)?
     };
     let session = found.store.read(&found.location, Depth::Heads)?;
+    if !of_file || session.log().heads.is_empty() {
+        require_known_format(&session)?;
+    }
     let subagents = if request.raw || request.records {
         Vec::new()
     } else {

@@ -6,7 +6,7 @@
 //! dialect shows no parts. Images and other base64 are left out.
 
 use boswell_dialect::{Dialect, TextPiece};
-use boswell_model::json::{Object, Str};
+use boswell_model::json::{Object, Raw, RawKind, Str};
 use boswell_model::{Block, EntryKind, Flags, View};
 
 /// The part of a conversation that a piece of text belongs to.
@@ -154,13 +154,37 @@ fn extract_view(
             (EntryKind::Header | EntryKind::Leaf, _) => {}
             _ => strings(object.raw().bytes(), &mut |text| sink(text_pieces, text)),
         }
-    } else if let Some(own) = object.get("toolUseResult") {
+        return;
+    }
+    if let Some(own) = object.get("toolUseResult") {
         strings(own.bytes(), &mut |text| {
             if !shown(view, text) {
                 sink(Field::Result, text);
             }
         });
     }
+    remark_text(view, object, text_pieces, sink);
+}
+
+/// What a remark takes from the record and no part of the view repeats: the name of a skill, the
+/// message of a failure. The words around it are the dialect's and are not searched.
+fn remark_text(
+    view: &View,
+    object: &Object<'_>,
+    text_pieces: Field,
+    sink: &mut dyn FnMut(Field, &str),
+) {
+    // A part that is shown as JSON was handed over string by string.
+    let is_json = |block: &Block| matches!(block, Block::Other { .. });
+    let Some(remark) = &view.remark else { return };
+    if view.blocks.iter().any(is_json) {
+        return;
+    }
+    strings(object.raw().bytes(), &mut |text| {
+        if !text.is_empty() && remark.contains(text) && !shown(view, text) {
+            sink(text_pieces, text);
+        }
+    });
 }
 
 fn part_text(part: TextPiece<'_>, text_pieces: Field, sink: &mut dyn FnMut(Field, &str)) {
@@ -221,7 +245,7 @@ fn block_text(block: &Block, text_pieces: Field, sink: &mut dyn FnMut(Field, &st
         Block::Thinking(text) => sink(Field::Thinking, text),
         Block::Call { name, input, .. } => {
             sink(Field::Call, name);
-            strings(input.as_bytes(), &mut |text| sink(Field::Call, text));
+            call_input(input, sink);
         }
         Block::Result { text, .. } => sink(Field::Result, text),
         Block::Other { json, .. } => strings(json.as_bytes(), &mut |text| sink(text_pieces, text)),
@@ -229,7 +253,18 @@ fn block_text(block: &Block, text_pieces: Field, sink: &mut dyn FnMut(Field, &st
     }
 }
 
-/// Returns whether the view already shows `text`, which the agent stores twice.
+/// Arguments are JSON in most calls. Free-form tools take plain text (Codex's `apply_patch`), and a
+/// call that was interrupted has the beginning of its JSON: both are searched as they are shown.
+fn call_input(input: &str, sink: &mut dyn FnMut(Field, &str)) {
+    let is_nested = |raw: Raw<'_>| matches!(raw.kind(), RawKind::Object | RawKind::Array);
+    if Raw::parse(input.as_bytes()).is_ok_and(is_nested) {
+        strings(input.as_bytes(), &mut |text| sink(Field::Call, text));
+    } else {
+        sink(Field::Call, input);
+    }
+}
+
+/// Whether a text that the agent keeps twice is in what is shown already.
 fn shown(view: &View, text: &str) -> bool {
     view.blocks.iter().any(|block| match block {
         Block::Result { text: shown, .. } | Block::Text(shown) => {
@@ -352,6 +387,22 @@ mod tests {
         assert!(!says(said(r#""dir\\next""#), br#""\next""#));
         assert!(!says(said(r#""one""#), br#""one more""#));
         assert!(!says(TextPiece::Thinking(Str::trusted(b"\"x\"")), b"\"x\""));
+    }
+
+    #[test]
+    fn arguments_that_are_plain_text_are_found_whole() {
+        let found = |input: &str| {
+            let mut found = Vec::new();
+            call_input(input, &mut |_, text| found.push(text.to_owned()));
+            found
+        };
+        let patch =
+            "*** Begin Patch\n*** Update File: a.rs\n-    say(\"old\")\n+    say(\"new\")\n";
+        assert_eq!(found(patch), [patch]);
+        assert_eq!(found(r#"{"cmd":"ls -la"}"#), ["ls -la"]);
+        assert_eq!(found(r#"{"cmd":"ls -"#), [r#"{"cmd":"ls -"#]);
+        assert_eq!(found("const x = 1"), ["const x = 1"]);
+        assert_eq!(found("true"), ["true"]);
     }
 
     #[test]

@@ -267,3 +267,41 @@ fn with_nothing_found_the_places_that_were_looked_at_are_named() {
     bench.run(["check"]).ends(0);
     bench.run(["projects"]).ends(0);
 }
+
+#[test]
+fn a_format_that_is_not_known_is_never_shown_as_an_empty_conversation() {
+    let bench = Bench::new();
+    let document = "{\n  \"messages\": [\n    {\"who\": \"me\", \"said\": \"hello\"}\n  ]\n}\n";
+    for (name, bytes) in [
+        ("other.json", document),
+        ("line.json", r#"{"messages":[{"who":"me","said":"hello"}]}"#),
+        ("list.json", r#"[{"who":"me"},{"who":"you"}]"#),
+        (
+            "lines.jsonl",
+            "{\"type\":\"odd\",\"said\":\"hello\"}\n{\"type\":\"odder\"}\n",
+        ),
+        ("text.jsonl", "hello\nworld\n"),
+    ] {
+        let path = bench.cwd().join(name);
+        disk::write(&path, bytes.as_bytes());
+        let path = path.to_str().unwrap();
+        for more in [&[][..], &["--tools", "full"], &["--json"]] {
+            let ran = bench.run([&["show", path], more].concat()).ends(4);
+            assert!(
+                ran.stderr.contains("is not known"),
+                "{name} {more:?} {ran:?}"
+            );
+        }
+    }
+    // Its records can be seen all the same.
+    let lines = bench.cwd().join("lines.jsonl");
+    let lines = lines.to_str().unwrap();
+    bench
+        .run(["show", lines, "--records"])
+        .ends(0)
+        .says("hello");
+    // A file without a byte is an empty session, not an unknown format.
+    let empty = bench.cwd().join("empty.jsonl");
+    disk::write(&empty, b"");
+    bench.run(["show", empty.to_str().unwrap()]).ends(0);
+}

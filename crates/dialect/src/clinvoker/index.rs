@@ -26,49 +26,61 @@ pub(crate) fn compare(
     documents: &BTreeSet<String>,
     problems: &mut Vec<(String, Problem)>,
 ) {
-    let mut say = |detail: String| {
-        problems.push((
-            KEY.to_owned(),
-            Problem::of_file(ProblemKind::StaleIndex, detail),
-        ))
-    };
+    let mut say =
+        |kind, detail: String| problems.push((KEY.to_owned(), Problem::of_file(kind, detail)));
     let bytes = match files.read_whole(KEY, LIMIT) {
         Ok(Some(bytes)) => bytes,
         Ok(None) => return,
-        Err(error) => return say(format!("the index cannot be read: {error}")),
+        Err(error) => {
+            return say(
+                ProblemKind::Unreadable,
+                format!("the index cannot be read: {error}"),
+            );
+        }
     };
     let rows = match rows_of(&bytes) {
         Ok(rows) => rows
             .members()
             .map(|(id, _)| id.to_text().into_owned())
             .collect::<BTreeSet<String>>(),
-        Err(why) => return say(format!("{why}; clinvoker will make it anew")),
+        Err(why) => {
+            return say(
+                ProblemKind::StaleIndex,
+                format!("{why}; clinvoker will make it anew"),
+            );
+        }
     };
     let deleted_sessions: Vec<_> = rows.difference(documents).map(String::as_str).collect();
     if !deleted_sessions.is_empty() {
-        say(format!(
-            "{} rows have no document: {}",
-            deleted_sessions.len(),
-            some(&deleted_sessions)
-        ));
+        say(
+            ProblemKind::StaleIndex,
+            format!(
+                "{} rows have no document: {}",
+                deleted_sessions.len(),
+                some(&deleted_sessions)
+            ),
+        );
     }
     let missing: Vec<_> = documents.difference(&rows).map(String::as_str).collect();
     if !missing.is_empty() {
-        say(format!(
-            "{} documents have no row, so clinvoker does not list them: {}",
-            missing.len(),
-            some(&missing)
-        ));
+        say(
+            ProblemKind::StaleIndex,
+            format!(
+                "{} documents have no row, so clinvoker does not list them: {}",
+                missing.len(),
+                some(&missing)
+            ),
+        );
     }
 }
 
 /// The object of rows, empty where Go would read none.
 fn rows_of(bytes: &[u8]) -> std::result::Result<Raw<'_>, &'static str> {
     let root = Raw::parse(bytes).map_err(|_| "the index is no JSON")?;
-    if root.get("version").and_then(|v| v.i64()) != Some(1) {
+    if go_json::member(root, "version").and_then(|v| v.i64()) != Some(1) {
         return Err("the index is of another version than 1");
     }
-    match root.get("index") {
+    match go_json::member(root, "index") {
         Some(rows) if rows.kind() == RawKind::Object => Ok(rows),
         Some(rows) if !rows.is_null() => Err("the index holds no rows"),
         _ => Ok(Raw::trusted(b"{}")),

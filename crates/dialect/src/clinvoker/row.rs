@@ -32,7 +32,7 @@ impl Row {
             .filter(|raw| raw.kind() == RawKind::Object)?;
         let mut fields = vec![("ID", go_json::string(id))];
         for (name, member) in FIELDS {
-            let value = document.get(member);
+            let value = go_json::member(document, member);
             let token = match name {
                 "Tags" => tags(value),
                 // Times keep their nanoseconds and offset.
@@ -56,8 +56,7 @@ impl Row {
         }
         let mut new = row.to_vec();
         for (name, want) in &self.0 {
-            if !Raw::trusted(&new)
-                .get(name)
+            if !go_json::member(Raw::trusted(&new), name)
                 .is_some_and(|is| same(is, Raw::trusted(want)))
             {
                 new = set_member(&new, &[name], want).unwrap_or_else(|_| self.bytes());

@@ -25,6 +25,9 @@ pub(crate) struct Index {
     pub(crate) rows: Rows,
     /// Whether there is an index at all.
     pub(crate) exists: bool,
+    /// Whether its bytes could be read. Of an index that could not, nothing is known: neither that
+    /// it has a row nor that it lacks one.
+    pub(crate) is_readable: bool,
 }
 
 /// Reads the index and says what is wrong with it.
@@ -53,6 +56,7 @@ pub(crate) fn read(files: &dyn Files, problems: &mut Vec<(String, Problem)>) -> 
     Ok(Index {
         rows: rows.into_iter().map(without_secret).collect(),
         exists: true,
+        is_readable: true,
     })
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn discover(files: &dyn Files) -> Result<Discovered> {
     }
     for (session, of_session) in on_disk {
         let location = of_session.locate(files, session, &mut found.problems)?;
-        if let (true, Some(key)) = (index.exists, &location.key) {
+        if let (true, Some(key)) = (index.is_readable, &location.key) {
             let problem = Problem::of_file(
                 ProblemKind::StaleIndex,
                 "the index has no row for this transcript",

@@ -13,17 +13,20 @@
 //! This module reads no logs; `read_logs` must have read the sessions before.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
+use boswell_dialect::SessionLocation;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::Stores;
+use boswell_store::{Store, Stores};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::file_state::State;
 use super::message_owners::{Fresh, MessageOwners, claim, claims_in, sum_of};
 use super::message_usage::{self, Item};
 use super::packed_meta::Packed;
+use super::seen_folders::SeenFolders;
 use super::session_totals::{Head, SessionTotals, Sums};
-use super::{Catalog, CatalogRow, database};
+use super::{Catalog, CatalogRow, WantedRows, database};
 use crate::stats::{Aggregate, By, Tally};
 
 impl Catalog {
@@ -54,6 +57,35 @@ impl Catalog {
         // Computes everything in a temporary database for this call only.
         let apart = database::in_memory()?;
         Books::new(self, &apart, stores, entries, Numbers::OfPlaces).tally(by, meant)
+    }
+
+    /// The sums over sessions that no listing of their store finds, such as files that were named
+    /// by their path. They are read now, and nothing is kept of them.
+    ///
+    /// # Errors
+    ///
+    /// The first of them that cannot be read: what is not known must not count as nothing.
+    pub fn tally_unlisted(
+        store: &Store,
+        locations: &[SessionLocation],
+        by: By,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Tally> {
+        let mut stores = Stores::default();
+        stores.add_store(store.clone());
+        let folders = Arc::new(SeenFolders::default());
+        let mut entries = Vec::new();
+        for (id, _) in stores.iter() {
+            let locations = locations.iter().cloned();
+            entries.extend(locations.map(|it| CatalogRow::new(id, it, &folders, &mut |_| true)));
+        }
+        let mut catalog = Catalog::in_memory()?;
+        let whole = WantedRows::Whole;
+        let mut read = catalog.read_missing(&stores, &mut entries, whole, 1, go_on)?;
+        match read.errors.pop() {
+            Some((_, error)) => Err(error),
+            None => catalog.tally(&stores, &entries, by, &|_| true),
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod aggregate;
 mod exact_sum;
+mod model_name;
 mod price_list;
 mod prices;
 mod tally;

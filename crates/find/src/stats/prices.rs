@@ -6,6 +6,7 @@
 use boswell_model::json::Raw;
 use boswell_model::{Error, ErrorKind, Result, Usage};
 
+use super::model_name::names;
 use super::price_list::TABLE;
 
 /// The price of one model in dollars per million tokens.
@@ -86,8 +87,6 @@ impl Prices {
                 },
             ));
         }
-        // `of` takes the first match, so the longest name must come first.
-        own.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         Ok(Prices { own })
     }
 
@@ -96,31 +95,24 @@ impl Prices {
         self.own.is_empty()
     }
 
-    /// Returns the price of `model`, or `None` for an unknown model. A date after the name and a
-    /// provider before it are ignored (`anthropic/claude-opus-4-5-20251101`); a name that is merely
-    /// similar does not match.
+    /// The price of a model; none where neither list has it. Of the names that it may be listed
+    /// under (see [`names`]) the longest counts; prices of the user come before those of the table.
     pub fn of(&self, model: &str) -> Option<Price> {
-        let bare = model.rsplit('/').next().unwrap_or(model);
-        let bare = bare.split(['@', ':', '[']).next().unwrap_or(bare);
-        let fits = |known: &str| model == known || bare.strip_prefix(known).is_some_and(is_date);
-        let own = self
-            .own
-            .iter()
-            .find(|(known, _)| fits(known))
-            .map(|(_, price)| *price);
-        own.or_else(|| {
-            TABLE
-                .iter()
-                .find(|(known, _)| fits(known))
+        let names = names(model);
+        let own = |name: &&str| {
+            let mut own = self.own.iter();
+            own.find(|(known, _)| known == name)
                 .map(|(_, price)| *price)
-        })
+        };
+        let listed = |name: &&str| {
+            let mut table = TABLE.iter();
+            table
+                .find(|(known, _)| known == name)
+                .map(|(_, price)| *price)
+        };
+        let of_user = names.iter().find_map(own);
+        of_user.or_else(|| names.iter().find_map(listed))
     }
-}
-
-fn is_date(rest: &str) -> bool {
-    let date =
-        |date: &str| date.len() >= 8 && date.bytes().all(|b| b.is_ascii_digit() || b == b'-');
-    rest.is_empty() || rest == "-latest" || rest.strip_prefix('-').is_some_and(date)
 }
 
 impl Price {
@@ -157,6 +149,77 @@ mod tests {
         assert_eq!(prices.of("claude-opus-4-9"), None);
         assert_eq!(prices.of("gpt-5-nano-turbo"), None);
         assert_eq!(prices.of(""), None);
+    }
+
+    /// What providers write around the name of a model.
+    const FORMS: [(&str, &str); 20] = [
+        ("", ""),
+        ("", "-20251101"),
+        ("", "-2025-11-01"),
+        ("", "-latest"),
+        ("", "@20251101"),
+        ("", "@default"),
+        ("", "[1m]"),
+        ("", "-20251101[1m]"),
+        ("", ":high"),
+        ("anthropic/", ""),
+        ("openrouter/anthropic/", "-20251101"),
+        ("anthropic.", "-v1:0"),
+        ("anthropic.", "-20251101-v1:0"),
+        ("us.anthropic.", "-20251101-v1:0"),
+        ("eu.anthropic.", "-v1"),
+        ("apac.anthropic.", "-20251101-v2:0"),
+        ("global.anthropic.", "-20251101-v1:0[1m]"),
+        ("us.", "-20251101"),
+        ("bedrock/us.anthropic.", "-20251101-v1:0"),
+        (
+            "arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.",
+            "-v1:0",
+        ),
+    ];
+
+    #[test]
+    fn every_listed_model_is_priced_as_itself_in_every_form() {
+        // A price of its own for each, so that no two models can be mistaken for each other.
+        let list = TABLE.iter().enumerate().map(|(at, (name, _))| {
+            let at = at + 1;
+            format!(r#""{name}":{{"input":{at},"output":{at}}}"#)
+        });
+        let list = format!("{{{}}}", list.collect::<Vec<_>>().join(","));
+        let apart = Prices::parse(list.as_bytes()).unwrap();
+        for (at, (name, listed)) in TABLE.iter().enumerate() {
+            for (before, behind) in FORMS {
+                let model = format!("{before}{name}{behind}");
+                // `gpt-5-chat` has no price and `gpt-5-chat-latest` has: that is a name, no form.
+                if TABLE
+                    .iter()
+                    .any(|(other, _)| *other == model && other != name)
+                {
+                    continue;
+                }
+                let input = apart.of(&model).map(|price| price.input);
+                assert_eq!(input, Some((at + 1) as f64), "{model}");
+                assert_eq!(Prices::default().of(&model), Some(*listed), "{model}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_version_before_a_date_is_part_of_the_name() {
+        let prices = Prices::default();
+        let input = |model: &str| prices.of(model).map(|price| price.input);
+        assert_eq!(input("claude-opus-4-5-20251101"), Some(5.0));
+        assert_eq!(input("claude-opus-4-1-20250805"), Some(15.0));
+        assert_eq!(
+            input("claude-opus-4-9-20270101"),
+            None,
+            "a model that is not listed"
+        );
+        assert_eq!(
+            input("kimi-k2.5:free"),
+            None,
+            "another price than that of the list"
+        );
     }
 
     #[test]

@@ -73,7 +73,12 @@ impl Tally {
         });
     }
 
-    /// Returns the sums with their cost at `prices`.
+    /// Whether sessions are missing in it because they could not be read.
+    pub fn is_partial(&self) -> bool {
+        self.partial
+    }
+
+    /// The sums, with what they cost at these prices.
     pub fn sums(&self, prices: &Prices) -> BTreeMap<String, Sum> {
         let priced = |row: &Row| {
             let mut sum = Sum {
