@@ -14,14 +14,14 @@ use boswell_store::disk::{RealDisk, durable};
 use boswell_store::launch::Launch;
 use boswell_store::launch::SessionId;
 use boswell_store::memory::INDEX;
+use boswell_store::model::EntryKind;
 use boswell_store::model::json::Json;
-use boswell_store::model::{Block, EntryKind, View};
 use boswell_store::prompts::Prompt;
 use boswell_store::{
-    AssistantMessage, Blobs, Body, Checkpoints, Clock, Draft, Memories, NewSession, Outcome, Part,
-    Prompts,
+    AssistantMessage, Blobs, Body, ChatMessage, Checkpoints, Clock, Draft, Memories, NewSession,
+    Outcome, Part, Prompts,
 };
-use boswell_store::{IdSource, Result, Session, SessionWriter, Store, SystemIds, Ticket, Wait};
+use boswell_store::{IdSource, Result, Role, SessionWriter, Store, SystemIds, Ticket, Wait};
 
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.
@@ -143,11 +143,11 @@ impl Agent {
                 role: None,
             }))?;
         }
-        let said = messages(&session)?;
-        let answered: Vec<&str> = said.iter().flat_map(|(_, view)| view.results()).collect();
+        let said = session.messages()?;
+        let answered: Vec<&str> = said.iter().filter_map(answered_call).collect();
         for (call, tool, _) in said
             .iter()
-            .flat_map(|(_, view)| view.calls())
+            .flat_map(ChatMessage::calls)
             .filter(|it| !answered.contains(&it.0))
         {
             // Nobody knows how far it got. Saying so lets the model look and try again.
@@ -162,8 +162,8 @@ impl Agent {
                 is_error: true,
             }))?;
         }
-        let is_over = |(kind, view): &(EntryKind, View)| {
-            *kind == EntryKind::Assistant && view.calls().next().is_none()
+        let is_over = |message: &ChatMessage| {
+            message.role == Role::Assistant && message.calls().next().is_none()
         };
         if said.last().is_none_or(is_over) {
             Ok(())
@@ -224,10 +224,8 @@ impl Agent {
     /// follow it by themselves.
     fn compact_if_large(&mut self) -> Result<()> {
         let session = self.writer.session()?;
-        let size: usize = messages(&session)?
-            .iter()
-            .map(|(_, view)| view.text().len())
-            .sum();
+        let messages = session.messages()?;
+        let size: usize = messages.iter().map(|message| message.text().len()).sum();
         let Some(last) = session.leaf()?.filter(|_| size > CONTEXT_LIMIT) else {
             return Ok(());
         };
@@ -239,21 +237,20 @@ impl Agent {
 
     /// The scripted model: calls its tool until that went well once since the prompt, then answers.
     fn model(&self) -> Result<Reply> {
-        let said = messages(&self.writer.session()?)?;
-        let since = said
+        let said = self.writer.session()?.messages()?;
+        let mut since = said
             .iter()
             .rev()
-            .take_while(|(kind, _)| *kind != EntryKind::User);
-        let well = |block: &Block| {
+            .take_while(|message| message.role != Role::User);
+        let done = since.any(|message| {
             matches!(
-                block,
-                Block::Result {
+                message.role,
+                Role::Tool {
                     is_error: false,
                     ..
                 }
             )
-        };
-        let done = since.flat_map(|(_, view)| &view.blocks).any(well);
+        });
         let (_, (call, chunks)) = SCRIPT
             .get(self.asked()?.saturating_sub(1))
             .copied()
@@ -264,10 +261,11 @@ impl Agent {
     /// How many prompts the branch holds, with those before a compaction.
     fn asked(&self) -> Result<usize> {
         let session = self.writer.session()?;
-        let branch = session.branch(session.tip()?)?.into_iter();
-        Ok(branch
-            .filter(|slot| session.log().kind(*slot) == EntryKind::User)
-            .count())
+        let mut asked = 0;
+        for entry in session.branch_entries()? {
+            asked += usize::from(entry?.kind == EntryKind::User);
+        }
+        Ok(asked)
     }
 
     /// Returns at once; the entry may not be durable yet.
@@ -300,16 +298,12 @@ impl Agent {
     }
 }
 
-/// What the model would be sent.
-fn messages(session: &Session) -> Result<Vec<(EntryKind, View)>> {
-    let context = session.context(session.tip()?)?;
-    let read = |slot| {
-        Ok((
-            session.log().kind(slot),
-            session.entry(slot)?.view.unwrap_or_default(),
-        ))
-    };
-    context.items.iter().map(|item| read(item.slot)).collect()
+/// The call that a message is the result of.
+fn answered_call(message: &ChatMessage) -> Option<&str> {
+    match &message.role {
+        Role::Tool { call, .. } => Some(call),
+        _ => None,
+    }
 }
 
 fn answer(part: Part) -> Draft {

@@ -91,6 +91,7 @@ mod leftovers;
 mod links;
 pub mod locks;
 pub mod memory;
+mod message_part;
 mod native_store;
 mod notes;
 mod open_writer;
@@ -139,7 +140,7 @@ pub use prompts::Prompts;
 pub use repair::{LateTable, RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
 pub use resolve::{Resolved, Selector, Side};
 pub use runner::{FileChange, FileFacts, Operation, Recovered, RecoveryOutcome, Runner, Watcher};
-pub use session::{Entry, RenderedMessage, Session};
+pub use session::{Entries, Entry, RenderedMessage, Session};
 pub use session_cache::SessionCache;
 pub use sha256::{Digest, Hasher};
 pub use store::{
@@ -155,7 +156,8 @@ pub use writer::{Durability, Expect, Outcome, Receipt, SessionWriter, Ticket};
 
 pub use boswell_dialect::launch;
 pub use boswell_dialect::{
-    AssistantMessage, Body, Clock, Draft, IdSource, NewSession, Parent, Part, Visibility,
+    AssistantMessage, Body, ChatMessage, Clock, Draft, IdSource, NewSession, Parent, Part, Role,
+    Visibility,
 };
 
 pub use boswell_dialect as dialect;

@@ -1,6 +1,8 @@
 //! A session that was read: a snapshot that does not change under you.
 
 mod blob_refs;
+mod entries;
+mod messages;
 
 use std::borrow::Cow;
 use std::sync::Mutex;
@@ -18,6 +20,7 @@ use crate::context_reader::{self, EnoughRead};
 
 use blob_refs::BlobRefs;
 pub(crate) use blob_refs::LookFor;
+pub use entries::Entries;
 
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
@@ -48,6 +51,10 @@ type Scratch = Mutex<Vec<Scanned>>;
 /// An entry with what a person reads of it.
 #[derive(Debug)]
 pub struct Entry {
+    /// How it is named: its id, else `#line`.
+    pub id: String,
+    /// What kind of entry it is.
+    pub kind: EntryKind,
     /// Its place.
     pub slot: Slot,
     /// Its bytes.
@@ -378,7 +385,13 @@ impl Session {
     pub fn entry(&self, slot: Slot) -> Result<Entry> {
         let bytes = self.view().payload(slot)?.into_owned();
         let view = self.view_of(&self.whole(Cow::Borrowed(&bytes)));
-        Ok(Entry { slot, bytes, view })
+        Ok(Entry {
+            id: self.log().label(slot).into_owned(),
+            kind: self.log().kind(slot),
+            slot,
+            bytes,
+            view,
+        })
     }
 
     /// Every byte of the log, in order, handed over in pieces.

@@ -3,7 +3,9 @@
 
 mod cache;
 mod counting_disk;
+mod entries;
 mod follow;
+mod messages;
 mod switch;
 
 use std::path::Path;
