@@ -6,20 +6,19 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows what it did")]
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_store::checkpoint::{self, Moment};
 use boswell_store::disk::{RealDisk, durable};
 use boswell_store::launch::Launch;
 use boswell_store::launch::SessionId;
-use boswell_store::memory::INDEX;
+use boswell_store::memory::{INDEX, ProjectMemory};
 use boswell_store::model::EntryKind;
 use boswell_store::model::json::Json;
 use boswell_store::prompts::Prompt;
 use boswell_store::{
-    AssistantMessage, Blobs, Body, ChatMessage, Checkpoints, Clock, Draft, Memories, NewSession,
-    Outcome, Part, Prompts,
+    AssistantMessage, Body, ChatMessage, Checkpoints, Clock, Draft, Home, NewSession, Outcome,
+    Part, Prompts,
 };
 use boswell_store::{IdSource, Result, Role, SessionWriter, Store, SystemIds, Ticket, Wait};
 
@@ -53,7 +52,7 @@ type Reply = (
 struct Agent {
     writer: SessionWriter,
     checkpoints: Checkpoints,
-    memories: Memories,
+    memory: ProjectMemory,
     prompts: Prompts,
     project: String,
     tickets: Vec<Ticket>,
@@ -80,23 +79,19 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     } else {
         usize::MAX
     };
-    // `unique` names temporary files.
-    let (disk, unique) = (Arc::new(RealDisk), SystemIds.hex16());
-    let store = Store::open(&home)?;
+    let home = Home::open(home)?;
     let mut agent = Agent {
-        writer: start(&store, &project)?,
-        checkpoints: Checkpoints::new(Blobs::new(disk.clone(), &home, &unique)),
-        memories: Memories::new(disk.clone(), &home, &unique),
-        prompts: Prompts::new(disk, &home),
+        writer: start(&home.sessions()?, &project)?,
+        checkpoints: home.checkpoints(),
+        memory: home.memory(&project),
+        prompts: home.prompts(),
         project,
         tickets: Vec::new(),
         lives,
     };
-    agent.memories.put(
-        &agent.project,
-        INDEX,
-        "notes.txt tells how the builds are\n",
-    )?;
+    agent
+        .memory
+        .put(INDEX, "notes.txt tells how the builds are\n")?;
     agent.settle()?;
     while let Some((prompt, ..)) = SCRIPT.get(agent.asked()?) {
         agent.compact_if_large()?;
@@ -174,7 +169,7 @@ impl Agent {
 
     /// Asks the model until it answers without a call; then everything of the turn is durable.
     fn turn(&mut self) -> Result<()> {
-        let memory = self.memories.load(&self.project)?.loaded; // goes out with every context
+        let memory = self.memory.load()?.loaded; // goes out with every context
         while let (Some((tool, text)), _) = self.model()? {
             self.call(tool, text)?;
         }
@@ -200,16 +195,12 @@ impl Agent {
         };
         // Durable before the tool runs: no deed without a record of who asked for it.
         self.append(answer(call))?;
-        let (root, now) = (PathBuf::from(&self.project), SystemIds.now());
+        let root = PathBuf::from(&self.project);
         let notes = root.join("notes.txt");
         let result = if tool == "edit" {
-            let before = self.checkpoints.capture(
-                &RealDisk,
-                &root,
-                &["notes.txt".as_ref()],
-                Moment::Before,
-                now,
-            )?;
+            let before =
+                self.checkpoints
+                    .capture(&root, &["notes.txt".as_ref()], Moment::Before)?;
             self.append(Draft::custom(checkpoint::CUSTOM_TYPE, before.to_json()))?;
             durable::put(&RealDisk, &notes, text.as_bytes(), &id)?;
             format!("wrote {} bytes", text.len())
