@@ -10,7 +10,7 @@ pub use boswell_dialect::{Body, Draft, Parent, Part};
 use boswell_dialect::{Capability, EditRequest, Expected};
 use boswell_model::{Result, SessionRef};
 pub use boswell_store::{Durability, Expect, Wait};
-use boswell_store::{Outcome, Receipt, Resolved, Runner};
+use boswell_store::{Receipt, Resolved, Runner};
 use boswell_store::{SessionWriter, Ticket};
 
 use crate::acknowledgement::ReceiptShape;
@@ -126,7 +126,7 @@ impl Appender {
     /// What the disk says.
     pub fn close(self) -> Result<()> {
         match self.to {
-            Destination::Log(log) => log.writer.close(Outcome::Open),
+            Destination::Log(log) => log.writer.release(),
             Destination::Plans(_) => Ok(()),
         }
     }

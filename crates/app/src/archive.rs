@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use boswell_dialect::Capability;
 use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
-use boswell_store::{Conversation, Outcome, Resolved, Summary};
+use boswell_store::{Conversation, Resolved, Summary};
 
 use crate::delete::{SessionOp, can_remove, files_of, hold, reference};
 use crate::list::warn_about;
@@ -283,7 +283,7 @@ fn put_away(cx: &RequestContext, found: &Resolved) -> Result<String> {
     let operation = runner.archive_files(found.store.root(), &keys, &reference)?;
     if let Some(writer) = writer {
         // Nothing is written by this: only the lease is given up.
-        let _ = writer.close(Outcome::Open);
+        let _ = writer.release();
     }
     Ok(operation.id)
 }

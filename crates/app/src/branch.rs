@@ -2,7 +2,7 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, Tip};
-use boswell_store::{Outcome, Resolved, Session, Wait};
+use boswell_store::{Resolved, Session, Wait};
 
 use crate::acknowledgement::{Acknowledgement, ReceiptShape};
 use crate::planned_change::{self, OperationShape};
@@ -45,7 +45,7 @@ fn branch(cx: &RequestContext, request: &BranchRequest) -> Result<Acknowledgemen
         (Some(entry), None) => writer.branch(entry)?,
         (None, None) => writer.reset()?,
     };
-    writer.close(Outcome::Open)?;
+    writer.release()?;
     Ok(Acknowledgement::Receipt(ReceiptShape::from(&receipt)))
 }
 

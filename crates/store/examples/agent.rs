@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         agent.append(Draft::user(*prompt))?;
         agent.turn()?;
     }
-    agent.writer.close(Outcome::Completed)
+    agent.writer.finish(Outcome::Completed)
 }
 
 /// Makes the session, or takes it up where the last run left it.

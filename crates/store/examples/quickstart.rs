@@ -25,5 +25,5 @@ pub(crate) fn run(folder: &str) -> boswell_store::Result<()> {
         println!("{:?}: {}", message.role, message.text());
     }
     println!("{}", writer.reference());
-    writer.close(Outcome::Completed)
+    writer.finish(Outcome::Completed)
 }

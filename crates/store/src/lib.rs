@@ -15,7 +15,7 @@
 //! let session = writer.session()?; // a snapshot
 //! let context = session.context(session.tip()?)?; // what a model would be sent
 //! assert_eq!(context.items.len(), 2);
-//! writer.close(Outcome::Completed)
+//! writer.finish(Outcome::Completed)
 //! # }
 //! ```
 //!

@@ -78,11 +78,11 @@ impl Group for Fsyncs {
                 store.annotate(&id, label()).map(drop)
             })?,
         ];
-        writer.close(Ending::Open)?;
+        writer.release()?;
         rows.push(count("open, append, close", 1, &|| {
             let writer = store.writer(&id, Wait::No)?;
             writer.append(Draft::user("x"))?;
-            writer.close(Ending::Open)
+            writer.release()
         })?);
         Ok(rows)
     }

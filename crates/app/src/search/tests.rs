@@ -16,7 +16,7 @@ impl World {
         let store = Store::open(&root).unwrap();
         let writer = store.create(NewSession::in_project("/proj")).unwrap();
         writer.append(Draft::user("the heron waits")).unwrap();
-        writer.close(Outcome::Completed).unwrap();
+        writer.finish(Outcome::Completed).unwrap();
         let mut stores = Stores::default();
         stores.add("boswell", &root).unwrap();
         let home = temp.path().join("home");

@@ -33,7 +33,27 @@ use crate::backend::{Backend, Lease, OpenLog};
 use crate::blobs::Blobs;
 
 /// Writes to one session. Handles clone cheaply and may be used from many threads.
+///
+/// [`finish`](SessionWriter::finish) ends the session, [`release`](SessionWriter::release) leaves
+/// it open. Dropping the last clone instead gives up the lease and waits for nothing: what was
+/// acknowledged is durable, an entry whose [`Ticket`] was not waited for may be lost, and no error
+/// is reported.
+///
+/// ```
+/// use boswell_store::{Draft, NewSession, Outcome, Store, Wait};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let store = Store::in_memory()?;
+/// let writer = store.create(NewSession::in_project("/proj/demo"))?;
+/// let receipt = writer.append(Draft::user("hello"))?;
+/// assert!(!receipt.deduplicated);
+/// let id = writer.reference().id.clone();
+/// writer.release()?; // another writer may open it now
+/// store.writer(&id, Wait::No)?.finish(Outcome::Completed)
+/// # }
+/// ```
 #[derive(Debug, Clone)]
+#[must_use = "dropping a writer gives up the lease of its session"]
 pub struct SessionWriter {
     inner: Arc<Inner>,
 }
@@ -263,12 +283,26 @@ impl SessionWriter {
         self.inner.lock().log.races()
     }
 
-    /// Ends the session: its status becomes what came of it, everything is durable,
-    /// the lease is given up.
-    pub fn close(self, outcome: Outcome) -> Result<()> {
-        if let Some(draft) = outcome.draft() {
-            self.append(draft)?;
-        }
+    /// Ends the session: its status becomes what came of it, everything is durable, the lease is
+    /// given up. Clones of this writer can write no more.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](SessionWriter::append) and [`flush`](SessionWriter::flush); then the
+    /// lease is kept until the last clone is dropped.
+    pub fn finish(self, outcome: Outcome) -> Result<()> {
+        self.append(outcome.draft())?;
+        self.release()
+    }
+
+    /// Lets the session go, to be continued later: everything is durable, the lease is given up,
+    /// the status stays. Clones of this writer can write no more.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`flush`](SessionWriter::flush); then the lease is kept until the last clone is
+    /// dropped.
+    pub fn release(self) -> Result<()> {
         self.flush()?;
         self.inner.lock().closed = true;
         *self

@@ -73,29 +73,27 @@ impl Written {
     }
 }
 
-/// What became of a session when its writer is closed.
+/// What became of a session that is [finished](crate::SessionWriter::finish).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It is done.
     Completed,
     /// It failed.
     Error(String),
-    /// It may go on later; its status stays.
-    Open,
 }
 
 impl Outcome {
-    pub(super) fn draft(&self) -> Option<Draft> {
+    pub(super) fn draft(&self) -> Draft {
         let data = match self {
             Outcome::Completed => Json::object().with("status", "completed"),
             Outcome::Error(message) => Json::object()
                 .with("status", "error")
                 .with("error", message),
-            Outcome::Open => return None,
         };
-        Some(Draft::new(Body::Custom {
+        Draft::new(Body::Custom {
             kind: "boswell.status".to_owned(),
             data: Some(data),
-        }))
+        })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use boswell_store::disk::Disk;
 use boswell_store::{
-    Draft, Durability, Expect, NewSession, Outcome, SessionWriter, Store, Visibility, Wait,
+    Draft, Durability, Expect, NewSession, SessionWriter, Store, Visibility, Wait,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep, everywhere};
 use boswell_testkit::fault_disk::FaultDisk;
@@ -36,7 +36,7 @@ fn prepare(disk: &CrashDisk) {
         .create(new_session(Visibility::AtOnce))
         .unwrap();
     writer.append(Draft::user("first").with_id("e0")).unwrap();
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
 }
 
 /// Logs of the session: there must never be more than one.

@@ -16,7 +16,7 @@ use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, durable};
 use boswell_store::locks::Locks;
 use boswell_store::memory::Memories;
-use boswell_store::{Draft, FsBackend, IdSource, Notes, Outcome, Owner, Runner, Store, Wait};
+use boswell_store::{Draft, FsBackend, IdSource, Notes, Owner, Runner, Store, Wait};
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use boswell_testkit::fault_disk::FaultDisk;
 use boswell_testkit::ids::SeededIds;
@@ -173,7 +173,7 @@ impl Case {
         writer
             .append(Draft::user("hello").with_id("first"))
             .unwrap();
-        writer.close(Outcome::Open).unwrap();
+        writer.release().unwrap();
         (self.prepare)(&place).unwrap();
         drop(place);
         disk.settle();

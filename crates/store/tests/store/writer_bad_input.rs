@@ -8,7 +8,7 @@ mod places;
 
 use boswell_store::model::json::Json;
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Result, SessionWriter,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, Parent, Result, SessionWriter,
     Store, Wait,
 };
 use boswell_testkit::snapshot::TreeSnapshot;
@@ -27,7 +27,7 @@ fn home() -> (TempDir, Store, PathBuf) {
     writer.append(Draft::user("hello").with_id("u1")).unwrap();
     writer.append(Draft::assistant("hi").with_id("a1")).unwrap();
     let path = writer.path();
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
     (folder, store, path)
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use boswell_store::disk::{Disk, MemoryDisk, OpenMode, durable};
 use boswell_store::{
-    Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, SessionWriter, Store,
+    Body, Draft, Durability, ErrorKind, Expect, NewSession, SessionWriter, Store,
     SystemIds, Wait,
 };
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
@@ -305,7 +305,7 @@ fn the_rest_of_a_half_line_that_we_saw_is_read_with_its_beginning() {
         store,
         writer,
     } = race;
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
     let writer = store.writer("s", Wait::No).unwrap();
     let race = Race {
         disk,

@@ -139,7 +139,7 @@ pub fn receipts(make: &MakePlace<'_>) {
         "what was submitted is acknowledged when it is waited for"
     );
     ok(writer.flush());
-    ok(writer.close(Outcome::Completed));
+    ok(writer.finish(Outcome::Completed));
     let status = ok(place.store().session("s-1")).meta().status.clone();
     assert_eq!(
         status.as_deref(),

@@ -37,7 +37,7 @@ impl Group for AppendOpen {
             let (time, done) = timed(|| {
                 let writer: SessionWriter = Store::open(&bed.home)?.writer(&id, Wait::No)?;
                 writer.append(draft)?;
-                writer.close(Ending::Open)
+                writer.release()
             });
             done?;
             Ok(time)

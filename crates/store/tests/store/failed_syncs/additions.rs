@@ -154,7 +154,7 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
     let new = |place: &Place| {
         let writer = place.own.create(NewSession::in_project("/other"))?;
         writer.append(Draft::user("new"))?;
-        writer.close(Outcome::Completed).map(drop)
+        writer.finish(Outcome::Completed).map(drop)
     };
     let is_made = |place: &Place| {
         let found = place.own.list().unwrap().sessions;
@@ -174,7 +174,7 @@ fn a_new_session_a_fork_and_a_tag_are_durable_when_they_say_so() {
         place
             .own
             .fork(OWN, None, NewSession::in_project("/other"))?
-            .close(Outcome::Completed)
+            .finish(Outcome::Completed)
             .map(drop)
     };
     Case {

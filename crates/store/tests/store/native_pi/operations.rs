@@ -240,13 +240,11 @@ pub(super) fn make_all(dialect: &str, home: &Path) -> Vec<Made> {
             })
             .unwrap();
         act(&store, &writer).unwrap_or_else(|error| unreachable!("{what}: {error}"));
-        writer
-            .close(if number % 3 == 0 {
-                Outcome::Completed
-            } else {
-                Outcome::Open
-            })
-            .unwrap();
+        if number % 3 == 0 {
+            writer.finish(Outcome::Completed).unwrap();
+        } else {
+            writer.release().unwrap();
+        }
         keep(what, &id);
         if !["nothing", "settings"].contains(what) {
             let fork = store
@@ -308,7 +306,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
     let fork = store
         .fork("old", None, NewSession::default().with_id("fork-of-old"))
         .unwrap();
-    fork.close(Outcome::Open).unwrap();
+    fork.release().unwrap();
     runner
         .execute(store, &store.find("old").unwrap(), &EditRequest::Migrate)
         .unwrap();
@@ -316,7 +314,7 @@ fn planned(store: &Store, home: &Path) -> Vec<Made> {
         .create(NewSession::in_project("/proj/moved/from").with_id("moved"))
         .unwrap();
     talk(&writer).unwrap();
-    writer.close(Outcome::Open).unwrap();
+    writer.release().unwrap();
     let from = PathBuf::from(store.session("moved").unwrap().path().unwrap());
     boswell_testkit::disk::write(&from.with_extension("").join("1.bash.log"), b"out");
     let request = StoreRequest::Move {

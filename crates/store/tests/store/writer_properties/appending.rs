@@ -1,7 +1,7 @@
 //! Appends, batches, compactions and forks, each compared with the reference.
 
 use boswell_store::{
-    Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Parent, Visibility,
+    Draft, Durability, ErrorKind, Expect, NewSession, Parent, Visibility,
 };
 
 use super::{ID, Place, Run, Said, What};
@@ -187,6 +187,6 @@ impl Run {
         fork.append(Draft::user("goes on")).unwrap();
         let again = self.store.session(&fork.reference().id).unwrap();
         assert_eq!(Picture::of(&again).context.len(), wanted.context.len() + 1);
-        fork.close(Outcome::Open).unwrap();
+        fork.release().unwrap();
     }
 }
