@@ -8,7 +8,9 @@ use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Clock, Exclusion, Home, IdSource, Store, Stores, SystemIds};
+use boswell_store::store::{Exclusion, Stores};
+use boswell_store::system_ids::{Clock, IdSource, SystemIds};
+use boswell_store::{Home, Store};
 
 use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use boswell_dialect::Capability;
 use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
-use boswell_store::{Conversation, Resolved, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Summary};
 
 use crate::delete::{SessionOp, can_remove, files_of, hold, reference};
 use crate::list::warn_about;

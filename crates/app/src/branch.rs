@@ -2,7 +2,8 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, Tip};
-use boswell_store::{Resolved, Session, Wait};
+use boswell_store::store::Resolved;
+use boswell_store::{Session, Wait};
 
 use crate::acknowledgement::{Acknowledgement, ReceiptShape};
 use crate::planned_change::{self, OperationShape};

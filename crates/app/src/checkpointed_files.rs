@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use boswell_dialect::Draft;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::Session;
+use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, RestoreRefusal, State, TextDiff,
 };
-use boswell_store::{Checkpoints, Resolved, Session};
+use boswell_store::store::Resolved;
 
 use crate::RequestContext;
 use crate::files::{FileDifference, FormerFile, RestoreStep};

@@ -2,7 +2,9 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Resolved, Runner, Selector, SessionWriter, Side, Wait};
+use boswell_store::operations::Runner;
+use boswell_store::store::{Resolved, Selector, Side};
+use boswell_store::{SessionWriter, Wait};
 
 use crate::plan_text::PlanText;
 use crate::shape::shape;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use boswell_dialect::{Capability, Depth, EditRequest, NewSession, Surroundings, unsupported};
 pub use boswell_dialect::{ForkScope, ForkStyle};
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Tip};
-use boswell_store::{Resolved};
+use boswell_store::store::Resolved;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, NewSession, SideFile, Surroundings, by_name};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{
-    Digest, ImportLimits, Imported, MemoryBackend, Resolved, Session, Store,
-};
+use boswell_store::backend::MemoryBackend;
+use boswell_store::operations::{ImportLimits, Imported};
+use boswell_store::store::Resolved;
+use boswell_store::vault::Digest;
+use boswell_store::{Session, Store};
 
 use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
 use crate::{App, AppResult, RequestContext};

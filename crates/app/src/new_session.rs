@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use boswell_dialect::{NewSession, StoreRequest, Surroundings, by_name, facts_of};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Store};
+use boswell_store::Store;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};

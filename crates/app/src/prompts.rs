@@ -8,7 +8,8 @@ use boswell_find::{
 };
 use boswell_model::{Instant, Result};
 use boswell_store::prompts::MOST;
-use boswell_store::{Home, Session, StoreId, Summary};
+use boswell_store::store::{StoreId, Summary};
+use boswell_store::{Home, Session};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::SessionIndex;

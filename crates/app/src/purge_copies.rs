@@ -5,8 +5,11 @@ use std::path::Path;
 
 use boswell_dialect::{Depth, SessionLocation, by_name};
 use boswell_model::{Result, SessionRef};
+use boswell_store::blobs::BlobId;
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::{BlobId, Home, Purged, Purging, Runner, Store, Wait, blobs};
+use boswell_store::operations::{Purging, Runner};
+use boswell_store::vault::Purged;
+use boswell_store::{Home, Store, Wait, blobs};
 
 use crate::RequestContext;
 

@@ -8,10 +8,12 @@ use boswell_dialect::facts_of;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::{
-    Conversation, Home, Notes, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores,
-    Summaries, Summary, SystemIds,
-};
+use boswell_store::links::Conversation;
+use boswell_store::notes::Notes;
+use boswell_store::operations::{RecoveryOutcome, Runner};
+use boswell_store::store::{Resolved, Selector, Side, Stores, Summaries, Summary};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Home, Store};
 
 use crate::app::{AppState, no_home};
 use crate::sessions::index::{Create, SessionIndex};

@@ -2,7 +2,8 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, Support};
 use boswell_model::{Result, Tip};
-use boswell_store::{Resolved, Session, Wait};
+use boswell_store::store::Resolved;
+use boswell_store::{Session, Wait};
 
 use crate::files::{FormerFiles, RestoreStep};
 use crate::planned_change::{self, PlanPreview};

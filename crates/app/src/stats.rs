@@ -6,7 +6,8 @@ pub use boswell_find::By;
 use boswell_find::{CatalogRow, PRICES_AS_OF, Prices, Sum, WantedRows};
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
-use boswell_store::{Conversation, Resolved};
+use boswell_store::links::Conversation;
+use boswell_store::store::Resolved;
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::{IsMeant, SessionIndex};

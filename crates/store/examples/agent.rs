@@ -8,19 +8,20 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{self, Moment};
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::launch::Launch;
-use boswell_store::launch::SessionId;
 use boswell_store::memory::{INDEX, ProjectMemory};
 use boswell_store::model::EntryKind;
 use boswell_store::model::json::Json;
 use boswell_store::prompts::Prompt;
-use boswell_store::{
-    AssistantMessage, Body, ChatMessage, Checkpoints, Clock, Draft, Home, NewSession, Outcome,
-    Part, Prompts,
-};
-use boswell_store::{IdSource, Result, Role, SessionWriter, Store, SystemIds, Ticket, Wait};
+use boswell_store::prompts::Prompts;
+use boswell_store::store::launch::Launch;
+use boswell_store::store::launch::SessionId;
+use boswell_store::system_ids::Clock;
+use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::{AssistantMessage, Body, ChatMessage, Draft, Home, NewSession, Outcome, Part};
+use boswell_store::{Result, Role, SessionWriter, Store, Ticket, Wait};
 
 const SESSION: &str = "agent-demo";
 /// A context of more bytes than this is compacted before the next prompt.

@@ -19,9 +19,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use boswell_store::model::json::Json;
 use boswell_store::model::{Gap, SpanKind};
+use boswell_store::writer::Visibility;
 use boswell_store::{
     Body, Draft, Durability, Error, ErrorKind, Expect, NewSession, Outcome, Receipt, Result,
-    SessionWriter, Store, Visibility, Wait,
+    SessionWriter, Store, Wait,
 };
 
 struct Task {

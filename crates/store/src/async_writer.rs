@@ -24,7 +24,8 @@ use crate::{Durability, Expect, Outcome, Receipt, Session, SessionWriter, Store,
 /// Writes to one session without blocking the task that asks. Handles clone cheaply.
 ///
 /// ```
-/// use boswell_store::{AsyncWriter, Draft, NewSession, Outcome, Store};
+/// use boswell_store::writer::AsyncWriter;
+/// use boswell_store::{Draft, NewSession, Outcome, Store};
 /// use tokio::runtime::Builder;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

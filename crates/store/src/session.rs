@@ -22,6 +22,10 @@ use blob_refs::BlobRefs;
 pub(crate) use blob_refs::LookFor;
 pub use entries::Entries;
 
+pub use crate::follow::{NewEntry, News};
+pub use crate::session_cache::SessionCache;
+pub use crate::switch::{Cursor, Switched};
+
 /// A document larger than this is not read into memory as a whole.
 const LARGEST_DOCUMENT: u64 = 1 << 30;
 

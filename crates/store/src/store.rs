@@ -10,12 +10,11 @@ use boswell_dialect::{
 };
 use boswell_model::{Error, ErrorKind, Result, SessionRef, Slot};
 
+use crate::Session;
 use crate::backend::{Backend, BackendFiles, FsBackend, FsLogs, LogBackend, with_sessions_of_rows};
 use crate::blobs::{Blobs, Habit};
 use crate::disk::{Disk, RealDisk};
-use crate::exclusion::Exclusion;
 use crate::session::LookFor;
-use crate::{Session, Summary};
 
 mod find;
 mod list;
@@ -23,6 +22,12 @@ mod set;
 
 pub use list::{Listing, Partly, unlisted};
 pub use set::{StoreId, StoreLocation, StoredSession, Stores, Summaries};
+
+pub use crate::checkout::main_checkout;
+pub use crate::exclusion::Exclusion;
+pub use crate::resolve::{Resolved, Selector, Side};
+pub use crate::summary::Summary;
+pub use boswell_dialect::launch;
 
 /// The largest output of a tool that is read back.
 const LARGEST_OUTPUT: u64 = 256 << 20;
@@ -276,7 +281,7 @@ impl Store {
         Ok(Session::read(self.dialect, self.backend(), location, depth)?.with_blobs(self.blobs()))
     }
 
-    /// Reads a session as deep as [`check`](crate::check) asks, in one pass.
+    /// Reads a session as deep as [`check`](crate::repair::check) asks, in one pass.
     pub fn read_to_check(&self, location: &SessionLocation) -> Result<Session> {
         let blobs = self.blobs();
         let look_for = if blobs.is_some() {

@@ -6,7 +6,7 @@
 
 use boswell_model::{EntryKind, Result, Revision};
 
-use crate::launch::{Launch, SessionId};
+use crate::store::launch::{Launch, SessionId};
 use crate::{Session, SessionWriter, Store, Wait};
 
 /// A session that was switched to.

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_model::{Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Body, Clock, Draft, IdSource, NewSession, Store};
+use boswell_store::system_ids::{Clock, IdSource};
+use boswell_store::{Body, Draft, NewSession, Store};
 
 use super::DemoLayout;
 

@@ -7,9 +7,12 @@ use std::path::Path;
 use boswell_dialect::{BlobPolicy, Capability, EditRequest, SharedFiles, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{
-    BlobId, Blobs, Digest, Home, Resolved, Scrubbed, Scrubbing, Store, blobs, is_packed,
-};
+use boswell_store::backend::is_packed;
+use boswell_store::blobs::{BlobId, Blobs};
+use boswell_store::operations::{Scrubbed, Scrubbing};
+use boswell_store::store::Resolved;
+use boswell_store::vault::Digest;
+use boswell_store::{Home, Store, blobs};
 
 use crate::delete::{files_of, reference};
 use crate::plan_token::PlanToken;

@@ -1,5 +1,6 @@
 use boswell_dialect::NewSession;
-use boswell_store::{Draft, Outcome, Store, Stores};
+use boswell_store::store::Stores;
+use boswell_store::{Draft, Outcome, Store};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Framing, Instant, Result};
-use boswell_store::Backend;
+use boswell_store::backend::Backend;
 
 /// A file that changed less than this long ago can change again without its times telling.
 const YOUNG: i128 = 2_000_000_000;

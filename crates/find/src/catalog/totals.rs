@@ -9,7 +9,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::file_state::State;

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use boswell_dialect::{Confidence, Fix, SessionLocation, Splice};
 use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
 
+use crate::operations::Runner;
 use crate::runner::Change;
-use crate::{Runner, Session, Store};
+use crate::{Session, Store};
 
 /// Lines that programs wrote late, by the log that they belong to, wherever it was moved since.
 #[derive(Debug, Default)]

@@ -6,8 +6,8 @@ use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
 use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, shell_quote};
 
 use super::Store;
-use crate::Summary;
 use crate::backend::BackendFiles;
+use crate::store::Summary;
 
 /// What a listing of a store found.
 #[derive(Debug, Default)]

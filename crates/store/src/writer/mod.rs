@@ -4,7 +4,7 @@
 //! (`group_commit.rs`). The first failed `write` or `fsync` latches the writer: every later call
 //! returns that error, which names the entries that may not survive. After a failed `fsync` the
 //! next writer copies the log to a new file before it acknowledges anything. Where lines go, and
-//! how they become durable, is the task of a [`LogAppender`](crate::LogAppender); this module knows
+//! how they become durable, is the task of a [`LogAppender`](crate::backend::LogAppender); this module knows
 //! entries and receipts.
 
 mod batch;
@@ -27,6 +27,10 @@ use encode::With;
 use group_commit::{Enqueued, QueueSlot};
 use receipt::Written;
 pub use receipt::{Durability, Expect, Outcome, Receipt};
+
+#[cfg(feature = "tokio")]
+pub use crate::async_writer::{AsyncTicket, AsyncWriter, Reply};
+pub use boswell_dialect::{Parent, Visibility};
 use state::State;
 
 use crate::backend::{Backend, Lease, OpenLog};

@@ -4,11 +4,11 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 
+use boswell_store::writer::AsyncWriter;
 use boswell_store::{
-    AsyncWriter, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Session, SessionWriter,
-    Store, Wait,
+    Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Session, SessionWriter, Store, Wait,
 };
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Runtime};
 
 fn runtime(threads: usize) -> Runtime {
     Builder::new_current_thread()
@@ -46,9 +46,7 @@ fn it_does_what_the_blocking_writer_does() {
     let store = Store::in_memory().unwrap();
     on_tokio(async {
         let new = NewSession::in_project("/proj/demo").with_id("a");
-        let writer = AsyncWriter::create(&store, new)
-            .await
-            .unwrap();
+        let writer = AsyncWriter::create(&store, new).await.unwrap();
         let asked = writer.append(Draft::user("why?")).await.unwrap();
         assert_eq!(
             (asked.durable, writer.reference().id.as_str()),

@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, FileSnapshot, Moment, OnBranch, OnConflict,
     RestoreRefusal, Restored, Skipped, State, TextDiff,
 };
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::model::json::{Json, Raw};
-use boswell_store::{Checkpoints, Draft, ErrorKind, Home, NewSession, Store};
+use boswell_store::{Draft, ErrorKind, Home, NewSession, Store};
 
 struct Lab {
     folder: tempfile::TempDir,

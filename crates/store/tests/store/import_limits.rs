@@ -5,7 +5,9 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, by_name};
 use boswell_model::ErrorKind;
 use boswell_model::json::Json;
-use boswell_store::{ImportLimits, MemoryBackend, NewSession, Session, Store};
+use boswell_store::backend::MemoryBackend;
+use boswell_store::operations::ImportLimits;
+use boswell_store::{NewSession, Session, Store};
 
 const ID: &str = "aaaaaaaa-0001-4001-8001-000000000001";
 

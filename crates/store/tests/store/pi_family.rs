@@ -11,7 +11,8 @@ use std::sync::Arc;
 use crate::counting::Counting;
 use boswell_dialect::{ForkScope, by_name};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Draft, NewSession, Store, Visibility, Wait};
+use boswell_store::writer::Visibility;
+use boswell_store::{Draft, NewSession, Store, Wait};
 
 const FAMILY: [&str; 3] = ["pi", "omp", "xcsh"];
 

@@ -14,9 +14,10 @@ use std::sync::Arc;
 
 use crate::counting::Counting;
 use boswell_store::disk::durable;
+use boswell_store::writer::Visibility;
 use boswell_store::{
     Body, Draft, Durability, ErrorKind, Expect, NewSession, Outcome, Receipt, Result, Session,
-    SessionWriter, Store, Visibility, Wait,
+    SessionWriter, Store, Wait,
 };
 use boswell_testkit::crash_disk::{CrashDisk, Keep};
 use serde_json::Value;

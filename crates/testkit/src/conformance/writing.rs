@@ -4,7 +4,8 @@ mod durability;
 mod sharing;
 
 use boswell_model::ErrorKind;
-use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Parent, Wait};
+use boswell_store::writer::Parent;
+use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Wait};
 
 use super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::{MakePlace, ok};

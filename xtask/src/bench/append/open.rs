@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use boswell_store::{Outcome as Ending, SessionWriter, Store, Wait};
+use boswell_store::{SessionWriter, Store, Wait};
 
 use super::super::group::Group;
 use super::super::in_turn::{compare, timed};

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use boswell_dialect::by_name;
-use boswell_store::{Exclusion, FsBackend, Resolved, Selector, Side, Store, Stores};
+use boswell_store::Store;
+use boswell_store::backend::FsBackend;
+use boswell_store::store::{Exclusion, Resolved, Selector, Side, Stores};
 use boswell_testkit::disk;
 use boswell_testkit::home::TestHome;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};

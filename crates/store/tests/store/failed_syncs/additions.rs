@@ -5,7 +5,11 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, EditRequest, NewSession};
 use boswell_model::json::Json;
-use boswell_store::{Attachments, Blobs, Draft, ImportLimits, KeepWhich, NoteKind, Outcome, Wait};
+use boswell_store::attachments::Attachments;
+use boswell_store::blobs::Blobs;
+use boswell_store::notes::NoteKind;
+use boswell_store::operations::{ImportLimits, KeepWhich};
+use boswell_store::{Draft, Outcome, Wait};
 
 use super::{Case, HOME, OWN, PROJECT, Place, STORE, files, nothing, session};
 

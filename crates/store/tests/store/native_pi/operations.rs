@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use boswell_dialect::{Capability, EditRequest, ForkScope, StoreRequest};
 use boswell_store::disk::RealDisk;
+use boswell_store::locks::Owner;
 use boswell_store::model::json::Json;
+use boswell_store::operations::Runner;
+use boswell_store::writer::{Parent, Visibility};
 use boswell_store::{
-    AssistantMessage, Body, Draft, Durability, Expect, NewSession, Outcome, Owner, Parent, Part,
-    Runner, Session, SessionWriter, Store, Visibility,
+    AssistantMessage, Body, Draft, Durability, Expect, NewSession, Outcome, Part, Session,
+    SessionWriter, Store,
 };
 
 use crate::counting::Counting;
@@ -180,7 +183,7 @@ const ACTS: &[(&str, Act)] = &[
         // The same record as `Store::retag` writes, which other dialects of the
         // family must load too.
         let red = ["red".to_owned()];
-        let changed = boswell_store::dialect::pi::retag(&red, &["build".to_owned()], &red);
+        let changed = boswell_dialect::pi::retag(&red, &["build".to_owned()], &red);
         store.annotate(&writer.reference().id, changed)?;
         let status = Json::object()
             .with("status", "error")

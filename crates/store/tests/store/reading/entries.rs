@@ -1,7 +1,8 @@
 //! Entries one by one, from both ends, by branch and by page.
 
 use boswell_store::model::EntryKind;
-use boswell_store::{Draft, Entry, ErrorKind, NewSession, Result, Session, Store};
+use boswell_store::session::Entry;
+use boswell_store::{Draft, ErrorKind, NewSession, Result, Session, Store};
 
 fn session() -> Session {
     let store = Store::in_memory().unwrap();

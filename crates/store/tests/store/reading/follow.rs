@@ -1,13 +1,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use boswell_store::dialect::{Depth, SessionLocation, by_name};
+use boswell_dialect::{Depth, SessionLocation, by_name};
+use boswell_store::backend::{FsBackend, MemoryBackend, is_packed};
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
 use boswell_store::model::{EntryKind, Framing, Revision};
-use boswell_store::{
-    Draft, ErrorKind, Follower, FsBackend, MemoryBackend, NewEntry, NewSession, News, Store,
-    Visibility, is_packed,
-};
+use boswell_store::session::{NewEntry, News};
+use boswell_store::writer::Visibility;
+use boswell_store::{Draft, ErrorKind, Follower, NewSession, Store};
 use boswell_testkit::TestHome;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use boswell_store::disk::RealDisk;
 use boswell_store::model::json::Json;
+use boswell_store::system_ids::SystemIds;
 use boswell_store::{
     AssistantMessage, Body, ChatMessage, Draft, ErrorKind, NewSession, Part, Role, Session, Store,
-    SystemIds,
 };
 
 fn text(text: &str) -> Part {

@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use boswell_store::disk::{Disk, OpenMode, RealDisk, durable};
-use boswell_store::{Draft, NewSession, SessionWriter, Store, SystemIds};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Draft, NewSession, SessionWriter, Store};
 
 use counting_disk::BytesRead;
 

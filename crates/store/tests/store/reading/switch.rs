@@ -1,4 +1,4 @@
-use boswell_store::launch::Launch;
+use boswell_store::store::launch::Launch;
 use boswell_store::{Draft, Durability, ErrorKind, Expect, Outcome, Wait};
 
 use crate::reading::Lab;

@@ -1,8 +1,7 @@
 //! Appends, batches, compactions and forks, each compared with the reference.
 
-use boswell_store::{
-    Draft, Durability, ErrorKind, Expect, NewSession, Parent, Visibility,
-};
+use boswell_store::writer::{Parent, Visibility};
+use boswell_store::{Draft, Durability, ErrorKind, Expect, NewSession};
 
 use super::{ID, Place, Run, Said, What};
 use crate::pi_lines::pi_lines;

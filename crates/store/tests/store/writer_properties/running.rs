@@ -1,6 +1,7 @@
 //! Each call, done by the writer and by the reference.
 
-use boswell_store::{Body, Draft, Durability, ErrorKind, Expect, Outcome, Parent, Wait};
+use boswell_store::writer::Parent;
+use boswell_store::{Body, Draft, Durability, ErrorKind, Expect, Outcome, Wait};
 
 use super::calls::text_pieces;
 use super::{Call, ID, Run, Said, What};

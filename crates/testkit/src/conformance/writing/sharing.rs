@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use boswell_model::ErrorKind;
-use boswell_store::{
-    Body, Draft, Durability, Expect, Follower, NewSession, Receipt, Wait,
-};
+use boswell_store::{Body, Draft, Durability, Expect, Follower, NewSession, Receipt, Wait};
 
 use super::super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::super::{MakePlace, ok};
