@@ -33,6 +33,20 @@ pub use boswell_dialect::launch;
 const LARGEST_OUTPUT: u64 = 256 << 20;
 
 /// What you open and list: the sessions of one agent in one place.
+///
+/// ```
+/// use boswell_store::{Draft, NewSession, Store};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let store = Store::in_memory()?;
+/// let writer = store.create(NewSession::in_project("/proj/demo").with_id("first"))?;
+/// writer.append(Draft::user("hello"))?;
+/// writer.release()?;
+/// assert_eq!(store.list()?.sessions.len(), 1);
+/// assert_eq!(store.session("first")?.messages()?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Store {
     dialect: &'static dyn Dialect,

@@ -76,6 +76,19 @@ struct Inner {
 }
 
 /// Entries that were handed to the system and may not be durable yet.
+///
+/// ```
+/// use boswell_store::{Draft, NewSession, Store};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let tickets = [writer.submit(Draft::user("a"))?, writer.submit(Draft::assistant("b"))?];
+/// for ticket in tickets {
+///     println!("{} is durable", ticket.wait()?.entry);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "an entry is acknowledged by `wait`, not by `submit`"]
 pub struct Ticket {
@@ -147,6 +160,12 @@ impl SessionWriter {
     }
 
     /// Appends one entry and returns when it is durable on this machine's disk.
+    ///
+    /// # Errors
+    ///
+    /// `Conflict` if an entry with this id and other content is there, `Unsupported` if the format
+    /// cannot hold it, an I/O error if it could not be written: then this writer stops, and
+    /// [`in_doubt`](SessionWriter::in_doubt) names what may be lost.
     pub fn append(&self, draft: Draft) -> Result<Receipt> {
         self.append_with(draft, Expect::Any, Durability::Fsync)
     }

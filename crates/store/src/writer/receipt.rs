@@ -39,6 +39,21 @@ pub enum Expect {
 }
 
 /// The acknowledgement of an entry.
+///
+/// ```
+/// use boswell_store::{Draft, Expect, Durability, NewSession, Store};
+///
+/// # fn main() -> boswell_store::Result<()> {
+/// let writer = Store::in_memory()?.create(NewSession::in_project("/proj/demo"))?;
+/// let first = writer.append(Draft::user("hello").with_id("ask-1"))?;
+/// let again = writer.append(Draft::user("hello").with_id("ask-1"))?; // a retry
+/// assert!(again.deduplicated && again.entry == first.entry);
+/// // Refused with `Conflict` if somebody else wrote in between.
+/// let expected = Expect::Revision(again.revision);
+/// writer.append_with(Draft::assistant("hi"), expected, Durability::Fsync)?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// The session.
