@@ -6,7 +6,9 @@ use std::path::{Component, Path, PathBuf};
 use boswell_dialect::{ExpectedState, FilesAtEntry, Modified, Plan, Precondition, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::checkpoint::{TextDiff, text_diff};
-use boswell_store::{Digest, Reason, Resolved, Session, Store};
+use boswell_store::store::Resolved;
+use boswell_store::vault::{Digest, Reason};
+use boswell_store::{Session, Store};
 
 use crate::RequestContext;
 use crate::files::{FileDifference, FormerFile, RestoreStep};

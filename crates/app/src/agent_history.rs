@@ -6,7 +6,9 @@ use boswell_dialect::HistoryKind;
 use boswell_find::PromptHistory;
 use boswell_model::json::Raw;
 use boswell_model::{Instant, Result};
-use boswell_store::{Clock, IdSource, Resolved, Store, SystemIds};
+use boswell_store::Store;
+use boswell_store::store::Resolved;
+use boswell_store::system_ids::{Clock, IdSource, SystemIds};
 
 use crate::RequestContext;
 

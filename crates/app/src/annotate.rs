@@ -3,7 +3,9 @@
 use boswell_dialect::{Body, Depth, Draft, EditRequest, Support};
 use boswell_model::json::Json;
 use boswell_model::{ErrorKind, Result, SessionMeta, SessionRef};
-use boswell_store::{NoteKind, Receipt, Resolved};
+use boswell_store::Receipt;
+use boswell_store::notes::NoteKind;
+use boswell_store::store::Resolved;
 
 use crate::acknowledgement::{Acknowledgement, NoteShape, ReceiptShape};
 use crate::planned_change::{self, OperationShape};

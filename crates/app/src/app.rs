@@ -8,7 +8,9 @@ use boswell_dialect::Environment;
 use boswell_model::{Error, ErrorKind, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Clock, Exclusion, IdSource, Owner, Runner, Store, Stores, SystemIds};
+use boswell_store::store::{Exclusion, Stores};
+use boswell_store::system_ids::{Clock, IdSource, SystemIds};
+use boswell_store::{Home, Store};
 
 use crate::changes::Looks;
 use crate::config::{AddedStore, Config, expanded};
@@ -312,23 +314,13 @@ impl AppState {
         }
         // An operation list that cannot be read is reported by `ops`; everything else can do
         // without it.
-        let stores = runner(home).archived().unwrap_or_default();
+        let stores = Home::at(home).runner().archived().unwrap_or_default();
         *known = Some(Archived {
             list,
             stores: stores.clone(),
         });
         stores
     }
-}
-
-/// What carries out plans in a home.
-pub(crate) fn runner(home: &Path) -> Runner {
-    Runner::new(
-        Arc::new(RealDisk),
-        home,
-        Arc::new(SystemIds),
-        Owner::this("boswell"),
-    )
 }
 
 /// The error of a request that needs a home where there is none.

@@ -9,8 +9,10 @@ use std::sync::Arc;
 pub use boswell_dialect::{Body, Draft, Parent, Part};
 use boswell_dialect::{Capability, EditRequest, Expected};
 use boswell_model::{Result, SessionRef};
+use boswell_store::Receipt;
+use boswell_store::operations::Runner;
+use boswell_store::store::Resolved;
 pub use boswell_store::{Durability, Expect, Wait};
-use boswell_store::{Outcome, Receipt, Resolved, Runner};
 use boswell_store::{SessionWriter, Ticket};
 
 use crate::acknowledgement::ReceiptShape;
@@ -126,7 +128,7 @@ impl Appender {
     /// An error of the disk.
     pub fn close(self) -> Result<()> {
         match self.to {
-            Destination::Log(log) => log.writer.close(Outcome::Open),
+            Destination::Log(log) => log.writer.release(),
             Destination::Plans(_) => Ok(()),
         }
     }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use boswell_dialect::Capability;
 use boswell_model::{Error, ErrorKind, Instant, PINNED, Result, SessionRef};
-use boswell_store::{Conversation, Outcome, Resolved, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Summary};
 
 use crate::delete::{SessionOp, can_remove, files_of, hold, reference};
 use crate::list::warn_about;
@@ -284,7 +285,7 @@ fn put_away(cx: &RequestContext, found: &Resolved) -> Result<String> {
     let operation = runner.archive_files(found.store.root(), &keys, &reference)?;
     if let Some(writer) = writer {
         // Nothing is written by this: only the lease is given up.
-        let _ = writer.close(Outcome::Open);
+        let _ = writer.release();
     }
     Ok(operation.id)
 }

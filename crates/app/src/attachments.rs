@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::{Depth, SideKind};
 use boswell_model::{Block, Error, ErrorKind, MediaSource, Result};
-use boswell_store::{Resolved, Session, Store};
+use boswell_store::store::Resolved;
+use boswell_store::{Session, Store};
 
 use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext, base64};

@@ -13,7 +13,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_model::{Instant, Result, Revision, SessionRef};
-use boswell_store::{Follower, NewEntry};
+use boswell_store::Follower;
+use boswell_store::session::NewEntry;
 
 use crate::shape::{EntryParts, EntryShape};
 use crate::{Answer, App, AppResult, RequestContext};

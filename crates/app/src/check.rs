@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 
 use boswell_dialect::{FileKind, SessionLocation};
 use boswell_model::{Error, Problem, ProblemKind, Result};
-use boswell_store::{Backend, BlobId, FsBackend, Store};
+use boswell_store::Store;
+use boswell_store::backend::{Backend, FsBackend};
+use boswell_store::blobs::BlobId;
 
 pub use self::session::{CheckedSession, Finding};
 pub use self::shape::{DamageShape, FindingShape, WarningShape};

@@ -1,15 +1,15 @@
 //! Files of a project as checkpoints of boswell's own sessions have them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use boswell_dialect::Draft;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::Session;
+use boswell_store::checkpoint::Checkpoints;
 use boswell_store::checkpoint::{
     CUSTOM_TYPE, Captured, Done, FileDiff, OnConflict, RestoreRefusal, State, TextDiff,
 };
-use boswell_store::disk::RealDisk;
-use boswell_store::{Blobs, Checkpoints, IdSource, Resolved, Session, SystemIds};
+use boswell_store::store::Resolved;
 
 use crate::RequestContext;
 use crate::files::{FileDifference, FormerFile, RestoreStep};
@@ -61,11 +61,10 @@ impl CheckpointedFiles {
         } else {
             found.state.only(paths)
         };
-        let blobs = Blobs::new(Arc::new(RealDisk), cx.home()?, &SystemIds.hex16());
         Ok(CheckpointedFiles {
             state,
             root,
-            checkpoints: Checkpoints::new(blobs),
+            checkpoints: cx.own_home()?.checkpoints(),
         })
     }
 
@@ -94,7 +93,7 @@ impl CheckpointedFiles {
 
     /// How they differ from what they are now.
     pub(crate) fn differences(&self, session: &SessionRef) -> Vec<FileDifference> {
-        let compared = self.checkpoints.diff(&self.state, &RealDisk, &self.root);
+        let compared = self.checkpoints.diff(&self.state, &self.root);
         let difference = |(path, diff)| {
             let (change, diff) = describe(diff);
             FileDifference {
@@ -127,15 +126,7 @@ impl CheckpointedFiles {
         } else {
             OnConflict::Stop
         };
-        let unique = SystemIds.hex16();
-        let restored = self.checkpoints.restore(
-            &self.state,
-            &RealDisk,
-            &self.root,
-            policy,
-            cx.now,
-            &unique,
-        )?;
+        let restored = self.checkpoints.restore(&self.state, &self.root, policy)?;
         for (path, done) in &restored.done {
             let word = match done {
                 Done::Written => "restored",

@@ -5,7 +5,9 @@ mod leftovers;
 use std::time::Duration;
 
 use boswell_model::{Instant, Result, SessionRef};
-use boswell_store::{Conversation, Resolved, Retention, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Summary};
+use boswell_store::vault::Retention;
 
 pub use self::leftovers::{
     ClearedLeftovers, LeftoverEvent, LeftoverPlan, LeftoverSink, LeftoverSummary, LockStep,

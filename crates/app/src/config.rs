@@ -11,7 +11,7 @@ use std::time::Duration;
 use boswell_dialect::Environment;
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::Exclusion;
+use boswell_store::store::Exclusion;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 

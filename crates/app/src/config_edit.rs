@@ -1,13 +1,12 @@
 //! Changes the settings file: everything else in it stays as the user wrote it.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::Wait;
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::locks::Locks;
-use boswell_store::{IdSource, Owner, SystemIds, Wait};
+use boswell_store::system_ids::{IdSource, SystemIds};
 use toml::Value;
 use toml::de::DeTable;
 
@@ -32,12 +31,7 @@ pub(crate) fn exclude(cx: &RequestContext, add: &[String], remove: &[String]) ->
     // Two of us at once would otherwise lose what the first one added.
     let locks = cx.home()?.join("locks");
     durable::make_folders(&RealDisk, &locks)?;
-    let locks = Locks::new(
-        Arc::new(RealDisk),
-        locks,
-        Owner::this("boswell"),
-        Arc::new(SystemIds),
-    );
+    let locks = cx.own_home()?.locks();
     let _turn = locks.exclusive("settings", Wait::For(Duration::from_secs(10)))?;
     let text = match read_text(&path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

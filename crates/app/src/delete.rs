@@ -2,7 +2,9 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, unsupported};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Outcome, Resolved, Runner, Selector, SessionWriter, Side, Wait};
+use boswell_store::operations::Runner;
+use boswell_store::store::{Resolved, Selector, Side};
+use boswell_store::{SessionWriter, Wait};
 
 use crate::plan_text::PlanText;
 use crate::shape::shape;
@@ -245,7 +247,7 @@ pub(crate) fn remove(cx: &RequestContext, found: &Resolved) -> Result<String> {
         .delete(found.store.root(), &keys, &reference(found))?;
     if let Some(writer) = writer {
         // Nothing is written by this: only the lease is given up.
-        let _ = writer.close(Outcome::Open);
+        let _ = writer.release();
     }
     Ok(operation.id)
 }

@@ -12,7 +12,8 @@ mod transcript;
 use boswell_dialect::Depth;
 use boswell_find::SecretCount;
 use boswell_model::{Error, ErrorKind, Result, SessionRef, shell_quote};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
 use self::output::ExportOutput;
 use self::redact::Redactor;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use boswell_dialect::{Depth, SideKind};
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
 use crate::agent_file_history::AgentFileHistory;
 use crate::checkpointed_files::CheckpointedFiles;

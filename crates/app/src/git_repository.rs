@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use boswell_dialect::claude::project_key;
-pub(crate) use boswell_store::main_checkout;
+pub(crate) use boswell_store::store::main_checkout;
 
 /// Keys under which memory of a folder may be filed: first the one that today's client uses.
 pub(crate) fn keys(folder: &Path) -> Vec<String> {

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use boswell_dialect::{Depth, NewSession, SideFile, Surroundings, by_name};
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{
-    Digest, ImportLimits, Imported, MemoryBackend, Outcome, Resolved, Session, Store,
-};
+use boswell_store::backend::MemoryBackend;
+use boswell_store::operations::{ImportLimits, Imported};
+use boswell_store::store::Resolved;
+use boswell_store::vault::Digest;
+use boswell_store::{Session, Store};
 
 use crate::shape::{self, ImportedFile, LeftFile, Maybe, SessionShape, shape};
 use crate::{App, AppResult, RequestContext};
@@ -168,7 +170,7 @@ fn import(cx: &RequestContext, request: &ImportRequest) -> Result<ImportedSessio
         left,
     } = own.import_whole(from, &source.session, new, origin, limits)?;
     let reference = writer.reference().clone();
-    writer.close(Outcome::Open)?;
+    writer.release()?;
     let path = |file: &SideFile| from.backend().describe(&file.key);
     let came = brought.iter().map(|file| ImportedFile {
         kind: file.kind.word(),

@@ -1,7 +1,8 @@
 //! Sessions, in order, a page at a time.
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Conversation, Summaries, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Summaries, Summary};
 
 use crate::sessions::expiry::Fates;
 use crate::sessions::filter::Filter;

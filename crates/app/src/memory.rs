@@ -4,13 +4,11 @@ mod change;
 mod check;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use boswell_dialect::MemoryFile;
 use boswell_model::{Error, Result};
-use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, LOADED_LINES, Page};
-use boswell_store::{IdSource, Memories, Store, SystemIds};
+use boswell_store::{Home, Store};
 
 use crate::shape::{Maybe, shape};
 use crate::{App, AppResult, RequestContext, git_repository};
@@ -274,17 +272,17 @@ fn own_pages(
     found: &mut MemoryFound,
     visit: Visit<'_>,
 ) -> Result<()> {
-    let memories = Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16());
     let project = folder.display().to_string();
     if !cx.shows(Some(&project)) {
         return Ok(());
     }
-    let memory = memories.load(&project)?;
+    let own = Home::at(home).memory(&project);
+    let memory = own.load()?;
     for Page { name, text, .. } in &memory.pages {
         let (count, goes_on) = visit(FoundPage {
             dialect: "boswell",
             project: &project,
-            path: memories.folder(&project).join(name).display().to_string(),
+            path: own.folder().join(name).display().to_string(),
             is_index: name == memory::INDEX,
             text,
         })?;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::claude::active_processes;
 use boswell_dialect::{Plan, Precondition, Step, StoreRequest};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Reason, Store, memory};
+use boswell_store::vault::Reason;
+use boswell_store::{Store, memory};
 
 use crate::store_change::{
     self, ChangeMode, ChangeStep, OnStoreError, StoreChange, StoreChangeSink, StoreChanges,

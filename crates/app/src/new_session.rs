@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use boswell_dialect::{NewSession, StoreRequest, Surroundings, by_name, facts_of};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Outcome, Store};
+use boswell_store::Store;
 
 use crate::shape::{self, SessionShape};
 use crate::{App, AppResult, RequestContext, planned_change};
@@ -76,7 +76,7 @@ fn new_session(cx: &RequestContext, request: &NewSessionRequest) -> Result<Creat
     } else {
         let writer = store.create(new)?;
         let reference = writer.reference().clone();
-        writer.close(Outcome::Open)?;
+        writer.release()?;
         reference
     };
     let summary = store.summary(&store.find(&reference.id)?)?;

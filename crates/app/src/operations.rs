@@ -1,7 +1,7 @@
 //! The operations of boswell: their list, and undo.
 
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{ListedOperation, Operation, Runner};
+use boswell_store::operations::{ListedOperation, Operation, Runner};
 
 use crate::shape::{Maybe, shape};
 use crate::text::one_line;

@@ -1,7 +1,7 @@
 //! Tokens that bind the execution of a plan to the plan that was shown.
 
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::Digest;
+use boswell_store::vault::Digest;
 
 /// Identifies a plan for a session. A request that gets it back plans again, and refuses to do
 /// anything else than what was shown: between the two requests a name such as `@last` may have come

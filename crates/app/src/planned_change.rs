@@ -2,7 +2,8 @@
 
 use boswell_dialect::{EditRequest, Planned};
 use boswell_model::{Result, SessionMeta, SessionRef};
-use boswell_store::{Executed, Resolved};
+use boswell_store::operations::Executed;
+use boswell_store::store::Resolved;
 
 use crate::RequestContext;
 use crate::shape::{Maybe, shape};

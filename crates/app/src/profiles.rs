@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use boswell_dialect::{Dialect, Environment, all};
-use boswell_store::Stores;
 use boswell_store::disk::{Disk, RealDisk, StatKind};
+use boswell_store::store::Stores;
 
 /// What may follow the usual name of an agent's folder in that of another profile.
 const MARKS: [char; 3] = ['-', '_', '.'];

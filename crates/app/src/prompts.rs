@@ -1,16 +1,15 @@
 //! What was asked, of every agent: in sessions, and in the histories that agents keep in files of their own.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
 use boswell_dialect::Depth;
 use boswell_find::{
     Counting, Effort, Field, Hit, Order, Origin, Query, Source, StoreSources, WantedRows,
 };
 use boswell_model::{Instant, Result};
-use boswell_store::disk::RealDisk;
 use boswell_store::prompts::MOST;
-use boswell_store::{Prompts, Session, StoreId, Summary};
+use boswell_store::store::{StoreId, Summary};
+use boswell_store::{Home, Session};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::SessionIndex;
@@ -202,7 +201,7 @@ fn history_prompts(cx: &RequestContext) -> Result<Vec<PromptShape>> {
         }));
     }
     if let Some(home) = &cx.home {
-        let found = Prompts::new(Arc::new(RealDisk), home).recent(MOST)?;
+        let found = Home::at(home).prompts().recent(MOST)?;
         prompts.extend(found.prompts.into_iter().map(|asked| PromptShape {
             text: asked.text,
             at: Some(asked.at),

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 
 use boswell_dialect::{DialectFacts, SessionLocation, facts_of};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{
-    Clock, Conversation, IdSource, Purging, Resolved, Runner, Store, SystemIds, Wait, blobs,
-};
+use boswell_store::links::Conversation;
+use boswell_store::operations::{Purging, Runner};
+use boswell_store::store::Resolved;
+use boswell_store::system_ids::{Clock, IdSource, SystemIds};
+use boswell_store::{Store, Wait, blobs};
 
 use crate::delete::{RemovalPlan, in_vault, plan_removal, reference, remove};
 use crate::plan_token::PlanToken;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use boswell_dialect::{Depth, SessionLocation, by_name};
 use boswell_model::{Result, SessionRef};
+use boswell_store::blobs::BlobId;
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::{
-    BlobId, Blobs, IdSource, Purged, Purging, Runner, Store, SystemIds, Wait, blobs,
-};
+use boswell_store::operations::{Purging, Runner};
+use boswell_store::vault::Purged;
+use boswell_store::{Home, Store, Wait, blobs};
 
 use crate::RequestContext;
 
@@ -73,7 +73,7 @@ pub(crate) fn unfinished(home: &Path) -> Vec<String> {
     if !home.join("ops").is_dir() {
         return Vec::new();
     }
-    let runner = crate::app::runner(home);
+    let runner = Home::at(home).runner();
     let Ok(purges) = runner.purges() else {
         return Vec::new();
     };
@@ -153,7 +153,7 @@ pub(crate) fn named(
         .home
         .as_ref()
         .filter(|home| home.join("blobs/whole").is_dir());
-    let own = own.map(|home| Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16()));
+    let own = own.map(|home| Home::at(home).blobs());
     for location in logs.iter().filter(|location| location.key.is_some()) {
         let session = store.read(location, Depth::Heads)?;
         for slot in session.log().slots() {
@@ -195,7 +195,7 @@ fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<u
     }
     let mut removed = 0;
     for folder in homes.iter().collect::<BTreeSet<_>>() {
-        let kept = Blobs::new(Arc::new(RealDisk), folder, &SystemIds.hex16());
+        let kept = Home::at(folder).blobs();
         for blob in purging.blobs.iter().filter(|blob| !still.contains(blob)) {
             if kept.has(blob)? {
                 kept.remove(blob)?;
@@ -203,7 +203,7 @@ fn remove_blobs(cx: &RequestContext, home: &Path, purging: &Purging) -> Result<u
             }
         }
     }
-    let own = Blobs::new(Arc::new(RealDisk), home, &SystemIds.hex16());
+    let own = Home::at(home).blobs();
     for name in purging.wholes.iter().filter(|name| !wholes.contains(*name)) {
         own.forget_whole(name)?;
     }

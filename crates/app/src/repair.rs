@@ -4,9 +4,9 @@
 
 use boswell_dialect::Confidence;
 use boswell_model::{Repair, Result, SessionRef};
-use boswell_store::{
-    Operation, RepairPlan, RepairRequest, RepairStep, Repaired, Resolved, Runner, StillLost,
-};
+use boswell_store::operations::{Operation, Runner};
+use boswell_store::repair::{RepairPlan, RepairRequest, RepairStep, Repaired, StillLost};
+use boswell_store::store::Resolved;
 
 use crate::shape::shape;
 use crate::{App, AppResult, RequestContext, agent_version};

@@ -8,11 +8,12 @@ use boswell_dialect::facts_of;
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::breadcrumb::{self, TerminalId};
 use boswell_store::disk::RealDisk;
-use boswell_store::locks::Locks;
-use boswell_store::{
-    Conversation, Notes, Owner, RecoveryOutcome, Resolved, Runner, Selector, Side, Store, Stores,
-    Summaries, Summary, SystemIds,
-};
+use boswell_store::links::Conversation;
+use boswell_store::notes::Notes;
+use boswell_store::operations::{RecoveryOutcome, Runner};
+use boswell_store::store::{Resolved, Selector, Side, Stores, Summaries, Summary};
+use boswell_store::system_ids::SystemIds;
+use boswell_store::{Home, Store};
 
 use crate::app::{AppState, no_home};
 use crate::sessions::index::{Create, SessionIndex};
@@ -114,7 +115,12 @@ impl RequestContext {
         self.home.as_deref().ok_or_else(no_home)
     }
 
-    /// Whether boswell must not write anything.
+    /// What is kept in boswell's own folder, which may not be there yet.
+    pub(crate) fn own_home(&self) -> Result<Home> {
+        self.home().map(Home::at)
+    }
+
+    /// Whether boswell was told to write nothing.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
@@ -123,8 +129,7 @@ impl RequestContext {
     pub(crate) fn writable(&self, store: Store) -> Result<Store> {
         self.may_write()?;
         self.refuse_archived(&store)?;
-        let locks = self.home()?.join("locks");
-        Ok(store.writable(Arc::new(RealDisk), Arc::new(SystemIds), locks))
+        Ok(self.own_home()?.writable(store))
     }
 
     /// Fails for a session that is in the vault: there it can only be read.
@@ -175,19 +180,12 @@ impl RequestContext {
 
     /// As above, for reading only.
     pub(crate) fn reading_runner(&self) -> Result<Runner> {
-        Ok(crate::app::runner(self.home()?))
+        Ok(self.own_home()?.runner())
     }
 
     /// Notes of sessions.
     pub(crate) fn notes(&self) -> Result<Notes> {
-        let home = self.home()?;
-        let locks = Locks::new(
-            Arc::new(RealDisk),
-            home.join("locks"),
-            Owner::this("boswell"),
-            Arc::new(SystemIds),
-        );
-        Notes::load(Arc::new(RealDisk), home, locks)
+        self.own_home()?.notes()
     }
 
     /// Conversations of all stores, with their notes.

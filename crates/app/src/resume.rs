@@ -9,7 +9,9 @@ use boswell_dialect::{
     Depth, ResumeCommand, SessionLink, SessionLocation, StoreEnvironment, store_environment,
 };
 use boswell_model::{Error, ErrorKind, Problem, Result, SessionRef};
-use boswell_store::{Conversation, Resolved, Selector, Session, Side, Store};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Selector, Side};
+use boswell_store::{Session, Store};
 
 use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::sessions::list::last_active;

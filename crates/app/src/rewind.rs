@@ -2,7 +2,8 @@
 
 use boswell_dialect::{Capability, Depth, EditRequest, Support};
 use boswell_model::{Result, Tip};
-use boswell_store::{Outcome, Resolved, Session, Wait};
+use boswell_store::store::Resolved;
+use boswell_store::{Session, Wait};
 
 use crate::files::{FormerFiles, RestoreStep};
 use crate::planned_change::{self, PlanPreview};
@@ -84,7 +85,7 @@ fn rewind(
         let writer = found.store.writer(&found.location.id, Wait::No)?;
         let text = writer.rewind(&request.entry)?;
         let now = writer.session()?;
-        writer.close(Outcome::Open)?;
+        writer.release()?;
         (text, now)
     };
     let leaf = now.leaf()?;

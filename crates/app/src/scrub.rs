@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use boswell_find::Secrets;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Resolved, StoredSession, Wait};
+use boswell_store::Wait;
+use boswell_store::store::{Resolved, StoredSession};
 
 use crate::delete::reference;
 use crate::plan_token::PlanToken;

@@ -9,7 +9,7 @@ use boswell_find::{
 };
 use boswell_model::json::Json;
 use boswell_model::{Error, ErrorKind, Instant, Result};
-use boswell_store::{StoreId, Summary};
+use boswell_store::store::{StoreId, Summary};
 
 use crate::sessions::filter::{Filter, SessionFilter, Side};
 use crate::sessions::index::SessionIndex;

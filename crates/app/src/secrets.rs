@@ -3,7 +3,8 @@
 use boswell_dialect::Depth;
 use boswell_find::Secrets;
 use boswell_model::Result;
-use boswell_store::{Resolved, Session, StoredSession};
+use boswell_store::Session;
+use boswell_store::store::{Resolved, StoredSession};
 
 use crate::shape::shape;
 use crate::{App, AppResult, Cancel, RequestContext};

@@ -7,7 +7,8 @@ pub use boswell_find::By;
 use boswell_find::{Catalog, CatalogRow, PRICES_AS_OF, Prices, Sum, Tally, WantedRows};
 use boswell_model::json::Json;
 use boswell_model::{Instant, Result};
-use boswell_store::{Conversation, Resolved};
+use boswell_store::links::Conversation;
+use boswell_store::store::Resolved;
 
 use crate::gaps::require_known_format;
 use crate::sessions::filter::{Filter, SessionFilter, Side};

@@ -2,7 +2,8 @@
 
 use boswell_dialect::StoreRequest;
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Executed, Store};
+use boswell_store::Store;
+use boswell_store::operations::Executed;
 
 use crate::plan_text::PlanText;
 use crate::shape::shape;

@@ -2,7 +2,9 @@
 
 use boswell_find::Secrets;
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Conversation, Note, NoteKind, Resolved};
+use boswell_store::links::Conversation;
+use boswell_store::notes::{Note, NoteKind};
+use boswell_store::store::Resolved;
 
 use crate::sessions::linked_transcript::{self, LinkedTranscript};
 use crate::shape::shape;

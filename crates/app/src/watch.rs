@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Flags, Framing, Result, SessionRef};
-use boswell_store::{Follower, Resolved, Store, StoreId, StoredSession, is_packed};
+use boswell_store::backend::is_packed;
+use boswell_store::store::{Resolved, StoreId, StoredSession};
+use boswell_store::{Follower, Store};
 
 use crate::shape::{EntryParts, EntryPlace};
 use crate::{Answer, App, AppResult, Refusal, RequestContext};

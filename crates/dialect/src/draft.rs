@@ -112,8 +112,9 @@ pub enum Body {
     Native(Vec<u8>),
 }
 
-/// A part of a message.
+/// A part of a message, for writing and for reading.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Part {
     /// Plain text.
     Text(String),
@@ -140,6 +141,22 @@ pub enum Part {
         /// MIME type.
         mime: String,
     },
+    /// A part that only its dialect knows, as JSON. It can be read, but not be written: a record
+    /// that contains one is written as [`Body::Native`].
+    Other(Json),
+}
+
+impl Body {
+    /// The parts of a message; none for what is not one.
+    pub fn parts(&self) -> &[Part] {
+        match self {
+            Body::User(content)
+            | Body::ToolResult { content, .. }
+            | Body::CustomMessage { content, .. } => content,
+            Body::Assistant(answer) => &answer.content,
+            _ => &[],
+        }
+    }
 }
 
 /// A complete message of a model.
@@ -388,6 +405,22 @@ pub fn unsupported(dialect: &str, what: &str, instead: &str) -> Error {
         format!("a session of the dialect `{dialect}` cannot {what}"),
     )
     .hinting(instead.to_owned())
+}
+
+/// Refuses a body with a part that only another dialect may know.
+pub fn refuse_unknown_parts(dialect: &str, body: &Body) -> Result<()> {
+    if !body
+        .parts()
+        .iter()
+        .any(|part| matches!(part, Part::Other(_)))
+    {
+        return Ok(());
+    }
+    Err(unsupported(
+        dialect,
+        "be given a part of a shape that is not known",
+        "write the whole record as `Body::Native`",
+    ))
 }
 
 /// Checks that bytes are one JSON object.

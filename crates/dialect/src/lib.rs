@@ -6,6 +6,7 @@
 //! There is one folder per agent family; [`all`] lists the dialects.
 
 mod capabilities;
+mod chat_message;
 mod dialect;
 mod draft;
 mod duplicate_calls;
@@ -42,10 +43,11 @@ pub mod unknown;
 
 pub use boswell_model::ToolLink;
 pub use capabilities::{Capabilities, Capability, Support};
+pub use chat_message::{ChatMessage, Role};
 pub use dialect::Dialect;
 pub use draft::{
     AssistantMessage, Body, Draft, EntryStamp, ForkScope, ForkStyle, NewLog, NewSession, Parent,
-    Part, SessionFacts, Surroundings, Visibility, one_object, unsupported,
+    Part, SessionFacts, Surroundings, Visibility, one_object, refuse_unknown_parts, unsupported,
 };
 pub use edit_request::{EditRequest, Expected, PlanInput, Planned, StoreRequest};
 pub use environment::Environment;

@@ -2,7 +2,9 @@
 
 use boswell_dialect::{Dialect, FileInfo};
 use boswell_model::{Framing, Result, SessionRef};
-use boswell_store::{Store, StoreId, Summary, is_packed};
+use boswell_store::Store;
+use boswell_store::backend::is_packed;
+use boswell_store::store::{StoreId, Summary};
 
 use crate::catalog::{CatalogRow, FilterKeys};
 use crate::extract::Field;

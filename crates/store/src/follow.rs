@@ -18,8 +18,9 @@ use boswell_model::{
     EntryKind, Error, ErrorKind, Framing, Instant, Line, Lines, Log, Result, Revision, View,
 };
 
+use crate::Store;
+use crate::backend::ObjectReader;
 use crate::blobs::Blobs;
-use crate::{ObjectReader, Store};
 use batch::Batch;
 
 /// Size of one read, in bytes.

@@ -8,13 +8,14 @@ use std::collections::{BTreeSet, HashSet};
 use boswell_dialect::{LockSpec, Orphan, Plan, Planned, Precondition, Step, StoreRequest};
 use boswell_model::{Error, Problem, ProblemKind, Result, SessionRef};
 
+use crate::Store;
 use crate::backend::BackendFiles;
 use crate::blobs::BlobId;
 use crate::disk::Disk;
 use crate::locks::{Abandoned, abandoned};
+use crate::operations::{Executed, is_secret};
 use crate::runner::Runner;
 use crate::vault::Reason;
-use crate::{Executed, Store, is_secret};
 
 /// An abandoned lock.
 #[derive(Debug, Clone, PartialEq, Eq)]

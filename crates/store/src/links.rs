@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Framing, Instant, Problem, ProblemKind, Result, SessionMeta};
 
-use crate::{Session, StoreId, Stores, Summary};
+use crate::Session;
+use crate::store::{StoreId, Stores, Summary};
 
 /// A conversation: the session that a list shows, and those that are the same
 /// conversation elsewhere.

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use boswell_dialect::{SessionLocation, by_name};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 
+use crate::Store;
 use crate::links::{Conversation, join};
-use crate::{Store, StoreId, StoredSession, Stores, Summary};
+use crate::store::{StoreId, StoredSession, Stores, Summary};
 
 /// A session as the user named it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,8 +149,8 @@ pub struct Resolved {
 }
 
 impl Stores {
-    /// Returns the conversations of all stores, with linked sessions joined.
-    pub fn conversations(&self) -> (Vec<Conversation>, crate::Summaries) {
+    /// Conversations of all stores: what is linked is one.
+    pub fn conversations(&self) -> (Vec<Conversation>, crate::store::Summaries) {
         let mut all = self.summaries();
         let sessions = std::mem::take(&mut all.sessions);
         (self.joined(sessions), all)

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use boswell_dialect::{Depth, SessionLocation};
 use boswell_model::{Framing, Instant, Result};
 
-use crate::{ObjectReader, Session, Store};
+use crate::backend::ObjectReader;
+use crate::{Session, Store};
 
 /// How many bytes at the end of a log are compared before it counts as grown.
 const WINDOW: u64 = 64;

@@ -6,8 +6,8 @@
 
 use boswell_model::{EntryKind, Result, Revision};
 
-use crate::launch::{Launch, SessionId};
-use crate::{Outcome, Session, SessionWriter, Store, Wait};
+use crate::store::launch::{Launch, SessionId};
+use crate::{Session, SessionWriter, Store, Wait};
 
 /// A session that was switched to.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl Store {
         let session = writer.session()?;
         let cursor = Cursor::of(&session)?;
         if !same {
-            old.clone().close(Outcome::Open)?;
+            old.clone().release()?;
         }
         Ok(Switched {
             writer,

@@ -8,7 +8,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use boswell_dialect::{Clock, IdSource};
+pub use boswell_dialect::{Clock, IdSource};
 use boswell_model::Instant;
 
 /// The clock of the machine, and the keys of the standard library's hasher, which the system seeds,

@@ -225,8 +225,8 @@ impl Hook for Tally {
 
 #[cfg(test)]
 mod tests {
+    use boswell_store::backend::{Backend, FsBackend};
     use boswell_store::disk::durable::{append_lines, put, read};
-    use boswell_store::{Backend, FsBackend};
 
     use super::*;
     use crate::crash_disk::CrashDisk;

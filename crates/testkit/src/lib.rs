@@ -61,6 +61,6 @@ pub mod snapshot;
 pub mod toys;
 
 pub use files::{Batch, FileList, FileSpec, Made};
-pub use home::{Home, Planted};
+pub use home::{Planted, TestHome};
 pub use rng::Rng;
 pub use snapshot::TreeSnapshot;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use boswell_dialect::{Cell, Column, FileInfo, RowKey, RowSelect, RowSource, RowStamp};
 use boswell_model::Result;
-use boswell_store::{Backend, MemoryBackend, ObjectReader};
+use boswell_store::backend::{Backend, MemoryBackend, ObjectReader};
 
 /// A value of a row that is kept.
 #[derive(Clone, Debug, PartialEq)]

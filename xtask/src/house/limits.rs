@@ -119,7 +119,7 @@ fn limits(counts: &Counts) -> Vec<Limit> {
             "names at the root of boswell_store",
             counts.surface.root_names,
             40,
-            136,
+            40,
         ),
     ]
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use boswell_model::{Revision, SessionRef};
-use boswell_store::{StoreId, StoredSession};
+use boswell_store::store::{StoreId, StoredSession};
 
 use super::{Change, SessionChange};
 use crate::RequestContext;

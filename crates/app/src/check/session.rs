@@ -6,7 +6,10 @@ use std::sync::mpsc;
 
 use boswell_dialect::{SessionLocation, SideKind};
 use boswell_model::{Error, Problem, ProblemKind, Repair, Result, shell_quote};
-use boswell_store::{BlobId, LateTable, LinkTable, Session, Store, check, hurt, repair_of};
+use boswell_store::blobs::BlobId;
+use boswell_store::links::LinkTable;
+use boswell_store::repair::{LateTable, check, hurt, repair_of};
+use boswell_store::{Session, Store};
 
 use super::store::REBUILD_INDEX;
 use super::{Target, UncheckedPlace};

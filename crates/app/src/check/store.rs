@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Error, Problem, ProblemKind};
-use boswell_store::{BlobId, Leftovers, Listing, Store, StoreId};
+use boswell_store::Store;
+use boswell_store::blobs::BlobId;
+use boswell_store::operations::Leftovers;
+use boswell_store::store::{Listing, StoreId};
 
 use crate::RequestContext;
 use crate::sessions::expiry::Fates;

@@ -2,7 +2,8 @@
 
 use boswell_dialect::by_name;
 use boswell_model::Error;
-use boswell_store::{Store, Stores};
+use boswell_store::Store;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 
 use super::{CheckEvent, CheckRequest, CheckSummary, CheckVerdict};

@@ -1,7 +1,8 @@
 //! Leftovers of agents: files of sessions that are gone, and locks that no process holds.
 
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::{Executed, Leftovers, Store};
+use boswell_store::Store;
+use boswell_store::operations::{Executed, Leftovers};
 
 use super::CleanOperation;
 use crate::planned_change::{self, PlanStep};

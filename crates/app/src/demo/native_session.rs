@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use boswell_model::{Instant, Result};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Body, Clock, Draft, IdSource, NewSession, Outcome, Store};
+use boswell_store::system_ids::{Clock, IdSource};
+use boswell_store::{Body, Draft, NewSession, Store};
 
 use super::DemoLayout;
 
@@ -56,5 +57,5 @@ pub(super) fn write(place: &DemoLayout) -> Result<()> {
     writer.append(Draft::assistant(
         "New: full-text search, also in Chinese. 新功能：全文搜索，支持中文。",
     ))?;
-    writer.close(Outcome::Open)
+    writer.release()
 }

@@ -5,7 +5,9 @@
 use boswell_find::SecretCount;
 use boswell_model::json::Json;
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Hasher, Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
+use boswell_store::vault::Hasher;
 
 use super::Redactor;
 use super::output::ExportOutput;

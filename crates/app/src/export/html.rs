@@ -42,7 +42,7 @@ pub(super) fn write(transcript: &Transcript, name: &str, out: &mut ExportOutput<
 }
 
 fn sha256(text: &str) -> [u8; 32] {
-    *boswell_store::Digest::of(text.as_bytes()).as_bytes()
+    *boswell_store::vault::Digest::of(text.as_bytes()).as_bytes()
 }
 
 fn text(plain: &str) -> String {

@@ -8,7 +8,8 @@ use std::collections::HashSet;
 use boswell_dialect::{Depth, SideKind};
 use boswell_find::{SecretCount, Secrets};
 use boswell_model::{EntryKind, Flags, Result, Slot, View};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
 use crate::text::{escape, one_line};
 

@@ -1,14 +1,14 @@
 //! `keep.json`: whether copies are kept, and what was installed for it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use boswell_model::json::{Json, Raw};
 use boswell_model::{Error, ErrorKind, Instant, Result};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::locks::{Locks, OsLock};
-use boswell_store::{IdSource, Owner, SystemIds, Wait};
+use boswell_store::locks::OsLock;
+use boswell_store::system_ids::{IdSource, SystemIds};
+use boswell_store::{Home, Wait};
 
 const NAME: &str = "keep.json";
 
@@ -143,13 +143,8 @@ impl KeepConfig {
     /// as a whole: without the lock one of two processes would forget the trigger that the other
     /// one installed, and nobody could take it out again.
     pub(super) fn lock(home: &Path) -> Result<OsLock> {
-        let owner = Owner::this("boswell");
-        let locks = Locks::new(
-            Arc::new(RealDisk),
-            home.join("locks"),
-            owner,
-            Arc::new(SystemIds),
-        );
-        locks.exclusive("keep", Wait::For(Duration::from_secs(30)))
+        Home::at(home)
+            .locks()
+            .exclusive("keep", Wait::For(Duration::from_secs(30)))
     }
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use boswell_model::{Error, ErrorKind, Problem, Result};
-use boswell_store::{KeepRun, KeepWhich, Wait};
+use boswell_store::Wait;
+use boswell_store::operations::{KeepRun, KeepWhich};
 
 use super::{Kept, KeptShape, keepable};
 use crate::system::until;

@@ -5,8 +5,9 @@ use std::path::Path;
 use boswell_dialect::claude::settings;
 use boswell_dialect::{ExpectedState, Plan, Precondition, Step};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
+use boswell_store::Store;
 use boswell_store::disk::{Disk, RealDisk};
-use boswell_store::{Digest, Reason, Store};
+use boswell_store::vault::{Digest, Reason};
 
 use super::config::Trigger;
 use super::{StepSink, step};

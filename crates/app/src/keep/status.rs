@@ -2,7 +2,9 @@
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Error, Result};
-use boswell_store::{ChunkedCopies, Store, StoreId, unlisted};
+use boswell_store::Store;
+use boswell_store::store::{StoreId, unlisted};
+use boswell_store::vault::ChunkedCopies;
 
 use super::config::{KeepConfig, Trigger};
 use super::{KeepShape, KeepStatus, hook, keepable, timer};

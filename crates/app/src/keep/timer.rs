@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use boswell_model::{Error, ErrorKind, Result};
+use boswell_store::Store;
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{IdSource, Store, SystemIds};
+use boswell_store::system_ids::{IdSource, SystemIds};
 
 use super::config::Trigger;
 use super::{StepSink, step};

@@ -6,7 +6,8 @@ use boswell_dialect::claude::project_key;
 use boswell_dialect::{ExpectedState, LockSpec, MemoryPolicy, Plan, Precondition, Step, facts_of};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{Disk, RealDisk, durable};
-use boswell_store::{Digest, Reason, memory};
+use boswell_store::memory;
+use boswell_store::vault::{Digest, Reason};
 
 use super::{MemoryChanged, MemoryScope};
 use crate::text::{cut, one_line};

@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use boswell_dialect::claude::project_key;
 use boswell_dialect::facts_of;
 use boswell_model::{Error, Result};
-use boswell_store::disk::RealDisk;
 use boswell_store::memory::{self, Memory, Page};
-use boswell_store::{IdSource, Memories, Store, SystemIds};
+use boswell_store::{Home, Store};
 
 use super::{LARGEST, MemoryFound, MemoryProblemShape, MemoryScope, MemorySink, pages};
 use crate::{RequestContext, git_repository};
@@ -29,7 +27,7 @@ pub(super) fn check(
         && let (Some(home), Some(folder)) = (&cx.home, &found.project)
     {
         let project = folder.display().to_string();
-        let memory = Memories::new(Arc::new(RealDisk), home, &SystemIds.hex16()).load(&project)?;
+        let memory = Home::at(home).memory(&project).load()?;
         let own = CheckedMemory {
             dialect: "boswell",
             key: &project,

@@ -7,7 +7,9 @@ use boswell_dialect::{
 };
 use boswell_find::Secrets;
 use boswell_model::{Error, Result, SessionRef};
-use boswell_store::{BlobId, Digest, Runner};
+use boswell_store::blobs::BlobId;
+use boswell_store::operations::Runner;
+use boswell_store::vault::Digest;
 
 use super::target::{FileScrub, Target, blobs_of, with_scrubbing};
 use super::{ScrubbedSession, ScrubbedStep};

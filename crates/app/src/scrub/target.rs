@@ -3,16 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::Arc;
 
 use boswell_dialect::{BlobPolicy, Capability, EditRequest, SharedFiles, Step};
 use boswell_find::{Removal, Secrets, is_text, removals, replaced};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
-use boswell_store::disk::RealDisk;
-use boswell_store::{
-    BlobId, Blobs, Digest, IdSource, Resolved, Scrubbed, Scrubbing, Store, SystemIds, blobs,
-    is_packed,
-};
+use boswell_store::backend::is_packed;
+use boswell_store::blobs::{BlobId, Blobs};
+use boswell_store::operations::{Scrubbed, Scrubbing};
+use boswell_store::store::Resolved;
+use boswell_store::vault::Digest;
+use boswell_store::{Home, Store, blobs};
 
 use crate::delete::{files_of, reference};
 use crate::plan_token::PlanToken;
@@ -374,7 +374,7 @@ fn whole_lines(
 }
 
 pub(super) fn blobs_of(root: &Path) -> Blobs {
-    Blobs::new(Arc::new(RealDisk), root, &SystemIds.hex16())
+    Home::at(root).blobs()
 }
 
 /// Says what is replaced in copies and lines, and hands that over.

@@ -1,5 +1,6 @@
 use boswell_dialect::NewSession;
-use boswell_store::{Draft, Outcome, Store, Stores};
+use boswell_store::store::Stores;
+use boswell_store::{Draft, Outcome, Store};
 
 use super::*;
 
@@ -16,7 +17,7 @@ impl World {
         let store = Store::open(&root).unwrap();
         let writer = store.create(NewSession::in_project("/proj")).unwrap();
         writer.append(Draft::user("the heron waits")).unwrap();
-        writer.close(Outcome::Completed).unwrap();
+        writer.finish(Outcome::Completed).unwrap();
         let mut stores = Stores::default();
         stores.add("boswell", &root).unwrap();
         let home = temp.path().join("home");

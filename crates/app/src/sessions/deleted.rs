@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Framing, Result, SessionMeta, SessionRef};
-use boswell_store::{Conversation, StoreId, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{StoreId, Summary};
 
 use crate::RequestContext;
 use crate::agent_history;

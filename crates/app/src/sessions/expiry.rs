@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Instant, Result};
-use boswell_store::{ChunkedCopies, Store, StoreId};
+use boswell_store::Store;
+use boswell_store::store::StoreId;
+use boswell_store::vault::ChunkedCopies;
 
 use crate::RequestContext;
 

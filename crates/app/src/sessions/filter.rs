@@ -6,7 +6,8 @@ use std::path::Path;
 
 use boswell_find::FilterKeys;
 use boswell_model::{Instant, Result};
-use boswell_store::{Conversation, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::Summary;
 
 use crate::RequestContext;
 use crate::time;

@@ -9,7 +9,8 @@ use std::time::Duration;
 use boswell_find::{By, Catalog, CatalogRow, Index, ReadLogs, Tally, WantedRows};
 use boswell_model::{Error, ErrorKind, Result, SessionRef};
 use boswell_store::disk::{RealDisk, Sleep, durable};
-use boswell_store::{Conversation, StoreId, Summaries, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{StoreId, Summaries, Summary};
 
 use crate::RequestContext;
 use crate::exclusion_purge;

@@ -2,7 +2,7 @@
 
 use boswell_dialect::{Capability, Depth, Support};
 use boswell_model::{Result, SessionRef};
-use boswell_store::{Resolved, Selector, Side};
+use boswell_store::store::{Resolved, Selector, Side};
 
 use crate::RequestContext;
 

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use boswell_find::{CatalogRow, SortKeys};
 use boswell_model::{Error, ErrorKind, Framing, Instant, Result, SessionRef};
-use boswell_store::{Conversation, StoreId, Summaries, Summary};
+use boswell_store::links::Conversation;
+use boswell_store::store::{StoreId, Summaries, Summary};
 
 use crate::RequestContext;
 use crate::sessions::deleted;

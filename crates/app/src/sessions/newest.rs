@@ -3,14 +3,15 @@
 //!
 //! Where there is no catalog (no home yet, `--read-only`, a catalog that cannot be used) the
 //! answer is the same, and costs a look into every log:
-//! [`Stores::resolve`](boswell_store::Stores::resolve). Notes are not asked: they rename
+//! [`Stores::resolve`](boswell_store::store::Stores::resolve). Notes are not asked: they rename
 //! sessions, and move none.
 
 use std::collections::BTreeMap;
 
 use boswell_find::{CatalogRow, WantedRows};
 use boswell_model::{Instant, Result};
-use boswell_store::{Conversation, Resolved, Selector, Side};
+use boswell_store::links::Conversation;
+use boswell_store::store::{Resolved, Selector, Side};
 
 use crate::RequestContext;
 use crate::sessions::index::{Create, SessionIndex};

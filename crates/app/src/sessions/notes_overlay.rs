@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use boswell_model::{Result, SessionMeta, SessionRef};
-use boswell_store::{SessionNotes, Summary};
+use boswell_store::notes::SessionNotes;
+use boswell_store::store::Summary;
 
 use crate::RequestContext;
 

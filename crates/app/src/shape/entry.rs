@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use boswell_model::json::Json;
 use boswell_model::{Block, EntryKind, Flags, Instant, MediaSource, SessionRef, Slot, View};
-use boswell_store::{NewEntry, Session};
+use boswell_store::Session;
+use boswell_store::session::NewEntry;
 
 use super::{Maybe, TokensShape, shape};
 

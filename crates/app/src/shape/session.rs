@@ -1,7 +1,9 @@
 //! A session as lists show it.
 
 use boswell_model::{Framing, Instant, Usage};
-use boswell_store::{Conversation, Store, Summary, drift};
+use boswell_store::Store;
+use boswell_store::links::{Conversation, drift};
+use boswell_store::store::Summary;
 
 use super::{Map, Maybe, shape};
 use crate::sessions::expiry::Fates;

@@ -7,7 +7,8 @@ use boswell_dialect::Depth;
 use boswell_find::{SecretCount, Secrets};
 use boswell_model::json::Raw;
 use boswell_model::{EntryKind, Flags, Result, View};
-use boswell_store::{Resolved, Session};
+use boswell_store::Session;
+use boswell_store::store::Resolved;
 
 /// No more of a text than this is examined: summaries are short, and logs may hold anything.
 const LONGEST: usize = 4_000;

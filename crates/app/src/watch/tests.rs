@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use boswell_dialect::{Depth, by_name};
 use boswell_model::Instant;
 use boswell_model::json::Json;
-use boswell_store::{FsBackend, Store, Stores};
+use boswell_store::Store;
+use boswell_store::backend::FsBackend;
+use boswell_store::store::Stores;
 use boswell_testkit::disk;
 use boswell_testkit::hooked_disk::{DiskCall, Hook, HookVerdict, HookedDisk};
 

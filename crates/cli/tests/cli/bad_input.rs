@@ -6,7 +6,7 @@ use std::io::Read;
 use std::process::{Command, Stdio};
 
 use boswell_testkit::make::pi;
-use boswell_testkit::{Home, disk};
+use boswell_testkit::{TestHome, disk};
 
 use crate::bench::{BOSWELL, Bench, finish};
 
@@ -61,7 +61,7 @@ fn ids_that_no_agent_gives_are_refused_with_a_hint() {
 #[test]
 fn an_unknown_session_is_an_error_with_a_hint() {
     let bench = Bench::new();
-    Home::build(&bench.home(), 31);
+    TestHome::build(&bench.home(), 31);
     for name in [
         "zzzz",
         "pi:zzzz",
@@ -131,7 +131,7 @@ fn a_beginning_that_fits_several_sessions_lists_their_refs() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let bench = Bench::new();
-    Home::build(&bench.home(), 32);
+    TestHome::build(&bench.home(), 32);
     let path = bench.plant("deep.jsonl", &pi::deep(pi::PiFlavour::Pi, 20_000, 3));
     let path = path.to_str().unwrap();
     for args in [

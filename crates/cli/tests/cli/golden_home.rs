@@ -15,9 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use boswell_store::Store;
+use boswell_store::attachments::Attachments;
+use boswell_store::blobs::Blobs;
 use boswell_store::checkpoint::{Captured, State};
 use boswell_store::disk::RealDisk;
-use boswell_store::{Attachments, Blobs, Store};
 use boswell_testkit::disk::{list, make_dir, read, set_mode, write};
 use serde_json::Value;
 

@@ -103,7 +103,7 @@ fn the_page_names_every_option_of_every_command_and_no_other() {
 #[test]
 fn the_page_names_every_field_that_commands_print() {
     let bench = Bench::new();
-    let home = boswell_testkit::Home::build(&bench.home(), 61);
+    let home = boswell_testkit::TestHome::build(&bench.home(), 61);
     let mut runs: Vec<Vec<String>> = [
         &["list"] as &[&str],
         &["stores"],

@@ -12,7 +12,7 @@ use super::project_key::project_key;
 use crate::uuid::is_uuid;
 use crate::{
     AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, SessionFacts, one_object,
-    unsupported,
+    refuse_unknown_parts, unsupported,
 };
 
 /// The version whose lines we write where a session names none.
@@ -37,6 +37,7 @@ pub(super) fn line(
         )
         .hinting("leave the id out to have one made"));
     }
+    refuse_unknown_parts("claude", &draft.body)?;
     let (word, message) = match &draft.body {
         Body::User(content) => (
             "user",
@@ -176,6 +177,7 @@ fn part(part: &Part) -> Json {
                 .with("data", base64);
             typed("image").with("source", source)
         }
+        Part::Other(json) => json.clone(),
     }
 }
 

@@ -3,7 +3,7 @@
 use boswell_model::json::{Json, Raw, RawKind};
 use boswell_model::{Error, ErrorKind, Instant, Result, Usage};
 
-use crate::{AssistantMessage, Body, Draft, Part, one_object, unsupported};
+use crate::{AssistantMessage, Body, Draft, Part, one_object, refuse_unknown_parts, unsupported};
 
 use super::{attachment, indent};
 
@@ -31,6 +31,7 @@ pub(crate) struct MessagePosition<'a> {
 
 /// Encodes a draft.
 pub(crate) fn encode(draft: &Draft, place: MessagePosition<'_>) -> Result<Encoded> {
+    refuse_unknown_parts("myagents", &draft.body)?;
     match &draft.body {
         Body::User(parts) => {
             let (attachments, files) = attachments(parts, place)?;
@@ -155,7 +156,7 @@ fn block(at: usize, part: &Part) -> Option<Json> {
                 .with("type", "tool_use")
                 .with("tool", tool.with("streamIndex", at))
         }
-        Part::Image { .. } => return None,
+        Part::Image { .. } | Part::Other(_) => return None,
     })
 }
 

@@ -76,7 +76,9 @@ fn assistant(row: Json, answer: &AssistantMessage) -> Result<Json> {
                         .with("function", function),
                 );
             }
-            Part::Thinking { .. } | Part::Image { .. } => return Err(no_place()),
+            Part::Thinking { .. } | Part::Image { .. } | Part::Other(_) => {
+                return Err(no_place());
+            }
         }
     }
     let stop = answer

@@ -11,7 +11,8 @@ use memchr::{memchr, memchr2, memmem};
 use super::project_folder::folder;
 use super::{Flavour, Pi};
 use crate::{
-    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object, unsupported,
+    AssistantMessage, Body, Draft, EntryStamp, NewLog, NewSession, Part, one_object,
+    refuse_unknown_parts, unsupported,
 };
 
 /// Longest id of an entry that a caller may give.
@@ -41,6 +42,7 @@ pub(super) fn entry(
         )
         .hinting("leave the id out to have one made"));
     }
+    refuse_unknown_parts(dialect.word(), &draft.body)?;
     let title = match &draft.body {
         Body::Native(bytes) => {
             out.extend_from_slice(&native(bytes, settled)?);
@@ -302,6 +304,8 @@ fn part(printed: &mut Printer<'_>, part: &Part) {
             .with("type", "image")
             .with("data", base64)
             .with("mimeType", mime),
+        // Refused before.
+        Part::Other(_) => printed,
     };
 }
 

@@ -7,7 +7,7 @@
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Framing, Instant, Result};
-use boswell_store::Backend;
+use boswell_store::backend::Backend;
 
 /// A file that changed less than this many nanoseconds ago can change again with the same
 /// timestamp.

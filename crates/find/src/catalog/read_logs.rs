@@ -12,7 +12,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use boswell_dialect::{Depth, Reader};
 use boswell_model::{Error, ErrorKind, Framing, Payloads, Result};
-use boswell_store::{ObjectReader, Store, Stores, Summary};
+use boswell_store::Store;
+use boswell_store::backend::ObjectReader;
+use boswell_store::store::{Stores, Summary};
 use rusqlite::{TransactionBehavior, params};
 
 use super::filter_keys::FilterKeys;

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::{Discovered, FileInfo, Files, RowSource};
 use boswell_model::Result;
-use boswell_store::{Backend, Store};
+use boswell_store::Store;
+use boswell_store::backend::Backend;
 
 /// For each folder that was listed, the folders in it.
 #[derive(Debug, Default)]

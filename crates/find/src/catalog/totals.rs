@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 use boswell_dialect::SessionLocation;
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{Store, Stores};
+use boswell_store::Store;
+use boswell_store::store::Stores;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::file_state::State;

@@ -21,7 +21,8 @@ use std::collections::{HashMap, HashSet};
 
 use boswell_dialect::by_name;
 use boswell_model::{Instant, Interner, Symbol, Usage};
-use boswell_store::{LinkGraph, LinkedElsewhere, Stores};
+use boswell_store::links::{LinkGraph, LinkedElsewhere};
+use boswell_store::store::Stores;
 
 use super::usage_sum::UsageSum;
 use super::{By, Tally};

@@ -13,7 +13,7 @@ use boswell_model::{
     Block, Context, ContextItem, EntryKind, Error, ErrorKind, Head, Instant, Interner, Message,
     Result, SessionMeta, SessionRef, SessionView, Tip, View,
 };
-use boswell_store::{Backend, FsBackend};
+use boswell_store::backend::{Backend, FsBackend};
 
 /// A minimal reader of lines in the form of Claude Code.
 #[derive(Debug)]

@@ -12,8 +12,9 @@ use boswell_dialect::Depth;
 use boswell_find::extract;
 use boswell_model::json::{Object, scan_object};
 use boswell_model::{Block, EntryKind, View};
-use boswell_store::{Session, Stores};
-use boswell_testkit::home::Home;
+use boswell_store::Session;
+use boswell_store::store::Stores;
+use boswell_testkit::home::TestHome;
 use boswell_testkit::make::codex::{CodexShape, rollout};
 use boswell_testkit::{corpus, disk};
 use serde_json::Value;
@@ -152,7 +153,7 @@ fn every_word_that_is_shown_of_real_sessions_is_searched() {
 #[test]
 fn every_word_that_is_shown_of_generated_sessions_is_searched() {
     let root = tempfile::tempdir().unwrap();
-    let home = Home::build(root.path(), 17);
+    let home = TestHome::build(root.path(), 17);
     let mut files: Vec<PathBuf> = home.planted.iter().map(|it| it.path.clone()).collect();
     for shape in CodexShape::ALL {
         let made = rollout(*shape, "/work/shown", None, 17);

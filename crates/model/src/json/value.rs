@@ -3,8 +3,11 @@
 //! Agents read our lines with text searches as well as with parsers, so spacing, key order, number
 //! format and escapes must match those of the programs that wrote the rest of the file.
 
-/// A JSON value to be written. Members keep the order in which they were added.
-#[derive(Debug, Clone, PartialEq)]
+/// A value to be written. Members keep the order in which they were given.
+///
+/// Two values are equal if they are built alike, or if one of them is [`Json::Raw`] and both print
+/// the same bytes.
+#[derive(Debug, Clone)]
 pub enum Json {
     /// `null`
     Null,
@@ -24,6 +27,24 @@ pub enum Json {
     Array(Vec<Json>),
     /// An object.
     Object(Vec<(String, Json)>),
+}
+
+impl PartialEq for Json {
+    fn eq(&self, other: &Json) -> bool {
+        match (self, other) {
+            (Json::Null, Json::Null) => true,
+            (Json::Bool(a), Json::Bool(b)) => a == b,
+            (Json::Int(a), Json::Int(b)) => a == b,
+            (Json::Float(a), Json::Float(b)) => a == b,
+            (Json::Text(a), Json::Text(b)) => a == b,
+            (Json::Wtf8(a), Json::Wtf8(b)) => a == b,
+            (Json::Array(a), Json::Array(b)) => a == b,
+            (Json::Object(a), Json::Object(b)) => a == b,
+            // What was read is often raw where what was written was not.
+            (Json::Raw(_), _) | (_, Json::Raw(_)) => self.to_bytes() == other.to_bytes(),
+            _ => false,
+        }
+    }
 }
 
 impl Json {

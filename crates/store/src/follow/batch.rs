@@ -11,7 +11,7 @@ use boswell_model::{
 };
 
 use super::NewEntry;
-use crate::ObjectReader;
+use crate::backend::ObjectReader;
 use crate::blobs::Blobs;
 
 /// The bytes of a record, and what a person reads of it.

@@ -4,9 +4,10 @@ use boswell_dialect::{Body, Part};
 use boswell_model::json::Json;
 use boswell_model::{Block, EntryKind, MediaSource, Result, Slot, View};
 
-use super::message::{Heard, arguments, speak};
+use super::message::{Heard, speak};
 use crate::Session;
 use crate::blobs::base64;
+use crate::message_part::arguments;
 
 /// An image longer than this stays in its original record.
 const LONGEST_IMAGE: usize = 64 << 20;

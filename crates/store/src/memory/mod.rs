@@ -9,11 +9,13 @@ mod check;
 mod key;
 mod memories;
 mod page;
+mod project_memory;
 
 pub use check::{MemoryProblem, check, missing_files};
 pub use key::project_key;
 pub use memories::{Changed, Memories, Memory};
 pub use page::{Link, Page, checked_name};
+pub use project_memory::ProjectMemory;
 
 /// The index page.
 pub const INDEX: &str = "MEMORY.md";

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use boswell_dialect::{Confidence, Fix, SessionLocation, Splice};
 use boswell_model::{Problem, ProblemKind, Repair, Result, SessionRef};
 
+use crate::operations::Runner;
 use crate::runner::Change;
-use crate::{Runner, Session, Store};
+use crate::{Session, Store};
 
 /// Late lines by the log that they belong to, also if it was moved since.
 #[derive(Debug, Default)]

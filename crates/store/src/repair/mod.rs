@@ -25,10 +25,13 @@ mod verify;
 use boswell_dialect::{Confidence, SessionLocation};
 use boswell_model::{ProblemKind, Repair, Result, SessionRef};
 
-use crate::{ListedOperation, Operation, Runner, Store};
+use crate::Store;
+use crate::operations::{ListedOperation, Operation, Runner};
 use planner::RepairPlanner;
 
 pub use late_lines::LateTable;
+
+pub use crate::check::{Report, check, hurt, repair_of};
 pub(crate) use verify::reach;
 
 /// The kind of a repair's operation.

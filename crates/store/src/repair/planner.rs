@@ -433,7 +433,7 @@ impl<'a> RepairPlanner<'a> {
 
     /// Returns what known readers lose to the problems that are left.
     fn still_lost(&self, after: &Session) -> Result<Vec<StillLost>> {
-        let report = crate::check(after)?;
+        let report = crate::repair::check(after)?;
         let mut lost = Vec::new();
         for reader in self.store.dialect().facts().readers {
             let mut losses: Vec<(ProblemKind, &'static str, usize)> = Vec::new();

@@ -6,8 +6,8 @@ use boswell_dialect::{Discovered, Files, MemoryFile, SessionLocation, Skipping};
 use boswell_model::{Error, ErrorKind, Problem, ProblemKind, Result, shell_quote};
 
 use super::Store;
-use crate::Summary;
 use crate::backend::BackendFiles;
+use crate::store::Summary;
 
 /// The result of listing a store.
 #[derive(Debug, Default)]

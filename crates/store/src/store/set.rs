@@ -9,7 +9,8 @@ use boswell_model::{Error, ErrorKind, Result};
 use crate::backend::{Backend, FsBackend};
 use crate::exclusion::Exclusion;
 use crate::resolve::same_folder;
-use crate::{Session, Store, Summary, unlisted};
+use crate::store::{Summary, unlisted};
+use crate::{Session, Store};
 
 /// A store of a set, by its place in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -27,4 +27,6 @@ pub(crate) use record::{names_one, session_ref};
 pub(crate) use replaced_files::FailedSyncCopy;
 pub(crate) use retention::Theirs;
 pub use retention::{Expired, Purged, Retention};
+
+pub use crate::sha256::{Digest, Hasher};
 pub(crate) use rewrite::{Replaced, RewrittenCopy};

@@ -5,7 +5,8 @@
     reason = "tests plant files and fail by panicking"
 )]
 
-use boswell_store::{AssistantMessage, Draft, NewSession, Part, Store, check};
+use boswell_store::repair::check;
+use boswell_store::{AssistantMessage, Draft, NewSession, Part, Store};
 
 fn texts(store: &Store, id: &str) -> Vec<String> {
     let session = store.session(id).unwrap();

@@ -6,8 +6,8 @@
 //! promise. None of them assumes that a position is a byte offset, that a lease is a lock, or
 //! that there is a disk.
 //!
-//! A backend that is read only implements [`Backend`](boswell_store::Backend) and passes
-//! [`backend_reads`]. One that is written too implements [`LogBackend`](boswell_store::LogBackend)
+//! A backend that is read only implements [`Backend`](boswell_store::backend::Backend) and passes
+//! [`backend_reads`]. One that is written too implements [`LogBackend`](boswell_store::backend::LogBackend)
 //! beside it and passes [`backend_writes`]; what it is handed is a [`WritePlace`] that opens stores
 //! on it and, as far as it can, lets the machine die, leases run out and appends fail:
 //!
@@ -15,7 +15,8 @@
 //! use std::sync::Arc;
 //!
 //! use boswell_dialect::by_name;
-//! use boswell_store::{Store, SystemIds};
+//! use boswell_store::Store;
+//! use boswell_store::system_ids::SystemIds;
 //! use boswell_testkit::conformance::{self, WritePlace};
 //! use boswell_testkit::rows::RowBackend; // stands for yours
 //!

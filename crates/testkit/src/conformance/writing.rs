@@ -4,7 +4,8 @@ mod durability;
 mod sharing;
 
 use boswell_model::ErrorKind;
-use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Parent, Wait};
+use boswell_store::writer::Parent;
+use boswell_store::{Draft, Durability, Expect, NewSession, Outcome, Wait};
 
 use super::words::{branch, created, drafts, entries, kind_of, label, leaf, messages};
 use super::{MakePlace, ok};
@@ -139,7 +140,7 @@ pub fn receipts(make: &MakePlace<'_>) {
         "what was submitted is acknowledged when it is waited for"
     );
     ok(writer.flush());
-    ok(writer.close(Outcome::Completed));
+    ok(writer.finish(Outcome::Completed));
     let status = ok(place.store().session("s-1")).meta().status.clone();
     assert_eq!(
         status.as_deref(),

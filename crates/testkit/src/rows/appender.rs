@@ -1,7 +1,7 @@
 //! Adds rows to one log.
 
 use boswell_model::{Error, ErrorKind, Result};
-use boswell_store::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
+use boswell_store::backend::{AppendError, AppendResult, LogAppender, ObjectReader, SyncWork};
 
 use super::RowBackend;
 use super::reader::Rows;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use boswell_model::{Line, Result};
-use boswell_store::ObjectReader;
+use boswell_store::backend::ObjectReader;
 
 /// The rows of a log as they were when it was opened.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use boswell_store::{Outcome as Ending, SessionWriter, Store, Wait};
+use boswell_store::{SessionWriter, Store, Wait};
 
 use super::super::group::Group;
 use super::super::in_turn::{compare, timed};
@@ -37,7 +37,7 @@ impl Group for AppendOpen {
             let (time, done) = timed(|| {
                 let writer: SessionWriter = Store::open(&bed.home)?.writer(&id, Wait::No)?;
                 writer.append(draft)?;
-                writer.close(Ending::Open)
+                writer.release()
             });
             done?;
             Ok(time)

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use boswell_find::{Index, StoreSources};
 use boswell_model::Result;
+use boswell_store::Store;
 use boswell_store::disk::{RealDisk, durable};
-use boswell_store::{Store, StoreId, Summary};
+use boswell_store::store::{StoreId, Summary};
 
 use super::SessionIndex;
 use crate::RequestContext;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use boswell_model::{Instant, Usage};
-use boswell_store::{Stores, Summary};
+use boswell_store::store::{Stores, Summary};
 
 use crate::catalog::{CatalogRow, Family, Item, messages_of};
 use crate::stats::{By, Prices, Sum};

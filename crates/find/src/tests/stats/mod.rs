@@ -7,7 +7,7 @@ mod world;
 use std::collections::BTreeMap;
 
 use boswell_model::Instant;
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use proptest::prelude::*;
 
 use crate::catalog::{Catalog, CatalogRow, WantedRows};

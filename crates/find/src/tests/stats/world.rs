@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use boswell_store::Stores;
+use boswell_store::store::Stores;
 use boswell_testkit::files::Made;
 use boswell_testkit::make::codex::{CodexShape, Taken, fork, rollout};
 use boswell_testkit::{corpus, disk};

@@ -1,4 +1,4 @@
-use boswell_store::launch::Launch;
+use boswell_store::store::launch::Launch;
 use boswell_store::{Draft, Durability, ErrorKind, Expect, Outcome, Wait};
 
 use crate::reading::Lab;
@@ -6,7 +6,7 @@ use crate::reading::Lab;
 #[test]
 fn saves_after_a_switch_go_on_where_the_stored_messages_end() {
     let lab = Lab::new();
-    lab.session("b", 2).close(Outcome::Open).unwrap();
+    lab.session("b", 2).release().unwrap();
     let old = lab.session("a", 1);
     let ticket = old.submit(Draft::user("not waited for")).unwrap();
     let new = lab.store.switch(&old, "b", Wait::No).unwrap();
@@ -41,7 +41,7 @@ fn saves_after_a_switch_go_on_where_the_stored_messages_end() {
 #[test]
 fn the_session_that_is_left_is_durable_free_and_of_the_same_status() {
     let lab = Lab::new();
-    lab.session("b", 1).close(Outcome::Completed).unwrap();
+    lab.session("b", 1).finish(Outcome::Completed).unwrap();
     let old = lab.session("a", 1);
     old.submit(Draft::user("last words"))
         .unwrap()

@@ -2,7 +2,8 @@
 
 use boswell_dialect::{Depth, may_pair};
 use boswell_model::{EntryKind, Flags, Head, ProblemKind, Slot, View};
-use boswell_store::{Session, Store, check};
+use boswell_store::repair::check;
+use boswell_store::{Session, Store};
 
 use super::DialectRule::{ExportIsTheLog, HeadsAgreeWithViews, ParentsExist, ReadingIsRepeatable};
 use super::{DialectSample, DialectSuite, Findings};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use boswell_dialect::{Dialect, SessionLocation};
 use boswell_model::Result;
-use boswell_store::{MemoryBackend, Store};
+use boswell_store::Store;
+use boswell_store::backend::MemoryBackend;
 
 use crate::memory_rows::{DatabaseBackend, MemoryRows};
 use crate::{FileList, Made};

@@ -1,6 +1,7 @@
 //! Visibility, the state after a failure, and durability.
 
-use boswell_store::{Body, Draft, Durability, Expect, NewSession, Visibility, Wait};
+use boswell_store::writer::Visibility;
+use boswell_store::{Body, Draft, Durability, Expect, NewSession, Wait};
 
 use super::super::words::{created, died, drafts, entries, label};
 use super::super::{Failure, MakePlace, ok};
