@@ -167,8 +167,8 @@ fn weigh(content: Raw<'_>) -> (bool, bool) {
     (speaks, is_idle)
 }
 
-/// Drops lines that are only thinking of other models: it is signed for the model that wrote it, and is not sent
-/// after a change of model.
+/// Drops lines that are only thinking of other models: it is signed for the model that wrote it,
+/// and is not sent after a change of model.
 fn drop_foreign_thinking(lines: &mut [Line], model: Option<&str>) {
     for line in lines
         .iter_mut()
